@@ -1,0 +1,24 @@
+"""What the user has: the multi-layered graph, its two kinds of layer, and builders.
+
+Conventions all rooms rely on:
+
+- Nodes have names, in the order of ``graph.nodes``; layers and arrays speak of their positions.
+- A layer is over all nodes of the graph but may hold only some (``layer.present``). An absent node
+  has no edges there, no self loop and no copy in the supra graph; a node that is present without
+  edges is alone but there.
+- No layer has self loops or repeated edges; the models add one self loop per node present. An
+  undirected edge counts once, with ``source < target``.
+- In a directed layer node i listens to the nodes its edges point to: row i of ``to_scipy()``.
+- Two nodes of a :class:`MembershipLayer` have one edge per group they share, in counts, degrees and
+  models alike; :meth:`~MembershipLayer.to_edges` makes that number the weight.
+- Weights are positive; unweighted edges weigh 1. Labels are any hashable value, None where unknown.
+- Graphs and layers do not change once made: ``graph.replace(...)`` makes a new one. They pickle, and
+  a deep copy is the object itself.
+"""
+
+from gramme.graph.edge_layer import EdgeLayer
+from gramme.graph.layer import Layer
+from gramme.graph.membership_layer import MembershipLayer
+from gramme.graph.multilayer import MultilayerGraph, sorted_labels
+
+__all__ = ["EdgeLayer", "Layer", "MembershipLayer", "MultilayerGraph", "sorted_labels"]

@@ -1,0 +1,165 @@
+"""Small array helpers of the graph room: the smallest safe integers, read-only views, names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from gramme.errors import DataError
+
+IntArray = NDArray[np.signedinteger[Any]]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+def smallest_int(array: NDArray[Any], largest: int) -> IntArray:
+    """The array in the smallest signed type that holds -1 .. ``largest``.
+
+    >>> smallest_int(np.array([0, 5]), 100).dtype
+    dtype('int8')
+    >>> smallest_int(np.array([0, 5]), 40_000).dtype
+    dtype('int32')
+    """
+    for kind in (np.int8, np.int16, np.int32):
+        if largest <= np.iinfo(kind).max:
+            return array.astype(kind, copy=False)
+    return array.astype(np.int64, copy=False)
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, made read-only; only for arrays that nobody else holds."""
+    array.flags.writeable = False
+    return array
+
+
+def node_count(value: Any) -> int:
+    """A number of nodes as int, or an error that quotes what was given."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0:
+        return int(value)
+    raise DataError(f"the number of nodes must be a whole number from 0 on, not {value!r}")
+
+
+def index_array(values: ArrayLike, size: int, what: str, kind: str = "node") -> NDArray[np.int64]:
+    """Positions 0 .. size - 1 as int64, or an error that quotes the first one outside."""
+    array = whole_numbers(values, what)
+    bad = np.flatnonzero((array < 0) | (array >= size))
+    if bad.size:
+        range_of = f"are numbered from 0 to {size - 1}" if size else "are none"
+        raise DataError(
+            f"{what}: {array[bad[0]]} at position {bad[0]} is no {kind}; the {kind}s {range_of}"
+        )
+    return array.astype(np.int64, copy=False)
+
+
+def whole_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
+    """A one-dimensional array of whole numbers, or an error that says what it is instead."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise DataError(f"{what} must be one-dimensional: {error}") from error
+    if array.ndim != 1:
+        raise DataError(f"{what} must be one-dimensional, not of shape {array.shape}")
+    if array.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    # Python integers beyond 64 bits make an object array, whose comparisons are exact
+    beyond = array.dtype == object and all(type(value) is int for value in array)
+    if not beyond and not np.issubdtype(array.dtype, np.integer):
+        raise DataError(f"{what} must be whole numbers, not {array.dtype}")
+    return array
+
+
+def is_missing(value: object) -> bool:
+    """Whether a single value stands for "not known": None, NaN or pandas' NA and NaT."""
+    if value is None or value is pd.NA or value is pd.NaT:
+        return True
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def plain(value: Any) -> Any:
+    """A numpy scalar as the Python value it stands for; anything else as it is.
+
+    >>> plain(np.int64(3)), plain(np.str_("a")), plain("b")
+    (3, 'a', 'b')
+    """
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def plain_list(values: Any) -> list[Any]:
+    """Values of an array, Series, tensor or other iterable as Python values."""
+    if isinstance(values, (pd.Series, pd.Index)) or not hasattr(values, "__array__"):
+        return [plain(value) for value in values]
+    array = np.asarray(values)
+    if array.dtype.kind in "mM":
+        return list(pd.Index(array).astype(object))
+    return [plain(value) for value in array.tolist()]
+
+
+def loose_index(names: Iterable[Any]) -> pd.Index:
+    """Names as a pandas index, whole numbers as int64 and all else as objects; nothing checked."""
+    if isinstance(names, pd.Series):
+        names = pd.Index(names)
+    if isinstance(names, pd.RangeIndex) or (
+        isinstance(names, (pd.Index, np.ndarray))
+        and isinstance(names.dtype, np.dtype)
+        and np.issubdtype(names.dtype, np.integer)
+    ):
+        return pd.Index(names).rename(None)
+    listed = plain_list(names)
+    if listed and all(type(name) is int for name in listed):
+        try:
+            return pd.Index(np.array(listed, dtype=np.int64))
+        except OverflowError:
+            pass  # names beyond 64 bits stay Python integers
+    return pd.Index(object_array(listed), dtype=object, tupleize_cols=False)
+
+
+def name_index(
+    names: Iterable[Any] | None, size: int | None = None, what: str = "node"
+) -> pd.Index:
+    """Names as a pandas index: unique, none missing; 0, 1, 2, ... where none are given."""
+    if names is None:
+        return pd.RangeIndex(0 if size is None else size)
+    index = loose_index(names)
+    if size is not None and len(index) != size:
+        raise DataError(f"{len(index)} {what} names were given for {size} {what}s")
+    if index.dtype == object and index.hasnans:
+        position = int(np.flatnonzero(index.isna())[0])
+        raise DataError(f"the {what} at position {position} has no name")
+    try:
+        unique = index.is_unique
+    except TypeError as error:
+        raise DataError(f"a {what} name must be hashable: {error}") from error
+    if not unique:
+        double = plain(index[index.duplicated()][0])
+        raise DataError(f"two {what}s have the name {double!r}; names must differ")
+    return index
+
+
+def object_array(values: list[Any]) -> NDArray[np.object_]:
+    """A one-dimensional object array, also of values that are sequences themselves."""
+    array = np.empty(len(values), dtype=object)
+    for position, value in enumerate(values):
+        array[position] = value
+    return array
+
+
+def same_values(left: NDArray[Any] | None, right: NDArray[Any] | None) -> bool:
+    """Whether two optional arrays hold the same values (NaN equals NaN)."""
+    if left is None or right is None:
+        return left is None and right is None
+    if left.shape != right.shape:
+        return False
+    if left.dtype == object or right.dtype == object:
+        return all(
+            a is b or a == b or (is_missing(a) and is_missing(b))
+            for a, b in zip(left.ravel(), right.ravel(), strict=True)
+        )
+    return bool(np.array_equal(left, right, equal_nan=left.dtype.kind == "f"))

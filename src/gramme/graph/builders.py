@@ -1,0 +1,137 @@
+"""The ``from_...`` methods of a MultilayerGraph; each one's work is in a file of its own.
+
+The files are imported when first used, since they build on the graph themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data, HeteroData
+
+    from gramme.graph.multilayer import MultilayerGraph
+
+
+class Builders:
+    """Every way to make a graph from what the user has."""
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: pd.DataFrame | Mapping[str, Any] | tuple[Any, ...],
+        *,
+        directed: bool | Mapping[str, bool] = False,
+        nodes: Iterable[Any] | None = None,
+        layers: Iterable[str] | None = None,
+        node_sets: Mapping[str, Iterable[Any]] | None = None,
+        labels: Any = None,
+        features: Any = None,
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """From a table or arrays of edges; see :func:`gramme.graph.from_edges.from_edges`."""
+        from gramme.graph.from_edges import from_edges
+
+        return from_edges(
+            edges,
+            directed=directed,
+            nodes=nodes,
+            layers=layers,
+            node_sets=node_sets,
+            labels=labels,
+            features=features,
+            name=name,
+        )
+
+    @classmethod
+    def from_table(
+        cls,
+        table: pd.DataFrame,
+        *,
+        label: Any = None,
+        id: Any = None,
+        columns: Iterable[Any] | None = None,
+        bins: Mapping[Any, int | Sequence[float]] | None = None,
+        quantiles: Mapping[Any, int] | None = None,
+        knn: Mapping[Any, int] | None = None,
+        separator: Mapping[Any, str] | None = None,
+        missing: str | Mapping[Any, str] = "nobody",
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """One layer per column of a table; see :func:`gramme.graph.from_table.from_table`."""
+        from gramme.graph.from_table import from_table
+
+        return from_table(
+            table,
+            label=label,
+            id=id,
+            columns=columns,
+            bins=bins,
+            quantiles=quantiles,
+            knn=knn,
+            separator=separator,
+            missing=missing,
+            name=name,
+        )
+
+    @classmethod
+    def from_scipy(
+        cls,
+        matrices: Any,
+        *,
+        directed: bool | Mapping[str, bool] | None = None,
+        nodes: Iterable[Any] | None = None,
+        labels: Any = None,
+        features: Any = None,
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """From adjacency matrices; see :func:`gramme.graph.exchange_scipy.from_scipy`."""
+        from gramme.graph.exchange_scipy import from_scipy
+
+        return from_scipy(
+            matrices, directed=directed, nodes=nodes, labels=labels, features=features, name=name
+        )
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graphs: Any,
+        *,
+        layer: str = "layer",
+        weight: str | None = "weight",
+        label: str | None = None,
+        directed: bool | Mapping[str, bool] | None = None,
+        nodes: Iterable[Any] | None = None,
+        features: Any = None,
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """From networkx graphs; see :func:`gramme.graph.exchange_networkx.from_networkx`."""
+        from gramme.graph.exchange_networkx import from_networkx
+
+        return from_networkx(
+            graphs,
+            layer=layer,
+            weight=weight,
+            label=label,
+            directed=directed,
+            nodes=nodes,
+            features=features,
+            name=name,
+        )
+
+    @classmethod
+    def from_pyg(
+        cls,
+        data: HeteroData | Data,
+        *,
+        directed: bool | Mapping[str, bool] | None = None,
+        nodes: Iterable[Any] | None = None,
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """From a PyTorch Geometric HeteroData; see :func:`gramme.graph.exchange_pyg.from_pyg`."""
+        from gramme.graph.exchange_pyg import from_pyg
+
+        return from_pyg(data, directed=directed, nodes=nodes, name=name)

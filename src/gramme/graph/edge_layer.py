@@ -1,0 +1,253 @@
+"""A layer given by its edges: who nominates whom, who wrote with whom, which cities a flight joins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from gramme.errors import DataError
+from gramme.graph.arrays import (
+    FloatArray,
+    IntArray,
+    frozen,
+    index_array,
+    node_count,
+    same_values,
+    smallest_int,
+)
+from gramme.graph.layer import Layer, presence
+
+
+class EdgeLayer(Layer):
+    """A list of edges among ``num_nodes`` nodes, cleaned once when it is made.
+
+    Self loops are dropped and counted (the models add exactly one per node). Repeated edges become
+    one: their weights add, unweighted ones stay 1. An undirected edge joins both ways and is kept
+    once, with ``source < target``; given both as (i, j) and as (j, i) it is one repeated edge. In a
+    directed layer node i listens to the nodes its edges point to.
+
+    Parameters
+    ----------
+    num_nodes : int
+        Nodes of the whole graph.
+    source, target : array of int, shape (edges,)
+        Positions of the nodes at both ends.
+    weight : array of float, shape (edges,), optional
+        Positive finite weights. A layer without edges has no weights either.
+    directed : bool
+        Whether edges have a direction.
+    nodes : array of int or mask, optional
+        The nodes this layer holds; all where not given.
+
+    Attributes
+    ----------
+    source, target : array of int
+        The kept edges, sorted by source and then target; read-only, in the smallest safe integer
+        type.
+    weight : array of float64 or None
+    self_loops_dropped, duplicates_merged : int
+        What was left out of the input: its rows are
+        ``num_edges + self_loops_dropped + duplicates_merged``.
+
+    Examples
+    --------
+    >>> layer = EdgeLayer(4, [0, 1, 1, 2], [1, 0, 1, 3])
+    >>> layer
+    EdgeLayer(4 nodes, 2 edges)
+    >>> layer.source.tolist(), layer.target.tolist()
+    ([0, 2], [1, 3])
+    >>> layer.self_loops_dropped, layer.duplicates_merged
+    (1, 1)
+    """
+
+    source: IntArray
+    target: IntArray
+    weight: FloatArray | None
+
+    def __init__(
+        self,
+        num_nodes: int,
+        source: ArrayLike,
+        target: ArrayLike,
+        weight: ArrayLike | None = None,
+        *,
+        directed: bool = False,
+        nodes: ArrayLike | None = None,
+    ) -> None:
+        self.num_nodes = node_count(num_nodes)
+        self.directed = bool(directed)
+        start = index_array(source, self.num_nodes, "the sources of the edges")
+        end = index_array(target, self.num_nodes, "the targets of the edges")
+        if start.size != end.size:
+            raise DataError(f"{start.size} sources were given for {end.size} targets")
+        weights = None if weight is None else _checked_weights(weight, start, end)
+        self._present = presence(nodes, self.num_nodes)
+        if self._present is not None:
+            absent = np.flatnonzero(~(self._present[start] & self._present[end]))
+            if absent.size:
+                first = absent[0]
+                raise DataError(
+                    f"the edge from node {start[first]} to node {end[first]} touches a node that "
+                    "is not among the nodes of its layer"
+                )
+        rows = start.size
+        loops = start == end
+        self.self_loops_dropped = int(loops.sum())
+        if self.self_loops_dropped:
+            start, end = start[~loops], end[~loops]
+            weights = None if weights is None else weights[~loops]
+        if not self.directed:
+            start, end = np.minimum(start, end), np.maximum(start, end)
+        start, end, weights = _merged(self.num_nodes, start, end, weights)
+        self.duplicates_merged = rows - self.self_loops_dropped - start.size
+        self.source = frozen(smallest_int(start, self.num_nodes))
+        self.target = frozen(smallest_int(end, self.num_nodes))
+        self.weight = None if weights is None or not weights.size else frozen(weights)
+
+    @property
+    def num_edges(self) -> int:
+        """Edges kept; an undirected edge counts once."""
+        return int(self.source.size)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether edges carry weights."""
+        return self.weight is not None
+
+    def to_edges(self) -> EdgeLayer:
+        """Itself."""
+        return self
+
+    def to_scipy(self) -> sp.csr_array:
+        """Adjacency matrix; an undirected edge stands at (i, j) and at (j, i)."""
+        start, end = self.source, self.target
+        weights = np.ones(self.num_edges) if self.weight is None else self.weight
+        if not self.directed:
+            start, end = np.concatenate([start, end]), np.concatenate([end, start])
+            weights = np.concatenate([weights, weights])
+        shape = (self.num_nodes, self.num_nodes)
+        matrix = sp.csr_array((weights, (start, end)), shape=shape)
+        matrix.sort_indices()
+        return matrix
+
+    def degrees(self) -> NDArray[np.int64]:
+        """Neighbours of each node (out-neighbours where edges are directed), in O(edges)."""
+        degrees = np.bincount(self.source, minlength=self.num_nodes)
+        if not self.directed:
+            degrees = degrees + np.bincount(self.target, minlength=self.num_nodes)
+        return degrees
+
+    def neighbours(self, node: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Positions of the nodes that ``node`` listens to, sorted, and the weight of each."""
+        node = self._position(node)
+        first, last = np.searchsorted(self.source, [node, node + 1])
+        found = np.arange(first, last)
+        others = self.target[first:last].astype(np.int64)
+        if not self.directed:
+            back = np.flatnonzero(self.target == node)
+            found = np.concatenate([found, back])
+            others = np.concatenate([others, self.source[back]])
+        weights = np.ones(found.size) if self.weight is None else self.weight[found]
+        order = np.argsort(others)
+        return others[order], weights[order]
+
+    def subset(self, nodes: NDArray[np.int64]) -> EdgeLayer:
+        """The edges whose both ends are among the given nodes, which are numbered anew."""
+        renumbered = np.full(self.num_nodes, -1, dtype=np.int64)
+        renumbered[nodes] = np.arange(nodes.size)
+        start, end = renumbered[self.source], renumbered[self.target]
+        kept = (start >= 0) & (end >= 0)
+        return EdgeLayer(
+            nodes.size,
+            start[kept],
+            end[kept],
+            None if self.weight is None else self.weight[kept],
+            directed=self.directed,
+            nodes=None if self._present is None else self._present[nodes],
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Equal nodes, edges, weights and direction; what was dropped does not count."""
+        return (
+            isinstance(other, EdgeLayer)
+            and self.num_nodes == other.num_nodes
+            and self.directed == other.directed
+            and same_values(self.source, other.source)
+            and same_values(self.target, other.target)
+            and same_values(self.weight, other.weight)
+            and same_values(self._present, other._present)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays; compare with ==
+
+    def __repr__(self) -> str:
+        words = [f"{self.num_present} nodes", f"{self.num_edges} edges"]
+        if self.directed:
+            words.append("directed")
+        if self.weighted:
+            words.append("weighted")
+        return f"EdgeLayer({', '.join(words)})"
+
+
+def _checked_weights(
+    weight: ArrayLike, start: NDArray[np.int64], end: NDArray[np.int64]
+) -> FloatArray:
+    try:
+        weights = np.array(weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the weights of the edges must be numbers: {error}") from error
+    if weights.shape != start.shape:
+        raise DataError(f"weights of shape {weights.shape} were given for {start.size} edges")
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if bad.size:
+        first = bad[0]
+        raise DataError(
+            f"the edge from node {start[first]} to node {end[first]} has the weight "
+            f"{weights[first]}; weights must be positive and finite"
+        )
+    return weights
+
+
+def _merged(
+    num_nodes: int,
+    start: NDArray[np.int64],
+    end: NDArray[np.int64],
+    weights: FloatArray | None,
+) -> tuple[NDArray[Any], NDArray[Any], FloatArray | None]:
+    """Edges sorted by source and target, each once; with weights by counting, else by sorting pairs."""
+    if start.size == 0:
+        return start, end, weights
+    if weights is None and num_nodes <= np.iinfo(np.int32).max:
+        return *_distinct_pairs(start, end), None
+    values: NDArray[Any] = np.ones(start.size, dtype=np.int8) if weights is None else weights
+    matrix = sp.csr_array((values, (start, end)), shape=(num_nodes, num_nodes))
+    matrix.sum_duplicates()
+    matrix.sort_indices()
+    sources = np.repeat(np.arange(num_nodes), np.diff(matrix.indptr))
+    if weights is None:
+        return sources, matrix.indices, None
+    merged = np.ascontiguousarray(matrix.data)
+    overflow = np.flatnonzero(~np.isfinite(merged))
+    if overflow.size:
+        first = overflow[0]
+        raise DataError(
+            f"the weights of the edges from node {sources[first]} to node "
+            f"{matrix.indices[first]} add up to more than a number can hold"
+        )
+    return sources, matrix.indices, merged
+
+
+def _distinct_pairs(
+    start: NDArray[np.int64], end: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Pairs below 2**31 as one 64-bit number each: sorting such numbers is numpy's fastest sort."""
+    pairs = start << 32
+    pairs |= end
+    pairs.sort()
+    repeated = pairs[1:] == pairs[:-1]
+    if repeated.any():
+        pairs = pairs[np.concatenate([[True], ~repeated])]
+    return (pairs >> 32).astype(np.int32), pairs.astype(np.int32)

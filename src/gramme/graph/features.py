@@ -1,0 +1,71 @@
+"""The features of a graph's nodes: checked once, kept read-only, compared whatever their form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gramme.errors import DataError
+from gramme.graph.arrays import plain, same_values
+
+Features = NDArray[np.floating[Any]] | sp.csr_array
+
+
+def checked_features(features: Any, nodes: pd.Index) -> Features:
+    """A read-only copy, one row per node: float32 and float64 stay, other numbers become float64.
+
+    Anything but a sparse matrix becomes a dense array; a sparse matrix becomes CSR.
+    """
+    matrix: Any = features
+    try:
+        if sp.issparse(features):
+            matrix = sp.csr_array(matrix, copy=True)
+        else:
+            matrix = np.array(features)
+        if np.iscomplexobj(matrix):
+            raise DataError("features must be real numbers, not complex ones")
+        if matrix.dtype not in (np.float32, np.float64):
+            matrix = matrix.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"features must be numbers, in rows of equal length: {error}") from error
+    if matrix.ndim != 2 or matrix.shape[0] != len(nodes):
+        raise DataError(f"features of shape {matrix.shape} were given for {len(nodes)} nodes")
+    if isinstance(matrix, np.ndarray):
+        bad_rows = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+    else:
+        matrix.sum_duplicates()
+        bad_rows = matrix.tocoo().row[~np.isfinite(matrix.data)]
+    if bad_rows.size:
+        name = plain(nodes[int(bad_rows[0])])
+        raise DataError(f"the features of node {name!r} are not all finite numbers")
+    freeze_features(matrix)
+    return matrix  # type: ignore[no-any-return]
+
+
+def freeze_features(matrix: Features | None) -> None:
+    """Make a dense or sparse matrix read-only in place."""
+    if matrix is None:
+        return
+    parts = (
+        [matrix] if isinstance(matrix, np.ndarray) else [matrix.data, matrix.indices, matrix.indptr]
+    )
+    for part in parts:
+        part.flags.writeable = False
+
+
+def same_features(left: Features | None, right: Features | None) -> bool:
+    """Whether two optional matrices hold the same numbers, dense or sparse."""
+    if left is None or right is None:
+        return left is None and right is None
+    if left.shape != right.shape:
+        return False
+    if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+        return same_values(left, right)
+    difference: Any = sp.csr_array(left) - sp.csr_array(right)
+    return not np.any(difference.data)

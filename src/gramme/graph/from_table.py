@@ -1,0 +1,190 @@
+"""From a table with a row per node: every column becomes a layer that joins rows that are alike.
+
+Categories join the rows that share them. Numbers are cut into groups, or join each row to the rows
+with the nearest values. Groups stay memberships, so the cost is that of the cells, never that of
+the edges they imply.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gramme.errors import DataError, GrammeWarning, did_you_mean
+from gramme.graph.arrays import loose_index, plain
+from gramme.graph.layer import Layer
+from gramme.graph.multilayer import MultilayerGraph
+from gramme.graph.table_column import POLICIES, column_layer
+
+
+def from_table(
+    table: pd.DataFrame,
+    *,
+    label: Any = None,
+    id: Any = None,
+    columns: Iterable[Any] | None = None,
+    bins: Mapping[Any, int | Sequence[float]] | None = None,
+    quantiles: Mapping[Any, int] | None = None,
+    knn: Mapping[Any, int] | None = None,
+    separator: Mapping[Any, str] | None = None,
+    missing: str | Mapping[Any, str] = "nobody",
+    name: str | None = None,
+) -> MultilayerGraph:
+    """A graph with a node per row and a layer per column.
+
+    A column of text, truth values, categories, or whole numbers with at most 20 different values
+    joins the rows that share a value. Other numbers, and moments in time, are cut into 5 groups of
+    about equal size unless ``bins``, ``quantiles`` or ``knn`` say otherwise.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A row per node. Without ``id``, rows are named by an index that is not 0, 1, 2, ...
+    label : column, optional
+        The column with the labels; missing ones are unknown. It makes no layer.
+    id : column, optional
+        The column with the node names, all different. It makes no layer.
+    columns : iterable, optional
+        The columns to make layers of, in this order; all others where not given.
+    bins : mapping of column to int or list of edges, optional
+        So many bins of equal width, or bins between rising edges; a bin holds its lower edge, and
+        numbers below the first or from the last edge on join open-ended groups of their own.
+    quantiles : mapping of column to int, optional
+        So many groups of about equal size; equal numbers are never parted, so there may be fewer.
+    knn : mapping of column to int, optional
+        Edges to the rows with the so many nearest values instead of groups.
+    separator : mapping of column to str, optional
+        For cells with several values, such as ``{"authors": ";"}``: a row joins each of them.
+    missing : {"nobody", "group", "median", "most common"} or mapping of column to these
+        What becomes of missing values: the row is absent from the layer, or in a group called
+        "missing" (absent where ``knn`` makes no groups), or has the column's median (the lower of
+        two) or most common value (the first of several).
+    name : str, optional
+        What to call the graph.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame(
+    ...     {"party": ["red", "blue", None], "city": ["Ulm", "Bonn", "Ulm"], "age": [20, 40, 70]}
+    ... )
+    >>> g = from_table(table, label="party", bins={"age": [18, 65]})
+    >>> g
+    MultilayerGraph(3 nodes, 2 layers: city 2 groups, age 2 groups, 2 classes on 2 nodes)
+    >>> list(g.layers["age"].group_names)
+    ['[18, 65)', '65 and above']
+    """
+    _check_table(table)
+    for column, role in ((label, "label"), (id, "id")):
+        if column is not None:
+            _known(column, list(table.columns), role)
+    used = _layer_columns(table, columns, label, id)
+    ways = _ways(used, {"bins": bins, "quantiles": quantiles, "knn": knn, "separator": separator})
+    policies = _policies(missing, used)
+    nodes = _node_names(table, id)
+    layers: dict[str, Layer] = {}
+    for column in used:
+        way, choice = ways.get(column, (None, None))
+        try:
+            layer = column_layer(table[column], way, choice, missing=policies[column])
+        except DataError as error:
+            raise DataError(f"column {column!r}: {error}") from error
+        if str(column) in layers:
+            raise DataError(f"two columns have the name {str(column)!r}; names must differ")
+        if not layer.num_edges:
+            warnings.warn(
+                f"the column {column!r} joins no rows: no value is in two of them",
+                GrammeWarning,
+                stacklevel=3,  # the caller of MultilayerGraph.from_table
+            )
+        layers[str(column)] = layer
+    return MultilayerGraph(
+        layers,
+        nodes=nodes,
+        labels=None if label is None else list(table[label]),
+        name=name,
+        num_nodes=len(table),
+    )
+
+
+def _check_table(table: Any) -> None:
+    if not isinstance(table, pd.DataFrame):
+        raise DataError(f"the table must be a pandas DataFrame, not {type(table).__name__}")
+    if not len(table):
+        raise DataError("the table has no rows")
+    if not table.columns.is_unique:
+        double = table.columns[table.columns.duplicated()][0]
+        raise DataError(f"two columns have the name {double!r}; names must differ")
+
+
+def _known(column: Any, columns: list[Any], what: str) -> None:
+    if not isinstance(column, Hashable):
+        raise DataError(f"{what} must be the name of a column, not {column!r}")
+    if column not in columns:
+        hint = did_you_mean(str(column), map(str, columns))
+        raise DataError(f"{what}: there is no column {column!r}; {hint}")
+
+
+def _layer_columns(
+    table: pd.DataFrame, columns: Iterable[Any] | None, label: Any, id: Any
+) -> list[Any]:
+    taken = [column for column in (label, id) if column is not None]
+    if columns is None:
+        used = [column for column in table.columns if column not in taken]
+    else:
+        used = [columns] if isinstance(columns, str) else list(columns)
+        for column in used:
+            _known(column, list(table.columns), "columns")
+            if column in taken:
+                raise DataError(f"the column {column!r} is the label or id, so it makes no layer")
+    if not used:
+        raise DataError("the table has no column to make a layer of")
+    return used
+
+
+def _ways(used: list[Any], asked: dict[str, Any]) -> dict[Any, tuple[str | None, Any]]:
+    """How each column about which something was said becomes a layer."""
+    ways: dict[Any, tuple[str | None, Any]] = {}
+    for way, choices in asked.items():
+        if choices is not None and not isinstance(choices, Mapping):
+            raise DataError(f"{way} must be a mapping by column, not {choices!r}")
+        for column, choice in (choices or {}).items():
+            _known(column, used, way)
+            if column in ways:
+                raise DataError(f"the column {column!r} is in both {ways[column][0]} and {way}")
+            ways[column] = (way, choice)
+    return ways
+
+
+def _policies(missing: str | Mapping[Any, str], used: list[Any]) -> dict[Any, str]:
+    if isinstance(missing, Mapping):
+        for column in missing:
+            _known(column, used, "missing")
+        policies = {column: missing.get(column, "nobody") for column in used}
+    else:
+        policies = dict.fromkeys(used, missing)
+    for policy in policies.values():
+        if policy not in POLICIES:
+            raise DataError(f"missing={policy!r} is unknown; {did_you_mean(str(policy), POLICIES)}")
+    return policies
+
+
+def _node_names(table: pd.DataFrame, id: Any) -> Any:
+    if id is None:
+        index = table.index
+        if isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1:
+            return None
+        names, source = loose_index(index), "the index of the table (or name a column with id=...)"
+    else:
+        names, source = loose_index(table[id]), f"the id column {id!r}"
+    for wrong, problem in ((names.isna(), "missing"), (names.duplicated(), "there already")):
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise DataError(
+                f"{source}: the name {plain(names[row])!r} in row {row} is {problem}; every row "
+                "needs a name of its own"
+            )
+    return names

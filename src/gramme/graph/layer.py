@@ -1,0 +1,111 @@
+"""What every layer of a graph can do, whatever it is made of.
+
+A layer is one kind of relation among the nodes of a :class:`~gramme.MultilayerGraph`. Nodes are
+positions 0 .. N - 1 here; their names live in the graph. A layer may hold only some of the nodes
+(:attr:`Layer.present`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from gramme.errors import DataError
+from gramme.graph.arrays import BoolArray, frozen, index_array
+from gramme.graph.frozen import Frozen
+
+if TYPE_CHECKING:
+    from gramme.graph.edge_layer import EdgeLayer
+
+
+class Layer(Frozen, ABC):
+    """One relation among ``num_nodes`` nodes, immutable once made.
+
+    Attributes
+    ----------
+    num_nodes : int
+        Nodes of the whole graph, present in this layer or not.
+    directed, weighted : bool
+        Whether edges have a direction, and weights other than 1.
+    self_loops_dropped, duplicates_merged : int
+        What was left out of the input when the layer was made.
+    """
+
+    num_nodes: int
+    directed: bool
+    self_loops_dropped: int
+    duplicates_merged: int
+    _present: BoolArray | None
+
+    @property
+    @abstractmethod
+    def num_edges(self) -> int:
+        """Edges of the layer: an undirected edge counts once, a self loop never."""
+
+    @property
+    @abstractmethod
+    def weighted(self) -> bool:
+        """Whether edges carry weights."""
+
+    @abstractmethod
+    def to_edges(self) -> EdgeLayer:
+        """The layer as explicit edges."""
+
+    @abstractmethod
+    def degrees(self) -> NDArray[np.int64]:
+        """Neighbours of each node (out-neighbours where edges are directed)."""
+
+    @abstractmethod
+    def neighbours(self, node: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Positions of the nodes that ``node`` listens to, and the weight of each."""
+
+    @abstractmethod
+    def subset(self, nodes: NDArray[np.int64]) -> Self:
+        """The layer among the given nodes, distinct positions, numbered anew in that order."""
+
+    def to_scipy(self) -> sp.csr_array:
+        """Adjacency matrix: entry (i, j) is the weight of the edge from i to j; no diagonal."""
+        return self.to_edges().to_scipy()
+
+    @property
+    def present(self) -> BoolArray:
+        """For each node, whether this layer holds it."""
+        if self._present is None:
+            return frozen(np.ones(self.num_nodes, dtype=bool))
+        return self._present
+
+    @property
+    def holds_all_nodes(self) -> bool:
+        """Whether no node is absent from this layer."""
+        return self._present is None
+
+    @property
+    def num_present(self) -> int:
+        """How many nodes this layer holds."""
+        return self.num_nodes if self._present is None else int(self._present.sum())
+
+    def _position(self, node: int) -> int:
+        """A node's position, or an error where there is no such node."""
+        return int(index_array([node], self.num_nodes, "the node asked for")[0])
+
+
+def presence(nodes: ArrayLike | None, num_nodes: int) -> BoolArray | None:
+    """A mask of the nodes a layer holds, from a mask or positions; None where it holds them all."""
+    if nodes is None:
+        return None
+    array = np.asarray(nodes)
+    if array.dtype == bool and array.size:
+        if array.shape != (num_nodes,):
+            raise DataError(
+                f"the nodes of a layer were given as a mask of shape {array.shape}; there are "
+                f"{num_nodes} nodes"
+            )
+        mask = array.copy()
+    else:
+        mask = np.zeros(num_nodes, dtype=bool)
+        mask[index_array(array, num_nodes, "the nodes of a layer")] = True
+    return None if mask.all() else frozen(mask)

@@ -1,0 +1,304 @@
+"""A layer given by who belongs to what: the same vote, the same age band, a paper's authors.
+
+Nodes that share a group are neighbours. The cliques this implies are never built unless asked for
+(:meth:`MembershipLayer.to_edges`): a million rows with ten values in a column are a million
+memberships but fifty billion edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from gramme.errors import DataError
+from gramme.graph.arrays import (
+    IntArray,
+    frozen,
+    index_array,
+    name_index,
+    node_count,
+    same_values,
+    smallest_int,
+    whole_numbers,
+)
+from gramme.graph.edge_layer import EdgeLayer
+from gramme.graph.layer import Layer, presence
+
+
+class MembershipLayer(Layer):
+    """Nodes in any number of named groups; two nodes are joined once per group they share.
+
+    Parameters
+    ----------
+    num_nodes : int
+        Nodes of the whole graph.
+    node, group : array of int, shape (memberships,)
+        Who belongs to which group, by position. A membership stated twice counts once.
+    group_names : sequence, optional
+        Distinct names of the groups; 0, 1, 2, ... where not given. Groups without members are left
+        out.
+    nodes : array of int or mask, optional
+        The nodes this layer holds. Where not given, the nodes that are in at least one group: who
+        joins nobody is absent from the layer.
+
+    Attributes
+    ----------
+    node, group : array of int, shape (memberships,)
+        The memberships, sorted by node and then group; read-only.
+    group_names : pandas.Index
+    sizes : array of int, shape (groups,)
+        Members of each group.
+    duplicates_merged : int
+        Memberships that were stated more than once.
+
+    Examples
+    --------
+    >>> layer = MembershipLayer.from_values(["yes", "no", "yes", None, "yes"])
+    >>> layer
+    MembershipLayer(4 nodes, 2 groups, 3 implied edges)
+    >>> layer.sizes.tolist(), list(layer.group_names)
+    ([3, 1], ['yes', 'no'])
+    >>> layer.to_edges()
+    EdgeLayer(4 nodes, 3 edges)
+    """
+
+    directed = False
+    self_loops_dropped = 0
+    group: IntArray
+    group_names: pd.Index
+    sizes: NDArray[np.int64]
+    _counts: IntArray
+
+    def __init__(
+        self,
+        num_nodes: int,
+        node: ArrayLike,
+        group: ArrayLike,
+        group_names: Iterable[Any] | None = None,
+        *,
+        nodes: ArrayLike | None = None,
+    ) -> None:
+        self.num_nodes = node_count(num_nodes)
+        members = index_array(node, self.num_nodes, "the members of the groups")
+        groups, names = _numbered_groups(group, group_names)
+        if members.size != groups.size:
+            raise DataError(f"{members.size} members were given for {groups.size} groups")
+        incidence = sp.csr_array(
+            (np.ones(members.size, dtype=np.int8), (members, groups)),
+            shape=(self.num_nodes, len(names)),
+        )
+        incidence.sum_duplicates()
+        incidence.sort_indices()
+        counts = np.diff(incidence.indptr)
+        self._set(counts, incidence.indices, names, nodes)
+        self.duplicates_merged = int(members.size - self.group.size)
+
+    def _set(
+        self,
+        counts: NDArray[Any],
+        groups: NDArray[Any],
+        names: pd.Index,
+        nodes: ArrayLike | None,
+    ) -> None:
+        """Store memberships that are already sorted and unique; drop the groups without members."""
+        sizes = np.bincount(groups, minlength=len(names))
+        if not sizes.all():
+            kept = np.flatnonzero(sizes)
+            renumbered = np.cumsum(sizes > 0) - 1
+            groups, names, sizes = renumbered[groups], names[kept], sizes[kept]
+        self.group_names = names
+        self.group = frozen(smallest_int(groups, len(names)))
+        self.sizes = frozen(sizes.astype(np.int64))
+        self._counts = frozen(smallest_int(counts, len(names)))
+        present = counts > 0 if nodes is None else np.asarray(nodes)
+        self._present = presence(present, self.num_nodes)
+        if self._present is not None and nodes is not None:
+            outside = np.flatnonzero((counts > 0) & ~self._present)
+            if outside.size:
+                raise DataError(
+                    f"node {outside[0]} is in a group but not among the nodes of its layer"
+                )
+
+    @classmethod
+    def from_values(
+        cls, values: Iterable[Any], *, nodes: ArrayLike | None = None
+    ) -> MembershipLayer:
+        """One value per node: equal values are a group, a missing one (None, NaN) joins nobody."""
+        series = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
+        try:
+            codes, names = pd.factorize(series, use_na_sentinel=True)
+        except TypeError as error:
+            raise DataError(
+                f"the values of a membership layer must be hashable: {error}"
+            ) from error
+        return cls.from_codes(codes, names, nodes=nodes)
+
+    @classmethod
+    def from_codes(
+        cls,
+        codes: ArrayLike,
+        group_names: Iterable[Any] | None = None,
+        *,
+        nodes: ArrayLike | None = None,
+    ) -> MembershipLayer:
+        """One group number per node, -1 for none.
+
+        >>> MembershipLayer.from_codes([0, 1, 0, -1])
+        MembershipLayer(3 nodes, 2 groups, 1 implied edges)
+        """
+        numbers = whole_numbers(codes, "the groups of the nodes")
+        layer = cls.__new__(cls)
+        layer.num_nodes = numbers.size
+        belongs = numbers >= 0
+        groups, names = _numbered_groups(numbers[belongs], group_names)
+        layer._set(belongs, groups, names, nodes)
+        layer.duplicates_merged = 0
+        return layer
+
+    @property
+    def node(self) -> IntArray:
+        """The member of each membership."""
+        members = np.repeat(np.arange(self.num_nodes), self._counts)
+        return frozen(smallest_int(members, self.num_nodes))
+
+    @property
+    def num_groups(self) -> int:
+        """Groups with at least one member."""
+        return len(self.group_names)
+
+    @property
+    def num_memberships(self) -> int:
+        """Pairs of a node and a group."""
+        return int(self.group.size)
+
+    @property
+    def groups_per_node(self) -> IntArray:
+        """In how many groups each node is."""
+        return self._counts
+
+    @property
+    def single(self) -> bool:
+        """Whether no node is in more than one group."""
+        return self.num_nodes == 0 or int(self._counts.max()) <= 1
+
+    def codes(self) -> NDArray[np.int64]:
+        """The group of each node, -1 for none; only where no node is in several groups."""
+        if not self.single:
+            raise DataError("some nodes are in several groups, so a node has no single group")
+        codes = np.full(self.num_nodes, -1, dtype=np.int64)
+        codes[self._counts > 0] = self.group
+        return codes
+
+    @property
+    def weighted(self) -> bool:
+        """Pairs that share several groups weigh more; only a materialised layer tells."""
+        return False
+
+    @property
+    def num_edges(self) -> int:
+        """Implied undirected edges, from group sizes: a pair counts once per group it shares."""
+        # In Python integers: the edges among billions of memberships exceed 64 bits
+        sizes, times = (column.tolist() for column in np.unique(self.sizes, return_counts=True))
+        return sum(n * size * (size - 1) // 2 for size, n in zip(sizes, times, strict=True))
+
+    def incidence(self) -> sp.csr_array:
+        """Node by group matrix of ones."""
+        indptr = np.concatenate([[0], np.cumsum(self._counts, dtype=np.int64)])
+        return sp.csr_array(
+            (np.ones(self.num_memberships), self.group.astype(np.int32), indptr),
+            shape=(self.num_nodes, self.num_groups),
+        )
+
+    def to_edges(self) -> EdgeLayer:
+        """The implied edges, all of them; a pair that shares k > 1 groups has the weight k."""
+        incidence = self.incidence().astype(np.int32)
+        pairs = sp.triu(incidence @ incidence.T, k=1).tocoo()
+        weighted = pairs.data.size > 0 and int(pairs.data.max()) > 1
+        return EdgeLayer(
+            self.num_nodes,
+            pairs.row,
+            pairs.col,
+            pairs.data if weighted else None,
+            nodes=self._present,
+        )
+
+    def degrees(self) -> NDArray[np.int64]:
+        """Neighbours of each node, a neighbour counted once per shared group."""
+        others = np.concatenate([[0], np.cumsum(self.sizes[self.group] - 1)]).astype(np.int64)
+        ends = np.cumsum(self._counts, dtype=np.int64)
+        return np.asarray(others[ends] - others[ends - self._counts])
+
+    def neighbours(self, node: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Positions of the nodes that share a group with ``node``, and how many each shares."""
+        node = self._position(node)
+        incidence = self.incidence()
+        weights = incidence @ incidence[[node]].toarray().ravel()
+        weights[node] = 0
+        found = np.flatnonzero(weights)
+        return found, weights[found]
+
+    def subset(self, nodes: NDArray[np.int64]) -> MembershipLayer:
+        """The memberships of the given nodes, which are numbered anew; emptied groups go."""
+        rows = self.incidence()[nodes]
+        return MembershipLayer(
+            nodes.size,
+            np.repeat(np.arange(nodes.size), np.diff(rows.indptr)),
+            rows.indices,
+            self.group_names,
+            nodes=self.present[nodes],
+        )
+
+    def members(self) -> Sequence[NDArray[np.int64]]:
+        """The nodes of each group, in the order of ``group_names``."""
+        if not self.num_groups:
+            return []
+        order = np.argsort(self.group, kind="stable")
+        return np.split(self.node[order].astype(np.int64), np.cumsum(self.sizes)[:-1])
+
+    def __eq__(self, other: object) -> bool:
+        """Equal nodes, groups by name and memberships; the order of groups does not count."""
+        if not (
+            isinstance(other, MembershipLayer)
+            and self.num_nodes == other.num_nodes
+            and self.num_memberships == other.num_memberships
+            and self.num_groups == other.num_groups
+            and same_values(self._counts, other._counts)
+            and same_values(self._present, other._present)
+        ):
+            return False
+        positions = self.group_names.get_indexer(other.group_names)
+        if (positions < 0).any():
+            return False
+        node = self.node.astype(np.int64)
+        mine = np.sort(node * self.num_groups + self.group)
+        theirs = np.sort(node * self.num_groups + positions[other.group])
+        return bool(np.array_equal(mine, theirs))
+
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays; compare with ==
+
+    def __repr__(self) -> str:
+        return (
+            f"MembershipLayer({self.num_present} nodes, {self.num_groups} groups, "
+            f"{self.num_edges} implied edges)"
+        )
+
+
+def _numbered_groups(
+    group: ArrayLike, group_names: Iterable[Any] | None
+) -> tuple[NDArray[np.int64], pd.Index]:
+    """Group numbers as positions among names; numbers that leave wide gaps are closed up first."""
+    what = "the groups of the members"
+    if group_names is not None:
+        names = name_index(group_names, what="group")
+        return index_array(group, len(names), what, "group"), names
+    numbers = whole_numbers(group, what)
+    count = int(numbers.max(initial=-1)) + 1
+    if count > 10 * numbers.size + 1000 and int(numbers.min()) >= 0:
+        found, positions = np.unique(numbers, return_inverse=True)
+        return positions.astype(np.int64), name_index(found)
+    return index_array(numbers, count, what, "group"), pd.RangeIndex(count)

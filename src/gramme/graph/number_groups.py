@@ -1,0 +1,116 @@
+"""Numbers cut into groups: equal-width bins, stated edges or quantiles, with names that tell.
+
+A group holds the numbers from its lower edge on and below its upper edge, "[18, 35)"; the last
+one of equal-width bins and of quantiles holds its upper edge too, "[50, 80]".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme.errors import DataError
+
+Groups = tuple[NDArray[np.int64], list[str]]
+FloatArray = NDArray[np.float64]
+
+
+def stated_bins(values: FloatArray, bins: Any, show: Callable[[Any], str] | None = None) -> Groups:
+    """Group numbers by a count of equal-width bins or by stated edges; -1 where a number is NaN.
+
+    Numbers below the first stated edge and from the last one on join open-ended groups.
+
+    >>> codes, names = stated_bins(np.array([10.0, 18, 20, 60]), [18, 35, 50])
+    >>> [names[code] for code in codes]
+    ['below 18', '[18, 35)', '[18, 35)', '50 and above']
+    >>> stated_bins(np.array([0.0, 4, 10]), 2)[1]
+    ['[0, 5)', '[5, 10]']
+    """
+    if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
+        count = at_least(bins, 2, "bins")
+        low, high = _span(values)
+        share = np.arange(1, count) / count
+        # Not low + share * (high - low), which overflows between very large numbers
+        return _cut(values, low * (1 - share) + high * share, show)
+    try:
+        edges = np.array(bins, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"bins must be a whole number or a list of edges, not {bins!r}") from error
+    if edges.ndim != 1 or not edges.size or not np.isfinite(edges).all():
+        raise DataError(f"bins must be a whole number or a list of edges, not {bins!r}")
+    if (np.diff(edges) <= 0).any():
+        raise DataError(f"the edges of bins must rise, unlike {bins!r}")
+    codes = np.searchsorted(edges, values, side="right").astype(np.int64)
+    codes[np.isnan(values)] = -1
+    texts = _texts(edges, show)
+    inner = [f"[{low}, {high})" for low, high in pairwise(texts)]
+    return codes, [f"below {texts[0]}", *inner, f"{texts[-1]} and above"]
+
+
+def quantile_groups(
+    values: FloatArray, quantiles: Any, show: Callable[[Any], str] | None = None
+) -> Groups:
+    """Groups of about equal size, fewer where many numbers are equal; -1 where a number is NaN.
+
+    >>> codes, names = quantile_groups(np.arange(8.0), 4)
+    >>> np.bincount(codes).tolist(), names
+    ([2, 2, 2, 2], ['[0, 1.75)', '[1.75, 3.5)', '[3.5, 5.25)', '[5.25, 7]'])
+    """
+    count = at_least(quantiles, 2, "quantiles")
+    known = values[~np.isnan(values)]
+    if not known.size:
+        return np.full(values.size, -1, dtype=np.int64), []
+    return _cut(values, np.quantile(known, np.linspace(0, 1, count + 1)[1:-1]), show)
+
+
+def at_least(value: Any, least: int, what: str) -> int:
+    """A whole number from ``least`` on, or an error that quotes what was given."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise DataError(f"{what} must be a whole number from {least} on, not {value!r}")
+    return int(value)
+
+
+def show_time(value: Any) -> str:
+    """A moment given in nanoseconds, as text; midnight without its zeros."""
+    moment = pd.Timestamp(int(value))
+    return str(moment.date()) if moment == moment.normalize() else str(moment.round("s"))
+
+
+def _span(values: FloatArray) -> tuple[float, float]:
+    known = values[~np.isnan(values)]
+    return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+
+
+def _cut(values: FloatArray, cuts: FloatArray, show: Callable[[Any], str] | None) -> Groups:
+    """Groups between the smallest number, the cuts and the largest number."""
+    low, high = _span(values)
+    inside = np.unique(cuts)
+    inside = inside[(inside > low) & (inside <= high)]
+    codes = np.searchsorted(inside, values, side="right").astype(np.int64)
+    codes[np.isnan(values)] = -1
+    # The largest number may be a cut itself; then the last group holds it alone
+    texts = _texts(np.concatenate([[low], inside, [high]]), show)
+    names = [f"[{start}, {end})" for start, end in pairwise(texts)]
+    return codes, [*names[:-1], names[-1][:-1] + "]"]
+
+
+def _texts(edges: FloatArray, show: Callable[[Any], str] | None) -> list[str]:
+    """Edges as text with as few digits as keep different edges apart."""
+    if show is not None:
+        texts = [show(edge) for edge in edges]
+        if len(set(texts)) == np.unique(edges).size:
+            return texts
+    for digits in (4, 6, 9, 12, 17):
+        texts = [
+            str(int(edge)) if edge.is_integer() and abs(edge) < 1e15 else f"{edge:.{digits}g}"
+            for edge in edges.tolist()
+        ]
+        if len(set(texts)) == np.unique(edges).size:
+            break
+    return texts

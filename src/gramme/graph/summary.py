@@ -1,0 +1,136 @@
+"""What a graph looks like at a glance: the per-layer summary and the printed and HTML forms.
+
+Everything is counted without building the edges of a membership layer.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from gramme.graph.edge_layer import EdgeLayer
+from gramme.graph.layer import Layer
+from gramme.graph.membership_layer import MembershipLayer
+
+if TYPE_CHECKING:
+    from gramme.graph.multilayer import MultilayerGraph
+
+SUMMARY = ["kind", "nodes", "edges", "groups", "directed", "weighted", "density", "components"]
+
+
+def summarise(graph: MultilayerGraph) -> pd.DataFrame:
+    """One row per layer.
+
+    ``density`` is the share of possible edges that exist among the nodes present;
+    ``components`` counts connected pieces among the nodes present, isolated ones included;
+    ``homophily`` is the share of edges between two labelled nodes that join equal labels. In a
+    membership layer two nodes have one edge per group they share, in all of these counts.
+    """
+    classes = None
+    if graph.labels is not None:
+        codes, _ = pd.factorize(pd.Series(graph.labels, dtype=object))
+        classes = codes.astype(np.int64)
+    rows: list[dict[str, Any]] = []
+    for name, layer in graph.layers.items():
+        row: dict[str, Any] = {
+            "layer": name,
+            "kind": "membership" if isinstance(layer, MembershipLayer) else "edges",
+            "nodes": layer.num_present,
+            "edges": layer.num_edges,
+            "groups": layer.num_groups if isinstance(layer, MembershipLayer) else None,
+            "directed": layer.directed,
+            "weighted": layer.weighted,
+            "density": density(layer),
+            "components": components(layer),
+        }
+        if classes is not None:
+            row["homophily"] = homophily(layer, classes)
+        rows.append(row)
+    columns = [*SUMMARY, "homophily"] if classes is not None else SUMMARY
+    table = pd.DataFrame(rows, columns=["layer", *columns])
+    table["groups"] = table["groups"].astype("Int64")
+    return table.set_index("layer")
+
+
+def density(layer: Layer) -> float:
+    """Share of possible edges among the nodes present that exist; NaN below two nodes."""
+    nodes = layer.num_present
+    pairs = nodes * (nodes - 1) if layer.directed else nodes * (nodes - 1) // 2
+    return layer.num_edges / pairs if pairs else float("nan")
+
+
+def components(layer: Layer) -> int:
+    """Connected pieces among the nodes present, directions ignored."""
+    if isinstance(layer, MembershipLayer):
+        incidence = layer.incidence()
+        bipartite: Any = sp.block_array([[None, incidence], [incidence.T, None]], format="csr")
+        found, _ = connected_components(bipartite, directed=False)
+    else:
+        edges = layer.to_edges()
+        ones = np.ones(edges.num_edges, dtype=np.int8)
+        shape = (edges.num_nodes, edges.num_nodes)
+        matrix = sp.csr_array((ones, (edges.source, edges.target)), shape=shape)
+        found, _ = connected_components(matrix, directed=False)
+    return int(found) - (layer.num_nodes - layer.num_present)
+
+
+def homophily(layer: Layer, classes: NDArray[np.int64]) -> float:
+    """Share of edges between labelled nodes (class >= 0) that join equal classes; NaN without."""
+    if isinstance(layer, MembershipLayer):
+        node, group = layer.node, layer.group
+        known = classes[node] >= 0
+        if not known.any():
+            return float("nan")
+        counts = sp.csr_array(
+            (np.ones(int(known.sum())), (group[known], classes[node[known]])),
+            shape=(layer.num_groups, int(classes.max()) + 1),
+        )
+        counts.sum_duplicates()
+        sizes: NDArray[np.float64] = np.asarray(counts.sum(axis=1)).ravel()
+        inside = float((counts.data * (counts.data - 1)).sum())
+        pairs = float((sizes * (sizes - 1)).sum())
+        return inside / pairs if pairs else float("nan")
+    edges: EdgeLayer = layer.to_edges()
+    start, end = classes[edges.source], classes[edges.target]
+    known = (start >= 0) & (end >= 0)
+    return float((start == end)[known].mean()) if known.any() else float("nan")
+
+
+def describe(graph: MultilayerGraph) -> str:
+    """The printed form: nodes, layers with their sizes, classes, features."""
+    parts = []
+    for name, layer in list(graph.layers.items())[:4]:
+        if isinstance(layer, MembershipLayer):
+            parts.append(f"{name} {_plural(layer.num_groups, 'group')}")
+        else:
+            parts.append(f"{name} {_plural(layer.num_edges, 'edge')}")
+    if graph.num_layers > 4:
+        parts.append("...")
+    words = [_plural(graph.num_nodes, "node"), _plural(graph.num_layers, "layer")]
+    if parts:
+        words[-1] += ": " + ", ".join(parts)
+    if graph.labels is not None:
+        known = sum(label is not None for label in graph.labels)
+        words.append(
+            f"{_plural(len(graph.classes), 'class', 'classes')} on {_plural(known, 'node')}"
+        )
+    if graph.features is not None:
+        words.append(_plural(graph.features.shape[1], "feature"))
+    title = f"{graph.name!r}, " if graph.name else ""
+    return f"MultilayerGraph({title}{', '.join(words)})"
+
+
+def html(graph: MultilayerGraph) -> str:
+    """The form a notebook shows: the printed line and the summary as a table, all text escaped."""
+    table = summarise(graph).to_html(float_format="{:.3g}".format, na_rep="", border=0)
+    return f"<p><b>{escape(describe(graph))}</b></p>{table}"
+
+
+def _plural(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,163 @@
+"""One column of a table as a layer: categories, groups of numbers, nearest numbers, or lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme.errors import DataError
+from gramme.graph.arrays import loose_index, plain
+from gramme.graph.layer import Layer
+from gramme.graph.membership_layer import MembershipLayer
+from gramme.graph.nearest import nearest_layer
+from gramme.graph.number_groups import at_least, quantile_groups, show_time, stated_bins
+
+MOST_CATEGORIES = 20
+USUAL_QUANTILES = 5
+MISSING = "missing"
+POLICIES = ("nobody", "group", "median", "most common")
+
+
+def column_layer(
+    column: pd.Series, way: str | None = None, choice: Any = None, *, missing: str = "nobody"
+) -> Layer:
+    """The layer of a column.
+
+    Parameters
+    ----------
+    column : Series
+        A cell per node.
+    way : {"bins", "quantiles", "knn", "separator"}, optional
+        What was said about the column; where nothing was, its values decide.
+    choice
+        The number of bins, quantiles or neighbours, the edges of bins, or the separator.
+    missing : {"nobody", "group", "median", "most common"}
+        What becomes of missing values.
+
+    Examples
+    --------
+    >>> column_layer(pd.Series([1, 2, 2, None]), missing="group")
+    MembershipLayer(4 nodes, 3 groups, 1 implied edges)
+    """
+    if way == "separator":
+        return _several_values(column, choice, missing)
+    if missing in ("median", "most common") and column.isna().any():
+        column = _filled(column, missing)
+    numbers, show = _as_numbers(column, required=way is not None)
+    if numbers is None or (way is None and show is None and _few_whole_numbers(numbers)):
+        return _categories(column, numbers is not None, missing)
+    if way == "knn":
+        return nearest_layer(numbers, at_least(choice, 1, "knn"))
+    if way == "bins":
+        if show is not None and not isinstance(choice, int):
+            choice = _moments(choice)
+        codes, names = stated_bins(numbers, choice, show)
+    else:
+        codes, names = quantile_groups(numbers, choice if way else USUAL_QUANTILES, show)
+    return _grouped(codes, names, missing)
+
+
+def _moments(edges: Any) -> NDArray[np.int64]:
+    """Edges of bins that are dates, in nanoseconds."""
+    try:
+        return pd.to_datetime(list(edges)).as_unit("ns").asi8
+    except (TypeError, ValueError) as error:
+        raise DataError(f"bins of dates must be a whole number or dates: {error}") from error
+
+
+def _as_numbers(
+    column: pd.Series, *, required: bool
+) -> tuple[NDArray[np.float64] | None, Callable[[Any], str] | None]:
+    """The column as float64 with NaN for missing, and how to show an edge; None for categories."""
+    kind = column.dtype
+    gaps = column.isna().to_numpy()
+    if pd.api.types.is_datetime64_any_dtype(kind):
+        moments = column.dt.tz_convert(None) if isinstance(kind, pd.DatetimeTZDtype) else column
+        nanoseconds = moments.astype("datetime64[ns]").to_numpy().astype(np.int64)
+        return np.where(gaps, np.nan, nanoseconds.astype(np.float64)), show_time
+    number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+    if isinstance(kind, np.dtype) and kind.kind == "O":
+        inferred = pd.api.types.infer_dtype(column, skipna=True)
+        number = inferred in ("integer", "floating", "mixed-integer-float", "decimal")
+    if not number and not required:
+        return None, None
+    if pd.api.types.is_complex_dtype(kind):
+        raise DataError("complex numbers have no order, so they make no groups")
+    if isinstance(kind, pd.CategoricalDtype):
+        column = column.astype(object)
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = np.isinf(values) | (np.isnan(values) & ~gaps)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise DataError(f"{plain(column.iloc[row])!r} in row {row} is no finite number")
+    return values, None
+
+
+def _few_whole_numbers(numbers: NDArray[np.float64]) -> bool:
+    """Whether these are whole numbers with few different ones: codes of something, not amounts.
+
+    Whole numbers with gaps arrive as floats, since pandas has no other way to mark the gaps.
+    """
+    found = pd.unique(numbers[~np.isnan(numbers)])
+    return len(found) <= MOST_CATEGORIES and bool((found == np.floor(found)).all())
+
+
+def _filled(column: pd.Series, missing: str) -> pd.Series:
+    """The column with a value of its own in the gaps, so that filling makes no new group."""
+    known = column[column.notna()]
+    if not len(known):
+        raise DataError(f"missing={missing!r} needs at least one value that is not missing")
+    if missing == "median":
+        numbers, _ = _as_numbers(known, required=False)
+        if numbers is None:
+            raise DataError("missing='median' needs numbers; this is text or categories")
+        value = known.iloc[int(np.argsort(numbers, kind="stable")[(len(known) - 1) // 2])]
+    else:
+        codes, found = _factorized(known)
+        value = found[int(np.bincount(codes).argmax())]
+    return column.fillna(value)
+
+
+def _categories(column: pd.Series, whole: bool, missing: str) -> MembershipLayer:
+    codes, names = _factorized(column)
+    return _grouped(codes, [int(value) for value in names] if whole else names, missing)
+
+
+def _factorized(column: pd.Series) -> tuple[NDArray[Any], Any]:
+    try:
+        return pd.factorize(column)
+    except TypeError as error:
+        raise DataError(f"{error}; a cell holds one value, or text with a separator") from error
+
+
+def _several_values(column: pd.Series, separator: Any, missing: str) -> MembershipLayer:
+    if not isinstance(separator, str) or not separator:
+        raise DataError(f"separator must be text such as ';', not {separator!r}")
+    if missing not in ("nobody", "group"):
+        raise DataError(f"missing={missing!r} is not for cells with several values")
+    rows: list[int] = []
+    values: list[str] = []
+    gaps = column.isna().tolist()
+    for row, cell in enumerate(column.astype(object)):
+        parts = [] if gaps[row] else [part.strip() for part in str(cell).split(separator)]
+        parts = [part for part in parts if part]
+        if not parts and missing == "group":
+            parts = [MISSING]
+        rows.extend([row] * len(parts))
+        values.extend(parts)
+    codes, names = pd.factorize(np.array(values, dtype=object))
+    return MembershipLayer(len(column), np.array(rows, dtype=np.int64), codes, names)
+
+
+def _grouped(codes: NDArray[Any], names: Iterable[Any], missing: str) -> MembershipLayer:
+    index = loose_index(names)
+    if missing == "group" and (codes < 0).any():
+        place = int(index.get_indexer(pd.Index([MISSING], dtype=object))[0])
+        if place < 0:
+            place, index = len(index), loose_index([*index, MISSING])
+        codes = np.where(codes < 0, place, codes)
+    return MembershipLayer.from_codes(codes, index)
