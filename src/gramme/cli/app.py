@@ -1,0 +1,51 @@
+"""The ``gramme`` command: registers the commands and turns a user's mistake into one message and exit code 2."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from gramme.cli import datasets, files
+from gramme.cli.console import complain
+from gramme.errors import GrammeError
+
+app = typer.Typer(
+    name="gramme",
+    help="Semi-supervised learning on multi-layered graphs.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(files.info)
+app.command()(files.convert)
+app.add_typer(datasets.app, name="datasets")
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    context: typer.Context,
+    show: bool = typer.Option(False, "--version", help="Print the version and end."),
+) -> None:
+    """Semi-supervised learning on multi-layered graphs: many kinds of relation, a few known labels."""
+    if show:
+        import gramme
+
+        typer.echo(gramme.__version__)
+        raise typer.Exit
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; ends with exit code 2 after a mistake of the user's, 130 after Ctrl-C."""
+    try:
+        app(args=arguments, standalone_mode=True)
+    except GrammeError as error:
+        complain(str(error))
+        sys.exit(2)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        complain(f"{place}{error.strerror or error}")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        complain("interrupted")
+        sys.exit(130)

@@ -1,0 +1,112 @@
+"""``gramme datasets``: which datasets there are, what is known about each, and getting their files."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from gramme import datasets
+from gramme.cli.console import messages, out, warnings_as_notes
+
+app = typer.Typer(
+    help="The datasets: list them, read about one, get its files.", invoke_without_command=True
+)
+AS_JSON = typer.Option(False, "--json", help="Print JSON instead.")
+
+
+@app.callback()
+def default(context: typer.Context) -> None:
+    """The datasets: list them, read about one, get its files."""
+    if context.invoked_subcommand is None:
+        list_(as_json=False)
+
+
+@app.command("list")
+def list_(as_json: bool = AS_JSON) -> None:
+    """All datasets, their sizes and where they are now."""
+    with warnings_as_notes():
+        rows = [(datasets.info(name), datasets.where(name)) for name in datasets.names()]
+    if as_json:
+        _print_json([record.as_dict() | {"where": where} for record, where in rows])
+        return
+    table = Table("name", box=None, pad_edge=False, header_style="bold")
+    for column in ("nodes", "layers", "classes"):
+        table.add_column(column, justify="right")
+    table.add_column("what")
+    table.add_column("where", overflow="fold")
+    for record, where in rows:
+        sizes = (_number(size) for size in (record.nodes, record.layers, record.classes))
+        table.add_row(record.name, *sizes, escape(record.description), escape(where))
+    out.print(table, soft_wrap=False)
+
+
+@app.command()
+def info(
+    name: str = typer.Argument(help="A dataset, see gramme datasets list."),
+    as_json: bool = AS_JSON,
+) -> None:
+    """Everything known about a dataset: recipe, citation, licence, caveats, files, options."""
+    record = datasets.info(name)
+    with warnings_as_notes():
+        where = datasets.where(name)
+    if as_json:
+        _print_json(record.as_dict() | {"where": where})
+        return
+    sizes = (_number(size) for size in (record.nodes, record.layers, record.classes))
+    facts = {
+        "size": "{} nodes, {} layers, {} classes".format(*sizes),
+        "what": record.description,
+        "recipe": record.recipe,
+        "caveat": record.caveat,
+        "citation": record.citation,
+        "licence": record.licence,
+        "where": where,
+        "options": "\n".join(f"{key}: {meaning}" for key, meaning in record.options.items()),
+        "files": "\n".join(
+            f"{file.folder}/{file.name}, {file.size:,} bytes\n  sha256 {file.sha256}\n"
+            f"  {file.address or 'no public address'}"
+            for file in record.files
+        ),
+    }
+    out.print(f"[bold]{escape(record.title)}[/] ({escape(record.name)})\n")
+    table = Table.grid(padding=(0, 2))
+    for fact, text in facts.items():
+        if text:
+            table.add_row(f"[bold]{fact}[/]", escape(text))
+    out.print(table, soft_wrap=False)
+
+
+@app.command()
+def download(
+    names: list[str] = typer.Argument(help="One or more datasets, or all."),
+) -> None:
+    """Get the files of datasets that are not on this machine yet."""
+    chosen = _with_files() if names == ["all"] else names
+    for name in chosen:
+        datasets.info(name)  # a misspelled name ends the command before anything is downloaded
+    for name in chosen:
+        with warnings_as_notes():
+            paths = datasets.download(name)
+        where = ", ".join(dict.fromkeys(str(path.parent) for path in paths))
+        messages.print(f"{escape(name)}: {escape(where or datasets.where(name))}")
+
+
+def _with_files() -> list[str]:
+    """The datasets whose files are here or can be downloaded."""
+    return [
+        name
+        for name in datasets.names()
+        if datasets.info(name).files and datasets.where(name) != "missing, not downloadable"
+    ]
+
+
+def _number(value: int | None) -> str:
+    return "?" if value is None else f"{value:,}"
+
+
+def _print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))

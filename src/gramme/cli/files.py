@@ -1,0 +1,204 @@
+"""The commands about files: what is in one (``info``) and the same graph in another format (``convert``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from gramme.cli.console import out, warnings_as_notes
+from gramme.errors import DataError, did_you_mean
+from gramme.graph import MultilayerGraph
+from gramme.io import ReadReport, inspect, write
+
+_LABELS = typer.Option(None, "--labels", help="File of labels: a list, or rows of node and label.")
+_LABELS_FORMAT = typer.Option(None, "--labels-format", help="What that file is: list or pairs.")
+_FORMAT = typer.Option(None, "--from", help="Format of the file where its name does not tell.")
+_DIRECTED = typer.Option(
+    None, "--directed/--undirected", help="Whether edges have a direction, whatever the file says."
+)
+_ENCODING = typer.Option("utf-8", "--encoding", help="Encoding of text files.")
+_LABEL = typer.Option(None, "--label", help="The column or attribute of nodes that is the label.")
+
+
+def info(
+    data: list[str] = typer.Argument(..., help="Files, or names of datasets."),
+    labels: Path | None = _LABELS,
+    labels_format: str | None = _LABELS_FORMAT,
+    label: str | None = _LABEL,
+    source_format: str | None = _FORMAT,
+    directed: bool | None = _DIRECTED,
+    encoding: str = _ENCODING,
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object per file."),
+) -> None:
+    """What is in a file: nodes, layers, labels, and what was dropped while reading.
+
+    In the table of layers, "loops cut" counts self loops that were dropped (the models add one per node) and "merged"
+    counts repeated edges that became one.
+    """
+    options = {
+        "format": source_format,
+        "labels": labels,
+        "labels_format": labels_format,
+        "label": label,
+        "directed": directed,
+        "encoding": encoding,
+    }
+    found = []
+    for name in data:
+        with warnings_as_notes():
+            found.append((name, *_open(name, options)))
+    for name, graph, report in found:
+        facts = _facts(name, graph, report)
+        if as_json:
+            typer.echo(json.dumps(facts, ensure_ascii=False))
+        else:
+            _show(facts)
+
+
+def convert(
+    source: str = typer.Argument(..., metavar="IN", help="A file, or the name of a dataset."),
+    target: Path = typer.Argument(..., metavar="OUT", help="The file to write."),
+    source_format: str | None = _FORMAT,
+    target_format: str | None = typer.Option(
+        None, "--to", help="Format to write where the name does not tell."
+    ),
+    labels: Path | None = _LABELS,
+    labels_format: str | None = _LABELS_FORMAT,
+    label: str | None = _LABEL,
+    directed: bool | None = _DIRECTED,
+    encoding: str = _ENCODING,
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace files that exist."),
+) -> None:
+    """Write the graph of a file in another format."""
+    options = {
+        "format": source_format,
+        "labels": labels,
+        "labels_format": labels_format,
+        "label": label,
+        "directed": directed,
+        "encoding": encoding,
+    }
+    with warnings_as_notes():
+        graph, _ = _open(source, options)
+        write(graph, target, format=target_format, overwrite=overwrite)
+    out.print(escape(f"{target}: {graph!r}"))
+
+
+def _open(name: str, options: dict[str, Any]) -> tuple[MultilayerGraph, ReadReport | None]:
+    """The graph of a file or, where no file has this name, of a dataset."""
+    if Path(name).exists():
+        return inspect(name, **options)
+    from gramme import datasets
+
+    known = list(datasets.names())
+    if name not in known:
+        looks_like_file = "." in name or "/" in name or "\\" in name
+        hint = "" if looks_like_file else f"; datasets: {did_you_mean(name, known)}"
+        raise DataError(f"there is no file {name!r}{hint}")
+    given = [key for key, value in options.items() if value not in (None, "utf-8")]
+    if given:
+        raise DataError(
+            f"{name!r} is a dataset, which comes complete; leave out {', '.join(given)}"
+        )
+    return datasets.load(name), None
+
+
+def _facts(name: str, graph: MultilayerGraph, report: ReadReport | None) -> dict[str, Any]:
+    summary = graph.summary().reset_index()
+    layers = json.loads(summary.to_json(orient="records")) if graph.layers else []
+    for facts in layers:
+        layer = facts["layer"]
+        facts["self_loops_dropped"] = int(getattr(graph.layers[layer], "self_loops_dropped", 0))
+        facts["duplicates_merged"] = int(getattr(graph.layers[layer], "duplicates_merged", 0))
+    facts = {
+        "name": name,
+        "nodes": graph.num_nodes,
+        "layers": layers,
+        "labelled_nodes": None,
+        "classes": None,
+        "features": None if graph.features is None else graph.features.shape[1],
+        "reading": None if report is None else report.as_dict(),
+    }
+    if graph.labels is not None:
+        known = [label for label in graph.labels if label is not None]
+        facts["labelled_nodes"] = len(known)
+        facts["classes"] = {str(each): known.count(each) for each in graph.classes[:1000]}
+    return facts
+
+
+def _show(facts: dict[str, Any]) -> None:
+    rows: list[tuple[str, str]] = []
+    reading = facts["reading"]
+    if reading is not None:
+        rows.append(("format", reading["format"]))
+        rows.append(("files", "\n".join(reading["files"])))
+        rows.append(("rows read", f"{reading['rows']:,}"))
+        base = reading["id_base"]
+        rows.append(("node ids", "names" if base is None else f"whole numbers from {base}"))
+        rows.append(("direction", reading["direction"]))
+    rows.append(("nodes", f"{facts['nodes']:,}"))
+    rows.append(("layers", f"{len(facts['layers']):,}"))
+    if facts["classes"] is None:
+        rows.append(("labels", "none"))
+    else:
+        sizes = ", ".join(
+            _shortened(f"{name} ({count})" for name, count in facts["classes"].items())
+        )
+        known, total = facts["labelled_nodes"], facts["nodes"]
+        rows.append(
+            ("labels", f"{known:,} of {total:,} nodes, {len(facts['classes'])} classes: {sizes}")
+        )
+    rows.append(("features", str(facts["features"] or "none")))
+    rows += [("note", note) for note in (reading["notes"] if reading is not None else ())]
+    out.print(f"[bold]{escape(facts['name'])}[/]")
+    for title, text in rows:
+        for line in text.split("\n"):
+            out.print(f"  {title:<10} {escape(line)}")
+            title = ""
+    out.print(_layer_table(facts["layers"]))
+
+
+def _shortened(words: Iterable[str], most: int = 12) -> list[str]:
+    listed = list(words)
+    return listed if len(listed) <= most else [*listed[:most], "..."]
+
+
+def _layer_table(layers: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, header_style="bold")
+    shown = {
+        "layer": "layer",
+        "kind": "kind",
+        "nodes": "nodes",
+        "edges": "edges",
+        "groups": "groups",
+        "directed": "directed",
+        "weighted": "weighted",
+        "homophily": "homophily",
+        "self_loops_dropped": "loops cut",
+        "duplicates_merged": "merged",
+    }
+    columns = [key for key in shown if any(layer.get(key) is not None for layer in layers)]
+    for key in columns:
+        justify: Literal["left", "right"] = "left" if key in ("layer", "kind") else "right"
+        table.add_column(shown[key], justify=justify, no_wrap=key != "layer", overflow="fold")
+    for layer in layers[:200]:
+        table.add_row(*(escape(_cell(layer.get(key))) for key in columns))
+    if len(layers) > 200:
+        table.add_row("...")
+    return table
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,154 @@
+"""All datasets by name, and the functions users call: load, names, info, download, official_split."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from gramme.datasets import (
+    acm3025,
+    balance_scale,
+    ckm_social,
+    congress_votes,
+    cora,
+    dblp_heco,
+    digits,
+    leskovec_ng,
+    mammography,
+    reinnovation,
+    synthetic,
+    synthetic_table,
+    vickers_chan,
+    wine,
+)
+from gramme.datasets.locate import provide, whereabouts
+from gramme.datasets.record import Dataset, DatasetInfo, Split
+from gramme.errors import DataError, did_you_mean
+from gramme.graph import MultilayerGraph
+
+_ALL = (
+    vickers_chan.DATASET,
+    congress_votes.DATASET,
+    congress_votes.LEAKY,
+    leskovec_ng.DATASET,
+    ckm_social.DATASET,
+    mammography.DATASET,
+    balance_scale.DATASET,
+    reinnovation.DATASET,
+    cora.DATASET,
+    acm3025.DATASET,
+    dblp_heco.DATASET,
+    wine.DATASET,
+    digits.DATASET,
+    synthetic.DATASET,
+    synthetic_table.DATASET,
+)
+REGISTRY: Mapping[str, Dataset] = MappingProxyType({each.info.name: each for each in _ALL})
+
+
+def names() -> list[str]:
+    """The names of all datasets.
+
+    >>> "balance_scale" in names()
+    True
+    """
+    return list(REGISTRY)
+
+
+def info(name: str) -> DatasetInfo:
+    """What is known about a dataset: its size, recipe, citation, licence, caveats, files and options.
+
+    >>> record = info("balance_scale")
+    >>> record.nodes, record.layers, record.classes, record.embedded
+    (625, 4, 3, True)
+    """
+    return _dataset(name).info
+
+
+def load(name: str, **options: Any) -> MultilayerGraph:
+    """A dataset as a multi-layered graph.
+
+    Files are looked for in ``$GRAMME_DATA/<name>/``, then in the cache, and are downloaded where neither has them.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+    **options
+        What ``info(name).options`` lists.
+
+    Examples
+    --------
+    >>> load("balance_scale")
+    MultilayerGraph('balance_scale', 625 nodes, 4 layers: left_weight 5 groups, ..., 3 classes on 625 nodes)
+    >>> load("synthetic", nodes=50, random_state=1).num_nodes
+    50
+    """
+    dataset = _dataset(name)
+    _check_options(name, dataset.build, options)
+    return dataset.build(_paths(dataset), **options)
+
+
+def download(name: str) -> list[Path]:
+    """Make sure that the files of a dataset are on this machine, and say where.
+
+    >>> download("balance_scale")
+    []
+    """
+    return list(_paths(_dataset(name)).values())
+
+
+def where(name: str) -> str:
+    """Where a dataset is now: embedded, the folder of its files, or what is left to do.
+
+    >>> where("balance_scale")
+    'embedded'
+    """
+    record = _dataset(name).info
+    if record.embedded:
+        return "embedded"
+    return whereabouts(record.files) if record.files else "bring your own file"
+
+
+def official_split(name: str, **options: Any) -> Split:
+    """The training, validation and test nodes that a dataset's source publishes, as positions.
+
+    Parameters
+    ----------
+    name : str
+        A dataset with such a split; others raise :class:`~gramme.DataError`.
+    **options
+        Which one, for datasets with several: ``official_split("dblp_heco", per_class=20)``.
+
+    Returns
+    -------
+    dict of str to array of int
+        The keys are ``train``, ``validation`` and ``test``.
+    """
+    dataset = _dataset(name)
+    if dataset.split is None:
+        have = ", ".join(each for each, known in REGISTRY.items() if known.split is not None)
+        raise DataError(f"the source of {name!r} has no split of its own; {have} have one")
+    _check_options(name, dataset.split, options)
+    return dataset.split(_paths(dataset), **options)
+
+
+def _dataset(name: str) -> Dataset:
+    if name not in REGISTRY:
+        raise DataError(f"there is no dataset {name!r}; {did_you_mean(str(name), REGISTRY)}")
+    return REGISTRY[name]
+
+
+def _paths(dataset: Dataset) -> dict[str, Path]:
+    return {file.name: provide(file) for file in dataset.info.files}
+
+
+def _check_options(name: str, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    known = list(inspect.signature(function).parameters)[1:]
+    for option in options:
+        if option not in known:
+            hint = did_you_mean(option, known) if known else "it has none"
+            raise DataError(f"the dataset {name!r} has no option {option!r}; {hint}")

@@ -1,0 +1,60 @@
+"""A web server in a thread that serves bytes from memory, well or badly."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Server:
+    files: dict[str, bytes] = field(default_factory=dict)
+    cut: bool = False
+    """Send half of what was announced, then hang up."""
+    stall: bool = False
+    """Send half, then nothing for as long as the test lasts."""
+    requests: list[str] = field(default_factory=list)
+    sent_half: threading.Event = field(default_factory=threading.Event)
+    finished: threading.Event = field(default_factory=threading.Event)
+    address: str = ""
+
+
+@contextmanager
+def serving(**options: Any) -> Iterator[Server]:
+    server = Server(**options)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            server.requests.append(self.path)
+            body = server.files.get(self.path.lstrip("/"))
+            if body is None:
+                self.send_error(404)
+                return
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if server.cut or server.stall:
+                self.wfile.write(body[: len(body) // 2])
+                self.wfile.flush()
+                server.sent_half.set()
+                if server.stall:
+                    server.finished.wait(30)
+            else:
+                self.wfile.write(body)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    web = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.address = f"http://127.0.0.1:{web.server_port}"
+    thread = threading.Thread(target=web.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.finished.set()
+        web.shutdown()
+        web.server_close()
+        thread.join()

@@ -1,0 +1,125 @@
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.datasets.server import serving
+
+from gramme.datasets import fetch as fetch_module
+from gramme.datasets.fetch import fetch
+from gramme.errors import DataError
+
+CONTENT = b"one line of data\n" * 20_000
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+def get(address: str, target: Path) -> None:
+    fetch(address, target, sha256=SHA256, size=len(CONTENT))
+
+
+def test_a_good_file_arrives_whole_and_alone(tmp_path):
+    target = tmp_path / "new" / "data.txt"
+    with serving(files={"data.txt": CONTENT}) as server:
+        get(f"{server.address}/data.txt", target)
+    assert target.read_bytes() == CONTENT
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_it_has_the_permissions_of_any_new_file(tmp_path):
+    usual = tmp_path / "usual"
+    usual.touch()
+    with serving(files={"data.txt": CONTENT}) as server:
+        get(f"{server.address}/data.txt", tmp_path / "data.txt")
+    assert (tmp_path / "data.txt").stat().st_mode == usual.stat().st_mode
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        ({"files": {"data.txt": CONTENT[:-1] + b"?"}}, "is not the file that is expected"),
+        ({"files": {"data.txt": CONTENT * 3}}, "is not the file that is expected"),
+        ({"files": {"data.txt": b""}}, "cut after 0 of|is not the file that is expected"),
+        ({"files": {"data.txt": CONTENT}, "cut": True}, "the connection was cut after 170000 of"),
+        ({"files": {"data.txt": CONTENT}, "stall": True}, "timed out"),
+        ({}, "the server answered 404"),
+    ],
+    ids=["wrong byte", "too long", "empty", "cut off", "stalled", "not found"],
+)
+def test_a_bad_download_leaves_nothing_behind(tmp_path, monkeypatch, problem, message):
+    monkeypatch.setattr(fetch_module, "TIMEOUT", 0.3)
+    with serving(**problem) as server, pytest.raises(DataError, match=message) as caught:
+        get(f"{server.address}/data.txt", tmp_path / "data.txt")
+    assert f"{server.address}/data.txt" in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bad_download_leaves_an_old_file_as_it_was(tmp_path):
+    target = tmp_path / "data.txt"
+    target.write_text("old")
+    with serving(files={"data.txt": b"wrong"}) as server, pytest.raises(DataError):
+        get(f"{server.address}/data.txt", target)
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_no_server(tmp_path):
+    with serving() as server:
+        address = server.address
+    with pytest.raises(DataError, match=r"could not be downloaded: .*refused"):
+        get(f"{address}/data.txt", tmp_path / "data.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("address", ["file:///etc/passwd", "ftp://host/data.txt", "data.txt"])
+def test_only_web_addresses(tmp_path, address):
+    with pytest.raises(DataError, match="no web address"):
+        get(address, tmp_path / "data.txt")
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with serving() as server, pytest.raises(DataError, match="set GRAMME_CACHE"):
+        get(f"{server.address}/data.txt", tmp_path / "file" / "data.txt")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_an_interrupt_leaves_nothing_behind(tmp_path):
+    program = (
+        "import signal, sys; from pathlib import Path\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from gramme.datasets.fetch import fetch\n"
+        "fetch(sys.argv[1], Path(sys.argv[2]), sha256='0' * 64, size=10)\n"
+    )
+    with serving(files={"data.txt": CONTENT}, stall=True) as server:
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, f"{server.address}/data.txt", tmp_path / "data.txt"],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        assert server.sent_half.wait(30)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=30)
+    assert "KeyboardInterrupt" in stderr
+    assert process.returncode != 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_slow_download_shows_its_progress_on_standard_error(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(fetch_module, "PATIENCE", 0.0)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
+    with serving(files={"data.txt": CONTENT}) as server:
+        get(f"{server.address}/data.txt", tmp_path / "data.txt")
+    printed = capsys.readouterr()
+    assert "data.txt" in printed.err
+    assert printed.out == ""
+
+
+def test_a_quick_download_is_silent(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(fetch_module, "PATIENCE", 60.0)
+    with serving(files={"data.txt": CONTENT}) as server:
+        get(f"{server.address}/data.txt", tmp_path / "data.txt")
+    assert capsys.readouterr() == ("", "")

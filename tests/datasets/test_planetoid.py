@@ -1,0 +1,80 @@
+import os
+import pickle
+from collections import OrderedDict, defaultdict
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gramme.datasets.planetoid import read_adjacency, read_classes, read_matrix
+from gramme.errors import FileFormatError
+
+
+class Malicious:
+    def __init__(self, command, *arguments):
+        self.call = command, arguments
+
+    def __reduce__(self):
+        return self.call
+
+
+def pickled(folder, value):
+    path = folder / "ind.cora.x"
+    path.write_bytes(value if isinstance(value, bytes) else pickle.dumps(value, protocol=4))
+    return path
+
+
+def test_plain_data_is_read(tmp_path):
+    assert read_classes(pickled(tmp_path, np.eye(3, dtype=np.int32)[[2, 0]])).tolist() == [2, 0]
+    neighbours = defaultdict(list, {0: [1, 2], 2: [0]})
+    source, target = read_adjacency(pickled(tmp_path, neighbours))
+    assert (source.tolist(), target.tolist()) == ([0, 0, 2], [1, 2, 0])
+    matrix = sp.csr_matrix(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    assert read_matrix(pickled(tmp_path, matrix)).toarray().tolist() == [[0, 1], [2, 0]]
+
+
+@pytest.mark.parametrize("read", [read_matrix, read_classes, read_adjacency])
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [
+        (Malicious(os.system, "touch broken"), r"(posix|nt)\.system"),
+        (Malicious(eval, "1"), r"builtins\.eval"),
+        (OrderedDict(), r"collections\.OrderedDict"),
+        (np.float64, r"numpy\.float64"),
+        (defaultdict(os.getcwd), r"getcwd"),
+        (sp.coo_matrix((2, 2)), r"coo_matrix"),
+        (b"cnumpy\nlib.npyio.load\n.", r"numpy\.lib\.npyio\.load"),
+        (b"\x80\x04\x8c\x05numpy\x8c\x0endarray.tofile\x93.", r"numpy\.ndarray\.tofile"),
+        (b"Pname\n.", "persistent object"),
+    ],
+    ids=str,
+)
+def test_anything_else_is_refused_by_name(tmp_path, monkeypatch, read, value, named):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileFormatError, match=f"the pickle names .*{named}"):
+        read(pickled(tmp_path, value))
+    assert not (tmp_path / "broken").exists()
+
+
+@pytest.mark.parametrize("read", [read_matrix, read_classes, read_adjacency])
+@pytest.mark.parametrize("value", [b"", b"not a pickle", 7, [1, 2], np.zeros(3), np.zeros((2, 2))])
+def test_other_things_are_no_data_of_this_kind(tmp_path, read, value):
+    with pytest.raises(FileFormatError, match=r"ind\.cora\.x: "):
+        read(pickled(tmp_path, value))
+
+
+def test_a_matrix_that_points_outside_itself(tmp_path):
+    matrix = sp.csr_matrix(np.eye(3))
+    matrix.indices[1] = 10**6
+    with pytest.raises(FileFormatError, match="no CSR matrix"):
+        read_matrix(pickled(tmp_path, matrix))
+
+
+@given(content=st.binary(max_size=80))
+def test_any_bytes_are_read_or_refused(tmp_path_factory, content):
+    path = pickled(tmp_path_factory.getbasetemp(), content)
+    for read in (read_matrix, read_classes, read_adjacency):
+        with pytest.raises(FileFormatError):
+            read(path)
