@@ -1,0 +1,350 @@
+"""What GrAMME-SG and GrAMME-Fusion share as estimators: parameters, fitting an ensemble, predicting, explaining."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gramme.errors import DataError
+from gramme.graph import MultilayerGraph
+from gramme.methods import parameters as check
+from gramme.methods.base import NodeClassifier
+from gramme.methods.explain import hop_scores, layer_shares, relative_attention
+from gramme.methods.fitting import EnsembleFit
+from gramme.methods.inputs import SOURCES, feature_source, input_features
+from gramme.methods.labels import known_labels
+from gramme.methods.saving import Learned
+from gramme.nn import ACTIVATIONS, KINDS, AttentionHop, MemberRandom, Network, Shape, Structure
+from gramme.training import evaluate
+
+_BATCH = 1 << 20  # numbers per activation of a batch of members; beyond that batching gains nothing
+
+
+class AttentionModel(NodeClassifier):
+    """Base of the two attention models; see :class:`GrammeFusion` for the parameters."""
+
+    def __init__(
+        self,
+        *,
+        feature_dim: int,
+        hidden_dim: int,
+        heads: int | Mapping[str, int],
+        depth: int | Mapping[str, int],
+        learning_rate: float,
+        epochs: int,
+        dropout: float,
+        attention_dropout: float,
+        weight_decay: float,
+        activation: str,
+        head_weights: str,
+        features: str | None,
+        ensemble: int,
+        validation_fraction: float,
+        patience: int,
+        class_weight: str | Mapping[Any, float] | None,
+        progress: bool | None,
+        device: str,
+        random_state: Any,
+    ) -> None:
+        self.feature_dim = feature_dim
+        self.hidden_dim = hidden_dim
+        self.heads = heads
+        self.depth = depth
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.dropout = dropout
+        self.attention_dropout = attention_dropout
+        self.weight_decay = weight_decay
+        self.activation = activation
+        self.head_weights = head_weights
+        self.features = features
+        self.ensemble = ensemble
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.class_weight = class_weight
+        self.progress = progress
+        self.device = device
+        self.random_state = random_state
+
+    # What the two differ in
+
+    @abstractmethod
+    def _network(self, shape: Shape, random: MemberRandom) -> Network:
+        """The network for the members of one batch."""
+
+    @abstractmethod
+    def _structure(self, graph: MultilayerGraph) -> Structure:
+        """What the network needs of a graph."""
+
+    @abstractmethod
+    def _hops(self, network: Network, layer: int) -> tuple[list[AttentionHop], int]:
+        """The hops a layer passes, and the layer's place among those they treat."""
+
+    _features_per_layer = False
+
+    # Fitting
+
+    def fit(
+        self,
+        graph: MultilayerGraph,
+        y: Any = None,
+        *,
+        validation: Any = None,
+        monitor: Any = None,
+    ) -> Self:
+        """Learn from the labelled nodes of a graph.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph
+        y : sequence, mapping or Series, optional
+            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels where not given.
+        validation : sequence, mapping or Series, optional
+            Labels of further nodes that decide when to stop; nothing is learned from them otherwise.
+        monitor : sequence, mapping or Series, optional
+            Labels of further nodes whose accuracy is noted after every epoch. For looking only: neither the training
+            nor the stopping depends on them.
+        """
+        graph = self._check_graph(graph)
+        self._check_parameters(graph)
+        known = known_labels(graph, y)
+        self._begin(graph, known)
+        self.source_ = feature_source(graph, self.features)
+        self.seed_ = check.seed_of(self.random_state)
+        given = 0 if graph.features is None else graph.features.shape[1]
+        columns = {"random": self.feature_dim, "given": given, "both": self.feature_dim + given}
+        self.shape_ = self._shape(columns[self.source_])
+        fit = EnsembleFit(self, known, validation, monitor)
+        fit.run()
+        self.state_, self.history_, self.members_ = fit.state, fit.history, fit.members
+        self._forget()
+        self._finish(self._inductive_proba(graph), known)
+        return self
+
+    def _check_parameters(self, graph: MultilayerGraph) -> None:
+        check.whole("feature_dim", self.feature_dim)
+        check.whole("hidden_dim", self.hidden_dim)
+        check.whole("epochs", self.epochs)
+        check.whole("ensemble", self.ensemble)
+        check.whole("patience", self.patience)
+        check.number("learning_rate", self.learning_rate, 0, open_low=True)
+        check.number("weight_decay", self.weight_decay, 0)
+        for name in ("dropout", "attention_dropout", "validation_fraction"):
+            check.number(name, getattr(self, name), 0, 1)
+        check.choice("activation", self.activation, ACTIVATIONS)
+        check.choice("head_weights", self.head_weights, KINDS)
+        check.choice("features", self.features, (None, *SOURCES))
+        self._per_layer("heads", graph)
+        self._per_layer("depth", graph)
+
+    def _per_layer(self, name: str, graph: MultilayerGraph) -> tuple[int, ...]:
+        """A number for each layer, from one number or a mapping by layer name."""
+        value = getattr(self, name)
+        if not isinstance(value, Mapping):
+            return (check.whole(name, value),) * graph.num_layers
+        for layer in value:
+            graph.layer(layer)
+        missing = [layer for layer in graph.layers if layer not in value]
+        if missing:
+            raise DataError(f"{name} says nothing about the layer {missing[0]!r}; name every layer")
+        return tuple(check.whole(f"{name}[{layer!r}]", value[layer]) for layer in graph.layers)
+
+    def _shape(self, columns: int) -> Shape:
+        graph = self.graph_
+        return Shape(
+            layers=graph.num_layers,
+            in_dim=columns,
+            hidden_dim=self.hidden_dim,
+            classes=len(self.classes_),
+            heads=self._per_layer("heads", graph),
+            depth=self._per_layer("depth", graph),
+            head_weights=self.head_weights,
+            activation=self.activation,
+            dropout=self.dropout,
+            attention_dropout=self.attention_dropout,
+        )
+
+    # Members: each has seeds of its own, and they run in batches that fit the cache
+
+    def _device(self) -> torch.device:
+        if self.device == "auto":
+            return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        try:
+            return torch.device(self.device)
+        except RuntimeError as error:
+            raise DataError(f"device {self.device!r} is not known to torch; use auto, cpu or cuda") from error
+
+    def _member_seeds(self, member: int) -> tuple[int, int]:
+        """The seeds of a member's features and of its starting weights and dropout."""
+        features, weights = np.random.SeedSequence([self.seed_, member]).generate_state(2, np.uint64)
+        return int(features), int(weights)
+
+    def _batches(self, nodes: int, members: int) -> Iterator[range]:
+        size = nodes * self.shape_.layers * max(self.shape_.heads) * self.shape_.hidden_dim
+        batch = max(1, _BATCH // max(size, 1))
+        for start in range(0, members, batch):
+            yield range(start, min(start + batch, members))
+
+    def _inputs(self, graph: MultilayerGraph, members: range) -> Tensor:
+        return input_features(
+            graph,
+            [self._member_seeds(member)[0] for member in members],
+            source=self.source_,
+            dim=self.feature_dim,
+            per_layer=self._features_per_layer,
+            device=self._device(),
+        )
+
+    def _new_network(self, members: range) -> Network:
+        random = MemberRandom([self._member_seeds(member)[1] for member in members])
+        return self._network(self.shape_, random).to(self._device())
+
+    def _fitted_network(self, members: range) -> Network:
+        network = self._new_network(members)
+        chosen = {name: value[members.start : members.stop] for name, value in self.state_.items()}
+        network.load_state_dict(chosen)
+        return network
+
+    def _each_batch(self, graph: MultilayerGraph) -> Iterator[tuple[Network, Tensor, Structure]]:
+        """Fitted network, features and structure of each batch of members."""
+        structure = self._structure(graph).to(self._device())
+        for members in self._batches(graph.num_nodes, self.members_):
+            yield self._fitted_network(members), self._inputs(graph, members), structure
+
+    # Predicting
+
+    def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        if self.source_ != "random":
+            columns = 0 if graph.features is None else graph.features.shape[1]
+            needed = self.shape_.in_dim - (self.feature_dim if self.source_ == "both" else 0)
+            if columns != needed:
+                raise DataError(f"the model needs {needed} features per node; the graph has {columns}")
+        total = np.zeros((graph.num_nodes, len(self.classes_)))
+        for network, features, structure in self._each_batch(graph):
+            scores = evaluate(network, features, structure).scores
+            total += scores.double().softmax(-1).sum(1).cpu().numpy()
+        return (total / self.members_).astype(np.float32)
+
+    # Explaining
+
+    def _forget(self) -> None:
+        for name in ("_embedding", "_importance"):
+            self.__dict__.pop(name, None)
+
+    def _fitted_graph(self) -> MultilayerGraph:
+        self._check_fitted()
+        if not hasattr(self, "graph_"):
+            raise DataError("a loaded model does not hold its graph; use embed(graph) instead")
+        return self.graph_
+
+    def embed(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        """The embedding of a graph's nodes, shape (nodes, members * hidden_dim): the members' side by side."""
+        self._check_fitted()
+        graph = self._with_fitted_layers(graph)
+        parts = [
+            evaluate(network, features, structure).embedding.flatten(1).cpu().numpy()
+            for network, features, structure in self._each_batch(graph)
+        ]
+        return np.concatenate(parts, axis=1)
+
+    @property
+    def embedding_(self) -> NDArray[np.float32]:
+        """The embedding of the fitted graph's nodes; see :meth:`embed`."""
+        if "_embedding" not in self.__dict__:
+            self._embedding = self.embed(self._fitted_graph())
+        return self._embedding
+
+    @property
+    def layer_importances_(self) -> pd.DataFrame:
+        """How much each member leans on each layer: one row per member, summing to 1.
+
+        See :func:`gramme.methods.explain.layer_shares` for how it is measured.
+        """
+        if "_importance" not in self.__dict__:
+            graph = self._fitted_graph()
+            shares = [
+                layer_shares(
+                    evaluate(network, features, structure, explain=True), network.classifier.detach()
+                )
+                for network, features, structure in self._each_batch(graph)
+            ]
+            self._importance = pd.DataFrame(np.concatenate(shares), columns=self.layers_)
+        return self._importance
+
+    @property
+    def layer_importance_(self) -> pd.Series:
+        """Which layers the model leans on, by name, summing to 1: the mean over the members."""
+        return self.layer_importances_.mean(axis=0).rename("importance")
+
+    def node_attention(self, layer: str, *, hop: int = 1, graph: MultilayerGraph | None = None) -> pd.Series:
+        """Who is listened to in a layer, relative to the average node (1); NaN for nodes the layer does not hold.
+
+        The attention a node receives depends on that node alone, not on who listens: the listener's part of the score
+        cancels in the softmax. So one number per node says it all; who has the node as a neighbour hears it in
+        proportion to this number.
+
+        Parameters
+        ----------
+        layer : str
+        hop : int
+            Which hop, counted from 1.
+        graph : MultilayerGraph, optional
+            Another graph than the fitted one.
+        """
+        graph = self._fitted_graph() if graph is None else self._with_fitted_layers(graph)
+        held = graph.layer(layer).present
+        position = self.layers_.index(layer)
+        check.whole("hop", hop)
+        if hop > self.shape_.depth[position]:
+            raise DataError(f"layer {layer!r} has {self.shape_.depth[position]} hops, not {hop}")
+        found: list[Tensor] = []
+        for network, features, structure in self._each_batch(graph):
+            hops, place = self._hops(network, position)
+            scores = hop_scores(network, hops[:hop], features, structure)
+            found.append(scores.view(-1, graph.num_nodes, *scores.shape[2:])[place])
+        values = relative_attention(torch.cat(found, dim=1), held)
+        return pd.Series(values, index=graph.nodes, name=layer)
+
+    # Saving
+
+    def _learned(self) -> Learned:
+        learned = super()._learned()
+        learned.record |= {
+            "source": self.source_,
+            "seed": self.seed_,
+            "members": self.members_,
+            "shape": asdict(self.shape_),
+            "history": self.history_.to_dict(orient="list"),
+            "importance": self.layer_importances_.to_numpy().tolist(),
+        }
+        learned.tensors |= {f"state.{name}": value for name, value in self.state_.items()}
+        return learned
+
+    def _restore(self, learned: Learned) -> None:
+        super()._restore(learned)
+        record = learned.record
+        shape = record["shape"]
+        per_layer = {name: tuple(shape[name]) for name in ("heads", "depth")}
+        self.shape_ = Shape(**(shape | per_layer))
+        self.source_, self.seed_ = record["source"], record["seed"]
+        self.members_ = record["members"]
+        self.history_ = pd.DataFrame(record["history"])
+        self._importance = pd.DataFrame(record["importance"], columns=self.layers_)
+        self.state_ = {
+            name.removeprefix("state."): value
+            for name, value in learned.tensors.items()
+            if name.startswith("state.")
+        }
+        with torch.device("meta"):
+            expected = self._network(self.shape_, MemberRandom([0])).state_dict()
+        for name, value in expected.items():
+            if self.state_[name].shape != (self.members_, *value.shape[1:]):
+                raise ValueError(f"the weights {name!r} have the wrong shape")

@@ -1,0 +1,164 @@
+"""One fit of an ensemble: what each member learns from, batch after batch, and what comes out of it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
+from torch import Tensor
+
+from gramme.errors import DataError, GrammeWarning
+from gramme.methods import parameters as check
+from gramme.methods.labels import KnownLabels, coded_labels
+from gramme.nn import Structure
+from gramme.training import (
+    Callback,
+    EarlyStopping,
+    History,
+    Progress,
+    ProgressDisplay,
+    Task,
+    joined_history,
+    train,
+)
+
+if TYPE_CHECKING:
+    from gramme.methods.attention_model import AttentionModel
+
+
+class EnsembleFit:
+    """Trains all members of a model and gathers their weights and history.
+
+    Attributes
+    ----------
+    state : dict of str to tensor
+        The weights of all members, who lie along the first axis.
+    history : DataFrame
+    members : int
+        Members that were trained: fewer than asked for only after an interrupt.
+    """
+
+    def __init__(self, model: AttentionModel, known: KnownLabels, validation: Any, monitor: Any) -> None:
+        self.model, self.known = model, known
+        graph, classes = model.graph_, known.classes
+        self.validation = None if validation is None else coded_labels(
+            graph, validation, classes, "validation", strict=True
+        )
+        self.monitor = None if monitor is None else coded_labels(
+            graph, monitor, classes, "monitor", strict=False
+        )
+        self.node_weights = self._node_weights()
+        self.held_out = self._held_out()
+        self.histories: list[History] = []
+        self.states: list[dict[str, Tensor]] = []
+        self.members = 0
+
+    def _node_weights(self) -> NDArray[np.float64]:
+        wanted, classes = self.model.class_weight, self.known.classes
+        if wanted is None:
+            return np.ones(self.known.nodes.size)
+        if isinstance(wanted, str):
+            check.choice("class_weight", wanted, ("balanced",))
+            numbers = np.arange(len(classes))
+            weights = compute_class_weight("balanced", classes=numbers, y=self.known.codes)
+        else:
+            listed = classes.tolist()
+            for label, value in wanted.items():
+                if label not in listed:
+                    raise DataError(f"class_weight names {label!r}, which is no class; classes: {listed}")
+                check.number(f"class_weight[{label!r}]", value, 0, open_low=True)
+            weights = np.array([wanted.get(label, 1.0) for label in listed])
+        chosen: NDArray[np.float64] = weights[self.known.codes]
+        return chosen
+
+    def _held_out(self) -> NDArray[np.bool_] | None:
+        """Which training labels each member sets aside to know when to stop, (labelled, members); at least one label
+        of each class stays in training.
+        """
+        model = self.model
+        if model.validation_fraction == 0 or self.validation is not None:
+            return None
+        aside = np.zeros((self.known.nodes.size, model.ensemble), dtype=bool)
+        for member in range(model.ensemble):
+            random = np.random.default_rng([model.seed_, member, 1])
+            for code in range(len(self.known.classes)):
+                mine = np.flatnonzero(self.known.codes == code)
+                count = min(round(model.validation_fraction * mine.size), mine.size - 1)
+                aside[random.permutation(mine)[:count], member] = True
+        return aside if aside.any(axis=0).all() else None
+
+    def run(self) -> None:
+        """Train batch after batch; Ctrl-C keeps what there is and warns."""
+        model = self.model
+        structure = model._structure(model.graph_).to(model._device())
+        batches = list(model._batches(model.graph_.num_nodes, model.ensemble))
+        total = model.epochs * len(batches)
+        with ProgressDisplay(total, f"{type(model).__name__}", model.progress) as display:
+            for members in batches:
+                interrupted = self._one_batch(members, structure, display)
+                if interrupted:
+                    warnings.warn(
+                        f"interrupted: the model has {self.members} of {model.ensemble} members, "
+                        "the last of them not fully trained",
+                        GrammeWarning,
+                        stacklevel=4,
+                    )
+                    break
+        self.state = {
+            name: torch.cat([state[name] for state in self.states]) for name in self.states[0]
+        }
+        self.history = self._history()
+
+    def _one_batch(self, members: range, structure: Structure, display: ProgressDisplay) -> bool:
+        model, device = self.model, self.model._device()
+        weights = np.repeat(self.node_weights[:, None], len(members), axis=1)
+        validation = None
+        if self.held_out is not None:
+            aside = self.held_out[:, members.start : members.stop]
+            validation = Task.of(self.known.nodes, self.known.codes, weights * aside, device)
+            weights = weights * ~aside
+        elif self.validation is not None:
+            even = np.ones((self.validation[0].size, len(members)))
+            validation = Task.of(*self.validation, even, device)
+        task = Task.of(self.known.nodes, self.known.codes, weights, device)
+        watched = None if self.monitor is None else torch.from_numpy(self.monitor[0]).to(device)
+        history = History(validation, watched)
+        callbacks: list[Callback] = [history, Progress(display.advance)]
+        if validation is not None:
+            callbacks.append(EarlyStopping(validation, model.patience))
+        network = model._new_network(members)
+        state = train(
+            network,
+            model._inputs(model.graph_, members),
+            structure,
+            task,
+            epochs=model.epochs,
+            learning_rate=model.learning_rate,
+            weight_decay=model.weight_decay,
+            callbacks=callbacks,
+        )
+        display.finish(model.epochs - state.epoch)
+        self.histories.append(history)
+        self.states.append({name: value.cpu() for name, value in network.state_dict().items()})
+        self.members += len(members)
+        return state.interrupted
+
+    def _history(self) -> pd.DataFrame:
+        table = joined_history(self.histories)
+        if self.monitor is not None:
+            kept = [history.watched_probabilities for history in self.histories]
+            accuracies = []
+            for epoch in range(len(table)):
+                total = sum(
+                    probabilities[min(epoch, len(probabilities) - 1)] * history.members
+                    for probabilities, history in zip(kept, self.histories, strict=True)
+                    if probabilities
+                )
+                accuracies.append(float((np.argmax(total, axis=1) == self.monitor[1]).mean()))
+            table["monitor_accuracy"] = accuracies
+        return table

@@ -1,0 +1,84 @@
+"""From labels as users have them to class numbers: who is known, what the classes are, and what cannot be right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramme.errors import DataError
+from gramme.graph import MultilayerGraph, sorted_labels
+from gramme.methods.saving import natural_array
+
+
+@dataclass(frozen=True)
+class KnownLabels:
+    """The labelled nodes of a graph: positions, class numbers, and the classes in order."""
+
+    nodes: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    classes: NDArray[Any]
+
+
+def known_labels(graph: MultilayerGraph, y: Any = None) -> KnownLabels:
+    """The known labels of a graph, for training.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    y : sequence, mapping or Series, optional
+        Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels where not given.
+
+    Raises
+    ------
+    DataError
+        For labels of unknown nodes, a wrong length, no label at all or a single class.
+    """
+    values = aligned_labels(graph, y)
+    nodes = np.array([i for i, value in enumerate(values) if value is not None], dtype=np.int64)
+    if nodes.size == 0:
+        raise DataError("no node has a known label (-1, None and NaN mean unknown); at least two are needed")
+    found = sorted_labels(values[nodes])
+    if len(found) < 2:
+        raise DataError(
+            f"all {nodes.size} known labels are {found[0]!r}; at least two classes are needed"
+        )
+    return KnownLabels(nodes, _codes(values[nodes], found), natural_array(found))
+
+
+def aligned_labels(graph: MultilayerGraph, y: Any = None) -> NDArray[np.object_]:
+    """Labels in node order, None where unknown."""
+    if y is None:
+        if graph.labels is None:
+            raise DataError("the graph has no labels and none were given; pass y")
+        y = graph.labels
+    values = graph.align(y, "label").copy()
+    for position, value in enumerate(values):
+        if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and value == -1:
+            values[position] = None
+    return values
+
+
+def coded_labels(
+    graph: MultilayerGraph, y: Any, classes: NDArray[Any], what: str, *, strict: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Positions and class numbers of further labels; a class not among ``classes`` is an error or gets -1."""
+    values = aligned_labels(graph, y)
+    nodes = np.array([i for i, value in enumerate(values) if value is not None], dtype=np.int64)
+    if nodes.size == 0:
+        raise DataError(f"no node has a known {what} label")
+    codes = _codes(values[nodes], classes.tolist())
+    if strict and (codes < 0).any():
+        new = values[nodes[int(np.flatnonzero(codes < 0)[0])]]
+        raise DataError(f"the {what} label {new!r} is not among the training labels")
+    return nodes, codes
+
+
+def _codes(values: NDArray[np.object_], classes: list[Any]) -> NDArray[np.int64]:
+    number = {label: position for position, label in enumerate(classes)}
+    try:
+        return np.array([number.get(value, -1) for value in values], dtype=np.int64)
+    except TypeError as error:
+        raise DataError(f"labels must be hashable: {error}") from error

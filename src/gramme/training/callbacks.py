@@ -1,0 +1,116 @@
+"""What can happen beside a training: a history, early stopping on held-out labels, a progress display."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gramme.training.loop import Callback, State
+from gramme.training.task import Task
+
+
+class History(Callback):
+    """Loss and training accuracy per epoch, as means over the members.
+
+    Parameters
+    ----------
+    validation : Task, optional
+        Held-out labels whose loss and accuracy are noted too.
+    watched : tensor of int, optional
+        Positions of nodes whose class probabilities, averaged over the members, are kept for every epoch. For
+        looking only: nothing in the training depends on them.
+    """
+
+    def __init__(self, validation: Task | None = None, watched: Tensor | None = None) -> None:
+        self.validation, self.watched = validation, watched
+        self.rows: list[dict[str, float]] = []
+        self.members = 0
+        self.watched_probabilities: list[NDArray[np.float32]] = []
+
+    def after_epoch(self, state: State) -> None:
+        self.members = state.losses.numel()
+        row = {
+            "epoch": float(state.epoch),
+            "loss": state.losses.mean().item(),
+            "accuracy": state.accuracies.mean().item(),
+        }
+        if self.validation is not None:
+            scores = state.predict().scores
+            row["validation_loss"] = self.validation.losses(scores).mean().item()
+            row["validation_accuracy"] = self.validation.accuracies(scores).mean().item()
+        if self.watched is not None:
+            chosen = state.predict().scores.index_select(0, self.watched)
+            self.watched_probabilities.append(chosen.softmax(-1).mean(1).cpu().numpy())
+        self.rows.append(row)
+
+
+def joined_history(histories: list[History]) -> pd.DataFrame:
+    """One table from the batches of an ensemble: means over all members, by epoch.
+
+    Batches may have stopped at different epochs; an epoch's row speaks of the members that still trained.
+    """
+    tables = [pd.DataFrame(history.rows).assign(members=history.members) for history in histories]
+    table = pd.concat([one for one in tables if len(one)] or [pd.DataFrame({"epoch": []})])
+    if not len(table):
+        return pd.DataFrame({"epoch": pd.Series(dtype=int), "loss": [], "accuracy": []})
+    measures = [name for name in table.columns if name not in ("epoch", "members")]
+    weighted = table[measures].mul(table["members"], axis=0).groupby(table["epoch"]).sum()
+    result = weighted.div(table.groupby("epoch")["members"].sum(), axis=0).reset_index()
+    return result.astype({"epoch": int})
+
+
+class EarlyStopping(Callback):
+    """Keep each member as it was when its held-out labels were predicted best, and stop when none improves.
+
+    Parameters
+    ----------
+    validation : Task
+        Held-out labels; their loss decides.
+    patience : int
+        Epochs without improvement after which a member counts as done.
+    """
+
+    def __init__(self, validation: Task, patience: int) -> None:
+        self.validation, self.patience = validation, patience
+
+    def start(self, state: State) -> None:
+        members = self.validation.weights.shape[1]
+        device = self.validation.weights.device
+        self.best = torch.full((members,), torch.inf, device=device)
+        self.since = torch.zeros(members, dtype=torch.long, device=device)
+        self.kept = {name: value.clone() for name, value in state.network.state_dict().items()}
+
+    def after_epoch(self, state: State) -> None:
+        losses = self.validation.losses(state.predict().scores)
+        better = losses < self.best
+        self.best = torch.where(better, losses, self.best)
+        self.since = torch.where(better, 0, self.since + 1)
+        for name, value in state.network.state_dict().items():
+            self.kept[name][better] = value[better]
+        if bool((self.since >= self.patience).all()):
+            state.stop = True
+
+    def end(self, state: State) -> None:
+        state.network.load_state_dict(self.kept)
+        state._output = None
+
+
+class Progress(Callback):
+    """Tell a display how far the training is.
+
+    Parameters
+    ----------
+    advance : callable
+        Called after every epoch with the number of epochs done since the last call and the loss.
+    """
+
+    def __init__(self, advance: Callable[[int, float], None]) -> None:
+        self.advance = advance
+
+    def after_epoch(self, state: State) -> None:
+        self.advance(1, state.losses.mean().item())
