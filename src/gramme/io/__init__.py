@@ -1,0 +1,7 @@
+"""Files in and out: :func:`read`, :func:`write` and :func:`inspect`, one module per format."""
+
+from gramme.io.files import inspect, read, write
+from gramme.io.registry import FORMATS, Format, find_format
+from gramme.io.report import ReadReport
+
+__all__ = ["FORMATS", "Format", "ReadReport", "find_format", "inspect", "read", "write"]

@@ -1,0 +1,281 @@
+"""From what a parser found to a graph and the report of its reading."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme.errors import DataError, FileFormatError
+from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
+from gramme.io.attributes import read_attributes
+from gramme.io.labels import NodeFacts, read_labels
+from gramme.io.names import id_base, in_order
+from gramme.io.parsed import Groups, Parsed, ReadOptions
+from gramme.io.report import ReadReport
+from gramme.io.restore import renamed
+from gramme.io.rows import EdgeRows
+
+ONLY_LAYER = "edges"
+
+
+def assemble(
+    parsed: Parsed, options: ReadOptions, format_name: str
+) -> tuple[MultilayerGraph, ReadReport]:
+    """The graph, with labels that stand in a file of their own, and the report."""
+    path = parsed.files[0]
+    if not (len(parsed.rows) or parsed.groups or parsed.layers or parsed.labels_file) and (
+        parsed.nodes is None and options.nodes is None and options.labels is None
+    ):
+        raise FileFormatError("there are no edges in the file", file=path)
+    met = _met_nodes(parsed)
+    _take_nodes_file(parsed, options)
+    facts = _node_facts(parsed, options, met)
+    layers = _layers(parsed, options, facts.nodes)
+    graph = _guarded(path, lambda: _graph(layers, facts, path))
+    if options.labels is not None and not _is_path(options.labels):
+        graph = graph.replace(labels=options.labels)
+    report = ReadReport(
+        format=format_name,
+        files=tuple(map(str, parsed.files)),
+        rows=len(parsed.rows) + sum(len(groups.nodes) for groups in parsed.groups.values()),
+        id_base=_id_base(parsed.rows, facts.nodes),
+        direction=_direction(parsed, options),
+        self_loops_dropped={
+            name: _count(layer, "self_loops_dropped") for name, layer in layers.items()
+        },
+        duplicates_merged={
+            name: _count(layer, "duplicates_merged") for name, layer in layers.items()
+        },
+        notes=tuple(parsed.notes),
+    )
+    return graph, report
+
+
+def _graph(layers: dict[str, Layer], facts: NodeFacts, path: Path) -> MultilayerGraph:
+    """The graph; its nodes are distinct text already, so that a million names need no second look."""
+    labels = None
+    if facts.labels is not None:
+        labels = [facts.labels.get(node) for node in facts.nodes]
+    graph = MultilayerGraph(
+        layers,
+        labels=labels,
+        features=facts.features,
+        name=path.name.partition(".")[0].removesuffix("_multiplex") or None,
+        num_nodes=len(facts.nodes),
+    )
+    return renamed(graph, _index(facts.nodes))
+
+
+def _index(names: list[str]) -> pd.Index:
+    index: pd.Index = pd.Index(np.array(names, dtype=object), dtype=object)
+    return index
+
+
+def _id_base(rows: EdgeRows, nodes: list[str]) -> int | None:
+    if nodes is rows.nodes and rows.whole:
+        return int(nodes[0]) if nodes else None
+    return id_base(nodes)
+
+
+def _count(layer: Layer, what: str) -> int:
+    return int(getattr(layer, what))
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def _guarded(path: Path, make: Any) -> Any:
+    """What a graph refuses is wrong in the file, so the message names it."""
+    try:
+        return make()
+    except FileFormatError:
+        raise
+    except DataError as error:
+        raise FileFormatError(str(error), file=path) from error
+
+
+def _met_nodes(parsed: Parsed) -> list[str]:
+    """The nodes of edges, memberships and layers, in order."""
+    others = [groups.nodes for groups in parsed.groups.values()] + list(parsed.present.values())
+    if not any(others):
+        return parsed.rows.nodes
+    return in_order(name for names in (parsed.rows.nodes, *others) for name in names)
+
+
+def _take_nodes_file(parsed: Parsed, options: ReadOptions) -> None:
+    """A table of all nodes that the user names beside the file."""
+    if options.nodes is None:
+        return
+    path = Path(options.nodes)
+    table = read_attributes(path, options.encoding)
+    parsed.nodes, parsed.nodes_file = table.names(), path
+    chosen = table.feature_columns(options.features, options.label, [table.header[0]], every=True)
+    labels = table.labels(parsed.nodes, options.label)
+    parsed.labels = parsed.labels if labels is None else labels
+    parsed.features = table.features(chosen)
+    parsed.files.append(path)
+
+
+def _node_facts(parsed: Parsed, options: ReadOptions, met: list[str]) -> NodeFacts:
+    nodes = met if parsed.nodes is None else parsed.nodes
+    if parsed.nodes is not None:
+        _check_listed(parsed, met)
+    labels = None if parsed.labels is None else dict(parsed.labels)
+    facts = NodeFacts(nodes, labels, parsed.features)
+    if options.labels is not None and not _is_path(options.labels):
+        return facts
+    path = parsed.labels_file if options.labels is None else Path(options.labels)
+    if path is None:
+        return facts
+    form = options.labels_format
+    if options.labels is None:
+        form = form or parsed.labels_form
+    found = read_labels(
+        path,
+        nodes,
+        options,
+        complete=parsed.nodes is not None,
+        form=form,
+        id_start=parsed.id_start,
+    )
+    parsed.files.append(path)
+    if found.features is None:
+        found.features = facts.features
+    if found.labels is None:
+        raise FileFormatError("the table has no column 'label'; label=... names another", file=path)
+    return found
+
+
+def _check_listed(parsed: Parsed, met: list[str]) -> None:
+    known = set(parsed.nodes or ())
+    stray = next((name for name in met if name not in known), None)
+    if stray is None:
+        return
+    where = parsed.nodes_file or parsed.rows_file
+    line = _line_of_node(parsed.rows, stray)
+    raise FileFormatError(
+        f"the node {stray!r} is not in {where}, which lists all nodes",
+        file=parsed.rows_file,
+        line=line,
+    )
+
+
+def _line_of_node(rows: EdgeRows, name: str) -> int | None:
+    if name not in rows.nodes:
+        return None
+    code = rows.nodes.index(name)
+    return rows.line_of(int(np.flatnonzero((rows.source == code) | (rows.target == code))[0]))
+
+
+def _layers(parsed: Parsed, options: ReadOptions, nodes: list[str]) -> dict[str, Layer]:
+    rows = parsed.rows
+    names = list(parsed.layers) if parsed.layers is not None else []
+    met = rows.layers or ([ONLY_LAYER] if len(rows) else [])
+    for name in (*met, *parsed.groups):
+        if name not in names:
+            names.append(name)
+    place, index = None, _index([])
+    if nodes is not rows.nodes or parsed.groups or parsed.present:
+        index = _index(nodes)
+        place = index.get_indexer(_index(rows.nodes))
+        if place.size == len(index) and bool((place == np.arange(place.size)).all()):
+            place = None
+    of_layer = dict(zip(met, _split(rows, len(met)), strict=True))
+    made: dict[str, Layer] = {}
+    nothing = np.zeros(0, dtype=np.int64)
+    for name in names:
+        held = parsed.present.get(name)
+        present = None if held is None else index.get_indexer(_index(list(held)))
+        if name in parsed.groups:
+            made[name] = _guarded(
+                parsed.rows_file,
+                lambda name=name, present=present: _membership(parsed.groups[name], index, present),
+            )
+            continue
+        chosen = of_layer.get(name, nothing)
+        source, target = rows.source[chosen], rows.target[chosen]
+        if place is not None:
+            source, target = place[source], place[target]
+        weight = _weights(parsed, name, chosen)
+        try:
+            made[name] = EdgeLayer(
+                len(nodes),
+                source,
+                target,
+                weight,
+                directed=_is_directed(parsed.directed, options.directed, name),
+                nodes=present,
+            )
+        except DataError as error:
+            raise FileFormatError(f"layer {name!r}: {error}", file=parsed.rows_file) from error
+    return made
+
+
+def _split(rows: EdgeRows, count: int) -> Iterator[Any]:
+    """Which rows are each layer's: slices where the file has its layers one after the other."""
+    codes = rows.layer
+    if count == 1:
+        yield slice(None)
+    elif count:
+        order = None
+        if not bool((codes[1:] >= codes[:-1]).all()):
+            order = np.argsort(codes, kind="stable")
+            codes = codes[order]
+        bounds = np.searchsorted(codes, np.arange(count + 1)).tolist()
+        for first, last in pairwise(bounds):
+            yield slice(first, last) if order is None else order[first:last]
+
+
+def _weights(parsed: Parsed, layer: str, chosen: Any) -> NDArray[np.float64] | None:
+    if parsed.rows.weight is None:
+        return None
+    weight: NDArray[np.float64] = parsed.rows.weight[chosen]
+    missing = np.isnan(weight)
+    if missing.all() and weight.size:
+        return None
+    if missing.any():
+        row = np.arange(len(parsed.rows))[chosen][np.flatnonzero(missing)[0]]
+        raise FileFormatError(
+            f"no weight stands here, but other edges of the layer {layer!r} have one",
+            file=parsed.rows_file,
+            line=parsed.rows.line_of(int(row)),
+        )
+    if parsed.ones_mean_unweighted and bool((weight == 1).all()):
+        return None
+    return weight
+
+
+def _membership(
+    groups: Groups, index: pd.Index, present: NDArray[np.int64] | None
+) -> MembershipLayer:
+    codes, names = pd.factorize(np.array(groups.groups, dtype=object))
+    members = index.get_indexer(_index(groups.nodes))
+    if present is None and groups.all_present:
+        present = np.arange(len(index))
+    return MembershipLayer(len(index), members, codes, names, nodes=present)
+
+
+def _is_directed(stated: bool | Mapping[str, bool] | None, asked: bool | None, layer: str) -> bool:
+    if asked is not None:
+        return asked
+    return stated.get(layer, False) if isinstance(stated, Mapping) else bool(stated)
+
+
+def _direction(parsed: Parsed, options: ReadOptions) -> str:
+    if options.directed is not None:
+        return f"{'directed' if options.directed else 'undirected'}, as asked for"
+    stated = parsed.directed
+    if stated is None:
+        return "undirected, the default: the file does not say"
+    kinds = set(stated.values()) if isinstance(stated, Mapping) else {stated}
+    if len(kinds) == 2:
+        return "some layers directed, some undirected, as the file says"
+    return f"{'directed' if True in kinds else 'undirected'}, as the file says"

@@ -1,0 +1,66 @@
+"""Tables with a header whose cells are separated by commas or tabs, as spreadsheets and data frames write them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from gramme.errors import FileFormatError
+
+# What a cell must not show bare: the separators, quotes, line ends, and white space that a reader might strip.
+_SPECIAL = re.compile(r'[,\t"\n\r]|^\s|\s$')
+
+
+def cells(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row with the line it starts on; blank lines are left out."""
+    raw = [""]  # the line that was read last
+
+    def lines() -> Iterator[str]:
+        for raw[0] in io.StringIO(text, newline=""):
+            yield raw[0]
+
+    reader = csv.reader(lines(), delimiter=separator, strict=True)
+    line = 1
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise FileFormatError(
+                f"not readable as a table: {error}", file=path, line=line
+            ) from None
+        if len(row) > 1 or raw[0].strip(" \t\r\n"):  # a quoted blank is no blank line
+            yield line, row
+        line = reader.line_num + 1
+
+
+def format_row(values: Iterable[str], separator: str) -> str:
+    r"""One line of a table.
+
+    >>> format_row(["a", "b,c", "NA"], ",")
+    'a,"b,c",NA\n'
+    """
+    return separator.join(map(quote_cell, values)) + "\n"
+
+
+def quote_cell(value: str) -> str:
+    """The cell, between quotes only where it must be."""
+    return '"' + value.replace('"', '""') + '"' if _SPECIAL.search(value) else value
+
+
+def format_table(header: Sequence[str], rows: Iterable[Sequence[str]], separator: str) -> str:
+    """A whole table with its header."""
+    return format_row(header, separator) + "".join(format_row(row, separator) for row in rows)
+
+
+def separator_of(path: Path, text: str) -> str:
+    """The separator a table uses: by its name, else by its first line; a space stands for any white space."""
+    suffix = path.suffix.lower()
+    if suffix in (".csv", ".tsv"):
+        return "," if suffix == ".csv" else "\t"
+    first = text.partition("\n")[0]
+    return next((mark for mark in (",", "\t") if mark in first), " ")

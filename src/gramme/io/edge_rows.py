@@ -1,0 +1,118 @@
+"""Rows ``layer source target [weight]`` separated by white space: the fast lane first, name by name otherwise."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme.errors import FileFormatError
+from gramme.io.integer_table import Columns, integer_table
+from gramme.io.rows import EdgeRows, RowCollector
+from gramme.io.source import decode, numbered_lines, read_bytes
+from gramme.io.tokens import fields
+
+
+def read_edge_rows(
+    path: Path, encoding: str = "utf-8", *, columns: tuple[int, ...] = (3, 4), expected: str
+) -> EdgeRows:
+    """The rows of a file without a header."""
+    data = read_bytes(path)
+    rows = fast_rows(data, columns=columns)
+    return rows if rows is not None else _slow_rows(path, data, encoding, columns, expected)
+
+
+def fast_rows(
+    data: bytes,
+    *,
+    columns: tuple[int, ...] = (3, 4),
+    separators: bytes = b" \t",
+    order: tuple[int, ...] = (0, 1, 2, 3),
+    first_line: int = 1,
+) -> EdgeRows | None:
+    """The rows of a table of plain numbers; None where it is not one.
+
+    ``order`` says in which column layer, source, target and weight stand, -1 for none.
+    """
+    body = data.removeprefix(codecs.BOM_UTF8)
+    table = integer_table(body, columns=columns, separators=separators, weight=order[3])
+    if table is None:
+        return None
+
+    def line_of(row: int) -> int | None:
+        filled = (
+            number for number, line in enumerate(body.split(b"\n"), first_line) if line.strip()
+        )
+        return next((number for position, number in enumerate(filled) if position == row), None)
+
+    return _from_columns(table, order, line_of)
+
+
+def _from_columns(table: Columns, order: tuple[int, ...], line_of: Any) -> EdgeRows:
+    where_layer, where_source, where_target, where_weight = order
+    source, target = table[where_source], table[where_target]
+    ids, source, target = _numbered(source, target)
+    codes, layers = (
+        (np.zeros(source.size, dtype=np.int8), np.zeros(0, dtype=np.int64))
+        if where_layer < 0
+        else _layer_codes(table[where_layer])
+    )
+    weight = table[where_weight] if 0 <= where_weight < len(table) else None
+    names, nodes = (list(map(str, numbers.tolist())) for numbers in (layers, ids))
+    return EdgeRows(names, nodes, codes, source, target, weight, line_of, whole=True)
+
+
+def _layer_codes(layer: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Each row's layer as a number from 0, and the ids of the layers as they first appear."""
+    changes = np.flatnonzero(layer[1:] != layer[:-1]) + 1
+    if changes.size < 1000:
+        ids = layer[np.concatenate([[0], changes])]
+        if np.unique(ids).size == ids.size:  # one layer after the other, as usual
+            lengths = np.diff(np.concatenate([[0], changes, [layer.size]]))
+            return np.repeat(np.arange(ids.size, dtype=np.int16), lengths), ids
+    codes, ids = pd.factorize(layer)
+    return (codes.astype(np.int16) if ids.size < 1 << 15 else codes), ids
+
+
+def _numbered(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """The distinct ids in order, and both ends as positions among them."""
+    smallest = int(min(source.min(), target.min()))
+    spread = int(max(source.max(), target.max())) - smallest + 1
+    if spread <= 4 * source.size + 1024:
+        if smallest:
+            source, target = source - smallest, target - smallest
+        seen = np.zeros(spread, dtype=bool)
+        seen[source] = True
+        seen[target] = True
+        ids = np.flatnonzero(seen)
+        if ids.size < spread:
+            place = np.cumsum(seen) - 1
+            source, target = place[source], place[target]
+        return ids + smallest, source, target
+    codes, met = pd.factorize(np.concatenate([source, target]))
+    order = np.argsort(met)
+    place = np.empty(order.size, dtype=np.int64)
+    place[order] = np.arange(order.size)
+    codes = place[codes]
+    return met[order], codes[: source.size], codes[source.size :]
+
+
+def _slow_rows(
+    path: Path, data: bytes, encoding: str, columns: tuple[int, ...], expected: str
+) -> EdgeRows:
+    rows = RowCollector(path)
+    width = 0
+    for line, text in numbered_lines(decode(data, path, encoding)):
+        parts = fields(text)
+        if len(parts) not in columns or (width and len(parts) != width):
+            wanted = f"{width} as in the lines before" if width else expected
+            problem = f"{len(parts)} fields stand here, but {wanted} are needed: {text[:80]!r}"
+            raise FileFormatError(problem, file=path, line=line)
+        width = len(parts)
+        weight = parts[3] if width == 4 else None
+        rows.add(parts[0], parts[1], parts[2], weight, line)
+    return rows.finish()

@@ -1,0 +1,123 @@
+"""Reading and writing a graph: finds the format, lets it parse or print, and makes the graph."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gramme.errors import DataError
+from gramme.graph import MultilayerGraph
+from gramme.io.assemble import assemble
+from gramme.io.atomic import write_files
+from gramme.io.parsed import LabelsForm, Parsed, ReadOptions
+from gramme.io.registry import find_format
+from gramme.io.report import ReadReport
+from gramme.io.source import checked_file
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    labels: Any = None,
+    labels_format: LabelsForm | None = None,
+    nodes: str | os.PathLike[str] | None = None,
+    label: str | None = None,
+    features: Sequence[str] | None = None,
+    directed: bool | None = None,
+    encoding: str = "utf-8",
+    mmap: bool = False,
+) -> MultilayerGraph:
+    r"""A graph from a file and the files that belong to it.
+
+    Names of nodes, layers and labels are text, just as they stand in the file: ``1`` and ``01`` are two nodes.
+    Nodes come in numeric order if all names are whole numbers, else as they first appear, or as a table of nodes lists
+    them.
+
+    Parameters
+    ----------
+    path : path
+        The file; labels, layer names and the like in files beside it are found by their names.
+    format : str, optional
+        Name of the format (:data:`gramme.io.FORMATS`) where the file's name does not tell it.
+    labels : path, sequence or mapping, optional
+        A file of labels: one per line in node order, or rows of a node and its label. Or the labels themselves.
+    labels_format : "list" or "pairs", optional
+        Which of the two a file of labels is; needed only where it could be both.
+    nodes : path, optional
+        A table of all nodes with a header: the node, perhaps ``label``, and features.
+    label : str, optional
+        The column or attribute of the nodes that holds the label; ``"label"`` where not given.
+    features : sequence of str, optional
+        The columns or attributes of the nodes that are features.
+    directed : bool, optional
+        Whether edges have a direction, whatever the file says. Where not given, as the file says, else undirected.
+    encoding : str
+        Encoding of text files.
+    mmap : bool
+        Leave the arrays of an ``npz`` file on disk and load what is touched.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "school.csv").write_text("layer,source,target\nchat,Ann,Bo\nlunch,Ann,Cy\n")
+    >>> read(folder / "school.csv")
+    MultilayerGraph('school', 3 nodes, 2 layers: chat 1 edge, lunch 1 edge)
+    """
+    graph, _ = inspect(
+        path,
+        format=format,
+        labels=labels,
+        labels_format=labels_format,
+        nodes=nodes,
+        label=label,
+        features=features,
+        directed=directed,
+        encoding=encoding,
+        mmap=mmap,
+    )
+    return graph
+
+
+def inspect(
+    path: str | os.PathLike[str], *, format: str | None = None, **options: Any
+) -> tuple[MultilayerGraph, ReadReport]:
+    """The graph of :func:`read`, and an account of what was met in the files."""
+    chosen = ReadOptions(**options)
+    if chosen.labels_format not in (None, "list", "pairs"):
+        raise DataError(f"labels_format must be 'list' or 'pairs', not {chosen.labels_format!r}")
+    name = checked_file(path)
+    kind = find_format(name, format)
+    found = kind.read(name, chosen)
+    if isinstance(found, Parsed):
+        return assemble(found, chosen, kind.name)
+    return found
+
+
+def write(
+    graph: MultilayerGraph,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    overwrite: bool = True,
+) -> None:
+    """Write the graph to a file, and to files beside it where the format needs them.
+
+    All files are written apart and put in place together at the end, so that a failure leaves the old ones as they
+    were. What the format cannot hold is named by a :class:`gramme.LossyFormatWarning`.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    path : path
+    format : str, optional
+        Name of the format where the file's name does not tell it.
+    overwrite : bool
+        Whether files that exist may be replaced.
+    """
+    name = Path(path)
+    kind = find_format(name, format)
+    write_files(kind.write(graph, name), overwrite=overwrite)

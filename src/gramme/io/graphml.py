@@ -1,0 +1,158 @@
+"""GraphML through networkx: the edge attribute ``layer`` names the layer, ``weight`` the weight.
+
+Other programs see an ordinary multigraph. What GraphML has no place for (layers without edges, one layer directed and
+another not) stands in the graph attribute ``gramme_layers``. A document type or an entity in the file is refused: such
+files can blow up in memory and no graph needs them.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+import numpy as np
+
+from gramme.errors import DataError, FileFormatError, import_extra
+from gramme.graph import MultilayerGraph
+from gramme.io.assemble import ONLY_LAYER
+from gramme.io.atomic import Content
+from gramme.io.losses import as_text, lossy
+from gramme.io.parsed import Parsed, ReadOptions
+from gramme.io.rows import RowCollector
+from gramme.io.source import read_bytes
+
+NAME = "graphml"
+_LAYERS = "gramme_layers"
+_FEATURE = re.compile(r"feature[_ .:-]?\d+\Z", re.IGNORECASE)
+# What XML cannot hold, or would change on the way.
+_NOT_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def read(path: Path, options: ReadOptions) -> Parsed:
+    """The graph of a GraphML file."""
+    data = read_bytes(path)
+    networkx = import_extra("networkx", "networkx", "reading GraphML")
+    _check_xml(data, path)
+    try:
+        graph = networkx.read_graphml(io.BytesIO(data), force_multigraph=True)
+    except MemoryError:
+        raise
+    except Exception as error:  # networkx raises whatever its parsing meets
+        raise FileFormatError(f"no GraphML that can be read: {error}", file=path) from None
+    rows = RowCollector(path)
+    for source, target, values in graph.edges(data=True):
+        layer = str(values.get("layer", ONLY_LAYER)) or ONLY_LAYER
+        weight = values.get("weight")
+        rows.add(layer, str(source), str(target), None if weight is None else str(weight), None)
+    parsed = Parsed([path], rows.finish(), directed=bool(graph.is_directed()))
+    _take_layers(parsed, graph, path)
+    _take_nodes(parsed, graph, options)
+    return parsed
+
+
+def _check_xml(data: bytes, path: Path) -> None:
+    """Go through the document once, without building anything, to refuse what must not be expanded."""
+    parser = expat.ParserCreate()
+
+    def refuse(*_: object) -> None:
+        raise FileFormatError(
+            "the file declares a document type, which is not read; remove the line <!DOCTYPE ...>",
+            file=path,
+            line=parser.CurrentLineNumber,
+        )
+
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        problem = f"not readable as XML: {expat.errors.messages.get(error.code, 'a fault')}"
+        raise FileFormatError(problem, file=path, line=error.lineno) from None
+    except (LookupError, ValueError) as error:
+        if isinstance(error, FileFormatError):
+            raise
+        raise FileFormatError(f"not readable as XML: {error}", file=path) from None
+
+
+def _take_layers(parsed: Parsed, graph: Any, path: Path) -> None:
+    if _LAYERS not in graph.graph:
+        return
+    try:
+        stated = {
+            str(each["name"]): bool(each["directed"]) for each in json.loads(graph.graph[_LAYERS])
+        }
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise FileFormatError(f"the graph attribute {_LAYERS!r} is damaged", file=path) from None
+    parsed.layers = list(stated)
+    parsed.directed = stated
+
+
+def _take_nodes(parsed: Parsed, graph: Any, options: ReadOptions) -> None:
+    attributes = {str(node): values for node, values in graph.nodes(data=True)}
+    parsed.nodes = list(attributes)
+    found = list(dict.fromkeys(name for values in attributes.values() for name in values))
+    label = options.label or "label"
+    if label in found:
+        parsed.labels = {node: values.get(label) for node, values in attributes.items()}
+    elif options.label is not None:
+        raise DataError(f"no node of {parsed.files[0]} has the attribute {label!r}")
+    if options.features is not None:
+        chosen = [options.features] if isinstance(options.features, str) else list(options.features)
+    else:
+        chosen = [name for name in found if _FEATURE.match(name)]
+    if chosen:
+        try:
+            parsed.features = np.array(
+                [[float(values[name]) for name in chosen] for values in attributes.values()]
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            problem = (
+                f"not every node has a number for each of the features {', '.join(chosen)[:100]}"
+            )
+            raise FileFormatError(f"{problem} ({error})", file=parsed.files[0]) from None
+    unused = [name for name in found if name not in (*chosen, label)]
+    if unused:
+        parsed.notes.append(f"attributes not used: {', '.join(unused)[:200]}")
+
+
+def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
+    """The graph as GraphML."""
+    networkx = import_extra("networkx", "networkx", "writing GraphML")
+    text = as_text(graph, NAME)
+    directed = any(layer.directed for layer in text.layers.values())
+    made = networkx.MultiDiGraph() if directed else networkx.MultiGraph()
+    stated = [{"name": name, "directed": layer.directed} for name, layer in text.edges()]
+    made.graph[_LAYERS] = json.dumps(stated)
+    features = text.features()
+    if text.labels is not None and not any(text.labels):
+        lossy(NAME, "labels where no node has one")
+    for place, node in enumerate(text.nodes):
+        values: dict[str, Any] = {}
+        if text.labels is not None and text.labels[place]:
+            values["label"] = _xml(text.labels[place])
+        for number, value in enumerate(features[place] if features else (), start=1):
+            values[f"feature_{number}"] = float(value)
+        made.add_node(_xml(node), **values)
+    for name, layer in text.edges():
+        _xml(name)
+        for row, (source, target) in enumerate(
+            zip(layer.source.tolist(), layer.target.tolist(), strict=True)
+        ):
+            weight = {} if layer.weight is None else {"weight": float(layer.weight[row])}
+            made.add_edge(text.nodes[source], text.nodes[target], layer=name, **weight)
+    buffer = io.BytesIO()
+    writer = networkx.readwrite.graphml.write_graphml_xml
+    writer(made, buffer, named_key_ids=True)
+    return {path: buffer.getvalue()}
+
+
+def _xml(text: str) -> str:
+    if _NOT_XML.search(text):
+        raise DataError(
+            f"the format {NAME!r} cannot hold the character in {text!r}; 'csv' and 'npz' can"
+        )
+    return text

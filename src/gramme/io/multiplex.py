@@ -1,0 +1,167 @@
+"""The form of many published multiplex networks: ``*_multiplex.edges`` with tables of layers and nodes beside it.
+
+Rows ``layer source target [weight]`` of ids. ``*_layers.txt`` has the header ``layerID layerLabel``, ``*_nodes.txt``
+the header ``nodeID [nodeLabel] ...`` with further attributes. A weight of 1 on every edge of a layer means none.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from gramme.errors import FileFormatError, GrammeWarning
+from gramme.graph import MultilayerGraph
+from gramme.io.atomic import Content
+from gramme.io.attributes import AttributeTable, read_attributes
+from gramme.io.edge_rows import read_edge_rows
+from gramme.io.losses import TextGraph, as_text, lossy
+from gramme.io.parsed import Parsed, ReadOptions
+from gramme.io.rows import EdgeRows
+from gramme.io.source import beside
+from gramme.io.tokens import quote
+from gramme.io.weights import format_number
+
+NAME = "multiplex"
+_LABEL_OF_NODE = "nodeLabel"
+
+
+def read(path: Path, options: ReadOptions) -> Parsed:
+    """The edges, with the tables of layers and nodes that stand beside."""
+    expected = "3 or 4 (layer, source, target and perhaps weight)"
+    rows = read_edge_rows(path, options.encoding, expected=expected)
+    parsed = Parsed([path], rows, id_start=1, ones_mean_unweighted=True)
+    layers, nodes = _beside(path, "_layers.txt"), _beside(path, "_nodes.txt")
+    if layers is not None:
+        take_layers(parsed, read_attributes(layers, options.encoding, " "))
+    if nodes is not None:
+        take_nodes(parsed, read_attributes(nodes, options.encoding, " "), options)
+    return parsed
+
+
+def stem_of(path: Path) -> str:
+    """The name without what marks the file of edges."""
+    stem = path.name.removesuffix(".edges").removesuffix(".txt")
+    return stem.removesuffix("_multiplex")
+
+
+def _beside(path: Path, ending: str) -> Path | None:
+    return beside(path, stem_of(path) + ending)
+
+
+def take_layers(parsed: Parsed, table: AttributeTable) -> None:
+    """Name the layers by the table's second column, and add those without edges."""
+    ids = table.names()
+    labels = table.names(table.header[1]) if len(table.header) > 1 else ids
+    label_of = dict(zip(ids, labels, strict=True))
+    for code, layer in enumerate(parsed.rows.layers):
+        if layer not in label_of:
+            row = int((parsed.rows.layer == code).argmax())
+            raise FileFormatError(
+                f"the layer {layer!r} is not in {table.path}, which lists all layers",
+                file=parsed.rows_file,
+                line=parsed.rows.line_of(row),
+            )
+    parsed.rows.layers = [label_of[layer] for layer in parsed.rows.layers]
+    parsed.layers = labels
+    parsed.files.append(table.path)
+
+
+def take_nodes(parsed: Parsed, table: AttributeTable, options: ReadOptions) -> None:
+    """All nodes in the table's order, named by its column nodeLabel where that tells them apart."""
+    ids = table.names()
+    names = ids
+    if table.has(_LABEL_OF_NODE) and options.label != _LABEL_OF_NODE:
+        labels = table.column(_LABEL_OF_NODE)
+        if len(set(labels)) == len(labels) and all(labels):
+            names = labels
+        else:
+            warnings.warn(
+                f"{table.path}: the column {_LABEL_OF_NODE} does not tell the nodes apart, so they keep "
+                "their nodeID as name",
+                GrammeWarning,
+                stacklevel=2,
+            )
+    name_of = dict(zip(ids, names, strict=True))
+    parsed.nodes, parsed.nodes_file = ids, table.path
+    _rename(parsed.rows, name_of, parsed)
+    parsed.nodes = names
+    parsed.labels = table.labels(names, options.label)
+    taken = [table.header[0], _LABEL_OF_NODE]
+    chosen = table.feature_columns(options.features, options.label, taken, every=False)
+    parsed.features = table.features(chosen)
+    used = {*taken, *chosen, options.label or "label"}
+    unused = [column for column in table.header if column not in used]
+    if unused:
+        parsed.notes.append(
+            f"attributes not used: {', '.join(unused)} (label=... or features=[...] chooses some)"
+        )
+    parsed.files.append(table.path)
+
+
+def _rename(rows: EdgeRows, name_of: dict[str, str], parsed: Parsed) -> None:
+    for code, node in enumerate(rows.nodes):
+        if node not in name_of:
+            row = int(((rows.source == code) | (rows.target == code)).argmax())
+            raise FileFormatError(
+                f"the node {node!r} is not in {parsed.nodes_file}, which lists all nodes",
+                file=parsed.rows_file,
+                line=rows.line_of(row),
+            )
+    rows.nodes = [name_of[node] for node in rows.nodes]
+
+
+def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
+    """The files of a graph; in the edges, layers and nodes are numbered from 1."""
+    text = as_text(graph, NAME, directions=False)
+    warn_of_ones(text, NAME)
+    weighted = any(layer.weighted for layer in text.layers.values())
+    lines: list[str] = []
+    for number, (_, layer) in enumerate(text.edges(), start=1):
+        weights: Sequence[float] = (
+            [1.0] * layer.num_edges if layer.weight is None else layer.weight.tolist()
+        )
+        ends = zip(
+            (layer.source.astype(int) + 1).tolist(),
+            (layer.target.astype(int) + 1).tolist(),
+            weights,
+            strict=True,
+        )
+        if weighted:
+            lines.extend(f"{number} {a} {b} {format_number(weight)}\n" for a, b, weight in ends)
+        else:
+            lines.extend(f"{number} {a} {b}\n" for a, b, _ in ends)
+    stem = stem_of(path)
+    return {
+        path: "".join(lines) or "\n",
+        path.with_name(stem + "_layers.txt"): layer_table(list(text.layers)),
+        path.with_name(stem + "_nodes.txt"): node_table(text),
+    }
+
+
+def warn_of_ones(text: TextGraph, format_name: str) -> None:
+    """Warn where weights of 1 everywhere, which mean no weights here, were meant as weights."""
+    for name, layer in text.edges():
+        if layer.weight is not None and bool((layer.weight == 1).all()):
+            lossy(format_name, f"that the layer {name!r} is weighted, as all its weights are 1")
+
+
+def layer_table(layers: Sequence[str]) -> str:
+    """The table of layers, numbered from 1."""
+    rows = [f"{number} {quote(layer)}\n" for number, layer in enumerate(layers, start=1)]
+    return "layerID layerLabel\n" + "".join(rows)
+
+
+def node_table(text: TextGraph) -> str:
+    """The table of nodes, numbered from 1, with labels and features."""
+    columns = [[str(number) for number in range(1, len(text.nodes) + 1)], text.nodes]
+    header = ["nodeID", _LABEL_OF_NODE]
+    if text.labels is not None:
+        header.append("label")
+        columns.append(text.labels)
+    features = text.features()
+    if features is not None and features:
+        header += [f"feature_{number}" for number in range(1, len(features[0]) + 1)]
+        columns += [list(column) for column in zip(*features, strict=True)]
+    rows = zip(*columns, strict=True)
+    return " ".join(header) + "\n" + "".join(" ".join(map(quote, row)) + "\n" for row in rows)

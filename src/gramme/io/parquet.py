@@ -1,0 +1,169 @@
+"""The format ``parquet``: the same tables as ``csv``, stored by column; names may be text or whole numbers."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gramme.errors import DataError, FileFormatError, import_extra
+from gramme.graph import MultilayerGraph
+from gramme.io.atomic import Content
+from gramme.io.attributes import AttributeTable
+from gramme.io.names import in_order
+from gramme.io.parsed import Parsed, ReadOptions
+from gramme.io.rows import EdgeRows
+from gramme.io.source import LARGEST_UNSPELLED, read_bytes
+from gramme.io.tables import COMPANIONS, Table, companion, take_tables, to_tables
+from gramme.io.weights import format_number, parse_weight
+
+NAME = "parquet"
+# A column of equal values takes next to no space, so rows cannot be bounded by bytes alone.
+_ROWS_PER_BYTE = 100
+
+
+def read(path: Path, options: ReadOptions) -> Parsed:
+    """The edges, with the tables that stand beside."""
+    parsed = Parsed([path], _edge_rows(_table(path), path))
+    tables = {}
+    for name in COMPANIONS:
+        place = companion(path, name)
+        if place.is_file() and not (name == "nodes" and options.nodes is not None):
+            tables[name] = _attributes(place)
+    take_tables(parsed, tables, options)
+    return parsed
+
+
+def _table(path: Path) -> Any:
+    arrow = import_extra("pyarrow", "parquet", "reading Parquet")
+    parquet = import_extra("pyarrow.parquet", "parquet", "reading Parquet")
+    data = read_bytes(path)
+    try:
+        file = parquet.ParquetFile(arrow.BufferReader(data))
+        rows, columns = file.metadata.num_rows, file.metadata.num_columns
+        if not 0 <= rows <= LARGEST_UNSPELLED + _ROWS_PER_BYTE * len(data) or columns > len(data):
+            raise FileFormatError(f"{rows} rows are declared in {len(data)} bytes", file=path)
+        table = file.read(use_threads=False)
+        table.validate(full=True)
+    except (MemoryError, FileFormatError):
+        raise
+    except Exception as error:  # pyarrow raises many kinds for damaged files
+        raise FileFormatError(f"no Parquet file that can be read: {error}", file=path) from None
+    if len(set(table.column_names)) != len(table.column_names):
+        raise FileFormatError("two columns have the same name", file=path)
+    return table
+
+
+def _texts(table: Any, column: str, path: Path, *, empty: bool = False) -> list[str]:
+    """A column of names as text."""
+    try:
+        values = table.column(column).to_pylist()
+    except Exception as error:
+        raise FileFormatError(f"the column {column!r} cannot be read: {error}", file=path) from None
+    found = []
+    for row, value in enumerate(values):
+        if isinstance(value, str):
+            text = value
+        elif value is None:
+            text = ""
+        elif isinstance(value, int) and not isinstance(value, bool):
+            text = str(value)
+        elif isinstance(value, float) and empty:
+            text = (
+                ""
+                if np.isnan(value)
+                else format_number(value)
+                if np.isfinite(value)
+                else str(value)
+            )
+        else:
+            problem = f"the column {column!r} holds {value!r} in row {row}; names are text or whole numbers"
+            raise FileFormatError(problem, file=path)
+        if not text and not empty:
+            raise FileFormatError(f"the column {column!r} is empty in row {row}", file=path)
+        found.append(text)
+    return found
+
+
+def _attributes(path: Path) -> AttributeTable:
+    table = _table(path)
+    header = list(table.column_names)
+    if not header:
+        raise FileFormatError("the table has no columns", file=path)
+    columns = [_texts(table, name, path, empty=True) for name in header]
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    return AttributeTable(path, header, rows, list(range(1, len(rows) + 1)))
+
+
+def _edge_rows(table: Any, path: Path) -> EdgeRows:
+    for needed in ("source", "target"):
+        if needed not in table.column_names:
+            problem = f"there is no column {needed!r}, but {', '.join(table.column_names)[:100]!r}"
+            raise FileFormatError(problem, file=path)
+    source, target = _texts(table, "source", path), _texts(table, "target", path)
+    interleaved = np.empty(2 * len(source), dtype=object)
+    interleaved[0::2], interleaved[1::2] = source, target
+    codes, met = pd.factorize(interleaved)
+    nodes = in_order(met)
+    place = pd.Index(np.array(nodes, dtype=object)).get_indexer(pd.Index(met)) if nodes else codes
+    codes = place[codes] if len(nodes) else codes
+    layer, layers = np.zeros(len(source), dtype=np.int64), np.zeros(0, dtype=object)
+    if "layer" in table.column_names:
+        layer, layers = pd.factorize(np.array(_texts(table, "layer", path), dtype=object))
+    return EdgeRows(
+        [str(name) for name in layers],
+        nodes,
+        layer,
+        codes[0::2],
+        codes[1::2],
+        _weights(table, path) if "weight" in table.column_names else None,
+        lambda row: None,
+    )
+
+
+def _weights(table: Any, path: Path) -> Any:
+    column = table.column("weight").to_pandas()
+    if column.dtype == np.float64:
+        weights = column.to_numpy()
+        if ((weights > 0) & np.isfinite(weights) | np.isnan(weights)).all():
+            return None if np.isnan(weights).all() and weights.size else weights
+    weights = np.empty(table.num_rows)
+    for row, text in enumerate(_texts(table, "weight", path, empty=True)):
+        try:
+            weights[row] = parse_weight(text) if text else np.nan
+        except ValueError as error:
+            raise FileFormatError(f"row {row}: {error}", file=path) from None
+    return None if np.isnan(weights).all() and weights.size else weights
+
+
+def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
+    """The tables of the graph; those that are not needed are removed."""
+    files: dict[Path, Content] = {}
+    for name, table in to_tables(graph, NAME).items():
+        place = path if name == "edges" else companion(path, name)
+        files[place] = None if table is None else _bytes(table)
+    return files
+
+
+def _bytes(table: Table) -> bytes:
+    arrow = import_extra("pyarrow", "parquet", "writing Parquet")
+    parquet = import_extra("pyarrow.parquet", "parquet", "writing Parquet")
+    columns = {}
+    for name, values in zip(table.header, table.columns, strict=True):
+        if name == "weight" or name.startswith("feature_"):
+            numbers = [float(value) for value in values]
+            columns[name] = arrow.array(numbers, type=arrow.float64(), from_pandas=True)
+        else:
+            try:
+                columns[name] = arrow.array(list(values), type=arrow.string())
+            except UnicodeEncodeError as error:
+                problem = (
+                    f"{error.object!r} is no proper Unicode text; the format 'npz' can hold it"
+                )
+                raise DataError(problem) from None
+    buffer = io.BytesIO()
+    parquet.write_table(arrow.table(columns), buffer)
+    return buffer.getvalue()

@@ -1,0 +1,94 @@
+"""What a parser hands over: the contents of the files, before labels given apart and before any graph is made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramme.io.rows import EdgeRows
+
+LabelsForm = Literal["list", "pairs"]
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What the user said beside the file's name; see :func:`gramme.read`."""
+
+    labels: Any = None
+    labels_format: LabelsForm | None = None
+    nodes: str | os.PathLike[str] | None = None
+    label: str | None = None
+    features: Sequence[str] | None = None
+    directed: bool | None = None
+    encoding: str = "utf-8"
+    mmap: bool = False
+
+
+@dataclass
+class Groups:
+    """The memberships of one layer, by name; who is in no group is absent unless all are present."""
+
+    nodes: list[str] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    all_present: bool = False
+
+
+@dataclass
+class Parsed:
+    """The contents of the files of one graph.
+
+    Attributes
+    ----------
+    files : list of Path
+        The files read, the main one first.
+    rows : EdgeRows
+    edges_file : Path or None
+        The file the rows stand in, where it is not the first.
+    nodes : list of str or None
+        All nodes in order where the files state them; ``nodes_file`` is where they do.
+    layers : list of str or None
+        All layers in order where the files state them.
+    directed : bool, mapping of layer to bool, or None
+        What the files say of direction; None where they say nothing.
+    ones_mean_unweighted : bool
+        Whether a weight of 1 on every edge of a layer is this format's way to say "no weights".
+    present : mapping of layer to node names
+        Layers that do not hold all nodes.
+    groups : mapping of layer to Groups
+        The membership layers.
+    labels : mapping of node to label, or None
+    labels_file : Path or None
+        A file of labels that belongs to the graph; the user's own choice replaces it.
+    id_start : int or None
+        The first id where this format numbers its nodes from 0 or from 1.
+    features : array, shape (nodes, columns), or None
+        Aligned with ``nodes``.
+    """
+
+    files: list[Path]
+    rows: EdgeRows
+    nodes: list[str] | None = None
+    nodes_file: Path | None = None
+    layers: list[str] | None = None
+    directed: bool | Mapping[str, bool] | None = None
+    ones_mean_unweighted: bool = False
+    present: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    groups: Mapping[str, Groups] = field(default_factory=dict)
+    labels: Mapping[str, Any] | None = None
+    labels_file: Path | None = None
+    labels_form: LabelsForm | None = None
+    id_start: int | None = None
+    features: NDArray[np.float64] | None = None
+    notes: list[str] = field(default_factory=list)
+    edges_file: Path | None = None
+
+    @property
+    def rows_file(self) -> Path:
+        """Where the rows stand."""
+        return self.edges_file or self.files[0]

@@ -1,0 +1,169 @@
+"""The formats by name, and which one a file's name asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gramme.errors import DataError, did_you_mean
+from gramme.graph import MultilayerGraph
+from gramme.io import (
+    authors,
+    csv_tables,
+    graphml,
+    mpx,
+    multiplex,
+    muxviz,
+    muxviz_extended,
+    npz,
+    pajek,
+    parquet,
+)
+from gramme.io.atomic import Content
+from gramme.io.parsed import Parsed, ReadOptions
+from gramme.io.report import ReadReport
+
+Reading = Parsed | tuple[MultilayerGraph, ReadReport]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One way to keep a graph in files.
+
+    Attributes
+    ----------
+    name : str
+    endings : tuple of str
+        How the names of such files end, in lower case.
+    read : callable
+        From the path and the options to what the files hold.
+    write : callable
+        From the graph and the path to the contents of all files.
+    description, cannot : str
+        What it is, and what of a graph it cannot hold; one line each.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    read: Callable[[Path, ReadOptions], Reading]
+    write: Callable[[MultilayerGraph, Path], Mapping[Path, Content]]
+    description: str
+    cannot: str
+
+
+_ALL = (
+    Format(
+        authors.NAME,
+        (".multilayer.edges",),
+        authors.read,
+        authors.write,
+        "rows 'layer source target' counted from 0, with .labels and .features beside",
+        "names, weights, directions, groups, absent nodes, layers without edges",
+    ),
+    Format(
+        multiplex.NAME,
+        ("_multiplex.edges", ".edges"),
+        multiplex.read,
+        multiplex.write,
+        "rows 'layer source target [weight]', with _layers.txt and _nodes.txt beside",
+        "directions, groups, absent nodes",
+    ),
+    Format(
+        muxviz.NAME,
+        (".muxviz", "_config.txt"),
+        muxviz.read,
+        muxviz.write,
+        "a configuration 'edges;label;layout' per layer, with the files it names",
+        "directions, groups, absent nodes",
+    ),
+    Format(
+        muxviz_extended.NAME,
+        (".muxviz-extended", "_extended.edges", "_extended.txt"),
+        muxviz_extended.read,
+        muxviz_extended.write,
+        "rows 'node layer node layer [weight]', or a configuration 'edges;layers;layout'",
+        "directions, groups, absent nodes",
+    ),
+    Format(
+        mpx.NAME,
+        (".mpx",),
+        mpx.read,
+        mpx.write,
+        "sections of layers, actors, nodes and edges, as multinet and uunet use them",
+        "groups, line ends in names",
+    ),
+    Format(
+        "csv",
+        (".csv",),
+        csv_tables.reader(","),
+        csv_tables.writer(",", "csv"),
+        "a table layer,source,target[,weight], with .nodes.csv, .groups.csv and others beside",
+        "names and labels other than text",
+    ),
+    Format(
+        "tsv",
+        (".tsv",),
+        csv_tables.reader("\t"),
+        csv_tables.writer("\t", "tsv"),
+        "the same as csv, separated by tabs",
+        "names and labels other than text",
+    ),
+    Format(
+        parquet.NAME,
+        (".parquet", ".pq"),
+        parquet.read,
+        parquet.write,
+        "the same tables as csv, stored by column (needs gramme[parquet])",
+        "names and labels other than text",
+    ),
+    Format(
+        pajek.NAME,
+        (".net",),
+        pajek.read,
+        pajek.write,
+        "Pajek networks with several relations, with a .clu partition beside as labels",
+        "labels other than numbers, features, groups, absent nodes, quotes in names",
+    ),
+    Format(
+        graphml.NAME,
+        (".graphml",),
+        graphml.read,
+        graphml.write,
+        "GraphML with an edge attribute 'layer' (needs gramme[networkx])",
+        "groups, absent nodes, control characters in names",
+    ),
+    Format(
+        npz.NAME,
+        (".npz",),
+        npz.read,
+        npz.write,
+        "gramme's own archive of arrays: keeps everything, can be mapped from disk",
+        "nothing is lost",
+    ),
+)
+
+#: All formats by name.
+FORMATS: Mapping[str, Format] = {each.name: each for each in _ALL}
+
+
+def find_format(path: Path, name: str | None = None) -> Format:
+    """The named format, or the one with the longest ending that fits the file's name.
+
+    >>> find_format(Path("school_multiplex.edges")).name
+    'multiplex'
+    """
+    if name is not None:
+        if name not in FORMATS:
+            raise DataError(f"there is no format {name!r}; {did_you_mean(name, FORMATS)}")
+        return FORMATS[name]
+    fitting = [
+        (len(ending), each)
+        for each in _ALL
+        for ending in each.endings
+        if path.name.lower().endswith(ending)
+    ]
+    if not fitting:
+        known = "; ".join(f"{each.name} ({', '.join(each.endings)})" for each in _ALL)
+        raise DataError(f"the name {path.name!r} tells no format; say format=... Known: {known}")
+    return max(fitting, key=lambda found: found[0])[1]

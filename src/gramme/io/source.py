@@ -1,0 +1,108 @@
+"""Getting at the bytes and lines of a user's file: every way this can fail is one clear message."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from gramme.errors import DataError, FileFormatError
+
+#: Nodes, layers and the like that a file may declare beyond what its own length could spell out.
+LARGEST_UNSPELLED = 1_000_000
+
+
+def checked_file(path: str | os.PathLike[str], what: str = "file") -> Path:
+    """The path, if an ordinary file that can be read is there; else an error that says what is."""
+    try:
+        name = Path(path)
+        kind = name.stat()
+    except FileNotFoundError:
+        raise DataError(f"there is no {what} {os.fspath(path)!r}") from None
+    except (OSError, ValueError, TypeError) as error:
+        raise DataError(f"the {what} {path!r} cannot be read: {_reason(error)}") from None
+    if stat.S_ISDIR(kind.st_mode):
+        raise DataError(f"{name} is a folder; name a {what} in it")
+    if not stat.S_ISREG(kind.st_mode):
+        raise DataError(f"{name} is no ordinary file (a device or a pipe); save it to a file first")
+    return name
+
+
+def read_bytes(path: str | os.PathLike[str], what: str = "file") -> bytes:
+    """The whole file; an empty one is an error."""
+    name = checked_file(path, what)
+    try:
+        data = name.read_bytes()
+    except OSError as error:
+        raise DataError(f"the {what} {name} cannot be read: {_reason(error)}") from None
+    if not data:
+        raise FileFormatError("the file is empty", file=name)
+    return data
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def decode(data: bytes, path: Path, encoding: str = "utf-8") -> str:
+    """The bytes as text; a UTF-8 byte order mark is skipped."""
+    try:
+        kind = codecs.lookup(encoding).name
+        if kind == "utf-8" and data.startswith(codecs.BOM_UTF8):
+            data = data[len(codecs.BOM_UTF8) :]
+        text = data.decode(kind)
+    except LookupError:
+        raise DataError(
+            f"there is no text encoding {encoding!r}; try 'utf-8' or 'latin-1'"
+        ) from None
+    except UnicodeError as error:
+        place = error.start if isinstance(error, UnicodeDecodeError) else 0
+        line = data.count(b"\n", 0, place) + 1
+        hint = "; if it is an older text file, say encoding='latin-1'" if "utf" in encoding else ""
+        problem = f"the bytes here are no {encoding} text{hint}"
+        raise FileFormatError(problem, file=path, line=line) from None
+    if not isinstance(text, str):
+        raise DataError(f"{encoding!r} is no text encoding; try 'utf-8' or 'latin-1'")
+    return text
+
+
+def read_text(path: str | os.PathLike[str], encoding: str = "utf-8", what: str = "file") -> str:
+    """The whole file as text."""
+    return decode(read_bytes(path, what), Path(path), encoding)
+
+
+def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
+    r"""Lines with their numbers from 1, without line ends; blank ones are left out.
+
+    Only ``\n`` and ``\r\n`` end a line: other characters that Unicode counts as line ends may stand in names.
+
+    >>> list(numbered_lines("a\r\n\n b \n"))
+    [(1, 'a'), (3, ' b ')]
+    """
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.endswith("\r"):
+            line = line[:-1]
+        if line.strip(" \t"):
+            yield number, line
+
+
+def beside(path: Path, *names: str) -> Path | None:
+    """The first of the named files that stands in the same folder, if any."""
+    for name in names:
+        candidate = path.with_name(name)
+        if candidate != path and candidate.is_file():
+            return candidate
+    return None
+
+
+def check_declared(count: int, what: str, size: int, path: Path, line: int) -> None:
+    """Refuse a declared number that would fill the memory though the file holds next to nothing."""
+    largest = LARGEST_UNSPELLED + size
+    if not 0 <= count <= largest:
+        raise FileFormatError(
+            f"{count} {what} are declared, but a file of {size} bytes may declare at most {largest}",
+            file=path,
+            line=line,
+        )

@@ -1,0 +1,216 @@
+"""A graph as up to five plain tables, the common ground of the formats ``csv``, ``tsv`` and ``parquet``.
+
+========== ========================================== ==========================================================
+table      columns                                    needed
+========== ========================================== ==========================================================
+edges      layer, source, target, weight              always; layer and weight may be missing
+nodes      node, label, then features                 found beside; lists all nodes
+groups     layer, node, group                         for membership layers
+layers     layer, kind, directed, nodes               for directed or empty layers and for membership layers
+presence   layer, node                                for layers that do not hold all nodes
+========== ========================================== ==========================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gramme.errors import FileFormatError, did_you_mean
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.io.attributes import AttributeTable
+from gramme.io.losses import TextGraph, as_text, text_names
+from gramme.io.parsed import Groups, Parsed, ReadOptions
+
+COMPANIONS = ("nodes", "groups", "layers", "presence")
+_YES = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
+
+
+@dataclass
+class Table:
+    """Columns of equal length under a header; a weight may be NaN for "none"."""
+
+    header: list[str]
+    columns: list[Sequence[Any]]
+
+
+def companion(path: Path, table: str) -> Path:
+    """Where the table stands: ``school.csv`` has its nodes in ``school.nodes.csv``."""
+    return path.with_name(f"{path.stem}.{table}{path.suffix}")
+
+
+def to_tables(graph: MultilayerGraph, format_name: str) -> dict[str, Table | None]:
+    """The tables of a graph; None for one it does not need."""
+    text = as_text(graph, format_name, groups=True, presence=True)
+    names = np.array(text.nodes, dtype=object)
+    return {
+        "edges": _edges(text, names),
+        "nodes": _nodes(text),
+        "groups": _groups(text, names, format_name),
+        "layers": _layers(text),
+        "presence": _presence(text, names),
+    }
+
+
+def _edges(text: TextGraph, names: Any) -> Table:
+    layers: list[str] = []
+    source: list[str] = []
+    target: list[str] = []
+    weight: list[float] = []
+    for name, layer in text.edges():
+        layers += [name] * layer.num_edges
+        source += names[layer.source].tolist()
+        target += names[layer.target].tolist()
+        if layer.weight is None:
+            weight += [float("nan")] * layer.num_edges
+        else:
+            weight += layer.weight.tolist()
+    if any(layer.weighted for _, layer in text.edges()):
+        return Table(["layer", "source", "target", "weight"], [layers, source, target, weight])
+    return Table(["layer", "source", "target"], [layers, source, target])
+
+
+def _nodes(text: TextGraph) -> Table:
+    table = Table(["node"], [text.nodes])
+    if text.labels is not None:
+        table.header.append("label")
+        table.columns.append(text.labels)
+    features = text.features()
+    if features is not None:
+        width = 0 if text.graph.features is None else text.graph.features.shape[1]
+        table.header += [f"feature_{number}" for number in range(1, width + 1)]
+        table.columns += [[row[place] for row in features] for place in range(width)]
+    return table
+
+
+def _groups(text: TextGraph, names: Any, format_name: str) -> Table | None:
+    rows: tuple[list[str], list[str], list[str]] = ([], [], [])
+    for name, layer in text.layers.items():
+        if isinstance(layer, MembershipLayer):
+            groups = np.array(text_names(layer.group_names, format_name, "group"), dtype=object)
+            rows[0].extend([name] * layer.num_memberships)
+            rows[1].extend(names[layer.node].tolist())
+            rows[2].extend(groups[layer.group].tolist() if layer.num_groups else [])
+    found = any(isinstance(layer, MembershipLayer) for layer in text.layers.values())
+    return Table(["layer", "node", "group"], list(rows)) if found else None
+
+
+def _holds(layer: EdgeLayer | MembershipLayer) -> str:
+    """Which nodes the layer holds: all, its members, or those listed."""
+    if layer.holds_all_nodes:
+        return "all"
+    if isinstance(layer, MembershipLayer) and bool(
+        ((layer.groups_per_node > 0) == layer.present).all()
+    ):
+        return "members"
+    return "listed"
+
+
+def _layers(text: TextGraph) -> Table | None:
+    rows = [
+        (
+            name,
+            "groups" if isinstance(layer, MembershipLayer) else "edges",
+            "yes" if layer.directed else "no",
+            _holds(layer),
+        )
+        for name, layer in text.layers.items()
+    ]
+    plain = all(
+        isinstance(layer, EdgeLayer)
+        and layer.num_edges
+        and not layer.directed
+        and layer.holds_all_nodes
+        for layer in text.layers.values()
+    )
+    if plain:
+        return None
+    header = ["layer", "kind", "directed", "nodes"]
+    return Table(header, [list(column) for column in zip(*rows, strict=True)])
+
+
+def _presence(text: TextGraph, names: Any) -> Table | None:
+    layers: list[str] = []
+    nodes: list[str] = []
+    for name, layer in text.layers.items():
+        if _holds(layer) == "listed":
+            held = names[layer.present].tolist()
+            layers += [name] * len(held)
+            nodes += held
+    return Table(["layer", "node"], [layers, nodes]) if layers else None
+
+
+def take_tables(parsed: Parsed, tables: dict[str, AttributeTable], options: ReadOptions) -> None:
+    """Add what the tables beside the edges say."""
+    for name, table in tables.items():
+        parsed.files.append(table.path)
+        if name == "nodes":
+            _take_nodes(parsed, table, options)
+        elif name == "layers":
+            _take_layers(parsed, table)
+    groups = dict(parsed.groups)
+    if "groups" in tables:
+        for layer, node, group in _rows(tables["groups"], ("layer", "node", "group")):
+            members = groups.setdefault(layer, Groups())
+            members.nodes.append(node)
+            members.groups.append(group)
+    parsed.groups = groups
+    for layer in groups:
+        if layer in parsed.rows.layers:
+            problem = f"the layer {layer!r} has both edges and groups; it can be only one of them"
+            raise FileFormatError(problem, file=tables["groups"].path)
+    if "presence" in tables:
+        held = {layer: list(nodes) for layer, nodes in parsed.present.items()}
+        for layer, node in _rows(tables["presence"], ("layer", "node")):
+            held.setdefault(layer, []).append(node)
+        parsed.present = held
+
+
+def _take_nodes(parsed: Parsed, table: AttributeTable, options: ReadOptions) -> None:
+    column = "node" if table.has("node") else table.header[0]
+    parsed.nodes, parsed.nodes_file = table.names(column), table.path
+    parsed.labels = table.labels(parsed.nodes, options.label)
+    chosen = table.feature_columns(options.features, options.label, [column], every=True)
+    parsed.features = table.features(chosen)
+
+
+def _take_layers(parsed: Parsed, table: AttributeTable) -> None:
+    parsed.layers = table.names("layer")
+    directed: dict[str, bool] = {}
+    groups: dict[str, Groups] = {}
+    held: dict[str, list[str]] = {}
+    for layer, line, row in zip(parsed.layers, table.lines, table.rows, strict=True):
+        cell = dict(zip(table.header, row, strict=True))
+        if "directed" in cell:
+            directed[layer] = _yes(cell["directed"], table.path, line)
+        kind, nodes = cell.get("kind", "edges"), cell.get("nodes", "all")
+        for value, known in ((kind, ("edges", "groups")), (nodes, ("all", "members", "listed"))):
+            if value not in known:
+                problem = f"{value!r} cannot stand here; {did_you_mean(value, known)}"
+                raise FileFormatError(problem, file=table.path, line=line)
+        if kind == "groups":
+            groups[layer] = Groups(all_present=nodes == "all")
+        if nodes == "listed":
+            held[layer] = []
+    parsed.groups, parsed.present = groups, held
+    parsed.directed = directed or None
+
+
+def _yes(text: str, path: Path, line: int) -> bool:
+    if text.lower() not in _YES:
+        raise FileFormatError(f"{text!r} is neither yes nor no", file=path, line=line)
+    return _YES[text.lower()]
+
+
+def _rows(table: AttributeTable, columns: tuple[str, ...]) -> list[tuple[str, ...]]:
+    found = [table.column(column) for column in columns]
+    rows = list(zip(*found, strict=True))
+    for row, line in zip(rows, table.lines, strict=True):
+        if not all(row):
+            empty = columns[row.index("")]
+            raise FileFormatError(f"the column {empty!r} is empty here", file=table.path, line=line)
+    return rows

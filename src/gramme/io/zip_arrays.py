@@ -1,0 +1,166 @@
+"""Plain arrays in an uncompressed zip file, each at an aligned place, so that they can be mapped from disk.
+
+The file is an ordinary ``.npz``: ``numpy.load`` opens it too. Arrays of objects are neither written nor read.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+_ALIGNMENT = 64
+_LOCAL_HEADER = 30  # bytes before a member's name
+_ZIP64_EXTRA = 20
+_PADDING_KIND = 0xD935  # the extra field that other tools use for alignment as well
+_DATE = (1980, 1, 1, 0, 0, 0)  # the same graph gives the same bytes
+
+
+class ArrayWriter:
+    """Writes members one after the other."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._zip = zipfile.ZipFile(file, "w", compression=zipfile.ZIP_STORED)
+
+    def add_bytes(self, name: str, data: bytes) -> None:
+        """A member of plain bytes."""
+        with self._open(name) as member:
+            member.write(data)
+
+    def add(self, name: str, array: NDArray[Any]) -> None:
+        """An array as the member ``name.npy``."""
+        if array.dtype.hasobject:
+            raise TypeError("arrays of objects are not written")
+        with self._open(name + ".npy") as member:
+            npy.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+
+    def _open(self, name: str) -> Any:
+        info = zipfile.ZipInfo(name, date_time=_DATE)
+        info.external_attr = 0o644 << 16
+        assert self._zip.fp is not None
+        start = self._zip.fp.tell() + _LOCAL_HEADER + len(name.encode()) + _ZIP64_EXTRA + 4
+        padding = -start % _ALIGNMENT
+        info.extra = struct.pack("<HH", _PADDING_KIND, padding) + b"\0" * padding
+        return self._zip.open(info, "w", force_zip64=True)
+
+    def close(self) -> None:
+        """Write the directory of the file."""
+        self._zip.close()
+
+
+class ArrayReader:
+    """Reads members; every fault of the file is a ValueError."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._size = path.stat().st_size
+        try:
+            with zipfile.ZipFile(path) as archive:
+                self._members = {info.filename: info for info in archive.infolist()}
+        except (
+            zipfile.BadZipFile,
+            OSError,
+            ValueError,
+            NotImplementedError,
+            struct.error,
+        ) as error:
+            raise ValueError(str(error)) from None
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all members."""
+        return list(self._members)
+
+    def bytes_of(self, name: str) -> bytes:
+        """A member of plain bytes, checked against its checksum."""
+        info = self._member(name)
+        faults = (
+            zipfile.BadZipFile,
+            OSError,
+            EOFError,
+            RuntimeError,
+            NotImplementedError,
+            struct.error,
+        )
+        try:
+            with zipfile.ZipFile(self._path) as archive, archive.open(info) as member:
+                data = member.read()
+        except faults as error:
+            raise ValueError(f"{name}: {error}") from None
+        if len(data) != info.file_size:
+            raise ValueError(f"{name} is cut off")
+        return data
+
+    def array(self, name: str, kinds: str, ndim: int = 1, *, mapped: bool = False) -> NDArray[Any]:
+        """An array whose type is of one of the given kinds, read-only; mapped from disk where asked for."""
+        name += ".npy"
+        if mapped:
+            start, end = self._place(name)
+            with self._path.open("rb") as file:
+                file.seek(start)
+                head = io.BytesIO(file.read(min(end - start, 1 << 16)))
+        else:
+            data = self.bytes_of(name)
+            start, end, head = 0, len(data), io.BytesIO(data)
+        shape, order, dtype = self._header(head, name)
+        if (
+            dtype.kind not in kinds
+            or dtype.hasobject
+            or len(shape) != ndim
+            or min(shape, default=0) < 0
+        ):
+            raise ValueError(
+                f"{name} is an array of another kind: {dtype}, {len(shape)}-dimensional"
+            )
+        count = 1
+        for length in shape:
+            count *= length
+        offset = start + head.tell()
+        if count * dtype.itemsize != end - offset:
+            raise ValueError(f"{name} has another length than it states")
+        if count == 0:
+            return np.zeros(shape, dtype=dtype)
+        if mapped:
+            return np.memmap(
+                self._path, dtype=dtype, mode="r", offset=offset, shape=shape, order=order
+            )
+        return np.frombuffer(data, dtype=dtype, offset=offset).reshape(shape, order=order)
+
+    def _member(self, name: str) -> zipfile.ZipInfo:
+        if name not in self._members:
+            raise ValueError(f"the member {name} is missing")
+        info = self._members[name]
+        if info.compress_type != zipfile.ZIP_STORED or info.file_size > self._size:
+            raise ValueError(f"the member {name} is compressed, or larger than the file")
+        return info
+
+    def _place(self, name: str) -> tuple[int, int]:
+        """Where a member's bytes start and end in the file."""
+        info = self._member(name)
+        with self._path.open("rb") as file:
+            file.seek(info.header_offset)
+            header = file.read(_LOCAL_HEADER)
+        if len(header) < _LOCAL_HEADER or header[:4] != b"PK\x03\x04":
+            raise ValueError(f"the member {name} is not where it should be")
+        name_length, extra_length = struct.unpack("<HH", header[26:30])
+        start = info.header_offset + _LOCAL_HEADER + name_length + extra_length
+        if start + info.file_size > self._size:
+            raise ValueError(f"the member {name} is cut off")
+        return start, start + info.file_size
+
+    def _header(self, head: BinaryIO, name: str) -> tuple[tuple[int, ...], Any, np.dtype[Any]]:
+        try:
+            version = npy.read_magic(head)
+            if version not in ((1, 0), (2, 0)):
+                raise ValueError("unknown version")
+            parse = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, fortran, dtype = parse(head)
+        except Exception as error:  # the header is Python text, with many ways to be wrong
+            raise ValueError(f"{name} is no array: {error}") from None
+        return shape, "F" if fortran else "C", dtype

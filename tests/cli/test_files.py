@@ -1,0 +1,176 @@
+"""The commands info and convert."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from tests.io.cases import sample_graph
+
+from gramme.cli import main
+from gramme.io import read, write
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command in this process: exit code, standard output, standard error."""
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as caught:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return caught.value.code or 0, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def school(tmp_path):
+    path = tmp_path / "school.csv"
+    path.write_text("layer,source,target\nchat,1,2\nchat,2,1\nchat,2,2\nlunch,1,3\n")
+    (tmp_path / "school.labels").write_text("x\ny\nx\n")
+    return path
+
+
+def one_message(err):
+    """Errors are one message that starts so, never a traceback."""
+    assert err.startswith("Error: ")
+    assert "Traceback" not in err
+    return err
+
+
+def test_info_shows_what_was_read(run, school):
+    code, out, _ = run("info", school, "--labels", school.with_name("school.labels"))
+    assert code == 0
+    for words in (
+        "format     csv",
+        "school.labels",
+        "rows read  4",
+        "whole numbers from 1",
+        "undirected, the default",
+        "3 of 3 nodes, 2 classes: x (2), y (1)",
+    ):
+        assert words in out
+    chat = next(line for line in out.splitlines() if line.strip().startswith("chat"))
+    assert chat.split()[-2:] == ["1", "1"]
+
+
+def test_info_as_json(run, school):
+    code, out, _ = run("info", "--json", "--directed", school)
+    assert code == 0
+    facts = json.loads(out)
+    assert facts["nodes"] == 3
+    assert facts["reading"]["direction"] == "directed, as asked for"
+    assert [layer["edges"] for layer in facts["layers"]] == [2, 1]
+    assert facts["layers"][0]["self_loops_dropped"] == 1
+    assert facts["classes"] is None
+
+
+def test_info_on_several_files_and_a_dataset(run, school):
+    code, out, _ = run("info", "--json", school, "balance_scale")
+    assert code == 0
+    first, second = map(json.loads, out.splitlines())
+    assert first["reading"]["format"] == "csv"
+    assert second["reading"] is None
+    assert second["nodes"] == 625
+    assert {layer["kind"] for layer in second["layers"]} == {"membership"}
+    assert run("info", "balance_scale")[0] == 0
+
+
+def test_a_file_wins_over_a_dataset_of_the_same_name(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "balance_scale").write_text("1 1 2\n")
+    code, out, _ = run("info", "--json", "--from", "multiplex", "balance_scale")
+    assert code == 0
+    assert json.loads(out)["nodes"] == 2
+
+
+def test_markup_in_names_is_shown_as_it_is(run, tmp_path):
+    path = tmp_path / "g.csv"
+    path.write_text("layer,source,target\n[bold]x[/bold],[red],b\n")
+    code, out, _ = run("info", path)
+    assert code == 0
+    assert "[bold]x[/bold]" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["info", "missing.csv"], "there is no file 'missing.csv'"),
+        (["info", "balance_scal"], "did you mean 'balance_scale'"),
+        (
+            ["info", "balance_scale", "--directed"],
+            "is a dataset, which comes complete; leave out directed",
+        ),
+        (["convert", "missing.csv", "out.mpx"], "there is no file 'missing.csv'"),
+    ],
+)
+def test_mistakes_end_with_code_2_and_one_message(run, tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(*arguments)
+    assert code == 2
+    assert words in one_message(err)
+    assert out == ""
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_bad_line_is_named(run, school):
+    school.write_text("layer,source,target\nchat,1\n")
+    code, _, err = run("info", school)
+    assert code == 2
+    assert f"{school}, line 2: 2 cells" in one_message(err)
+
+
+def test_convert(run, school, tmp_path):
+    target = tmp_path / "school.npz"
+    code, out, _ = run("convert", school, target, "--labels", school.with_name("school.labels"))
+    assert code == 0
+    assert "3 nodes, 2 layers" in out
+    assert read(target).labels.tolist() == ["x", "y", "x"]
+
+
+def test_convert_notes_what_is_lost(run, tmp_path):
+    write(sample_graph(), tmp_path / "g.npz")
+    code, _, err = run("convert", tmp_path / "g.npz", tmp_path / "g.net")
+    assert code == 0
+    assert "Note: the format 'pajek' cannot hold features" in err
+
+
+def test_convert_by_named_formats(run, school, tmp_path):
+    code, _, _ = run(
+        "convert", school, tmp_path / "out.txt", "--from", "csv", "--to", "mpx", "--directed"
+    )
+    assert code == 0
+    assert read(tmp_path / "out.txt", format="mpx").layers["chat"].directed
+    code, _, err = run("convert", school, tmp_path / "out.doc")
+    assert code == 2
+    assert "tells no format" in one_message(err)
+
+
+def test_convert_does_not_overwrite_unasked(run, school, tmp_path):
+    target = tmp_path / "out.mpx"
+    target.write_text("precious")
+    code, _, err = run("convert", school, target)
+    assert code == 2
+    assert "exists already" in one_message(err)
+    assert "overwrite" in err
+    assert target.read_text() == "precious"
+    assert run("convert", school, target, "--overwrite")[0] == 0
+    assert read(target).num_nodes == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["info", "school.csv"], 0), (["info", "other.csv"], 2), (["convert"], 2)],
+)
+def test_as_a_program(school, arguments, code):
+    done = subprocess.run(
+        [sys.executable, "-c", "from gramme.cli import main; main()", *arguments],
+        cwd=school.parent,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,170 @@
+"""Edges and all else as tables, separated by commas or tabs."""
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from tests.io.cases import FormatCase, sample_graph
+
+from gramme.errors import FileFormatError, GrammeWarning
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.io import inspect, read, write
+
+WORDS = [b"layer,source,target", b"node,label", b"groups", b"listed", b"members", b"yes", b"NA"]
+
+
+class TestCsv(FormatCase):
+    format = "csv"
+    words: ClassVar = WORDS
+    examples: ClassVar = [
+        {"g.csv": b"layer,source,target,weight\n1,1,2,0.5\n1,2,3,2\n"},
+        {
+            "g.csv": b"layer,source,target\na,x,y\n",
+            "g.groups.csv": b"layer,node,group\nb,x,g\nb,y,g\n",
+            "g.layers.csv": b"layer,kind,directed,nodes\na,edges,yes,listed\nb,groups,no,all\n",
+            "g.presence.csv": b"layer,node\na,x\na,y\n",
+        },
+    ]
+
+
+class TestTsv(FormatCase):
+    format = "tsv"
+    words: ClassVar = [word.replace(b",", b"\t") for word in WORDS]
+    examples: ClassVar = [{"g.tsv": b"source\ttarget\nx\ty\n"}]
+
+
+def test_text_and_plain_numbers_read_the_same(tmp_path):
+    rows = "1,10,9,2\n2,9,10,0.25\n1,3,9,1e2\n"
+    (tmp_path / "fast.csv").write_text("layer,source,target,weight\n" + rows)
+    quoted = rows.replace("1,10", '1,"10"')
+    (tmp_path / "slow.csv").write_text("layer,source,target,weight\n" + quoted)
+    fast, slow = read(tmp_path / "fast.csv"), read(tmp_path / "slow.csv")
+    assert fast == slow
+    assert fast.nodes.tolist() == ["3", "9", "10"]
+    (tmp_path / "moved.csv").write_text(
+        "weight,target,source,layer\n2,9,10,1\n0.25,10,9,2\n1e2,9,3,1\n"
+    )
+    assert read(tmp_path / "moved.csv") == fast
+
+
+def test_words_that_other_readers_take_for_missing(tmp_path):
+    (tmp_path / "g.csv").write_text("layer,source,target\nNA,nan,None\nNA,null,N/A\n")
+    graph = read(tmp_path / "g.csv")
+    assert graph.nodes.tolist() == ["nan", "None", "null", "N/A"]
+    assert list(graph.layers) == ["NA"]
+
+
+def test_without_a_layer_column_there_is_one_layer(tmp_path):
+    (tmp_path / "g.csv").write_text("source,target\na,b\n")
+    assert list(read(tmp_path / "g.csv").layers) == ["edges"]
+    (tmp_path / "g.csv").write_text("source,target\n1,2\n")
+    assert list(read(tmp_path / "g.csv").layers) == ["edges"]
+
+
+def test_the_table_of_nodes_lists_all(tmp_path):
+    (tmp_path / "g.csv").write_text("layer,source,target\nl,a,b\n")
+    (tmp_path / "g.nodes.csv").write_text("node,label,x,y\nb,1,0,2\nlone,,3,4\na,2,5,6\n")
+    graph = read(tmp_path / "g.csv")
+    assert graph.nodes.tolist() == ["b", "lone", "a"]
+    assert graph.labels.tolist() == ["1", None, "2"]
+    np.testing.assert_array_equal(graph.features, [[0, 2], [3, 4], [5, 6]])
+    assert read(tmp_path / "g.csv", features=["y"], label="x").features.tolist() == [[2], [4], [6]]
+    (tmp_path / "g.csv").write_text("layer,source,target\nl,a,c\n")
+    with pytest.raises(FileFormatError, match=r"line 2: the node 'c' is not in .*nodes.csv"):
+        read(tmp_path / "g.csv")
+
+
+def test_a_table_of_nodes_from_elsewhere(tmp_path):
+    (tmp_path / "g.csv").write_text("layer,source,target\nl,a,b\n")
+    (tmp_path / "people.tsv").write_text("id\tlabel\na\tx\nb\ty\nc\tx\n")
+    graph = read(tmp_path / "g.csv", nodes=tmp_path / "people.tsv")
+    assert graph.nodes.tolist() == ["a", "b", "c"]
+    assert graph.classes == ["x", "y"]
+
+
+def test_groups_and_presence(tmp_path):
+    graph = MultilayerGraph(
+        {
+            "room": MembershipLayer(4, [0, 1, 1], [0, 0, 1], ["big, hall", "b"]),
+            "all": MembershipLayer.from_codes([0, 0, -1, -1], ["g"], nodes=np.ones(4, dtype=bool)),
+            "some": EdgeLayer(4, [0], [1], directed=True, nodes=[0, 1, 3]),
+        },
+        nodes=list("abcd"),
+    )
+    write(graph, tmp_path / "g.csv")
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "g.csv",
+        "g.groups.csv",
+        "g.layers.csv",
+        "g.nodes.csv",
+        "g.presence.csv",
+    ]
+    assert read(tmp_path / "g.csv") == graph
+
+
+def test_companions_of_an_older_graph_are_removed(tmp_path):
+    groups = MultilayerGraph({"r": MembershipLayer.from_values(["x", "x"])}, nodes=["a", "b"])
+    write(groups, tmp_path / "g.csv")
+    plain = sample_graph(layers={"chat": EdgeLayer(5, [0], [1])})
+    write(plain, tmp_path / "g.csv")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["g.csv", "g.nodes.csv"]
+    assert read(tmp_path / "g.csv") == plain
+
+
+def test_an_unknown_column_is_named(tmp_path):
+    (tmp_path / "g.csv").write_text("layer,source,target,wieght\nl,a,b,2\n")
+    with pytest.warns(GrammeWarning, match="'wieght' is not used; did you mean 'weight'"):
+        assert not read(tmp_path / "g.csv").layers["l"].weighted
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1,2,3\n4,5,6\n", "line 1: the header must name the columns source and target"),
+        ("layer,source,target\nl,a\n", "line 2: 2 cells stand here, but the header names 3"),
+        ("layer,source,target\nl,,b\n", "line 2: the column 'source' is empty"),
+        ("layer,source,target\n,a,b\n", "line 2: the column 'layer' is empty"),
+        ('layer,source,target\nl,a,b\nl,"x\ny",c\nl,a\n', "line 5: 2 cells"),
+        ('layer,source,target\nl,"a,b\n', "line 2: not readable as a table"),
+        ("layer,source,target,weight\nl,a,b,1\nl,a,c,\n", "line 3: no weight stands here"),
+        ("layer,source,target,weight\n1,2,3,4\n1,2,5,inf\n", "line 3: the weight 'inf'"),
+        ("layer,source,target,weight\n1,2,3,4\n\n1,2,5,-4\n", "line 4: the weight is '-4'"),
+        ("\n", "the file is blank"),
+    ],
+)
+def test_errors_name_file_and_line(tmp_path, text, message):
+    (tmp_path / "g.csv").write_text(text)
+    with pytest.raises(FileFormatError, match=message):
+        read(tmp_path / "g.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("nodes", "node,label\na,1\na,2\n", "nodes.csv, line 3: 'a' stands here again"),
+        ("nodes", "node,x\na,1\nb,z\n", "nodes.csv, line 3: the feature 'x': 'z' is no number"),
+        ("groups", "layer,node,group\nl,a,g\n", "both edges and groups"),
+        ("groups", "layer,node,group\nr,a,\n", "groups.csv, line 2: the column 'group' is empty"),
+        ("groups", "layer,node\nr,a\n", "no column 'group'"),
+        (
+            "layers",
+            "layer,directed\nl,maybe\n",
+            "layers.csv, line 2: 'maybe' is neither yes nor no",
+        ),
+        ("layers", "layer,kind\nl,edgse\n", "did you mean 'edges'"),
+    ],
+)
+def test_errors_in_companions_name_file_and_line(tmp_path, name, text, message):
+    (tmp_path / "g.csv").write_text("layer,source,target\nl,a,b\n")
+    (tmp_path / f"g.{name}.csv").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path / "g.csv")
+
+
+def test_the_report_counts_rows_of_all_tables(tmp_path):
+    (tmp_path / "g.csv").write_text("layer,source,target\nl,a,b\nl,b,a\n")
+    (tmp_path / "g.groups.csv").write_text("layer,node,group\nr,a,g\nr,b,g\nr,b,g\n")
+    _, report = inspect(tmp_path / "g.csv")
+    assert report.rows == 5
+    assert report.duplicates_merged == {"l": 1, "r": 1}
+    assert report.id_base is None

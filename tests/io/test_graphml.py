@@ -1,0 +1,118 @@
+"""GraphML, with the layer as an attribute of the edges."""
+
+import time
+from typing import ClassVar
+
+import pytest
+from tests.io.cases import FormatCase
+
+from gramme.errors import DataError, FileFormatError
+from gramme.graph import EdgeLayer, MultilayerGraph
+from gramme.io import inspect, read, write
+
+networkx = pytest.importorskip("networkx")
+
+HEAD = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+KEYS = (
+    '<key id="l" for="edge" attr.name="layer" attr.type="string"/>'
+    '<key id="w" for="edge" attr.name="weight" attr.type="double"/>'
+    '<key id="c" for="node" attr.name="label" attr.type="int"/>'
+)
+PLAIN = f"""<?xml version="1.0"?>
+{HEAD}{KEYS}<graph edgedefault="directed">
+<node id="a"><data key="c">3</data></node><node id="b"/><node id="c"><data key="c">4</data></node>
+<edge source="a" target="b"><data key="l">chat</data><data key="w">2</data></edge>
+<edge source="b" target="a"><data key="l">chat</data><data key="w">1</data></edge>
+<edge source="a" target="c"/>
+</graph></graphml>"""
+
+
+class TestGraphml(FormatCase):
+    format = "graphml"
+    holds: ClassVar = {"presence": False}
+    examples: ClassVar = [{"g.graphml": PLAIN.encode()}]
+    words: ClassVar = [
+        b"<!DOCTYPE x>",
+        b'<!ENTITY a "b">',
+        b"&amp;",
+        b"<edge",
+        b"</graph>",
+        b"<graph edgedefault='undirected'>",
+        b"<hyperedge>",
+        b'attr.type="boolean"',
+    ]
+
+
+def put(folder, text):
+    path = folder / "g.graphml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_what_other_programs_write(tmp_path):
+    graph, report = inspect(put(tmp_path, PLAIN))
+    assert list(graph.layers) == ["chat", "edges"]
+    assert graph.layers["chat"].directed
+    assert graph.layers["chat"].weight.tolist() == [2, 1]
+    assert graph.labels.tolist() == [3, None, 4]
+    assert report.direction == "directed, as the file says"
+    assert read(tmp_path / "g.graphml", directed=False).layers["chat"].weight.tolist() == [3]
+
+
+def test_networkx_reads_what_we_write(tmp_path):
+    graph = MultilayerGraph(
+        {"one": EdgeLayer(3, [0], [1], directed=True), "two": EdgeLayer(3, [0, 1], [1, 2])},
+        nodes=["a", "b", "c"],
+        labels=["x", None, "y"],
+    )
+    write(graph, tmp_path / "g.graphml")
+    theirs = networkx.read_graphml(tmp_path / "g.graphml", force_multigraph=True)
+    assert theirs.nodes["a"] == {"label": "x"}
+    assert sorted(layer for _, _, layer in theirs.edges(data="layer")) == ["one", "two", "two"]
+
+
+BOMB = (
+    '<!DOCTYPE l [<!ENTITY a "ha">'
+    + "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(20))
+    + "]>"
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize(
+    "declaration", [BOMB, "<!DOCTYPE graphml>", '<!DOCTYPE g SYSTEM "file:///etc/passwd">']
+)
+def test_entities_are_never_expanded(tmp_path, declaration, encoding):
+    text = (
+        f'<?xml version="1.0" encoding="{encoding}"?>{declaration}{HEAD}<desc>&u;</desc></graphml>'
+    )
+    start = time.perf_counter()
+    with pytest.raises(FileFormatError, match="declares a document type"):
+        read(put(tmp_path, text.encode(encoding)))
+    assert time.perf_counter() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<graphml>\n<node></graphml>", "line 2: not readable as XML: mismatched tag"),
+        ("<html/>", "no GraphML that can be read"),
+        (PLAIN.replace('<data key="w">2', '<data key="w">-2'), "weights must be positive"),
+        (PLAIN.replace('<data key="w">2', '<data key="w">nan'), "'nan' is no number"),
+        (PLAIN.replace('<data key="w">2', '<data key="w">x'), "no GraphML that can be read"),
+        (
+            PLAIN.replace("utf", "x").replace('"1.0"', '"1.0" encoding="no-such"'),
+            "not readable as XML",
+        ),
+    ],
+)
+def test_errors_name_the_file(tmp_path, text, message):
+    with pytest.raises(FileFormatError, match=message):
+        read(put(tmp_path, text))
+
+
+def test_an_attribute_that_is_not_there(tmp_path):
+    with pytest.raises(DataError, match="has the attribute 'party'"):
+        read(put(tmp_path, PLAIN), label="party")
+    with pytest.raises(DataError, match="not every node has a number"):
+        read(put(tmp_path, PLAIN), features=["label"])

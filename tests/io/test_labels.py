@@ -1,0 +1,115 @@
+"""Files of labels: lists, rows, tables, and how they are told apart."""
+
+import numpy as np
+import pytest
+
+from gramme.errors import FileFormatError
+from gramme.io import read
+
+
+@pytest.fixture
+def label(tmp_path):
+    """Read a graph of the nodes a, b, c with the given text as its file of labels."""
+
+    def read_with(text, name="labels.txt", edges="l a b\nl b c\n", **options):
+        (tmp_path / "g.edges").write_text(edges)
+        (tmp_path / name).write_text(text)
+        return read(tmp_path / "g.edges", labels=tmp_path / name, **options)
+
+    return read_with
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("x\ny\nx\n", ["x", "y", "x"]),
+        ("x\ny\nx", ["x", "y", "x"]),
+        ("x\r\n\r\nx\r\n\r\n", ["x", None, "x"]),
+        ("c x\na y\n", ["y", None, "x"]),
+        ("c\tx y\na\tz\n", ["z", None, "x y"]),
+        ('c,"x, y"\na,z\nb,\n', ["z", None, "x, y"]),
+        ("node,label\nb,x\n", [None, "x", None]),
+        ("nodeID class\nb x\n", [None, "x", None]),
+        ("id\tlabel\nb\tx y\n", [None, "x y", None]),
+    ],
+)
+def test_the_forms(label, text, labels):
+    assert label(text).labels.tolist() == labels
+
+
+def test_two_words_per_line_must_be_told(label):
+    text = "New York\nRome Italy\nOslo Norway\n"
+    with pytest.raises(FileFormatError, match=r"line 1: 'New' is no node.*labels_format='list'"):
+        label(text)
+    assert label(text, labels_format="list").labels.tolist() == [
+        "New York",
+        "Rome Italy",
+        "Oslo Norway",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("x\ny\n", {}, "2 labels stand here for 3 nodes"),
+        ("x\n" * 5, {}, "5 labels stand here for 3 nodes"),
+        (
+            "a x\nd y\n",
+            {},
+            "line 2: a label for the node 'd', which is not in the graph; known: a, b, c",
+        ),
+        ("a x\na y\n", {}, "line 2: a second label for the node 'a'"),
+        ("a x\nb y z\n", {}, "line 2: 3 fields stand here.*labels_format"),
+        ("a x\nb\n", {}, "line 1: 2 fields stand here.*labels_format"),
+        ("a x\nb\n", {"labels_format": "pairs"}, "line 2: a node and its label are needed here"),
+        ("node,label\na,x\nd,y\n", {}, "line 3: the node 'd' is not in the graph"),
+        ("node,label\na,x\na,y\n", {}, "line 3: 'a' stands here again"),
+        ("node,group,age\na,x,1\nb,x,2\nc,y,3\n", {}, "the feature 'group'|no column 'label'"),
+        ("", {}, "the file is empty"),
+    ],
+)
+def test_errors_name_file_and_line(label, text, options, message):
+    with pytest.raises(FileFormatError, match=message) as caught:
+        label(text, **options)
+    assert "labels.txt" in str(caught.value)
+
+
+def test_a_table_that_names_all_nodes_may_add_some(label):
+    graph = label("node,label\nc,x\nb,\na,y\nd,x\n", "l.csv")
+    assert graph.nodes.tolist() == ["c", "b", "a", "d"]
+    assert graph.labels.tolist() == ["x", None, "y", "x"]
+
+
+def test_a_table_with_features(label):
+    graph = label("node,label,age\nc,x,1\nb,,2\na,y,3\n", "l.csv")
+    np.testing.assert_array_equal(graph.features, [[1], [2], [3]])
+    with pytest.raises(FileFormatError, match="none for the node 'b'"):
+        label("node,label,age\nc,x,1\na,y,3\n", "l.csv")
+    assert label("node,party,age\nc,x,1\na,y,3\n", "l.csv", label="party", features=[]).classes == [
+        "x",
+        "y",
+    ]
+
+
+def test_a_list_finds_the_nodes_without_edges(label):
+    graph = label("a\nb\nc\nd\n", edges="1 0 2\n")
+    assert graph.nodes.tolist() == ["0", "1", "2", "3"]
+    graph = label("a\nb\nc\nd\n", edges="1 1 3\n")  # this format counts from 1
+    assert graph.nodes.tolist() == ["1", "2", "3", "4"]
+    with pytest.raises(FileFormatError, match="4 labels stand here for 2 nodes"):
+        label("a\nb\nc\nd\n", edges="1 1 9\n")
+
+
+def test_a_list_that_could_count_from_0_or_1(tmp_path):
+    (tmp_path / "g.csv").write_text("source,target\n1,3\n")
+    (tmp_path / "l").write_text("a\nb\nc\nd\n")
+    with pytest.raises(FileFormatError, match="give rows of a node and its label instead"):
+        read(tmp_path / "g.csv", labels=tmp_path / "l")
+    (tmp_path / "l").write_text("a\nb\nc\n")
+    assert read(tmp_path / "g.csv", labels=tmp_path / "l").nodes.tolist() == ["1", "2", "3"]
+
+
+def test_a_node_with_the_name_of_a_column(tmp_path):
+    (tmp_path / "g.edges").write_text("l node b\n")
+    (tmp_path / "l").write_text("node x\nb y\n")
+    assert read(tmp_path / "g.edges", labels=tmp_path / "l").labels.tolist() == ["x", "y"]

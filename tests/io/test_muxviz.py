@@ -1,0 +1,66 @@
+"""muxViz's configurations of edge-coloured networks."""
+
+from typing import ClassVar
+
+import pytest
+from tests.io.cases import FormatCase
+
+from gramme.errors import FileFormatError
+from gramme.io import read
+
+
+class TestMuxviz(FormatCase):
+    format = "muxviz"
+    holds: ClassVar = {"directed": False, "presence": False}
+    words: ClassVar = [b"g_1.edges;a;g_layout.txt", b";", b"nodeID nodeLabel"]
+    examples: ClassVar = [
+        {"g.muxviz": b"a.edges;a;\nb.edges;b", "a.edges": b"1 2\n", "b.edges": b"1 3 2\n"}
+    ]
+
+    def check_refusal(self, graph, error):
+        assert "cannot hold" in str(error) or not graph.layers
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "a.txt").write_text("1 2\n2 3\n")
+    (tmp_path / "b.txt").write_text("3 1 2.5\n")
+    (tmp_path / "layout.txt").write_text(
+        "nodeID nodeLabel nodeLong\n1 Ann 0.5\n2 Bo 1\n3 Cy 2\n4 Di 3\n"
+    )
+    return tmp_path
+
+
+def test_layers_and_layout(folder):
+    path = folder / "net_config.txt"
+    path.write_text("a.txt;friends;layout.txt\nb.txt;work;layout.txt\n")
+    graph = read(path)
+    assert list(graph.layers) == ["friends", "work"]
+    assert graph.nodes.tolist() == ["Ann", "Bo", "Cy", "Di"]
+    assert graph.layers["work"].weight.tolist() == [2.5]
+    assert not graph.layers["friends"].weighted
+
+
+def test_without_layout_and_labels(folder):
+    path = folder / "net.muxviz"
+    path.write_text("a.txt;\nb.txt;\n")
+    graph = read(path)
+    assert list(graph.layers) == ["1", "2"]
+    assert graph.nodes.tolist() == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ("a.txt;x;layout.txt\nmissing.txt;y;layout.txt\n", "line 2: there is no file"),
+        ("a.txt\n", "line 1: a line must be 'path;label;layout'"),
+        ("a.txt;x;\nb.txt;x;\n", "line 2: the layer 'x' stands here again"),
+        ("a.txt;x;layout.txt\nb.txt;y;a.txt\n", "line 2: the layers must share one layout"),
+        ("bad.txt;x;\n", r"bad.txt, line 2: a row must be 'source target \[weight\]'"),
+    ],
+)
+def test_errors_name_file_and_line(folder, config, message):
+    (folder / "bad.txt").write_text("1 2\n1 2 3 4\n")
+    (folder / "net.muxviz").write_text(config)
+    with pytest.raises(FileFormatError, match=message):
+        read(folder / "net.muxviz")

@@ -1,0 +1,55 @@
+"""The formats: found by name, complete, and each with a test case."""
+
+import importlib
+import pkgutil
+from pathlib import Path
+
+import pytest
+import tests.io
+from tests.io.cases import FormatCase
+
+from gramme.errors import DataError
+from gramme.io import FORMATS, find_format
+
+
+def test_every_format_has_a_test_case():
+    for module in pkgutil.iter_modules(tests.io.__path__):
+        if module.name.startswith("test_") and module.name != "test_registry":
+            importlib.import_module(f"tests.io.{module.name}")
+    assert {case.format for case in FormatCase.__subclasses__()} == set(FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("name", "format_name"),
+    [
+        ("ckm_social.multilayer.edges", "authors"),
+        ("school_multiplex.edges", "multiplex"),
+        ("plain.edges", "multiplex"),
+        ("x_config.txt", "muxviz"),
+        ("x_extended.edges", "muxviz-extended"),
+        ("x.mpx", "mpx"),
+        ("x.CSV", "csv"),
+        ("x.tsv", "tsv"),
+        ("x.parquet", "parquet"),
+        ("x.net", "pajek"),
+        ("x.graphml", "graphml"),
+        ("x.npz", "npz"),
+    ],
+)
+def test_the_format_by_file_name(name, format_name):
+    assert find_format(Path(name)).name == format_name
+
+
+def test_unknown_formats_say_what_is_known():
+    with pytest.raises(DataError, match=r"'x.doc' tells no format.*mpx"):
+        find_format(Path("x.doc"))
+    with pytest.raises(DataError, match="no format 'pajeck'; did you mean 'pajek'"):
+        find_format(Path("x.doc"), "pajeck")
+
+
+@pytest.mark.parametrize("each", FORMATS.values(), ids=list(FORMATS))
+def test_a_format_describes_itself(each):
+    assert each.description
+    assert each.cannot
+    assert "\n" not in each.description + each.cannot
+    assert all(ending == ending.lower() for ending in each.endings)
