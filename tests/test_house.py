@@ -1,0 +1,202 @@
+"""The rules of the house: rooms import only upwards, files stay short, tests mirror the package."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "gramme"
+TESTS = ROOT / "tests"
+
+# In the order in which data flows: a room imports only from the rooms before it.
+ROOMS = (
+    "graph",
+    "io",
+    "datasets",
+    "ops",
+    "nn",
+    "training",
+    "methods",
+    "evaluation",
+    "report",
+    "cli",
+)
+LONGEST_FILE = 400
+# Test modules at the root of tests/ that look at the house or at the package as a whole.
+WHOLE_PACKAGE_TESTS = {"test_house", "test_public_api"}
+
+
+def is_shared(name: str) -> bool:
+    """Modules beside the rooms that every room may import: `errors` and `_private` ones."""
+    return name == "errors" or name.startswith("_")
+
+
+def imported_modules(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[int, str]]:
+    """Line and absolute name of all that is imported, at any depth of the file.
+
+    `from a.b import c` yields `a.b.c`: whether c is a module does not matter to find its room.
+    """
+    package = module if is_package else module.rpartition(".")[0]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parents = package.split(".")
+                above = ".".join(parents[: len(parents) - node.level + 1])
+                base = f"{above}.{base}" if base else above
+            yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+
+
+def forbidden_imports(package: Path) -> list[str]:
+    found = []
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package).with_suffix("").parts
+        home = parts[0]
+        if home in ("__init__", "__main__"):
+            continue
+        allowed = ROOMS[: ROOMS.index(home) + 1] if home in ROOMS else ()
+        is_package = parts[-1] == "__init__"
+        module = ".".join(("gramme", *(parts[:-1] if is_package else parts)))
+        tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+        for line, name in imported_modules(tree, module, is_package):
+            top, _, rest = name.partition(".")
+            if top != "gramme" or home == "cli":
+                continue
+            target = rest.partition(".")[0]
+            if is_shared(target) or target in allowed:
+                continue
+            where = f"{path.relative_to(package)}:{line}"
+            if target in ROOMS:
+                found.append(f"{where}: {home} imports {name}, but {target} comes later")
+            else:
+                found.append(f"{where}: {name} hides its room; import it from where it is defined")
+    return found
+
+
+def test_rooms_import_only_from_rooms_above_them():
+    assert forbidden_imports(PACKAGE) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "allowed"),
+    [
+        ("io/a.py", "from gramme.graph import EdgeLayer", True),
+        ("io/a.py", "from gramme.errors import DataError\nfrom gramme import _version", True),
+        ("io/__init__.py", "from .a import x\nfrom . import b", True),
+        ("io/formats/a.py", "from ..b import x", True),
+        ("cli/a.py", "import gramme\nfrom gramme import GrammeSG", True),
+        ("__init__.py", "from gramme.methods import GrammeSG", True),
+        ("graph/a.py", "from gramme.io import read", False),
+        ("graph/a.py", "def f():\n    import gramme.io.a", False),
+        ("graph/a.py", "if TYPE_CHECKING:\n    from ..nn import X", False),
+        ("graph/__init__.py", "from .. import nn", False),
+        ("graph/a.py", "from gramme import GrammeSG", False),
+        ("graph/a.py", "import gramme", False),
+        ("errors.py", "from gramme.graph import EdgeLayer", False),
+    ],
+)
+def test_the_import_rule_sees_every_form_of_import(tmp_path, path, source, allowed):
+    file = tmp_path / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(source)
+    assert (forbidden_imports(tmp_path) == []) is allowed
+
+
+def test_only_rooms_and_shared_modules_stand_at_the_top_of_the_package():
+    names = {path.stem for path in PACKAGE.glob("*.py")}
+    names |= {path.parent.name for path in PACKAGE.glob("*/*.py")}
+    assert sorted(name for name in names if name not in ROOMS and not is_shared(name)) == []
+
+
+def test_no_file_is_longer_than_a_reader_can_hold():
+    lengths = {
+        str(path.relative_to(PACKAGE)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in PACKAGE.rglob("*.py")
+    }
+    assert {name: n for name, n in lengths.items() if n > LONGEST_FILE} == {}
+
+
+def test_tests_mirror_the_package():
+    strays = []
+    for path in sorted(TESTS.rglob("test_*.py")):
+        folder = path.relative_to(TESTS).parent
+        if folder.parts:
+            mirrored = folder.parts[0] in ROOMS and (PACKAGE / folder).is_dir()
+        else:
+            name = path.stem.removeprefix("test_")
+            mirrored = path.stem in WHOLE_PACKAGE_TESTS or any(
+                (PACKAGE / f"{module}.py").is_file() for module in (name, f"_{name}")
+            )
+        if not mirrored:
+            strays.append(str(path.relative_to(TESTS)))
+    assert strays == [], "tests/ROOM/test_*.py mirrors src/gramme/ROOM"
+
+
+def run_pytest(folder: Path, source: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the test module `source` in a folder of its own under this project's conftest."""
+    shutil.copy(TESTS / "conftest.py", folder)
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    dataset\n    browser\n")
+    (folder / "test_sample.py").write_text(source)
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTEST_", "GRAMME_"))
+    }
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "-rs"]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=inherited | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+MARKED_SKIP = "import pytest\n@pytest.mark.dataset\ndef test_it():\n    pytest.skip('no file')\n"
+SKIPIF = (
+    "import pytest\n@pytest.mark.browser\n@pytest.mark.skipif(True, reason='no chromium')\n"
+    "def test_it(): pass\n"
+)
+FIXTURE = "def test_it(gramme_data): pass\n"
+WHOLE_MODULE = "import pytest\npytestmark = pytest.mark.dataset\npytest.importorskip('no_such')\n"
+PLAIN_SKIP = "import pytest\ndef test_it():\n    pytest.skip('no matter')\n"
+EXPECTED_FAILURE = (
+    "import pytest\n@pytest.mark.dataset\n@pytest.mark.xfail\ndef test_it(): assert False\n"
+)
+
+
+@pytest.mark.parametrize("source", [MARKED_SKIP, SKIPIF, FIXTURE, WHOLE_MODULE])
+def test_a_skip_of_a_required_test_is_a_failure(tmp_path, source):
+    result = run_pytest(tmp_path, source, GRAMME_REQUIRE="dataset,browser")
+    assert result.returncode in (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
+    assert "skipped, but GRAMME_REQUIRE demands every" in result.stdout
+
+
+@pytest.mark.parametrize("source", [MARKED_SKIP, SKIPIF, FIXTURE])
+def test_without_the_demand_a_skip_stays_a_skip(tmp_path, source):
+    result = run_pytest(tmp_path, source)
+    assert result.returncode == pytest.ExitCode.OK
+    assert "1 skipped" in result.stdout
+
+
+@pytest.mark.parametrize("source", [PLAIN_SKIP, EXPECTED_FAILURE])
+def test_other_skips_and_expected_failures_are_left_alone(tmp_path, source):
+    result = run_pytest(tmp_path, source, GRAMME_REQUIRE="dataset,browser")
+    assert result.returncode == pytest.ExitCode.OK
+
+
+def test_the_data_fixture_gives_the_folder_or_says_how_to_set_it(tmp_path):
+    with_data = run_pytest(tmp_path, FIXTURE, GRAMME_DATA=str(tmp_path))
+    assert "1 passed" in with_data.stdout
+    without = run_pytest(tmp_path, FIXTURE)
+    assert "export GRAMME_DATA=" in without.stdout
