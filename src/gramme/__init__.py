@@ -1,6 +1,7 @@
 """Semi-supervised learning on multi-layered graphs: one set of nodes, many kinds of relation, a few known labels."""
 
 from gramme import datasets
+from gramme._version import __version__
 from gramme.errors import (
     DataError,
     FileFormatError,
@@ -12,8 +13,6 @@ from gramme.errors import (
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.io import read, write
 from gramme.methods import GrammeFusion, GrammeSG, load
-
-__version__ = "0.1.0"
 
 __all__ = [
     "DataError",

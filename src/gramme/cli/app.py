@@ -6,8 +6,12 @@ import sys
 
 import typer
 
-from gramme.cli import datasets, files
+from gramme._version import __version__
 from gramme.cli.console import complain
+from gramme.cli.datasets import app as datasets_app
+from gramme.cli.demo import demo, methods
+from gramme.cli.files import convert, info
+from gramme.cli.fit import fit, predict
 from gramme.errors import GrammeError
 
 app = typer.Typer(
@@ -17,9 +21,13 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(files.info)
-app.command()(files.convert)
-app.add_typer(datasets.app, name="datasets")
+app.command()(fit)
+app.command()(predict)
+app.command()(info)
+app.command()(convert)
+app.add_typer(datasets_app, name="datasets")
+app.command()(methods)
+app.command()(demo)
 
 
 @app.callback(invoke_without_command=True)
@@ -29,9 +37,7 @@ def version(
 ) -> None:
     """Semi-supervised learning on multi-layered graphs: many kinds of relation, a few known labels."""
     if show:
-        import gramme
-
-        typer.echo(gramme.__version__)
+        typer.echo(__version__)
         raise typer.Exit
 
 

@@ -11,29 +11,20 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from gramme.cli import data as reading
 from gramme.cli.console import out, warnings_as_notes
-from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
-from gramme.io import ReadReport, inspect, write
-
-_LABELS = typer.Option(None, "--labels", help="File of labels: a list, or rows of node and label.")
-_LABELS_FORMAT = typer.Option(None, "--labels-format", help="What that file is: list or pairs.")
-_FORMAT = typer.Option(None, "--from", help="Format of the file where its name does not tell.")
-_DIRECTED = typer.Option(
-    None, "--directed/--undirected", help="Whether edges have a direction, whatever the file says."
-)
-_ENCODING = typer.Option("utf-8", "--encoding", help="Encoding of text files.")
-_LABEL = typer.Option(None, "--label", help="The column or attribute of nodes that is the label.")
+from gramme.io import ReadReport, write
 
 
 def info(
     data: list[str] = typer.Argument(..., help="Files, or names of datasets."),
-    labels: Path | None = _LABELS,
-    labels_format: str | None = _LABELS_FORMAT,
-    label: str | None = _LABEL,
-    source_format: str | None = _FORMAT,
-    directed: bool | None = _DIRECTED,
-    encoding: str = _ENCODING,
+    labels: reading.Labels = None,
+    labels_format: reading.LabelsFormat = None,
+    label: reading.Label = None,
+    source_format: reading.SourceFormat = None,
+    directed: reading.Directed = None,
+    encoding: reading.Encoding = "utf-8",
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object per file."),
 ) -> None:
     """What is in a file: nodes, layers, labels, and what was dropped while reading.
@@ -41,18 +32,19 @@ def info(
     In the table of layers, "loops cut" counts self loops that were dropped (the models add one per node) and "merged"
     counts repeated edges that became one.
     """
-    options = {
-        "format": source_format,
-        "labels": labels,
-        "labels_format": labels_format,
-        "label": label,
-        "directed": directed,
-        "encoding": encoding,
-    }
     found = []
     for name in data:
         with warnings_as_notes():
-            found.append((name, *_open(name, options)))
+            opened = reading.open_data(
+                name,
+                format=source_format,
+                labels=labels,
+                labels_format=labels_format,
+                label=label,
+                directed=directed,
+                encoding=encoding,
+            )
+            found.append((name, *opened))
     for name, graph, report in found:
         facts = _facts(name, graph, report)
         if as_json:
@@ -64,49 +56,30 @@ def info(
 def convert(
     source: str = typer.Argument(..., metavar="IN", help="A file, or the name of a dataset."),
     target: Path = typer.Argument(..., metavar="OUT", help="The file to write."),
-    source_format: str | None = _FORMAT,
+    source_format: reading.SourceFormat = None,
     target_format: str | None = typer.Option(
         None, "--to", help="Format to write where the name does not tell."
     ),
-    labels: Path | None = _LABELS,
-    labels_format: str | None = _LABELS_FORMAT,
-    label: str | None = _LABEL,
-    directed: bool | None = _DIRECTED,
-    encoding: str = _ENCODING,
+    labels: reading.Labels = None,
+    labels_format: reading.LabelsFormat = None,
+    label: reading.Label = None,
+    directed: reading.Directed = None,
+    encoding: reading.Encoding = "utf-8",
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace files that exist."),
 ) -> None:
     """Write the graph of a file in another format."""
-    options = {
-        "format": source_format,
-        "labels": labels,
-        "labels_format": labels_format,
-        "label": label,
-        "directed": directed,
-        "encoding": encoding,
-    }
     with warnings_as_notes():
-        graph, _ = _open(source, options)
+        graph, _ = reading.open_data(
+            source,
+            format=source_format,
+            labels=labels,
+            labels_format=labels_format,
+            label=label,
+            directed=directed,
+            encoding=encoding,
+        )
         write(graph, target, format=target_format, overwrite=overwrite)
     out.print(escape(f"{target}: {graph!r}"))
-
-
-def _open(name: str, options: dict[str, Any]) -> tuple[MultilayerGraph, ReadReport | None]:
-    """The graph of a file or, where no file has this name, of a dataset."""
-    if Path(name).exists():
-        return inspect(name, **options)
-    from gramme import datasets
-
-    known = list(datasets.names())
-    if name not in known:
-        looks_like_file = "." in name or "/" in name or "\\" in name
-        hint = "" if looks_like_file else f"; datasets: {did_you_mean(name, known)}"
-        raise DataError(f"there is no file {name!r}{hint}")
-    given = [key for key, value in options.items() if value not in (None, "utf-8")]
-    if given:
-        raise DataError(
-            f"{name!r} is a dataset, which comes complete; leave out {', '.join(given)}"
-        )
-    return datasets.load(name), None
 
 
 def _facts(name: str, graph: MultilayerGraph, report: ReadReport | None) -> dict[str, Any]:

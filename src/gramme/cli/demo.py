@@ -1,0 +1,52 @@
+"""``gramme demo`` and ``gramme methods``: the main job on embedded data, and what there is to choose from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from gramme import datasets
+from gramme.cli.console import messages, out, warnings_as_notes
+from gramme.cli.fit import fit_graph, print_result
+from gramme.methods import METHODS, method
+
+LABELLED = 0.1
+"""The share of nodes whose label the demo learns from."""
+
+
+def demo(
+    target: Path = typer.Option(Path("gramme-demo"), "--out", help="Folder to write to."),
+    seed: int = typer.Option(0, "--seed", help="The same seed gives the same result."),
+) -> None:
+    """Fit GrAMME-Fusion on the embedded balance_scale data: learn from 10 % of the labels, predict the rest."""
+    graph = datasets.load("balance_scale")
+    messages.print(escape(repr(graph)))
+    messages.print(
+        f"Each layer joins the {graph.num_nodes} scales that are alike in one attribute. Learning which way a scale "
+        f"tips from {LABELLED:.0%} of them; the others are held out."
+    )
+    with warnings_as_notes():
+        fit_graph(
+            graph,
+            method("gramme-fusion").estimator(random_state=seed),
+            target,
+            described={"data": "balance_scale", "method": "gramme-fusion", "seed": seed},
+            share=1 - LABELLED,
+            seed=seed,
+            overwrite=True,
+            show=print_result,
+        )
+    out.print(escape(f"Open {target / 'predictions.csv'} to see every prediction."))
+
+
+def methods() -> None:
+    """All methods, a line each, and what they need."""
+    table = Table("method", box=None, pad_edge=False, header_style="bold")
+    table.add_column("what it does")
+    table.add_column("needs")
+    for one in METHODS.values():
+        table.add_row(one.name, one.about, f"gramme[{one.extra}]" if one.extra else "")
+    out.print(table)

@@ -1,0 +1,49 @@
+"""``--set key=value``: parameters of a method from text, with type checks and a hint for a mistyped name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from gramme.errors import DataError, did_you_mean
+from gramme.methods import Method, NodeClassifier
+
+
+def make_model(method: Method, settings: Iterable[str], **fixed: Any) -> NodeClassifier:
+    """A method with the parameters the user set; ``fixed`` ones are passed where the method knows them."""
+    known = method.estimator().get_params()
+    chosen = {name: value for name, value in fixed.items() if name in known}
+    for setting in settings:
+        name, sign, text = setting.partition("=")
+        name = name.strip()
+        if not sign:
+            raise DataError(f"--set {setting!r}: write it as name=value")
+        if name not in known:
+            raise DataError(f"{method.name} has no parameter {name!r}; {did_you_mean(name, known)}")
+        chosen[name] = _value(name, text.strip(), known[name])
+    return method.estimator(**chosen)
+
+
+def _value(name: str, text: str, default: Any) -> Any:
+    """A value from text, of the kind the default has; the estimator itself checks the range."""
+    try:
+        value = json.loads(text.lower() if text.lower() in ("true", "false") else text)
+    except ValueError:
+        value = None if text.lower() == "none" else text
+    if isinstance(default, bool):
+        fits = isinstance(value, bool)
+    elif isinstance(default, (int, float)):
+        fits = isinstance(value, (int, float, dict)) and not isinstance(value, bool)
+        if isinstance(default, int) and isinstance(value, float) and value.is_integer():
+            value = int(value)
+    elif isinstance(default, str):
+        fits = isinstance(value, str)
+        value = value if fits else text
+        fits = True
+    else:
+        fits = True
+    if not fits:
+        kind = {bool: "true or false", int: "a whole number", float: "a number"}[type(default)]
+        raise DataError(f"--set {name}={text}: {name} must be {kind}")
+    return value

@@ -1,0 +1,59 @@
+"""Labels set aside before anything is learned, so that an accuracy can be measured on nodes the model never saw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramme.errors import DataError
+from gramme.evaluation.intervals import accuracy_interval
+
+
+@dataclass(frozen=True)
+class Holdout:
+    """Labels to learn from and the nodes set aside, all aligned with the nodes of a graph.
+
+    Attributes
+    ----------
+    train : array of object, shape (nodes,)
+        The labels to learn from; None where unknown or set aside.
+    held_out : array of int
+        Positions of the nodes set aside.
+    labels : array of object, shape (nodes,)
+        All known labels.
+    """
+
+    train: NDArray[np.object_]
+    held_out: NDArray[np.int64]
+    labels: NDArray[np.object_]
+
+    def accuracy(self, predicted: NDArray[Any]) -> tuple[float, tuple[float, float]]:
+        """Accuracy on the nodes set aside, and its 95 % interval."""
+        pairs = zip(self.labels[self.held_out], predicted[self.held_out].tolist(), strict=True)
+        right = sum(known == guess for known, guess in pairs)
+        total = self.held_out.size
+        return right / total, accuracy_interval(right, total)
+
+
+def hold_out(labels: NDArray[np.object_], share: float, seed: int) -> Holdout:
+    """Set aside a share of the labelled nodes, uniformly at random.
+
+    >>> split = hold_out(np.array(["a", "b", None, "a", "b"], dtype=object), 0.5, seed=0)
+    >>> len(split.held_out), sum(label is not None for label in split.train)
+    (2, 2)
+    """
+    if not 0 < share < 1:
+        raise DataError(f"the share to set aside must be between 0 and 1, not {share!r}")
+    known = np.array([i for i, label in enumerate(labels) if label is not None], dtype=np.int64)
+    count = round(share * known.size)
+    if count < 1 or known.size - count < 2:
+        raise DataError(
+            f"of {known.size} labelled nodes, setting aside {share:.0%} leaves too few to learn from or to test on"
+        )
+    aside = np.sort(np.random.default_rng(seed).permutation(known)[:count])
+    train = labels.copy()
+    train[aside] = None
+    return Holdout(train, aside, labels)
