@@ -10,8 +10,6 @@ from rich.table import Table
 
 from gramme import datasets
 from gramme.cli.console import messages, out, warnings_as_notes
-from gramme.cli.fit import fit_graph, print_result
-from gramme.methods import METHODS, method
 
 LABELLED = 0.1
 """The share of nodes whose label the demo learns from."""
@@ -22,6 +20,8 @@ def demo(
     seed: int = typer.Option(0, "--seed", help="The same seed gives the same result."),
 ) -> None:
     """Fit GrAMME-Fusion on the embedded balance_scale data: learn from 10 % of the labels, predict the rest."""
+    from gramme.cli.fitting import fit_graph, method, print_result
+
     graph = datasets.load("balance_scale")
     messages.print(escape(repr(graph)))
     messages.print(
@@ -44,6 +44,8 @@ def demo(
 
 def methods() -> None:
     """All methods, a line each, and what they need."""
+    from gramme.methods import METHODS
+
     table = Table("method", box=None, pad_edge=False, header_style="bold")
     table.add_column("what it does")
     table.add_column("needs")

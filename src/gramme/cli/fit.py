@@ -1,28 +1,19 @@
-"""``gramme fit`` and ``gramme predict``: from data with a few labels to predictions for every node."""
+"""``gramme fit`` and ``gramme predict``: from data with a few labels to predictions for every node.
+
+Only the commands' options stand here. The work is in ``fitting.py``, which is imported when it is needed: torch takes
+seconds to load, and ``gramme info`` or ``--help`` should not wait for it.
+"""
 
 from __future__ import annotations
 
-import json
-import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
-from rich.markup import escape
-from rich.table import Table
 
 from gramme.cli import data as reading
-from gramme.cli.console import messages, out, warnings_as_notes
-from gramme.cli.settings import make_model
+from gramme.cli.console import warnings_as_notes
 from gramme.errors import DataError
-from gramme.evaluation import Holdout, hold_out
-from gramme.graph import MultilayerGraph
-from gramme.methods import NodeClassifier, load, method
-from gramme.methods.labels import aligned_labels
-from gramme.report import layer_table, prediction_table, write_fit
-from gramme.report.fit_folder import check_target
 
 
 def fit(
@@ -53,8 +44,10 @@ def fit(
 
     Writes model.safetensors, predictions.csv, embedding.csv, layers.csv, history.csv and config.json to the folder.
     """
-    check_target(target, overwrite=overwrite)
-    chosen = method(method_name)
+    from gramme.cli import fitting
+
+    fitting.check_target(target, overwrite=overwrite)
+    chosen = fitting.method(method_name)
     with warnings_as_notes():
         graph, _ = reading.open_data(
             data,
@@ -65,9 +58,9 @@ def fit(
             directed=directed,
             encoding=encoding,
         )
-        fit_graph(
+        fitting.fit_graph(
             graph,
-            make_model(
+            fitting.make_model(
                 chosen,
                 settings,
                 random_state=seed,
@@ -76,10 +69,10 @@ def fit(
             ),
             target,
             described={"data": data, "method": chosen.name, "seed": seed},
-            share=None if holdout is None else parse_share(holdout),
+            share=None if holdout is None else fitting.parse_share(holdout),
             seed=seed,
             overwrite=overwrite,
-            show=_print_json if as_json else (_print_nothing if quiet else print_result),
+            show=fitting.printer(as_json=as_json, quiet=quiet),
         )
 
 
@@ -102,8 +95,10 @@ def predict(
         raise DataError(f"{target} exists already; name another file or say --overwrite")
     if model_path.is_dir():
         model_path = model_path / "model.safetensors"
+    from gramme.cli import fitting
+
     with warnings_as_notes():
-        model = load(model_path)
+        model = fitting.load(model_path)
         graph, _ = reading.open_data(
             data,
             format=source_format,
@@ -113,109 +108,4 @@ def predict(
             directed=directed,
             encoding=encoding,
         )
-        table = prediction_table(model, graph)
-        temporary = target.with_name(f".{target.name}.part")
-        try:
-            table.to_csv(temporary, index=False)
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
-    out.print(escape(f"{len(table):,} predictions in {target}"))
-
-
-def fit_graph(
-    graph: MultilayerGraph,
-    model: NodeClassifier,
-    target: Path,
-    *,
-    described: dict[str, Any],
-    share: float | None,
-    seed: int,
-    overwrite: bool,
-    show: Any,
-) -> None:
-    """Fit, measure on labels set aside where asked for, write the folder and show what came out."""
-    labels = aligned_labels(graph)
-    split = None if share is None else hold_out(labels, share, seed)
-    train = labels if split is None else split.train
-    started = time.perf_counter()
-    model.fit(graph, train)
-    result = described | _outcome(model, graph, train, split)
-    result["seconds"] = round(time.perf_counter() - started, 2)
-    files = write_fit(target, model, graph, known=train, config=result, overwrite=overwrite)
-    show(result, layer_table(model), target, files)
-
-
-def parse_share(text: str) -> float:
-    """A share from text: 20% or 0.2.
-
-    >>> parse_share("20%"), parse_share("0.2")
-    (0.2, 0.2)
-    """
-    try:
-        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        value = float("nan")
-    if not 0 < value < 1:
-        raise DataError(f"{text!r} is no share; write 20% or 0.2")
-    return value
-
-
-def _outcome(
-    model: NodeClassifier,
-    graph: MultilayerGraph,
-    train: NDArray[np.object_],
-    split: Holdout | None,
-) -> dict[str, Any]:
-    outcome: dict[str, Any] = {
-        "nodes": graph.num_nodes,
-        "layers": graph.num_layers,
-        "classes": [str(label) for label in model.classes_.tolist()],
-        "training_labels": int(sum(label is not None for label in train)),
-    }
-    if split is not None:
-        accuracy, (low, high) = split.accuracy(model.predict())
-        outcome["held_out"] = int(split.held_out.size)
-        outcome["accuracy"] = accuracy
-        outcome["accuracy_ci95"] = [low, high]
-    return outcome
-
-
-def print_result(result: dict[str, Any], layers: Any, target: Path, files: list[str]) -> None:
-    """What a person sees after a fit."""
-    out.print(
-        escape(
-            f"{result['method']} on {result['data']}: learned from {result['training_labels']:,} of "
-            f"{result['nodes']:,} nodes in {result['seconds']:.1f} s"
-        )
-    )
-    if "accuracy" in result:
-        low, high = result["accuracy_ci95"]
-        out.print(
-            f"accuracy on {result['held_out']:,} held-out nodes: {result['accuracy']:.1%} "
-            f"(95 % interval {low:.1%} to {high:.1%})"
-        )
-    else:
-        messages.print("No labels were held out, so no accuracy was measured; add --holdout 20%.")
-    if layers is not None:
-        table = Table("layer", box=None, pad_edge=False, header_style="bold")
-        table.add_column("importance", justify="right")
-        table.add_column("")
-        ordered = layers.sort_values("importance", ascending=False)
-        for row in ordered.head(20).to_dict(orient="records"):
-            bar = "█" * max(1, round(30 * row["importance"] / ordered["importance"].max()))
-            table.add_row(escape(row["layer"]), f"{row['importance']:.1%}", bar)
-        out.print(table)
-    out.print(escape(f"in {target}: {', '.join(files)}"))
-
-
-def _print_nothing(result: dict[str, Any], layers: Any, target: Path, files: list[str]) -> None:
-    pass
-
-
-def _print_json(result: dict[str, Any], layers: Any, target: Path, files: list[str]) -> None:
-    shares = (
-        None if layers is None else dict(zip(layers["layer"], layers["importance"], strict=True))
-    )
-    record = result | {"layer_importance": shares, "out": str(target), "files": files}
-    typer.echo(json.dumps(record, ensure_ascii=False))
+        fitting.write_predictions(model, graph, target)
