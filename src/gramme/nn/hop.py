@@ -12,14 +12,7 @@ from torch import Tensor, nn
 
 from gramme.nn.random import MemberRandom
 from gramme.nn.weights import ScalingFactors, glorot
-from gramme.ops import NeighbourhoodSum, attention
-
-ACTIVATIONS = {
-    "elu": nn.functional.elu,
-    "relu": nn.functional.relu,
-    "tanh": torch.tanh,
-    "none": lambda values: values,
-}
+from gramme.ops import ACTIVATIONS, NeighbourhoodSum, attention_sums, fuse_heads, project
 
 
 class AttentionHop(nn.Module):
@@ -62,31 +55,32 @@ class AttentionHop(nn.Module):
         self.attention = glorot(random, (layers, heads, out_dim), out_dim, 1)
         self.factors = ScalingFactors(random, (layers, heads), head_weights)
 
-    def forward(self, features: Tensor, neighbourhood: NeighbourhoodSum) -> Tensor:
-        """From (nodes, members, in_dim), shared by the layers, or (layers, nodes, members, in_dim) to (.., out_dim)."""
+    def forward(self, features: Tensor, neighbourhood: NeighbourhoodSum | None) -> Tensor:
+        """From (nodes, members, in_dim), shared by the layers, or (layers, nodes, members, in_dim) to (.., out_dim).
+
+        The nodes of the result are the outputs of the neighbourhood sum. Without one each node hears itself alone.
+        """
         members, layers = self.weight.shape[:2]
-        values = project(features, self.weight.flatten(3))
-        scores = self.scores(features)
-        nodes = values.shape[1]
-        rows = layers * nodes
-        heard = self._dropped(values.view(rows, members * self.heads, self.out_dim))
-        means = attention(heard, scores.view(rows, members * self.heads), neighbourhood)
-        means = self.activation(means.view(layers, nodes, members, self.heads, self.out_dim))
-        factors = self.factors().transpose(0, 1)[:, None, :, :, None]
-        if self.heads == 1:
-            return (means * factors).squeeze(3)
-        fused: Tensor | None = None
-        for head, factor in zip(means.unbind(3), factors.unbind(3), strict=True):
-            fused = head * factor if fused is None else torch.addcmul(fused, head, factor)
-        assert fused is not None
-        return fused
+        values = self.weight.flatten(3)
+        totals = None
+        if neighbourhood is None:
+            (sums,) = project(features, values)
+        else:
+            projected, scores = project(features, values, self._score_weight())
+            rows = (neighbourhood.rows, members * self.heads)
+            heard = self._dropped(projected.view(*rows, self.out_dim))
+            sums, totals = attention_sums(heard, scores.view(rows), neighbourhood)
+            totals = totals.view(layers, -1, members, self.heads)
+        sums = sums.view(layers, -1, members, self.heads, self.out_dim)
+        return fuse_heads(sums, totals, self.factors().transpose(0, 1), self.activation)
 
     def scores(self, features: Tensor) -> Tensor:
-        """How much each node is listened to, ``t = <a, x>``, shape (layers, nodes, members, heads).
+        """How much each node is listened to, ``t = <a, x>``, shape (layers, nodes, members, heads)."""
+        return project(features, self._score_weight())[0]
 
-        The attention vector is multiplied into the projection first, which saves a pass over all of x.
-        """
-        return project(features, torch.einsum("mlihd,mlhd->mlih", self.weight, self.attention))
+    def _score_weight(self) -> Tensor:
+        """The attention vector multiplied into the projection, which saves a pass over all of x."""
+        return torch.einsum("mlihd,mlhd->mlih", self.weight, self.attention)
 
     def _dropped(self, values: Tensor) -> Tensor:
         if not self.training or self.attention_dropout == 0:
@@ -94,18 +88,3 @@ class AttentionHop(nn.Module):
         by_member = values.view(values.shape[0], -1, self.heads, self.out_dim)
         mask = self.random.mask(by_member[..., :1], 1, self.attention_dropout)
         return (by_member * mask).view_as(values)
-
-
-def project(features: Tensor, weight: Tensor) -> Tensor:
-    """Features times weights, per member and layer.
-
-    ``features`` (nodes, members, in) or (layers, nodes, members, in), ``weight`` (members, layers, in, out); the
-    result (layers, nodes, members, out) is contiguous.
-    """
-    members, layers = weight.shape[:2]
-    if members == 1:
-        # a batched product straight into the wanted order, with no copy of a large result
-        single = features.squeeze(-2)
-        return torch.bmm(single.expand(layers, *single.shape[-2:]), weight[0]).unsqueeze(2)
-    pattern = "nmi,mlio->lnmo" if features.dim() == 3 else "lnmi,mlio->lnmo"
-    return torch.einsum(pattern, features, weight).contiguous()

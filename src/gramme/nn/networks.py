@@ -7,66 +7,24 @@ Both turn features (nodes, members, in_dim) into an embedding (nodes, members, h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from gramme.graph import MultilayerGraph
-from gramme.nn.hop import ACTIVATIONS, AttentionHop
+from gramme.nn.hop import AttentionHop
 from gramme.nn.random import MemberRandom
-from gramme.nn.weights import ScalingFactors, glorot
-from gramme.ops import NeighbourhoodSum, layers_sum, supra_sum
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The sizes and choices that both networks share; the paper's symbols in brackets.
-
-    Parameters
-    ----------
-    layers : int
-        Layers of the graph (L).
-    in_dim, hidden_dim, classes : int
-        Columns of the features (D), of the embedding (d), and classes (C).
-    heads, depth : tuple of int
-        Attention heads (H) and hops (T) of each layer.
-    """
-
-    layers: int
-    in_dim: int
-    hidden_dim: int
-    classes: int
-    heads: tuple[int, ...]
-    depth: tuple[int, ...]
-    head_weights: str = "nonnegative"
-    activation: str = "elu"
-    dropout: float = 0.0
-    attention_dropout: float = 0.0
-
-
-@dataclass(frozen=True)
-class Structure:
-    """What a network needs of a graph: neighbourhood sums and which copies of nodes exist."""
-
-    sums: tuple[NeighbourhoodSum, ...]
-    present: Tensor | None
-
-    def to(self, device: torch.device) -> Structure:
-        """The same on another device."""
-        present = None if self.present is None else self.present.to(device)
-        return Structure(tuple(one.to(device) for one in self.sums), present)
-
-
-@dataclass(frozen=True)
-class Output:
-    """Class scores (nodes, members, classes), embedding (nodes, members, hidden_dim), and, when asked for, what each
-    layer gave to the embedding at each hop that combines layers, (layers, nodes, members, hidden_dim).
-    """
-
-    scores: Tensor
-    embedding: Tensor
-    contributions: tuple[Tensor, ...] = ()
+from gramme.nn.shape import Output, Shape, Structure
+from gramme.nn.supra_fusion import SupraFusion
+from gramme.nn.weights import glorot
+from gramme.ops import (
+    GroupSum,
+    NeighbourhoodSum,
+    groups_sum,
+    layers_sum,
+    spread,
+    supra_sum,
+)
 
 
 class Network(nn.Module):
@@ -85,15 +43,15 @@ class Network(nn.Module):
         """What this kind of network needs of a graph."""
         raise NotImplementedError
 
-    def forward(self, features: Tensor, structure: Structure, explain: bool = False) -> Output:
+    def forward(self, features: Tensor, structure: Structure) -> Output:
         """Class scores and embedding of every node."""
         raise NotImplementedError
 
-    def output(self, embedding: Tensor, contributions: Sequence[Tensor]) -> Output:
+    def output(self, embedding: Tensor) -> Output:
         """Apply the classifier."""
         dropped = self.drop(embedding)
         scores = torch.einsum("nmd,mdc->nmc", dropped, self.classifier) + self.bias
-        return Output(scores, embedding, tuple(contributions))
+        return Output(scores, embedding)
 
     def drop(self, features: Tensor) -> Tensor:
         """Dropout on the way into a hop."""
@@ -114,48 +72,6 @@ class Network(nn.Module):
             activation=shape.activation,
             attention_dropout=shape.attention_dropout,
         )
-
-
-class SupraFusion(nn.Module):
-    """K fusion heads over the L layers and an overall fusion head over the K (the supra fusion layer).
-
-    Without a feed-forward layer between the two, both are linear and multiply out to one factor per layer,
-    ``sum over k of kappa_k gamma_kl``, which is how it is computed.
-
-    Parameters
-    ----------
-    shape : Shape
-    random : MemberRandom
-    fusion_heads : int
-        K.
-    feed_forward : bool
-        Whether each head's result passes a fully connected layer and the activation before the overall fusion.
-    """
-
-    def __init__(
-        self, shape: Shape, random: MemberRandom, fusion_heads: int, feed_forward: bool
-    ) -> None:
-        super().__init__()
-        dim = shape.hidden_dim
-        self.gamma = ScalingFactors(random, (fusion_heads, shape.layers), shape.head_weights)
-        self.kappa = ScalingFactors(random, (fusion_heads,), shape.head_weights)
-        self.activation = ACTIVATIONS[shape.activation]
-        self.feed_forward = (
-            glorot(random, (fusion_heads, dim, dim), dim, dim) if feed_forward else None
-        )
-
-    def layer_factors(self) -> Tensor:
-        """What each layer is multiplied with when no feed-forward layer stands between, (members, layers)."""
-        return torch.einsum("mk,mkl->ml", self.kappa(), self.gamma())
-
-    def forward(self, values: Tensor) -> tuple[Tensor, Tensor]:
-        """From (layers, nodes, members, dim) to (nodes, members, dim), and each layer's scaled part of it."""
-        parts = values * self.layer_factors().t()[:, None, :, None]
-        if self.feed_forward is None:
-            return parts.sum(0), parts
-        fused = torch.einsum("mkl,lnmd->nmkd", self.gamma(), values)
-        fused = self.activation(torch.einsum("nmkd,mkde->nmke", fused, self.feed_forward))
-        return torch.einsum("mk,nmkd->nmd", self.kappa(), fused), parts
 
 
 class FusionNetwork(Network):
@@ -194,34 +110,47 @@ class FusionNetwork(Network):
     @staticmethod
     def structure(graph: MultilayerGraph, shape: Shape) -> Structure:
         names = list(graph.layers)
-        sums = tuple(
-            layers_sum(graph, [names[position] for position in group])
-            for group in architectures(shape)
-        )
-        return Structure(sums, _present(graph))
+        sums: list[NeighbourhoodSum] = []
+        for group in architectures(shape):
+            chosen = [names[position] for position in group]
+            sums.append(groups_sum(graph, chosen) or layers_sum(graph, chosen))
+        return Structure(tuple(sums), _present(graph))
 
-    def forward(self, features: Tensor, structure: Structure, explain: bool = False) -> Output:
-        contributions: list[Tensor] = []
+    def forward(self, features: Tensor, structure: Structure) -> Output:
         if self.fuse == "end":
-            found = []
-            for hops, neighbourhood in zip(self.hops, structure.sums, strict=True):
-                values = features
-                for hop in hops:  # type: ignore[attr-defined]
-                    values = hop(self.drop(values), neighbourhood)
-                found.append(values)
-            embedding, parts = self.fusions[0](self._in_order(found, structure))
-            contributions.append(parts)
+            found = [
+                self._chain(list(hops), features, neighbourhood)  # type: ignore[call-overload]
+                for hops, neighbourhood in zip(self.hops, structure.sums, strict=True)
+            ]
+            embedding = self.fusions[0](self._in_order(found, structure))
         else:
             embedding = features
             for step, fusion in enumerate(self.fusions):
                 dropped = self.drop(embedding)
                 found = [
-                    hops[step](dropped, neighbourhood)  # type: ignore[index]
+                    _at_nodes(hops[step](dropped, neighbourhood), neighbourhood)  # type: ignore[index]
                     for hops, neighbourhood in zip(self.hops, structure.sums, strict=True)
                 ]
-                embedding, parts = fusion(self._in_order(found, structure))
-                contributions.append(parts)
-        return self.output(embedding, contributions if explain else ())
+                embedding = fusion(self._in_order(found, structure))
+        return self.output(embedding)
+
+    def _chain(
+        self, hops: Sequence[AttentionHop], features: Tensor, neighbourhood: NeighbourhoodSum
+    ) -> Tensor:
+        """One hop after the other.
+
+        Where all layers are groups, the members of a group are equal after the first hop. In training a group then
+        stands for them to the end, unless dropout tells them apart.
+        """
+        shape = self.shape
+        apart = not self.training or shape.dropout > 0 or shape.attention_dropout > 0
+        values = hops[0](self.drop(features), neighbourhood)
+        for hop in hops[1:]:
+            if apart or not isinstance(neighbourhood, GroupSum):
+                values = hop(self.drop(_at_nodes(values, neighbourhood)), neighbourhood)
+            else:
+                values = hop(values, None)
+        return _at_nodes(values, neighbourhood)
 
     def _in_order(self, found: list[Tensor], structure: Structure) -> Tensor:
         """The groups' results as one tensor in the order of the layers; absent nodes contribute nothing."""
@@ -253,30 +182,19 @@ class SGNetwork(Network):
     def structure(graph: MultilayerGraph, shape: Shape) -> Structure:
         return Structure((supra_sum(graph),), _present(graph))
 
-    def forward(self, features: Tensor, structure: Structure, explain: bool = False) -> Output:
+    def forward(self, features: Tensor, structure: Structure) -> Output:
         """Features are (copies, members, in_dim) with the copies of layer 0 first, or (nodes, ...) for all layers."""
         layers = self.shape.layers
         rows = structure.sums[0].rows
         nodes = rows // layers
-        contributions: list[Tensor] = []
         values = features if features.shape[0] == rows else features.repeat(layers, 1, 1)
         pooled = values
         for step, hop in enumerate(self.hops, start=1):
             values = hop(self.drop(values), structure.sums[0])[0]
             if self.pool == "every hop" or step == len(self.hops):
-                parts = self._shares(values.view(layers, nodes, *values.shape[1:]), structure)
-                contributions.append(parts)
-                pooled = parts.sum(0)
+                pooled = _average(values.view(layers, nodes, *values.shape[1:]), structure.present)
                 values = pooled.repeat(layers, 1, 1) if step < len(self.hops) else values
-        return self.output(pooled, contributions if explain else ())
-
-    @staticmethod
-    def _shares(copies: Tensor, structure: Structure) -> Tensor:
-        """Each copy divided by the number of the node's copies, so that their sum is the average."""
-        if structure.present is None:
-            return copies / copies.shape[0]
-        count = structure.present.sum(0).clamp(min=1)
-        return copies * (structure.present / count)[:, :, None, None]
+        return self.output(pooled)
 
 
 def architectures(shape: Shape) -> list[list[int]]:
@@ -287,9 +205,22 @@ def architectures(shape: Shape) -> list[list[int]]:
     return list(groups.values())
 
 
+def _at_nodes(values: Tensor, neighbourhood: NeighbourhoodSum) -> Tensor:
+    """One row per node, where there may be one per group."""
+    return spread(values, neighbourhood) if isinstance(neighbourhood, GroupSum) else values
+
+
 def _present(graph: MultilayerGraph) -> Tensor | None:
     """Which copies exist, (layers, nodes) as numbers; None where all do."""
     if all(layer.holds_all_nodes for layer in graph.layers.values()):
         return None
     rows = [torch.tensor(layer.present) for layer in graph.layers.values()]
     return torch.stack(rows).to(torch.get_default_dtype())
+
+
+def _average(copies: Tensor, present: Tensor | None) -> Tensor:
+    """The mean over the copies that exist, from (layers, nodes, members, dim); zero for a node in no layer."""
+    if present is None:
+        return copies.mean(0)
+    count = present.sum(0).clamp(min=1)
+    return (copies * (present / count)[:, :, None, None]).sum(0)

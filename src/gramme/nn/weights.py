@@ -52,8 +52,6 @@ class ScalingFactors(nn.Module):
         return f"{tuple(self.raw.shape)}, {self.kind}"
 
 
-def glorot(
-    random: MemberRandom, shape: tuple[int, ...], fan_in: int, fan_out: int
-) -> nn.Parameter:
+def glorot(random: MemberRandom, shape: tuple[int, ...], fan_in: int, fan_out: int) -> nn.Parameter:
     """A parameter (members, *shape) drawn uniformly with Glorot's range for the given fans."""
     return nn.Parameter(random.uniform(shape, math.sqrt(6.0 / (fan_in + fan_out))))

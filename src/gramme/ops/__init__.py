@@ -1,18 +1,32 @@
 """Neighbourhood sums, the exact attention on top of them, and the random features: all compiled speed lives here."""
 
-from gramme.ops.attention import attention
+from gramme.ops.attention import attention, attention_sums
+from gramme.ops.bags import Bags
 from gramme.ops.features import random_features
-from gramme.ops.neighbourhood import EdgeSum, MembershipSum, NeighbourhoodSum
-from gramme.ops.stacked import SupraSum, layers_sum, stack, supra_sum
+from gramme.ops.heads import ACTIVATIONS, Activation, fuse_heads
+from gramme.ops.neighbourhood import EdgeSum, GroupSum, MembershipSum, NeighbourhoodSum
+from gramme.ops.projection import project
+from gramme.ops.spread import spread
+from gramme.ops.stacked import SideBySide, SupraSum, groups_sum, layers_sum, stack, supra_sum
 
 __all__ = [
+    "ACTIVATIONS",
+    "Activation",
+    "Bags",
     "EdgeSum",
+    "GroupSum",
     "MembershipSum",
     "NeighbourhoodSum",
+    "SideBySide",
     "SupraSum",
     "attention",
+    "attention_sums",
+    "fuse_heads",
+    "groups_sum",
     "layers_sum",
+    "project",
     "random_features",
+    "spread",
     "stack",
     "supra_sum",
 ]

@@ -7,9 +7,6 @@ For a value per node and column, ``V`` of shape (rows, columns),
 where N(i) are the nodes that i listens to and c_ij is the weight of the edge (1 where there are none). Every kind of
 layer supplies S and its transpose as cheaply as its structure allows; nothing per edge is ever stored but the
 structure itself. Rows are the nodes of one layer, or the copies of the nodes in several layers stacked.
-
-On the CPU the sums run as ``embedding_bag``, whose compiled kernel gathers and adds rows without reading a matrix of
-ones: 1.2 to 1.6 times faster here than a sparse product (``benchmarks/bench_attention.py`` prints the ratio).
 """
 
 from __future__ import annotations
@@ -20,8 +17,9 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sp
 import torch
-import torch.nn.functional as F
 from torch import Tensor
+
+from gramme.ops.bags import Bags
 
 
 class NeighbourhoodSum(ABC):
@@ -29,59 +27,22 @@ class NeighbourhoodSum(ABC):
 
     rows: int
 
+    @property
+    def outputs(self) -> int:
+        """Rows of S(V): one per row of V, unless rows that hear the same are kept once (:class:`GroupSum`)."""
+        return self.rows
+
     @abstractmethod
     def __call__(self, values: Tensor) -> Tensor:
         """S(V) for values of shape (rows, columns)."""
 
     @abstractmethod
     def transposed(self, values: Tensor) -> Tensor:
-        """The transpose of S applied to values of shape (rows, columns)."""
+        """The transpose of S applied to values of shape (outputs, columns)."""
 
     @abstractmethod
     def to(self, device: torch.device) -> Self:
         """The same structure on another device."""
-
-
-class Bags:
-    """Rows that are sums of other rows: output b is the weighted sum of the members of bag b.
-
-    Parameters
-    ----------
-    matrix : scipy CSR, shape (bags, inputs)
-        Row b holds the members of bag b and their weights; weights that are all 1 are not stored.
-    """
-
-    def __init__(self, matrix: sp.csr_array) -> None:
-        kind = np.int32 if max(matrix.nnz, *matrix.shape) < 2**31 else np.int64
-        self.members = torch.from_numpy(matrix.indices.astype(kind))
-        self.offsets = torch.from_numpy(matrix.indptr.astype(kind))
-        plain = bool((matrix.data == 1).all())
-        self.weights = None if plain else torch.from_numpy(matrix.data.astype(np.float64))
-
-    def __call__(self, values: Tensor) -> Tensor:
-        """The sum of each bag, shape (bags, columns)."""
-        weights = None
-        if self.weights is not None:
-            if self.weights.dtype != values.dtype:
-                # kept in double precision until the first use says which precision is wanted
-                self.weights = self.weights.to(values.dtype)
-            weights = self.weights
-        return F.embedding_bag(
-            self.members,
-            values.contiguous(),
-            self.offsets,
-            mode="sum",
-            per_sample_weights=weights,
-            include_last_offset=True,
-        )
-
-    def to(self, device: torch.device) -> Bags:
-        """The same bags on another device."""
-        moved = Bags.__new__(Bags)
-        moved.members = self.members.to(device)
-        moved.offsets = self.offsets.to(device)
-        moved.weights = None if self.weights is None else self.weights.to(device)
-        return moved
 
 
 class EdgeSum(NeighbourhoodSum):
@@ -129,15 +90,8 @@ class MembershipSum(NeighbourhoodSum):
 
     def __init__(self, incidence: sp.csr_array) -> None:
         self.rows = incidence.shape[0]
+        incidence = with_own_groups(incidence)
         counts = np.diff(incidence.indptr)
-        alone = np.flatnonzero(counts == 0)
-        if alone.size:
-            own = sp.csr_array(
-                (np.ones(alone.size), (alone, np.arange(alone.size))),
-                shape=(self.rows, alone.size),
-            )
-            incidence = sp.csr_array(sp.hstack([incidence, own], format="csr"))
-            counts = np.diff(incidence.indptr)
         self.groups = Bags(sp.csr_array(incidence.T.tocsr()))
         self.single: Tensor | None = None
         self.several: Bags | None = None
@@ -153,10 +107,9 @@ class MembershipSum(NeighbourhoodSum):
         sums = self.groups(values)
         if self.single is not None:
             return sums.index_select(0, self.single)
-        assert self.several is not None and self.correction is not None
-        if self.correction.dtype != values.dtype:
-            self.correction = self.correction.to(values.dtype)
-        return self.several(sums).addcmul_(self.correction, values)
+        assert self.several is not None
+        assert self.correction is not None
+        return self.several(sums).addcmul_(self.correction.to(values.dtype), values)
 
     def transposed(self, values: Tensor) -> Tensor:
         """S itself: sharing a group is mutual."""
@@ -170,3 +123,63 @@ class MembershipSum(NeighbourhoodSum):
         moved.several = None if self.several is None else self.several.to(device)
         moved.correction = None if self.correction is None else self.correction.to(device)
         return moved
+
+
+class GroupSum(NeighbourhoodSum):
+    """S where every node is in one group, with one row per group instead of one per node.
+
+    All members of a group hear the same, so what attention gives them is equal and need be computed once. From then
+    on a group can stand for its members: the mean over equal rows is that row, so a further hop needs no sum at all.
+
+    Parameters
+    ----------
+    incidences : sequence of scipy CSR of ones, each of shape (nodes, groups)
+        One per layer; no node in two groups. Layers are padded with empty groups to the same number of them.
+
+    Attributes
+    ----------
+    size : int
+        Groups per layer after padding: ``outputs = layers * size``.
+    member_of : tensor of int, shape (rows,)
+        The output row of each row.
+    """
+
+    def __init__(self, incidences: list[sp.csr_array]) -> None:
+        filled = [with_own_groups(one) for one in incidences]
+        self.size = max((one.shape[1] for one in filled), default=0)
+        codes = [one.indices + layer * self.size for layer, one in enumerate(filled)]
+        member_of = np.concatenate(codes).astype(np.int64) if codes else np.zeros(0, np.int64)
+        self.rows = member_of.size
+        ones = np.ones(self.rows, dtype=np.float32)
+        shape = (len(filled) * self.size, self.rows)
+        self.groups = Bags(sp.csr_array((ones, (member_of, np.arange(self.rows))), shape=shape))
+        self.member_of = torch.from_numpy(member_of)
+
+    @property
+    def outputs(self) -> int:
+        """One row per group, padded."""
+        return self.groups.bags
+
+    def __call__(self, values: Tensor) -> Tensor:
+        return self.groups(values)
+
+    def transposed(self, values: Tensor) -> Tensor:
+        """Each member is given its group's row."""
+        return values.index_select(0, self.member_of)
+
+    def to(self, device: torch.device) -> GroupSum:
+        moved = GroupSum.__new__(GroupSum)
+        moved.rows, moved.size = self.rows, self.size
+        moved.groups, moved.member_of = self.groups.to(device), self.member_of.to(device)
+        return moved
+
+
+def with_own_groups(incidence: sp.csr_array) -> sp.csr_array:
+    """The incidence with a further group for every row that is in none."""
+    rows = incidence.shape[0]
+    alone = np.flatnonzero(np.diff(incidence.indptr) == 0)
+    if not alone.size:
+        return incidence
+    ones = np.ones(alone.size)
+    own = sp.csr_array((ones, (alone, np.arange(alone.size))), shape=(rows, alone.size))
+    return sp.csr_array(sp.hstack([incidence, own], format="csr"))

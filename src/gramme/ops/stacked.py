@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from gramme.graph import Layer, MembershipLayer, MultilayerGraph
-from gramme.ops.neighbourhood import EdgeSum, MembershipSum, NeighbourhoodSum
+from gramme.ops.neighbourhood import EdgeSum, GroupSum, MembershipSum, NeighbourhoodSum
 
 
 def layers_sum(graph: MultilayerGraph, layers: Iterable[str] | None = None) -> NeighbourhoodSum:
@@ -28,6 +28,14 @@ def supra_sum(graph: MultilayerGraph) -> SupraSum:
     layers = list(graph.layers.values())
     present = np.stack([layer.present for layer in layers]) if layers else np.zeros((0, 0), bool)
     return SupraSum(stack(layers, graph.num_nodes), present)
+
+
+def groups_sum(graph: MultilayerGraph, layers: Iterable[str]) -> GroupSum | None:
+    """S with one row per group, where every named layer puts each node in one group at most; else None."""
+    chosen = [graph.layers[name] for name in layers]
+    if not all(isinstance(layer, MembershipLayer) and layer.single for layer in chosen):
+        return None
+    return GroupSum([layer.incidence() for layer in chosen if isinstance(layer, MembershipLayer)])
 
 
 def stack(layers: Sequence[Layer], num_nodes: int) -> NeighbourhoodSum:
@@ -66,11 +74,11 @@ class SideBySide(NeighbourhoodSum):
         self.rows = sum(self.sizes)
 
     def __call__(self, values: Tensor) -> Tensor:
-        pieces = values.split(self.sizes)
+        pieces = torch.split(values, self.sizes)
         return torch.cat([part(piece) for part, piece in zip(self.parts, pieces, strict=True)])
 
     def transposed(self, values: Tensor) -> Tensor:
-        pieces = values.split(self.sizes)
+        pieces = torch.split(values, self.sizes)
         return torch.cat(
             [part.transposed(piece) for part, piece in zip(self.parts, pieces, strict=True)]
         )

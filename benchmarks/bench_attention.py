@@ -1,0 +1,260 @@
+"""CPU time and memory of a training step against PyTorch Geometric, bare sparse products and separate runs.
+
+    GRAMME_DATA=... python benchmarks/bench_attention.py [--only a,b,c,d,e]
+
+All on one thread, each pair in the same run. A step is forward, loss, backward and Adam. The peer has the same sizes,
+on ``GATConv`` with explicit edges and self loops. Parts with the peer take seconds a step: the whole takes minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from measure import (
+    Comparison,
+    cpu_seconds,
+    forget_peak,
+    header,
+    in_own_process,
+    mebibytes,
+    milliseconds,
+    resident_bytes,
+)
+from torch import Tensor, nn
+
+from gramme import datasets
+from gramme.graph import EdgeLayer, MultilayerGraph
+from gramme.nn import FusionNetwork, MemberRandom, Network, SGNetwork, Shape
+from gramme.ops import attention_sums, stack
+
+FEATURES, HIDDEN, HEADS = 64, 32, 2
+Step = Callable[[], None]
+
+
+def random_graph(nodes: int, edges: int) -> MultilayerGraph:
+    random = np.random.default_rng(0)
+    ends = random.integers(0, nodes, edges), random.integers(0, nodes, edges)
+    return MultilayerGraph({"edges": EdgeLayer(nodes, *ends, directed=True)})
+
+
+def training_step(
+    network: nn.Module, scores: Callable[[], Tensor], nodes: int, members: int = 1
+) -> Step:
+    """Forward, loss on a fifth of the nodes, backward, Adam."""
+    optimiser = torch.optim.Adam(network.parameters(), lr=1e-3, fused=True)
+    known = torch.arange(0, nodes, 5)
+    labels = (known % 2).repeat_interleave(members)
+
+    def step() -> None:
+        optimiser.zero_grad(set_to_none=True)
+        F.cross_entropy(scores()[known].flatten(0, -2), labels).backward()
+        optimiser.step()
+
+    return step
+
+
+def our_step(graph: MultilayerGraph, kind: str, *, depth: int = 2, members: int = 1) -> Step:
+    layers = graph.num_layers
+    shape = Shape(layers, FEATURES, HIDDEN, 2, (HEADS,) * layers, (depth,) * layers)
+    random = MemberRandom(range(members))
+    network: Network
+    if kind == "fusion":
+        network = FusionNetwork(shape, random, fusion_heads=5, feed_forward=False, fuse="end")
+    else:
+        network = SGNetwork(shape, random, pool="end")
+    structure = network.structure(graph, shape)
+    rows = graph.num_nodes * (layers if kind == "sg" else 1)
+    features = torch.randn(rows, members, FEATURES)
+    return training_step(
+        network, lambda: network(features, structure).scores, graph.num_nodes, members
+    )
+
+
+class PeerNetwork(nn.Module):
+    """Hops of GATConv per list of edges, fused like GrAMME-Fusion, or averaged over copies like GrAMME-SG."""
+
+    def __init__(self, edges: list[Tensor], copies: int, depth: int) -> None:
+        super().__init__()
+        from torch_geometric.nn import GATConv
+
+        self.edges, self.copies = edges, copies
+        self.hops = nn.ModuleList(
+            nn.ModuleList(
+                GATConv(HIDDEN if step else FEATURES, HIDDEN, heads=HEADS, concat=False)
+                for step in range(depth)
+            )
+            for _ in edges
+        )
+        self.gamma = nn.Parameter(torch.rand(5, len(edges)))
+        self.kappa = nn.Parameter(torch.rand(5))
+        self.classifier = nn.Linear(HIDDEN, 2)
+
+    def forward(self, features: Tensor) -> Tensor:
+        found = []
+        for hops, edges in zip(self.hops, self.edges, strict=True):
+            values = features
+            for hop in hops:
+                values = F.elu(hop(values, edges))
+            found.append(values)
+        fused = torch.einsum("l,lnd->nd", self.kappa @ self.gamma, torch.stack(found))
+        return self.classifier(fused.view(self.copies, -1, HIDDEN).mean(0))
+
+
+def peer_step(graph: MultilayerGraph, kind: str, *, depth: int = 2) -> Step:
+    matrices = [graph.supra_adjacency()] if kind == "sg" else list(graph.to_scipy().values())
+    edges = []
+    for matrix in matrices:
+        found = matrix.tocoo()
+        edges.append(torch.from_numpy(np.stack([found.col, found.row]).astype(np.int64)))
+    del matrices
+    copies = graph.num_layers if kind == "sg" else 1
+    network = PeerNetwork(edges, copies, depth)
+    features = torch.randn(graph.num_nodes * copies, FEATURES)
+    return training_step(network, lambda: network(features), graph.num_nodes)
+
+
+def against_peer(
+    what: str, graph: MultilayerGraph, kind: str, target: float, *, depth: int = 2, repeats: int = 5
+) -> Comparison:
+    ours = cpu_seconds(our_step(graph, kind, depth=depth), repeats=repeats * 4, warm_up=5)
+    other = cpu_seconds(peer_step(graph, kind, depth=depth), repeats=2)
+    return Comparison(what, milliseconds(ours), milliseconds(other), other / ours, target)
+
+
+def against_products(what: str, graph: MultilayerGraph, depth: int) -> Iterator[Comparison]:
+    """A whole step against nothing but the sparse products of its hops, and the sums alone against them."""
+    nodes = graph.num_nodes
+    layer = graph.layers["edges"]
+    matrix = layer.to_scipy().astype(np.float32)
+    turned = matrix.T.tocsr()
+    both = [
+        torch.sparse_csr_tensor(
+            torch.from_numpy(one.indptr), torch.from_numpy(one.indices), torch.from_numpy(one.data),
+            size=one.shape, check_invariants=False,
+        )
+        for one in (matrix, turned)
+    ]  # fmt: skip
+    values = torch.randn(nodes, HEADS * HIDDEN)
+    sums = stack([layer], nodes)
+    ours = cpu_seconds(our_step(graph, "fusion", depth=depth), repeats=10)
+    pair = cpu_seconds(lambda: [torch.sparse.mm(one, values) for one in both], repeats=10)
+    bags = cpu_seconds(lambda: (sums(values), sums.transposed(values)), repeats=10)
+    projected = values.view(nodes, HEADS, HIDDEN).requires_grad_()
+    scores = torch.randn(nodes, HEADS, requires_grad=True)
+
+    def attend() -> None:
+        """The attention of a hop, forward and backward, apart from projection and activation."""
+        results = attention_sums(projected, scores, sums)
+        torch.autograd.grad(results, (projected, scores), results)
+
+    kernel = cpu_seconds(attend, repeats=10)
+    yield Comparison(
+        f"{what}, attention of a hop / sparse products",
+        milliseconds(kernel),
+        milliseconds(pair),
+        kernel / pair,
+        1.5,
+        at_least=False,
+    )
+    yield Comparison(
+        f"{what}, whole step / sparse products",
+        milliseconds(ours),
+        milliseconds(pair * depth),
+        ours / (pair * depth),
+        1.5,
+        at_least=False,
+    )
+    yield Comparison(
+        f"{what}, sparse products / our sums",
+        milliseconds(bags),
+        milliseconds(pair),
+        pair / bags,
+        1.0,
+    )
+
+
+def part_a() -> Iterator[Comparison]:
+    graph = datasets.load("mammography")
+    yield against_peer("a  mammography, Fusion, PyG / gramme", graph, "fusion", 250)
+
+
+def part_b() -> Iterator[Comparison]:
+    what = "b  20,000 nodes, 1 M edges"
+    graph = random_graph(20_000, 1_000_000)
+    yield against_peer(f"{what}, PyG / gramme", graph, "fusion", 10, repeats=3)
+    yield from against_products(what, graph, depth=2)
+    what = "b  200,000 nodes, 8 M edges"
+    graph = random_graph(200_000, 8_000_000)
+    yield against_peer(f"{what}, one hop, PyG / gramme", graph, "fusion", 6, depth=1, repeats=1)
+    yield from against_products(what, graph, depth=1)
+
+
+def part_c() -> Iterator[Comparison]:
+    graph = datasets.load("mammography")
+    yield against_peer("c  mammography, SG, PyG / gramme", graph, "sg", 200)
+
+
+def part_d() -> Iterator[Comparison]:
+    ours, other = (in_own_process(["--memory-of", who])["added"] for who in ("gramme", "peer"))
+    yield Comparison(
+        "d  200,000 nodes, 8 M edges, one hop, peak memory, PyG / gramme",
+        mebibytes(ours),
+        mebibytes(other),
+        other / ours,
+        10,
+    )
+
+
+def memory_of(who: str) -> None:
+    """What training adds to the memory of a process that has its libraries and the graph."""
+    import torch_geometric.nn  # noqa: F401  # in both, so that the start is the same
+
+    graph = random_graph(200_000, 8_000_000)
+    forget_peak()
+    before = resident_bytes()
+    step = (our_step if who == "gramme" else peer_step)(graph, "fusion", depth=1)
+    for _ in range(2):
+        step()
+    print(json.dumps({"added": resident_bytes(peak=True) - before}))
+
+
+def part_e() -> Iterator[Comparison]:
+    graph = datasets.load("ckm_social")
+    for kind in ("fusion", "sg"):
+        one = cpu_seconds(our_step(graph, kind), repeats=15, warm_up=20, times=5)
+        eight = cpu_seconds(our_step(graph, kind, members=8), repeats=15, warm_up=20, times=5)
+        yield Comparison(
+            f"e  ckm_social, {kind}, 8 runs / 8 members together",
+            milliseconds(eight),
+            milliseconds(8 * one),
+            8 * one / eight,
+            3,
+        )
+
+
+PARTS = {"a": part_a, "b": part_b, "c": part_c, "d": part_d, "e": part_e}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", default=",".join(PARTS), help="parts to run, such as a,e")
+    parser.add_argument("--memory-of", choices=["gramme", "peer"], help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    if options.memory_of:
+        memory_of(options.memory_of)
+        return
+    print(header())
+    for part in options.only.split(","):
+        for row in PARTS[part]():
+            print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Activation and head fusion in one step over the largest arrays of a network.
+
+Each head's means z_h are activated and summed with the fusion head's scaling factors (Eqs. 4 and 5 of the paper),
+
+    y = sum over h of f_h act(z_h).
+
+The work runs block by block of nodes, so that temporary arrays stay in the processor's cache, and the gradient computes
+the activation again rather than keep it: it is cheaper than the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from gramme.ops.blocks import blocks
+
+
+@dataclass(frozen=True)
+class Activation:
+    """A function of single numbers.
+
+    Attributes
+    ----------
+    plain : callable
+        The function in torch's own operations, differentiable by autograd.
+    with_slope : callable
+        The function and its derivative as two new tensors, without autograd.
+    """
+
+    plain: Callable[[Tensor], Tensor]
+    with_slope: Callable[[Tensor], tuple[Tensor, Tensor]]
+
+    def __call__(self, values: Tensor) -> Tensor:
+        """The function, differentiable."""
+        return self.plain(values)
+
+
+def _elu(values: Tensor) -> tuple[Tensor, Tensor]:
+    """max(x, exp(min(x, 0)) - 1), a multiple faster on a CPU than torch's elu and within its rounding of 1."""
+    slope = values.clamp(max=0).exp_()
+    below = slope - 1
+    return torch.maximum(values, below, out=below), slope
+
+
+def _relu(values: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.relu(values), (values > 0).to(values.dtype)
+
+
+def _tanh(values: Tensor) -> tuple[Tensor, Tensor]:
+    value = torch.tanh(values)
+    return value, 1 - value.square()
+
+
+def _none(values: Tensor) -> tuple[Tensor, Tensor]:
+    return values.clone(), torch.ones_like(values)
+
+
+ACTIVATIONS = {
+    "elu": Activation(nn.functional.elu, _elu),
+    "relu": Activation(torch.relu, _relu),
+    "tanh": Activation(torch.tanh, _tanh),
+    "none": Activation(lambda values: values, _none),
+}
+"""The activations by name."""
+
+
+def fuse_heads(
+    sums: Tensor, totals: Tensor | None, factors: Tensor, activation: Activation
+) -> Tensor:
+    """The activated heads, summed with scaling factors.
+
+    Parameters
+    ----------
+    sums : tensor, shape (layers, nodes, members, heads, dim)
+        Numerators of the heads' means.
+    totals : tensor, shape (layers, nodes, members, heads), optional
+        Denominators; 1 where not given.
+    factors : tensor, shape (layers, members, heads)
+    activation : Activation
+
+    Returns
+    -------
+    tensor, shape (layers, nodes, members, dim)
+    """
+    result: Tensor = _FuseHeads.apply(sums, totals, factors, activation)  # type: ignore[no-untyped-call]
+    return result
+
+
+class _FuseHeads(torch.autograd.Function):
+    # Rows are (layers, nodes, members) flattened and the factors are repeated for every row: arrays with few, long
+    # axes are what torch's loops are fast on.
+
+    @staticmethod
+    def forward(
+        ctx: Any, sums: Tensor, totals: Tensor | None, factors: Tensor, activation: Activation
+    ) -> Tensor:
+        layers, nodes, members, heads, dim = sums.shape
+        rows_of_sums = sums.reshape(-1, heads, dim)
+        scale = factors[:, None].expand(sums.shape[:4]).reshape(-1, heads, 1)
+        portion = None if totals is None else totals.reshape(-1, heads, 1).reciprocal()
+        ctx.save_for_backward(rows_of_sums, portion, scale)
+        ctx.activation, ctx.shape = activation, sums.shape
+        result = sums.new_empty(rows_of_sums.shape[0], dim)
+        for rows in blocks(rows_of_sums):
+            means = _means(rows_of_sums, portion, rows)
+            value = activation.with_slope(means)[0]
+            total = torch.mul(value[:, 0], scale[rows, 0], out=result[rows])
+            for head in range(1, heads):
+                total.addcmul_(value[:, head], scale[rows, head])
+        return result.view(layers, nodes, members, dim)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, Tensor, None]:
+        sums, portion, scale = ctx.saved_tensors
+        heads, dim = ctx.shape[3:]
+        to_sums, to_scale = torch.empty_like(sums), torch.empty_like(scale[..., 0])
+        to_totals = None if portion is None else torch.empty_like(to_scale)
+        grad = grads[0].reshape(-1, dim)
+        for rows in blocks(sums):
+            means = _means(sums, portion, rows)
+            value, slope = ctx.activation.with_slope(means)
+            upper = to_sums[rows]
+            for head in range(heads):  # by method: `value[:, head] *= grad` would copy as well
+                value[:, head].mul_(grad[rows])
+                torch.mul(slope[:, head], grad[rows], out=upper[:, head])
+            torch.sum(value, 2, out=to_scale[rows])
+            upper.mul_(scale[rows] if portion is None else scale[rows] * portion[rows])
+            if to_totals is not None:
+                torch.sum(means.mul_(upper), 2, out=to_totals[rows])
+        to_factors = to_scale.view(ctx.shape[:4]).sum(1)
+        lower = None if to_totals is None else to_totals.neg_().view(ctx.shape[:4])
+        return to_sums.view(ctx.shape), lower, to_factors, None
+
+
+def _means(sums: Tensor, portion: Tensor | None, rows: slice) -> Tensor:
+    return sums[rows] if portion is None else sums[rows] * portion[rows]
