@@ -1,34 +1,31 @@
-"""What GrAMME-SG and GrAMME-Fusion share as estimators: parameters, fitting an ensemble, predicting, explaining."""
+"""What GrAMME-SG and GrAMME-Fusion share as estimators: parameters, fitting, explaining, saving."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods import parameters as check
-from gramme.methods.base import NodeClassifier
+from gramme.methods.ensemble import EnsembleModel
 from gramme.methods.explain import hop_scores, layer_shares, relative_attention
 from gramme.methods.fitting import EnsembleFit
-from gramme.methods.inputs import SOURCES, feature_source, input_features
+from gramme.methods.inputs import SOURCES, feature_columns, feature_source
 from gramme.methods.labels import known_labels
 from gramme.methods.saving import Learned
-from gramme.nn import ACTIVATIONS, KINDS, AttentionHop, MemberRandom, Network, Shape, Structure
-from gramme.training import evaluate
-
-_BATCH = 1 << 20  # numbers per activation of a batch of members; beyond that batching gains nothing
+from gramme.nn import ACTIVATIONS, KINDS, AttentionHop, MemberRandom, Network, Shape
 
 
-class AttentionModel(NodeClassifier):
+class AttentionModel(EnsembleModel):
     """Base of the two attention models; see :class:`GrammeFusion` for the parameters."""
 
     def __init__(
@@ -74,21 +71,9 @@ class AttentionModel(NodeClassifier):
         self.device = device
         self.random_state = random_state
 
-    # What the two differ in
-
-    @abstractmethod
-    def _network(self, shape: Shape, random: MemberRandom) -> Network:
-        """The network for the members of one batch."""
-
-    @abstractmethod
-    def _structure(self, graph: MultilayerGraph) -> Structure:
-        """What the network needs of a graph."""
-
     @abstractmethod
     def _hops(self, network: Network, layer: int) -> tuple[list[AttentionHop], int]:
         """The hops a layer passes, and the layer's place among those they treat."""
-
-    _features_per_layer = False
 
     # Fitting
 
@@ -108,7 +93,8 @@ class AttentionModel(NodeClassifier):
         y : sequence, mapping or Series, optional
             Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels where not given.
         validation : sequence, mapping or Series, optional
-            Labels of further nodes that decide when to stop; nothing is learned from them otherwise.
+            Labels of further nodes that decide when to stop, in place of a share of the training labels; nothing is
+            learned from them otherwise.
         monitor : sequence, mapping or Series, optional
             Labels of further nodes whose accuracy is noted after every epoch. For looking only: neither the training
             nor the stopping depends on them.
@@ -119,13 +105,10 @@ class AttentionModel(NodeClassifier):
         self._begin(graph, known)
         self.source_ = feature_source(graph, self.features)
         self.seed_ = check.seed_of(self.random_state)
-        given = 0 if graph.features is None else graph.features.shape[1]
-        columns = {"random": self.feature_dim, "given": given, "both": self.feature_dim + given}
-        self.shape_ = self._shape(columns[self.source_])
+        self.shape_ = self._shape(feature_columns(graph, self.source_, self.feature_dim))
         fit = EnsembleFit(self, known, validation, monitor)
         fit.run()
         self.state_, self.history_, self.members_ = fit.state, fit.history, fit.members
-        self._forget()
         self._finish(self._inductive_proba(graph), known)
         return self
 
@@ -142,6 +125,9 @@ class AttentionModel(NodeClassifier):
         check.choice("activation", self.activation, ACTIVATIONS)
         check.choice("head_weights", self.head_weights, KINDS)
         check.choice("features", self.features, (None, *SOURCES))
+        if self.progress is not None:
+            check.flag("progress", self.progress)
+        check.device_of(self.device)
         self._per_layer("heads", graph)
         self._per_layer("depth", graph)
 
@@ -172,119 +158,25 @@ class AttentionModel(NodeClassifier):
             attention_dropout=self.attention_dropout,
         )
 
-    # Members: each has seeds of its own, and they run in batches that fit the cache
-
-    def _device(self) -> torch.device:
-        if self.device == "auto":
-            return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        try:
-            return torch.device(self.device)
-        except RuntimeError as error:
-            raise DataError(f"device {self.device!r} is not known to torch; use auto, cpu or cuda") from error
-
-    def _member_seeds(self, member: int) -> tuple[int, int]:
-        """The seeds of a member's features and of its starting weights and dropout."""
-        features, weights = np.random.SeedSequence([self.seed_, member]).generate_state(2, np.uint64)
-        return int(features), int(weights)
-
-    def _batches(self, nodes: int, members: int) -> Iterator[range]:
-        size = nodes * self.shape_.layers * max(self.shape_.heads) * self.shape_.hidden_dim
-        batch = max(1, _BATCH // max(size, 1))
-        for start in range(0, members, batch):
-            yield range(start, min(start + batch, members))
-
-    def _inputs(self, graph: MultilayerGraph, members: range) -> Tensor:
-        return input_features(
-            graph,
-            [self._member_seeds(member)[0] for member in members],
-            source=self.source_,
-            dim=self.feature_dim,
-            per_layer=self._features_per_layer,
-            device=self._device(),
-        )
-
-    def _new_network(self, members: range) -> Network:
-        random = MemberRandom([self._member_seeds(member)[1] for member in members])
-        return self._network(self.shape_, random).to(self._device())
-
-    def _fitted_network(self, members: range) -> Network:
-        network = self._new_network(members)
-        chosen = {name: value[members.start : members.stop] for name, value in self.state_.items()}
-        network.load_state_dict(chosen)
-        return network
-
-    def _each_batch(self, graph: MultilayerGraph) -> Iterator[tuple[Network, Tensor, Structure]]:
-        """Fitted network, features and structure of each batch of members."""
-        structure = self._structure(graph).to(self._device())
-        for members in self._batches(graph.num_nodes, self.members_):
-            yield self._fitted_network(members), self._inputs(graph, members), structure
-
-    # Predicting
-
-    def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
-        if self.source_ != "random":
-            columns = 0 if graph.features is None else graph.features.shape[1]
-            needed = self.shape_.in_dim - (self.feature_dim if self.source_ == "both" else 0)
-            if columns != needed:
-                raise DataError(f"the model needs {needed} features per node; the graph has {columns}")
-        total = np.zeros((graph.num_nodes, len(self.classes_)))
-        for network, features, structure in self._each_batch(graph):
-            scores = evaluate(network, features, structure).scores
-            total += scores.double().softmax(-1).sum(1).cpu().numpy()
-        return (total / self.members_).astype(np.float32)
-
     # Explaining
 
-    def _forget(self) -> None:
-        for name in ("_embedding", "_importance"):
-            self.__dict__.pop(name, None)
-
-    def _fitted_graph(self) -> MultilayerGraph:
-        self._check_fitted()
-        if not hasattr(self, "graph_"):
-            raise DataError("a loaded model does not hold its graph; use embed(graph) instead")
-        return self.graph_
-
-    def embed(self, graph: MultilayerGraph) -> NDArray[np.float32]:
-        """The embedding of a graph's nodes, shape (nodes, members * hidden_dim): the members' side by side."""
-        self._check_fitted()
-        graph = self._with_fitted_layers(graph)
-        parts = [
-            evaluate(network, features, structure).embedding.flatten(1).cpu().numpy()
-            for network, features, structure in self._each_batch(graph)
-        ]
-        return np.concatenate(parts, axis=1)
-
-    @property
-    def embedding_(self) -> NDArray[np.float32]:
-        """The embedding of the fitted graph's nodes; see :meth:`embed`."""
-        if "_embedding" not in self.__dict__:
-            self._embedding = self.embed(self._fitted_graph())
-        return self._embedding
-
-    @property
+    @cached_property
     def layer_importances_(self) -> pd.DataFrame:
         """How much each member leans on each layer: one row per member, summing to 1.
 
         See :func:`gramme.methods.explain.layer_shares` for how it is measured.
         """
-        if "_importance" not in self.__dict__:
-            graph = self._fitted_graph()
-            shares = [
-                layer_shares(
-                    evaluate(network, features, structure, explain=True), network.classifier.detach()
-                )
-                for network, features, structure in self._each_batch(graph)
-            ]
-            self._importance = pd.DataFrame(np.concatenate(shares), columns=self.layers_)
-        return self._importance
+        shares = [layer_shares(*batch) for batch in self._each_batch(self._fitted_graph())]
+        return pd.DataFrame(np.concatenate(shares), columns=self.layers_)
 
     @property
     def layer_importance_(self) -> pd.Series:
         """Which layers the model leans on, by name, summing to 1: the mean over the members."""
         return self.layer_importances_.mean(axis=0).rename("importance")
 
-    def node_attention(self, layer: str, *, hop: int = 1, graph: MultilayerGraph | None = None) -> pd.Series:
+    def node_attention(
+        self, layer: str, *, hop: int = 1, graph: MultilayerGraph | None = None
+    ) -> pd.Series:
         """Who is listened to in a layer, relative to the average node (1); NaN for nodes the layer does not hold.
 
         The attention a node receives depends on that node alone, not on who listens: the listener's part of the score
@@ -299,6 +191,7 @@ class AttentionModel(NodeClassifier):
         graph : MultilayerGraph, optional
             Another graph than the fitted one.
         """
+        self._check_fitted()
         graph = self._fitted_graph() if graph is None else self._with_fitted_layers(graph)
         held = graph.layer(layer).present
         position = self.layers_.index(layer)
@@ -308,7 +201,7 @@ class AttentionModel(NodeClassifier):
         found: list[Tensor] = []
         for network, features, structure in self._each_batch(graph):
             hops, place = self._hops(network, position)
-            scores = hop_scores(network, hops[:hop], features, structure)
+            scores = hop_scores(network, hops[hop - 1], features, structure)
             found.append(scores.view(-1, graph.num_nodes, *scores.shape[2:])[place])
         values = relative_attention(torch.cat(found, dim=1), held)
         return pd.Series(values, index=graph.nodes, name=layer)
@@ -334,17 +227,27 @@ class AttentionModel(NodeClassifier):
         shape = record["shape"]
         per_layer = {name: tuple(shape[name]) for name in ("heads", "depth")}
         self.shape_ = Shape(**(shape | per_layer))
-        self.source_, self.seed_ = record["source"], record["seed"]
-        self.members_ = record["members"]
+        self.source_ = check.choice("source", record["source"], SOURCES)
+        self.seed_ = check.whole("seed", record["seed"], 0)
+        self.members_ = check.whole("members", record["members"])
         self.history_ = pd.DataFrame(record["history"])
-        self._importance = pd.DataFrame(record["importance"], columns=self.layers_)
+        self.layer_importances_ = pd.DataFrame(record["importance"], columns=self.layers_)
         self.state_ = {
             name.removeprefix("state."): value
             for name, value in learned.tensors.items()
             if name.startswith("state.")
         }
+        self._check_state()
+
+    def _check_state(self) -> None:
+        """Whether the weights are those of the network that the parameters describe."""
+        if sum(self.shape_.depth) > len(self.shape_.depth) * len(self.state_):
+            raise ValueError("there are fewer weights than hops")
         with torch.device("meta"):
             expected = self._network(self.shape_, MemberRandom([0])).state_dict()
+        if set(self.state_) != set(expected):
+            raise ValueError("the weights are not those of this network")
         for name, value in expected.items():
-            if self.state_[name].shape != (self.members_, *value.shape[1:]):
+            fits = self.state_[name].shape == (self.members_, *value.shape[1:])
+            if not fits or not self.state_[name].is_floating_point():
                 raise ValueError(f"the weights {name!r} have the wrong shape")

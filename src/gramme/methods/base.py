@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +15,9 @@ from sklearn.base import BaseEstimator
 
 from gramme.errors import DataError, GrammeWarning, NotFittedError
 from gramme.graph import MultilayerGraph
+from gramme.graph.arrays import loose_index
 from gramme.methods.labels import KnownLabels
-from gramme.methods.saving import Learned, natural_array, plain, write_model
+from gramme.methods.saving import Learned, natural_array, plain, restored, write_model
 
 
 class NodeClassifier(BaseEstimator, ABC):
@@ -69,13 +71,14 @@ class NodeClassifier(BaseEstimator, ABC):
         Another graph must have the layers this was fitted on; it may have other nodes.
         """
         self._check_fitted()
-        if graph is None:
-            return self.probabilities_
+        if graph is None or graph is getattr(self, "graph_", None):
+            return self.probabilities_.copy()
         return self._inductive_proba(self._with_fitted_layers(graph))
 
     def predict(self, graph: MultilayerGraph | None = None) -> NDArray[Any]:
         """The most probable class of every node, of the fitted graph or of another."""
-        labels: NDArray[Any] = self.classes_[self.predict_proba(graph).argmax(axis=1)]
+        best = self.predict_proba(graph).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
         return labels
 
     def save(self, path: Any) -> None:
@@ -84,7 +87,9 @@ class NodeClassifier(BaseEstimator, ABC):
         write_model(path, type(self).__name__, self.get_params(), self._learned())
 
     def _begin(self, graph: MultilayerGraph, known: KnownLabels) -> None:
-        """Store what a fit starts from."""
+        """Store what a fit starts from, and forget an earlier fit: a fit that fails leaves nothing half-true behind."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
         self.classes_ = known.classes
         self.nodes_ = graph.nodes
         self.layers_ = list(graph.layers)
@@ -116,15 +121,21 @@ class NodeClassifier(BaseEstimator, ABC):
     def _restore(self, learned: Learned) -> None:
         """Take over what a model file holds."""
         record, tensors = learned.record, learned.tensors
-        self.classes_ = natural_array(record["classes"])
+        self.classes_ = natural_array(restored(record["classes"]))
         self.layers_ = list(record["layers"])
-        self.nodes_ = pd.Index(natural_array(record["nodes"]))
+        self.nodes_ = loose_index(restored(record["nodes"]))
         self.probabilities_ = tensors["probabilities"].numpy()
-        self.transduction_ = self.classes_[tensors["transduction"].numpy()]
-        if self.probabilities_.shape != (len(self.nodes_), len(self.classes_)):
+        labels = tensors["transduction"].numpy()
+        shape = (len(self.nodes_), len(self.classes_))
+        if self.probabilities_.shape != shape or self.probabilities_.dtype != np.float32:
             raise ValueError("the probabilities do not match the nodes and classes")
-        if self.transduction_.shape != (len(self.nodes_),):
+        if labels.shape != shape[:1] or (labels < 0).any():
             raise ValueError("the labels do not match the nodes")
+        self.transduction_ = self.classes_[labels]
+
+    def __dir__(self) -> Iterable[str]:
+        # not by looking at every value, as BaseEstimator does: some are computed when asked for
+        return object.__dir__(self)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "probabilities_"):
@@ -159,7 +170,8 @@ class NodeClassifier(BaseEstimator, ABC):
 
 
 def _plain_name(name: Any) -> Any:
-    """A node's name as JSON can hold it: text and numbers as they are, anything else as its text."""
-    if isinstance(name, np.generic):
-        name = name.item()
-    return name if isinstance(name, (str, int, float)) else str(name)
+    """A node's name as JSON can hold it: text, numbers and tuples of them, anything else as its text."""
+    try:
+        return plain(name, "a node's name")
+    except DataError:
+        return str(name)

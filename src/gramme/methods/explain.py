@@ -2,55 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gramme.nn import AttentionHop, Network, Output, Structure
+from gramme.nn import AttentionHop, Network, SGNetwork, Structure, SupraFusion
 from gramme.training import evaluate
 
 
-def layer_shares(output: Output, classifier: Tensor) -> NDArray[np.float64]:
-    """How large each layer's part in the result is, shape (members, layers), each member's summing to 1.
+def layer_shares(network: Network, features: Tensor, structure: Structure) -> NDArray[np.float64]:
+    """How much a network's predictions rest on each layer, shape (members, layers), each member's summing to 1.
 
-    Where layers are combined, the joint result is a sum of one part per layer: the layer's representation times its
-    fusion weight. A layer matters by how much its part differs from node to node in the directions that the classes
-    are told apart by; a part that is the same for all nodes decides nothing. So: subtract the mean over the nodes,
-    apply the classifier to the last combination, take the root mean square, and divide by the sum over the layers.
-    Where layers are combined at every hop, the shares of the hops are averaged.
+    A layer is muted by giving every node the mean of what the layer found, so that it no longer tells nodes apart.
+    With p the predicted probabilities and D the mean Kullback-Leibler divergence from p over the nodes, a layer gets
+
+        D(all but this layer) + (D(none) - D(this layer alone)),
+
+    what is lost without it plus what it gives on its own, never less than 0. The first term alone would find two layers
+    that say the same to be of no use, the second alone would not see what only several layers together can tell; with
+    two layers their mean is the Shapley value. The result is divided by the sum over the layers.
+
+    A layer of noise gets what a model has fitted to that noise. Cost: 2 layers + 2 passes without gradients.
     """
-    shares = []
-    for position, parts in enumerate(output.contributions):
-        centred = parts - parts.mean(1, keepdim=True)
-        if position == len(output.contributions) - 1:
-            centred = torch.einsum("lnmd,mdc->lnmc", centred, classifier)
-            centred = centred - centred.mean(-1, keepdim=True)
-        size = centred.double().square().mean((1, 3)).sqrt().t()
-        total = size.sum(1, keepdim=True)
-        even = torch.full_like(size, 1.0 / size.shape[1])
-        shares.append(torch.where(total > 0, size / total.clamp(min=1e-300), even))
-    mean: NDArray[np.float64] = torch.stack(shares).mean(0).cpu().numpy()
-    return mean
+    layers = range(network.shape.layers)
+
+    def log_probabilities(muted: Iterable[int]) -> Tensor:
+        with _muted(network, list(muted), structure):
+            return evaluate(network, features, structure).scores.double().log_softmax(-1)
+
+    full = log_probabilities([])
+
+    def moved(muted: Iterable[int]) -> Tensor:
+        """The divergence from the full network's predictions, (members,)."""
+        return (full.exp() * (full - log_probabilities(muted))).sum(-1).mean(0)
+
+    lost = torch.stack([moved([layer]) for layer in layers], dim=1)
+    alone = torch.stack([moved(set(layers) - {layer}) for layer in layers], dim=1)
+    worth = lost.clamp(min=0) + (moved(layers)[:, None] - alone).clamp(min=0)
+    total = worth.sum(1, keepdim=True)
+    even = torch.full_like(worth, 1.0 / len(layers))
+    shares: NDArray[np.float64] = torch.where(total > 1e-12, worth / total, even).cpu().numpy()
+    return shares
 
 
-def hop_scores(
-    network: Network, hops: Sequence[AttentionHop], features: Tensor, structure: Structure
-) -> Tensor:
-    """The scores of every node at the last of the given hops, (layers, nodes, members, heads), in a forward pass."""
-    found: list[Tensor] = []
+@contextmanager
+def _muted(network: Network, layers: list[int], structure: Structure) -> Iterator[None]:
+    """Within this, what the given layers find is the same for all nodes wherever it meets other layers.
 
-    def remember(hop: AttentionHop, inputs: tuple[Tensor, ...]) -> None:
-        found.append(hop.scores(inputs[0]))
+    GrAMME-Fusion: where layers are fused. GrAMME-SG: after every hop, since a node's copies hear each other.
+    """
 
-    handles = [hop.register_forward_pre_hook(remember) for hop in hops]
+    def level(values: Tensor) -> Tensor:
+        """Values (layers, nodes, members, dim) with the muted layers at their mean."""
+        values = values.clone()
+        values[layers] = values[layers].mean(1, keepdim=True)
+        return values
+
+    def before_fusion(module: Any, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return (level(inputs[0]), *inputs[1:])
+
+    def after_hop(module: Any, inputs: Any, found: Tensor) -> Tensor:
+        copies = found.view(network.shape.layers, -1, *found.shape[2:])
+        return level(copies).view_as(found)
+
+    handles = []
+    if layers:
+        for module in network.modules():
+            if isinstance(module, SupraFusion):
+                handles.append(module.register_forward_pre_hook(before_fusion))
+            elif isinstance(module, AttentionHop) and isinstance(network, SGNetwork):
+                handles.append(module.register_forward_hook(after_hop))
     try:
-        evaluate(network, features, structure)
+        yield
     finally:
         for handle in handles:
             handle.remove()
+
+
+def hop_scores(
+    network: Network, hop: AttentionHop, features: Tensor, structure: Structure
+) -> Tensor:
+    """The scores of every node at a hop, (layers, nodes, members, heads), found in a forward pass."""
+    found: list[Tensor] = []
+
+    def remember(module: Any, inputs: tuple[Tensor, ...]) -> None:
+        found.append(hop.scores(inputs[0]))
+
+    handle = hop.register_forward_pre_hook(remember)
+    try:
+        evaluate(network, features, structure)
+    finally:
+        handle.remove()
     return found[-1]
 
 
@@ -61,7 +108,7 @@ def relative_attention(scores: Tensor, present: NDArray[np.bool_]) -> NDArray[np
     """
     result = np.full(present.size, np.nan)
     if present.any():
-        chosen = scores.double()[torch.from_numpy(present.copy())]
+        chosen = scores.double().cpu()[torch.from_numpy(present.copy())]
         weight = torch.softmax(chosen, dim=0) * chosen.shape[0]
-        result[present] = weight.mean((1, 2)).cpu().numpy()
+        result[present] = weight.mean((1, 2)).numpy()
     return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,16 +13,17 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 from torch import Tensor
 
-from gramme.errors import DataError, GrammeWarning
+from gramme.errors import DataError, GrammeError, GrammeWarning
 from gramme.methods import parameters as check
 from gramme.methods.labels import KnownLabels, coded_labels
-from gramme.nn import Structure
+from gramme.nn import Network, Structure
 from gramme.training import (
     Callback,
     EarlyStopping,
     History,
     Progress,
     ProgressDisplay,
+    State,
     Task,
     joined_history,
     train,
@@ -43,14 +45,20 @@ class EnsembleFit:
         Members that were trained: fewer than asked for only after an interrupt.
     """
 
-    def __init__(self, model: AttentionModel, known: KnownLabels, validation: Any, monitor: Any) -> None:
+    def __init__(
+        self, model: AttentionModel, known: KnownLabels, validation: Any, monitor: Any
+    ) -> None:
         self.model, self.known = model, known
         graph, classes = model.graph_, known.classes
-        self.validation = None if validation is None else coded_labels(
-            graph, validation, classes, "validation", strict=True
+        self.validation = (
+            None
+            if validation is None
+            else coded_labels(graph, validation, classes, "validation", strict=True)
         )
-        self.monitor = None if monitor is None else coded_labels(
-            graph, monitor, classes, "monitor", strict=False
+        self.monitor = (
+            None
+            if monitor is None
+            else coded_labels(graph, monitor, classes, "monitor", strict=False)
         )
         self.node_weights = self._node_weights()
         self.held_out = self._held_out()
@@ -67,18 +75,25 @@ class EnsembleFit:
             numbers = np.arange(len(classes))
             weights = compute_class_weight("balanced", classes=numbers, y=self.known.codes)
         else:
+            if not isinstance(wanted, Mapping):
+                raise DataError(
+                    f"class_weight must be 'balanced' or a mapping of class to number, not {wanted!r}"
+                )
             listed = classes.tolist()
             for label, value in wanted.items():
                 if label not in listed:
-                    raise DataError(f"class_weight names {label!r}, which is no class; classes: {listed}")
+                    raise DataError(
+                        f"class_weight names {label!r}, which is no class; classes: {listed}"
+                    )
                 check.number(f"class_weight[{label!r}]", value, 0, open_low=True)
             weights = np.array([wanted.get(label, 1.0) for label in listed])
         chosen: NDArray[np.float64] = weights[self.known.codes]
         return chosen
 
     def _held_out(self) -> NDArray[np.bool_] | None:
-        """Which training labels each member sets aside to know when to stop, (labelled, members); at least one label
-        of each class stays in training.
+        """Which training labels each member sets aside to know when to stop, (labelled, members).
+
+        At least one label of each class stays in training.
         """
         model = self.model
         if model.validation_fraction == 0 or self.validation is not None:
@@ -90,23 +105,32 @@ class EnsembleFit:
                 mine = np.flatnonzero(self.known.codes == code)
                 count = min(round(model.validation_fraction * mine.size), mine.size - 1)
                 aside[random.permutation(mine)[:count], member] = True
-        return aside if aside.any(axis=0).all() else None
+        if aside.any():
+            return aside
+        warnings.warn(
+            f"validation_fraction={model.validation_fraction} of {self.known.nodes.size} labels in "
+            f"{len(self.known.classes)} classes sets none aside, so all {model.epochs} epochs are trained",
+            GrammeWarning,
+            stacklevel=4,
+        )
+        return None
 
     def run(self) -> None:
-        """Train batch after batch; Ctrl-C keeps what there is and warns."""
+        """Train batch after batch; Ctrl-C keeps the members that are fully trained, or, if none is, those under way."""
         model = self.model
         structure = model._structure(model.graph_).to(model._device())
         batches = list(model._batches(model.graph_.num_nodes, model.ensemble))
         total = model.epochs * len(batches)
-        with ProgressDisplay(total, f"{type(model).__name__}", model.progress) as display:
+        with ProgressDisplay(total, type(model).__name__, model.progress) as display:
             for members in batches:
-                interrupted = self._one_batch(members, structure, display)
-                if interrupted:
-                    warnings.warn(
-                        f"interrupted: the model has {self.members} of {model.ensemble} members, "
-                        "the last of them not fully trained",
-                        GrammeWarning,
-                        stacklevel=4,
+                network, history, state = self._train(members, structure, display)
+                if not state.interrupted or not self.states:
+                    self.histories.append(history)
+                    self.states.append(_weights(network))
+                    self.members += len(members)
+                if state.interrupted:
+                    self._warn_of_interrupt(
+                        state, complete=len(self.states) > 1 or members.start > 0
                     )
                     break
         self.state = {
@@ -114,20 +138,37 @@ class EnsembleFit:
         }
         self.history = self._history()
 
-    def _one_batch(self, members: range, structure: Structure, display: ProgressDisplay) -> bool:
-        model, device = self.model, self.model._device()
+    def _warn_of_interrupt(self, state: State, *, complete: bool) -> None:
+        how = "fully trained" if complete else f"after {state.epoch} of {self.model.epochs} epochs"
+        warnings.warn(
+            f"interrupted: the model has {self.members} of {self.model.ensemble} members, {how}",
+            GrammeWarning,
+            stacklevel=4,
+        )
+
+    def _tasks(self, members: range) -> tuple[Task, Task | None]:
+        """What the members learn from, and what tells when to stop."""
+        device = self.model._device()
+        nodes, codes = self.known.nodes, self.known.codes
         weights = np.repeat(self.node_weights[:, None], len(members), axis=1)
-        validation = None
         if self.held_out is not None:
             aside = self.held_out[:, members.start : members.stop]
-            validation = Task.of(self.known.nodes, self.known.codes, weights * aside, device)
-            weights = weights * ~aside
-        elif self.validation is not None:
-            even = np.ones((self.validation[0].size, len(members)))
-            validation = Task.of(*self.validation, even, device)
-        task = Task.of(self.known.nodes, self.known.codes, weights, device)
-        watched = None if self.monitor is None else torch.from_numpy(self.monitor[0]).to(device)
-        history = History(validation, watched)
+            held_out = Task.of(nodes, codes, weights * aside, device)
+            return Task.of(nodes, codes, weights * ~aside, device), held_out
+        training = Task.of(nodes, codes, weights, device)
+        if self.validation is None:
+            return training, None
+        even = np.ones((self.validation[0].size, len(members)))
+        return training, Task.of(*self.validation, even, device)
+
+    def _train(
+        self, members: range, structure: Structure, display: ProgressDisplay
+    ) -> tuple[Network, History, State]:
+        """Train one batch of members."""
+        model = self.model
+        task, validation = self._tasks(members)
+        watched = None if self.monitor is None else torch.from_numpy(self.monitor[0])
+        history = History(validation, None if watched is None else watched.to(model._device()))
         callbacks: list[Callback] = [history, Progress(display.advance)]
         if validation is not None:
             callbacks.append(EarlyStopping(validation, model.patience))
@@ -143,10 +184,7 @@ class EnsembleFit:
             callbacks=callbacks,
         )
         display.finish(model.epochs - state.epoch)
-        self.histories.append(history)
-        self.states.append({name: value.cpu() for name, value in network.state_dict().items()})
-        self.members += len(members)
-        return state.interrupted
+        return network, history, state
 
     def _history(self) -> pd.DataFrame:
         table = joined_history(self.histories)
@@ -162,3 +200,13 @@ class EnsembleFit:
                 accuracies.append(float((np.argmax(total, axis=1) == self.monitor[1]).mean()))
             table["monitor_accuracy"] = accuracies
         return table
+
+
+def _weights(network: Network) -> dict[str, Tensor]:
+    """A trained network's weights, which must be numbers."""
+    weights = {name: value.cpu() for name, value in network.state_dict().items()}
+    if not all(bool(value.isfinite().all()) for value in weights.values()):
+        raise GrammeError(
+            "the training diverged: weights are no longer finite; a smaller learning_rate or scaled features help"
+        )
+    return weights

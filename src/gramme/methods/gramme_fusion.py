@@ -94,7 +94,7 @@ class GrammeFusion(AttentionModel):
     def __init__(
         self,
         *,
-        feature_dim: int = 64,
+        feature_dim: int = 128,
         hidden_dim: int = 32,
         heads: int | Mapping[str, int] = 2,
         depth: int | Mapping[str, int] = 2,
@@ -102,11 +102,11 @@ class GrammeFusion(AttentionModel):
         feed_forward: bool = False,
         fuse: str = "every hop",
         learning_rate: float = 0.01,
-        epochs: int = 60,
+        epochs: int = 40,
         dropout: float = 0.0,
         attention_dropout: float = 0.0,
-        weight_decay: float = 0.001,
-        activation: str = "elu",
+        weight_decay: float = 0.0,
+        activation: str = "relu",
         head_weights: str = "nonnegative",
         features: str | None = None,
         ensemble: int = 8,
@@ -145,9 +145,12 @@ class GrammeFusion(AttentionModel):
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         super()._check_parameters(graph)
         check.whole("fusion_heads", self.fusion_heads)
+        check.flag("feed_forward", self.feed_forward)
         check.choice("fuse", self.fuse, FUSE)
         if self.fuse == "every hop" and len(set(self._per_layer("depth", graph))) > 1:
-            raise DataError("layers that are fused at every hop need the same depth; use fuse='end'")
+            raise DataError(
+                "layers that are fused at every hop need the same depth; use fuse='end'"
+            )
 
     def _network(self, shape: Shape, random: MemberRandom) -> Network:
         return FusionNetwork(

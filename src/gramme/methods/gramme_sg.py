@@ -29,7 +29,8 @@ class GrammeSG(AttentionModel):
         Whether a node's copies start from the same random features, as in the authors' code, or from features of
         their own, as in the paper.
     feature_dim, hidden_dim, heads, depth, learning_rate, epochs, dropout, attention_dropout, weight_decay, \
-activation, head_weights, features, ensemble, validation_fraction, patience, class_weight, progress, device, random_state
+activation, head_weights, features, ensemble, validation_fraction, patience, class_weight, progress, device, \
+random_state
         As for :class:`GrammeFusion`; heads and depth are the same for all layers.
 
     Attributes
@@ -56,18 +57,18 @@ activation, head_weights, features, ensemble, validation_fraction, patience, cla
     def __init__(
         self,
         *,
-        feature_dim: int = 64,
+        feature_dim: int = 128,
         hidden_dim: int = 32,
         heads: int = 2,
         depth: int = 2,
         pool: str = "end",
         shared_features: bool = False,
         learning_rate: float = 0.01,
-        epochs: int = 60,
+        epochs: int = 40,
         dropout: float = 0.0,
         attention_dropout: float = 0.0,
-        weight_decay: float = 0.001,
-        activation: str = "elu",
+        weight_decay: float = 0.0,
+        activation: str = "relu",
         head_weights: str = "nonnegative",
         features: str | None = None,
         ensemble: int = 8,
@@ -103,15 +104,18 @@ activation, head_weights, features, ensemble, validation_fraction, patience, cla
         self.shared_features = shared_features
 
     @property
-    def _features_per_layer(self) -> bool:  # type: ignore[override]
+    def _features_per_layer(self) -> bool:
         return not self.shared_features
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         for name in ("heads", "depth"):
             if isinstance(getattr(self, name), Mapping):
-                raise DataError(f"{name} must be one number: all layers share the weights of GrammeSG")
+                raise DataError(
+                    f"{name} must be one number: all layers share the weights of GrammeSG"
+                )
         super()._check_parameters(graph)
         check.choice("pool", self.pool, POOL)
+        check.flag("shared_features", self.shared_features)
 
     def _network(self, shape: Shape, random: MemberRandom) -> Network:
         return SGNetwork(shape, random, pool=self.pool)

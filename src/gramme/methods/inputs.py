@@ -12,18 +12,29 @@ from torch import Tensor
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
+from gramme.graph.arrays import plain
 from gramme.ops import random_features
 
 SOURCES = ("random", "given", "both")
 
 
+def given_columns(graph: MultilayerGraph) -> int:
+    """Columns of the graph's own features; 0 where it has none."""
+    return 0 if graph.features is None else int(graph.features.shape[1])
+
+
 def feature_source(graph: MultilayerGraph, wanted: str | None) -> str:
     """Which features to use: what was asked for, else the graph's own where it has them, else random ones."""
     if wanted is None:
-        return "random" if graph.features is None else "given"
-    if wanted != "random" and graph.features is None:
+        return "given" if given_columns(graph) else "random"
+    if wanted != "random" and not given_columns(graph):
         raise DataError(f"features={wanted!r} needs a graph with features, and this one has none")
     return wanted
+
+
+def feature_columns(graph: MultilayerGraph, source: str, dim: int) -> int:
+    """Columns of the features a network gets: the graph's own, ``dim`` random ones, or both."""
+    return (source != "random") * given_columns(graph) + (source != "given") * dim
 
 
 def input_features(
@@ -39,6 +50,7 @@ def input_features(
 
     Parameters
     ----------
+    graph : MultilayerGraph
     seeds : sequence of int
         The seed of each member's random features.
     source : {"random", "given", "both"}
@@ -46,9 +58,14 @@ def input_features(
         Random columns.
     per_layer : bool
         Whether the copies of a node in the supra graph have random features of their own, keyed by the layer's name.
+    device : torch.device
     """
     parts: list[Tensor] = []
-    copies = [zlib.crc32(name.encode()) + 1 for name in graph.layers] if per_layer else [0]
+    copies = (
+        [zlib.crc32(name.encode(errors="surrogatepass")) + 1 for name in graph.layers]
+        if per_layer
+        else [0]
+    )
     rows = graph.num_nodes * len(copies)
     if source != "random":
         given = torch.from_numpy(_dense(graph)).to(device)
@@ -60,10 +77,20 @@ def input_features(
                 random_features(graph.nodes, dim, seed, copy=copy, out=drawn[member, place])
         random = torch.from_numpy(drawn).view(len(seeds), rows, dim).transpose(0, 1)
         parts.append(random.contiguous().to(device))
-    return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+    features = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+    return features.to(torch.get_default_dtype())
 
 
 def _dense(graph: MultilayerGraph) -> np.ndarray:
-    assert graph.features is not None
-    matrix = graph.features.toarray() if sp.issparse(graph.features) else graph.features
-    return np.array(matrix, dtype=np.float32)
+    """The graph's features as a matrix of float32."""
+    matrix = graph.features
+    assert matrix is not None
+    with np.errstate(over="ignore"):
+        dense = np.array(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float32)
+    if not np.isfinite(dense).all():
+        row, column = np.argwhere(~np.isfinite(dense))[0].tolist()
+        raise DataError(
+            f"the feature in column {column} of node {plain(graph.nodes[row])!r} is too large for "
+            "32 bits; scale the features"
+        )
+    return dense

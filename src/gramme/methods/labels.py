@@ -39,11 +39,14 @@ def known_labels(graph: MultilayerGraph, y: Any = None) -> KnownLabels:
     values = aligned_labels(graph, y)
     nodes = np.array([i for i, value in enumerate(values) if value is not None], dtype=np.int64)
     if nodes.size == 0:
-        raise DataError("no node has a known label (-1, None and NaN mean unknown); at least two are needed")
+        raise DataError(
+            "no node has a known label (-1, None and NaN mean unknown); at least two are needed"
+        )
     found = sorted_labels(values[nodes])
     if len(found) < 2:
         raise DataError(
-            f"all {nodes.size} known labels are {found[0]!r}; at least two classes are needed"
+            f"all {nodes.size} known labels are {found[0]!r} (-1, None and NaN mean unknown); "
+            "at least two classes are needed"
         )
     return KnownLabels(nodes, _codes(values[nodes], found), natural_array(found))
 
@@ -56,7 +59,11 @@ def aligned_labels(graph: MultilayerGraph, y: Any = None) -> NDArray[np.object_]
         y = graph.labels
     values = graph.align(y, "label").copy()
     for position, value in enumerate(values):
-        if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and value == -1:
+        if (
+            isinstance(value, (int, float, np.number))
+            and not isinstance(value, bool)
+            and value == -1
+        ):
             values[position] = None
     return values
 

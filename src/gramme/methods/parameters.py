@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import torch
 
 from gramme.errors import DataError, did_you_mean
 
@@ -18,26 +19,54 @@ def whole(name: str, value: Any, least: int = 1) -> int:
     return int(value)
 
 
-def number(name: str, value: Any, low: float, high: float = np.inf, *, open_low: bool = False) -> float:
+def number(
+    name: str, value: Any, low: float, high: float = np.inf, *, open_low: bool = False
+) -> float:
     """A finite number between two bounds; the upper one is not included."""
-    fits = isinstance(value, (numbers.Real, np.number)) and not isinstance(value, bool)
-    if fits:
-        real = float(value)
-        fits = np.isfinite(real) and real < high and (low < real if open_low else low <= real)
-    if not fits:
+    try:
+        real = float(value) if isinstance(value, numbers.Real) else np.nan
+    except OverflowError:
+        real = np.nan
+    inside = real < high and (low < real if open_low else low <= real)
+    if isinstance(value, bool) or not inside:
         sign = "more than" if open_low else "at least"
         bound = "" if high == np.inf else f" and less than {high:g}"
         raise DataError(f"{name} must be a number of {sign} {low:g}{bound}, not {value!r}")
-    return float(value)
+    return real
 
 
-def choice(name: str, value: Any, known: Iterable[Any]) -> Any:
-    """One of the known values."""
+def choice(name: str, value: Any, known: Iterable[str | None]) -> Any:
+    """One of the known words, or None where that is among them."""
     known = list(known)
-    if value not in known:
+    if not isinstance(value, (str, type(None))) or value not in known:
         hint = did_you_mean(str(value), [str(one) for one in known])
         raise DataError(f"{name} cannot be {value!r}; {hint}")
     return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise DataError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
+def device_of(name: Any) -> torch.device:
+    """A device that is there: "auto" takes a GPU if there is one."""
+    if isinstance(name, str) and name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    problem = "is not known to torch"
+    if isinstance(name, (str, torch.device)):
+        try:
+            device = torch.device(name)
+            torch.empty(1, device=device).cpu()
+            return device
+        except (RuntimeError, AssertionError, NotImplementedError) as error:
+            if "cuda" in str(name) and not torch.cuda.is_available():
+                problem = "is not there: torch finds no GPU on this machine"
+            else:
+                problem = f"cannot be used ({str(error).splitlines()[0][:100]})"
+    raise DataError(f"device {name!r} {problem}; use auto, cpu or cuda")
 
 
 def seed_of(random_state: Any) -> int:
@@ -48,4 +77,7 @@ def seed_of(random_state: Any) -> int:
         return int(random_state.randint(2**31))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
-    return whole("random_state", random_state, 0)
+    try:
+        return whole("random_state", random_state, 0)
+    except DataError as error:
+        raise DataError(f"{error}; None and numpy's generators do as well") from None

@@ -1,31 +1,34 @@
-"""Saved models: one safetensors file, tensors and a JSON header, nothing that could run code when it is read.
+"""Saved models: one safetensors file, nothing in it that could run code when it is read.
 
-A method says what it learned as a JSON-able record and named tensors (``NodeClassifier._learned``) and takes the same
-back (``_restore``); this file knows how these become a file and what can be wrong with one.
+A method says what it learned as a record of plain values and named tensors (``NodeClassifier._learned``) and takes the
+same back (``_restore``); this file knows how these become a file and what can be wrong with one. The record lies in
+the file as JSON, as a tensor of bytes like the others, since the header of a safetensors file is limited in size. A
+digest over all tensors tells a damaged file from a whole one.
 """
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
 import json
-import os
-import struct
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from gramme.errors import DataError, FileFormatError
+from gramme.io.atomic import write_files
 
 FORMAT = "gramme-model"
 VERSION = 1
+RECORD = "record"
+"""The name of the tensor that holds the record."""
 
 
 @dataclass
@@ -38,24 +41,17 @@ class Learned:
 
 def write_model(path: Any, method: str, parameters: Mapping[str, Any], learned: Learned) -> None:
     """Write a fitted model; the file appears whole or not at all."""
-    target = Path(path)
-    header = {
+    record = {
         "method": method,
         "parameters": {name: plain(value, name) for name, value in parameters.items()},
         "learned": learned.record,
     }
-    metadata = {"format": FORMAT, "version": str(VERSION), "model": json.dumps(header)}
+    text = np.frombuffer(json.dumps(record, default=_number).encode(), dtype=np.uint8)
     tensors = {name: value.contiguous().cpu() for name, value in learned.tensors.items()}
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    os.close(handle)
-    try:
-        save_file(tensors, temporary, metadata=metadata)
-        Path(temporary).chmod(0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
-        raise
+    tensors[RECORD] = torch.from_numpy(text.copy())
+    # one entry only, since safetensors writes several in any order: the same model makes the same file
+    seal = json.dumps({"version": VERSION, "sha256": _digest(tensors)})
+    write_files({Path(path): save(tensors, {FORMAT: seal})})
 
 
 def read_model(path: Any) -> tuple[str, dict[str, Any], Learned]:
@@ -65,17 +61,23 @@ def read_model(path: Any) -> tuple[str, dict[str, Any], Learned]:
         raise DataError(f"{target}: there is no such model file")
     try:
         with safe_open(target, framework="pt") as file:
-            metadata = file.metadata() or {}
-            _check_version(metadata, target)
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, struct.error, OSError, UnicodeDecodeError) as error:
+            seal = _seal(file.metadata() or {}, target)
+            # copies: a tensor that stayed mapped to the file would change or crash with it
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, UnicodeDecodeError) as error:
         raise FileFormatError(
             f"is no whole safetensors file, so no model of gramme's ({error})", file=target
         ) from error
+    if seal.get("sha256") != _digest(tensors):
+        raise FileFormatError(
+            "is a damaged model file: its content is not what was written; take another copy",
+            file=target,
+        )
     try:
-        header = json.loads(metadata["model"])
-        return header["method"], dict(header["parameters"]), Learned(header["learned"], tensors)
-    except (KeyError, TypeError, ValueError) as error:
+        record = json.loads(tensors.pop(RECORD).numpy().tobytes())
+        parameters = {name: restored(value) for name, value in record["parameters"].items()}
+        return str(record["method"]), parameters, Learned(record["learned"], tensors)
+    except Exception as error:  # whatever its content sets off is the file's fault
         raise broken(target, error) from error
 
 
@@ -86,31 +88,83 @@ def broken(path: Any, error: Exception) -> FileFormatError:
     )
 
 
-def _check_version(metadata: Mapping[str, str], path: Path) -> None:
-    if metadata.get("format") != FORMAT:
+def _seal(metadata: Mapping[str, str], path: Path) -> dict[str, Any]:
+    """Version and digest of a model file, once it is known to be one that can be read."""
+    if FORMAT not in metadata:
         raise FileFormatError("is a safetensors file, but no model of gramme's", file=path)
-    version = metadata.get("version", "")
-    if not version.isdigit() or int(version) > VERSION:
+    try:
+        seal = dict(json.loads(metadata[FORMAT]))
+        version = int(seal["version"])
+    except Exception as error:
+        raise broken(path, error) from error
+    if not 1 <= version <= VERSION:
         raise FileFormatError(
-            f"is a model of version {version or '?'}; this gramme reads up to version {VERSION}: "
+            f"is a model of version {version}; this gramme reads up to version {VERSION}: "
             "install a newer gramme",
             file=path,
         )
+    return seal
+
+
+def _digest(tensors: Mapping[str, Tensor]) -> str:
+    """A sha256 over names, types, shapes and bytes of all tensors."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
+        if tensor.numel():
+            digest.update(tensor.contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def _number(value: Any) -> Any:
+    """A number of numpy's, which a parameter may be, as the Python number."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} cannot be part of a model file")
 
 
 def plain(value: Any, what: str) -> Any:
-    """A value as JSON can hold it, or an error that says what cannot be saved."""
+    """A value as JSON can hold it, or an error that says what cannot be saved; :func:`restored` is the way back.
+
+    >>> plain({"advice": 2}, "heads"), plain({0: 1.5}, "class_weight"), plain(("a", 1), "a class")
+    ({'advice': 2}, {'mapping': [[0, 1.5]]}, {'tuple': ['a', 1]})
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {key: plain(inner, what) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, Mapping):
+        if all(isinstance(key, str) for key in value) and set(value) not in _MARKS:
+            return {key: plain(inner, what) for key, inner in value.items()}
+        return {"mapping": [[plain(key, what), plain(value[key], what)] for key in value]}
+    if isinstance(value, tuple):
+        return {"tuple": [plain(inner, what) for inner in value]}
+    if isinstance(value, list):
         return [plain(inner, what) for inner in value]
     if what == "random_state":
         return None  # a generator: the seed it gave is saved instead
     raise DataError(f"{what} is {value!r}, which a model file cannot hold; use text or numbers")
+
+
+_MARKS = ({"mapping"}, {"tuple"})
+
+
+def restored(value: Any) -> Any:
+    """The value that :func:`plain` made plain.
+
+    >>> restored(plain({0: (1, 2)}, "example"))
+    {0: (1, 2)}
+    """
+    if isinstance(value, list):
+        return [restored(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {"tuple"}:
+        return tuple(restored(inner) for inner in value["tuple"])
+    if set(value) == {"mapping"}:
+        return {restored(key): restored(inner) for key, inner in value["mapping"]}
+    return {key: restored(inner) for key, inner in value.items()}
 
 
 def natural_array(values: Iterable[Any]) -> NDArray[Any]:

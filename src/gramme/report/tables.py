@@ -28,7 +28,7 @@ def prediction_table(
     best = probabilities.argmax(axis=1)
     columns = {
         "node": graph.nodes.to_numpy(),
-        "known": graph.labels if known is None else known,
+        "known": pd.Series(graph.labels if known is None else known, dtype=object),
         "predicted": model.classes_[best],
         "probability": probabilities.max(axis=1) if len(best) else [],
     }

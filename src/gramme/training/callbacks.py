@@ -97,7 +97,7 @@ class EarlyStopping(Callback):
 
     def end(self, state: State) -> None:
         state.network.load_state_dict(self.kept)
-        state._output = None
+        state.changed()
 
 
 class Progress(Callback):

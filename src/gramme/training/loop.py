@@ -45,6 +45,10 @@ class State:
             self._output = evaluate(self.network, self.features, self.structure)
         return self._output
 
+    def changed(self) -> None:
+        """Note that the network's weights are others than at the last :meth:`predict`."""
+        self._output = None
+
 
 class Callback:
     """Something that happens beside the training."""
@@ -83,7 +87,7 @@ def train(
     try:
         for epoch in range(1, epochs + 1):
             _step(state, task, optimiser)
-            state.epoch, state._output = epoch, None
+            state.epoch = epoch
             for callback in callbacks:
                 callback.after_epoch(state)
             if state.stop:
@@ -102,15 +106,14 @@ def _step(state: State, task: Task, optimiser: torch.optim.Optimizer) -> None:
     losses = task.losses(scores)
     losses.sum().backward()  # type: ignore[no-untyped-call]
     optimiser.step()
+    state.changed()
     state.losses = losses.detach()
     state.accuracies = task.accuracies(scores.detach())
 
 
 @torch.no_grad()
-def evaluate(
-    network: Network, features: Tensor, structure: Structure, explain: bool = False
-) -> Output:
+def evaluate(network: Network, features: Tensor, structure: Structure) -> Output:
     """The network's output without dropout and without gradients."""
     network.eval()
-    output: Output = network(features, structure, explain)
+    output: Output = network(features, structure)
     return output

@@ -65,6 +65,8 @@ class ProgressDisplay:
     def finish(self, epochs: int) -> None:
         """Count epochs that were not needed as done."""
         self.done += epochs
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self.done)
 
     def __exit__(
         self,

@@ -1,0 +1,130 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from gramme.cli import main
+
+FAST = ["--set", "epochs=5", "--set", "ensemble=2"]
+
+
+def run(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as end:
+        main([str(one) for one in arguments])
+    return int(end.value.code or 0)
+
+
+@pytest.fixture
+def school(tmp_path: Path) -> Path:
+    """Two groups of friends, one label each, as an edge file with a labels file."""
+    edges = ["layer,source,target"]
+    for layer in ("talk", "play"):
+        for group in ("ABCD", "WXYZ"):
+            edges += [f"{layer},{one},{other}" for one in group for other in group if one < other]
+    (tmp_path / "school.csv").write_text("\n".join(edges) + "\n")
+    (tmp_path / "labels.csv").write_text("node,label\nA,left\nB,left\nW,right\nX,right\n")
+    return tmp_path
+
+
+def test_fit_and_predict_from_files(school: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = school / "out"
+    arguments = [school / "school.csv", "--labels", school / "labels.csv", "--out", out]
+    assert run("fit", *arguments, "--set", "epochs=40") == 0
+    printed = capsys.readouterr()
+    assert "learned from 4 of 8 nodes" in printed.out
+    assert "talk" in printed.out
+    assert "--holdout" in printed.err
+    table = pd.read_csv(out / "predictions.csv").set_index("node")
+    assert table["predicted"][list("ABCD")].eq("left").all()
+    assert table["predicted"][list("WXYZ")].eq("right").all()
+    assert table["known"].notna().sum() == 4
+    again = school / "again.csv"
+    assert run("predict", out, school / "school.csv", "--out", again) == 0
+    assert (pd.read_csv(again).set_index("node")["predicted"] == table["predicted"]).all()
+    assert run("predict", out / "model.safetensors", school / "school.csv", "--out", again) == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+def test_holdout_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["fit", "balance_scale", "--holdout", "90%", "--json", *FAST]
+    assert run(*arguments, "--out", tmp_path / "a", "--seed", 3) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert (first["training_labels"], first["held_out"]) == (63, 562)
+    low, high = first["accuracy_ci95"]
+    assert low < first["accuracy"] < high
+    assert sum(first["layer_importance"].values()) == pytest.approx(1)
+    assert run(*arguments, "--out", tmp_path / "b", "--seed", 3) == 0
+    assert json.loads(capsys.readouterr().out)["accuracy"] == first["accuracy"]
+    one, other = ((tmp_path / name / "predictions.csv").read_bytes() for name in "ab")
+    assert one == other
+
+
+def test_quiet_prints_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("fit", "balance_scale", "--out", tmp_path / "a", "--quiet", *FAST) == 0
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing.csv"], "there is no file 'nothing.csv'"),
+        (["balance_scal"], "did you mean 'balance_scale'"),
+        (["balance_scale", "--method", "gramme-fusio"], "did you mean 'gramme-fusion'"),
+        (["balance_scale", "--set", "epoch=3"], "did you mean 'epochs'"),
+        (["balance_scale", "--set", "epochs=0"], "epochs must be a whole number"),
+        (["balance_scale", "--holdout", "much"], "'much' is no share"),
+        (["balance_scale", "--holdout", "100%"], "'100%' is no share"),
+        (["balance_scale", "--device", "abacus"], "device"),
+        (["synthetic", "--labels", "x"], "comes complete"),
+    ],
+)
+def test_mistakes_end_with_code_2_and_one_message(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("fit", *arguments, "--out", tmp_path / "out") == 2
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert "Traceback" not in printed.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_labels_that_do_not_fit(school: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (school / "labels.csv").write_text("node,label\nA,left\nQ,right\n")
+    arguments = ["fit", school / "school.csv", "--labels", school / "labels.csv"]
+    assert run(*arguments, "--out", school / "out") == 2
+    message = capsys.readouterr().err
+    assert "labels.csv" in message
+    assert "Q" in message
+    assert not (school / "out").exists()
+
+
+def test_a_model_that_is_none(school: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (school / "model.safetensors").write_bytes(b"no model")
+    arguments = ["predict", school / "model.safetensors", school / "school.csv"]
+    assert run(*arguments, "--out", school / "p.csv") == 2
+    assert "no whole safetensors file" in capsys.readouterr().err
+    assert run("predict", school / "none", school / "school.csv", "--out", school / "p.csv") == 2
+    assert not (school / "p.csv").exists()
+
+
+def test_demo_in_a_process_of_its_own(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "gramme", "demo"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "accuracy on 562 held-out nodes" in ended.stdout
+    assert "left_weight" in ended.stdout
+    assert (tmp_path / "gramme-demo" / "predictions.csv").is_file()
+
+
+def test_help_and_info_do_not_load_torch() -> None:
+    code = "import sys; import gramme.cli.app, gramme; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_methods_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("methods") == 0
+    assert "gramme-fusion" in capsys.readouterr().out

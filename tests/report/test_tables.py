@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.methods import GrammeFusion
+from gramme.report import embedding_table, layer_table, prediction_table
+
+
+@pytest.fixture(scope="module")
+def fitted() -> tuple[GrammeFusion, MultilayerGraph]:
+    layers = {
+        "friends": EdgeLayer(6, [0, 1, 3, 4], [1, 2, 4, 5]),
+        "room": MembershipLayer.from_values(["x", "x", "x", "y", "y", None]),
+    }
+    graph = MultilayerGraph(
+        layers,
+        nodes=["Ann", "Bo", "C, y", 'D"i', "Ée", "<f>"],
+        labels=["l", None, None, "r", None, None],
+    )
+    return GrammeFusion(ensemble=3, epochs=5, random_state=0).fit(graph), graph
+
+
+def test_predictions_have_the_columns_of_the_contract(fitted) -> None:
+    model, graph = fitted
+    table = prediction_table(model, graph)
+    assert list(table.columns) == [
+        *("node", "known", "predicted", "probability"),
+        *("probability_l", "probability_r"),
+    ]
+    assert table["node"].tolist() == list(graph.nodes)
+    assert table["known"].tolist()[:2] == ["l", None]
+    assert (table["predicted"] == model.predict()).all()
+    rows = table[["probability_l", "probability_r"]].to_numpy()
+    assert np.allclose(rows.sum(axis=1), 1)
+    assert (table["probability"] == rows.max(axis=1)).all()
+
+
+def test_predictions_for_another_graph(fitted) -> None:
+    model, graph = fitted
+    part = graph.subgraph(["Bo", "Ann"])
+    table = prediction_table(model, part)
+    assert table["node"].tolist() == ["Bo", "Ann"]
+    assert table["known"].tolist() == [None, "l"]
+
+
+def test_layers_and_their_spread(fitted) -> None:
+    table = layer_table(fitted[0])
+    assert list(table.columns) == ["layer", "importance", "spread"]
+    assert table["layer"].tolist() == ["friends", "room"]
+    assert table["importance"].sum() == pytest.approx(1)
+
+
+def test_embedding_has_a_row_per_node(fitted) -> None:
+    model, graph = fitted
+    table = embedding_table(model)
+    assert table.shape == (6, 1 + 3 * model.hidden_dim)
+    assert table["node"].tolist() == list(graph.nodes)

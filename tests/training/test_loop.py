@@ -1,0 +1,166 @@
+"""The training loop, its callbacks and history."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tests.methods.graphs import planted
+
+from gramme.nn import FusionNetwork, MemberRandom, Shape
+from gramme.training import (
+    Callback,
+    EarlyStopping,
+    History,
+    Progress,
+    Task,
+    evaluate,
+    joined_history,
+    train,
+)
+
+CPU = torch.device("cpu")
+GRAPH = planted(12, ("no", "yes"))
+CODES = (GRAPH.labels == "yes").astype(np.int64)
+SHAPE = Shape(2, 5, 3, 2, (1, 1), (1, 1), dropout=0.2)
+
+
+def parts(members=2):
+    network = FusionNetwork(
+        SHAPE, MemberRandom(range(members)), fusion_heads=1, feed_forward=False, fuse="end"
+    )
+    features = torch.randn(12, members, 5, generator=torch.Generator().manual_seed(0))
+    return network, features, FusionNetwork.structure(GRAPH, SHAPE)
+
+
+def task(nodes, members=2):
+    nodes = np.array(nodes)
+    return Task.of(nodes, CODES[nodes], np.ones((nodes.size, members)), CPU)
+
+
+def run(callbacks=(), epochs=10, members=2, learning_rate=0.05):
+    network, features, structure = parts(members)
+    state = train(
+        network,
+        features,
+        structure,
+        task(range(8), members),
+        epochs=epochs,
+        learning_rate=learning_rate,
+        weight_decay=0.0,
+        callbacks=callbacks,
+    )
+    return network, features, structure, state
+
+
+class Recorder(Callback):
+    def __init__(self):
+        self.events = []
+
+    def start(self, state):
+        self.events.append("start")
+
+    def after_epoch(self, state):
+        self.events.append(state.epoch)
+
+    def end(self, state):
+        self.events.append("end")
+
+
+def test_callbacks_hear_of_start_epochs_and_end():
+    recorder = Recorder()
+    run([recorder], epochs=3)
+    assert recorder.events == ["start", 1, 2, 3, "end"]
+
+
+def test_a_callback_may_stop():
+    class Stop(Recorder):
+        def after_epoch(self, state):
+            super().after_epoch(state)
+            state.stop = state.epoch == 2
+
+    stop = Stop()
+    *_, state = run([stop])
+    assert stop.events == ["start", 1, 2, "end"]
+    assert not state.interrupted
+
+
+def test_an_interrupt_ends_the_training_in_order():
+    class Interrupt(Recorder):
+        def after_epoch(self, state):
+            super().after_epoch(state)
+            raise KeyboardInterrupt
+
+    interrupt = Interrupt()
+    *_, state = run([interrupt])
+    assert interrupt.events == ["start", 1, "end"]
+    assert state.interrupted
+
+
+def test_other_errors_are_not_swallowed():
+    class Broken(Callback):
+        def after_epoch(self, state):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run([Broken()])
+
+
+def test_the_loss_falls():
+    history = History()
+    run([history], epochs=60)
+    assert history.rows[-1]["loss"] < 0.7 * history.rows[0]["loss"]
+
+
+def test_predictions_are_computed_once_per_epoch_and_never_stale():
+    class Compare(Callback):
+        def after_epoch(self, state):
+            first = state.predict()
+            assert state.predict() is first
+            fresh = evaluate(state.network, state.features, state.structure)
+            assert torch.equal(first.scores, fresh.scores)
+
+    run([Compare(), EarlyStopping(task([9, 10]), 3), Compare()])
+
+
+def test_looking_changes_nothing():
+    plain, *_ = run()
+    watched, *_ = run([History(task([9, 10]), torch.tensor([8, 11])), Progress(lambda *_: None)])
+    for name, value in plain.state_dict().items():
+        assert torch.equal(value, watched.state_dict()[name])
+
+
+def test_early_stopping_keeps_each_members_best_weights():
+    class Losses(Callback):
+        def __init__(self):
+            self.found = []
+
+        def after_epoch(self, state):
+            self.found.append(validation.losses(state.predict().scores))
+
+    validation = task([8, 9, 10, 11])
+    losses = Losses()
+    network, features, structure, state = run(
+        [losses, EarlyStopping(validation, 5)], epochs=500, learning_rate=0.3
+    )
+    assert state.epoch < 500
+    best = torch.stack(losses.found).min(0).values
+    torch.testing.assert_close(
+        validation.losses(evaluate(network, features, structure).scores), best
+    )
+    last = torch.stack(losses.found)[-5:]
+    assert bool((last >= best).all())
+
+
+def test_histories_of_batches_are_joined_by_weight():
+    long, short = History(), History()
+    long.rows = [{"epoch": 1.0, "loss": 3.0}, {"epoch": 2.0, "loss": 1.0}]
+    short.rows = [{"epoch": 1.0, "loss": 6.0}]
+    long.members, short.members = 2, 1
+    expected = pd.DataFrame({"epoch": [1, 2], "loss": [4.0, 1.0]})
+    pd.testing.assert_frame_equal(joined_history([long, short]), expected)
+
+
+def test_a_history_without_epochs_is_an_empty_table():
+    table = joined_history([History()])
+    assert table.columns.tolist() == ["epoch", "loss", "accuracy"]
+    assert len(table) == 0
