@@ -1,0 +1,230 @@
+"""Label propagation as a series: what nodes hear from their neighbours, their neighbours' neighbours, and so on.
+
+With P_l the mean over a node and its neighbours in layer l, and layer weights w that sum to 1,
+
+    F = sum over k of alpha^k P^k Y,      P = sum over l of w_l P_l,
+
+solves F = alpha P F + Y. One run of the powers P^k Y serves every alpha. Columns are independent of each other, and
+each has its own layer weights, so folds, candidates and classes are all columns of one call.
+
+Two ways to take a step, equal in values: in the space of the nodes with the layers' neighbourhood sums, or, where every
+layer is a table column, in the space of the groups, whose number does not grow with the table.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gramme.graph import Layer, MembershipLayer, MultilayerGraph
+from gramme.ops.stacked import stack
+
+Floats = NDArray[np.float64]
+
+
+class Propagated(NamedTuple):
+    """F at the rows asked for, shape (alphas, rows, columns), and its sum over all nodes, shape (alphas, columns)."""
+
+    values: Floats
+    totals: Floats
+
+
+class Walk(ABC):
+    """The powers of P in some space: ``first`` makes P Y, ``step`` applies P, ``lift`` goes back to the nodes."""
+
+    nodes: int
+
+    @abstractmethod
+    def first(self, known: Tensor, values: Tensor, weights: Tensor) -> Tensor:
+        """P Y for a Y with the given values in the known rows, zero in others, and weights (layers, columns)."""
+
+    @abstractmethod
+    def step(self, state: Tensor, weights: Tensor) -> Tensor:
+        """P applied once more."""
+
+    @abstractmethod
+    def view(self, state: Tensor, rows: Tensor) -> Tensor:
+        """As little of a state as has to be added up to know some rows."""
+
+    @abstractmethod
+    def lift(self, views: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """From added up views to those rows and the sum over all nodes."""
+
+
+class NodeWalk(Walk):
+    """Steps with the layers' neighbourhood sums. Cost of a step: edges (or memberships) x columns."""
+
+    def __init__(self, layers: Sequence[Layer], nodes: int) -> None:
+        self.nodes = nodes
+        self.sums = [stack([layer], nodes) for layer in layers]
+        self.scales = []
+        for neighbourhood in self.sums:
+            size = neighbourhood(torch.ones(nodes, 1, dtype=torch.float64))
+            # a node without neighbours hears nothing here: only the layers that know it count
+            self.scales.append(torch.where(size > 1, 1 / size, torch.zeros_like(size)))
+
+    def mean(self, layer: int, values: Tensor) -> Tensor:
+        """The mean of each node and its neighbours in a layer; 0 where there are none."""
+        return self.sums[layer](values).mul_(self.scales[layer].to(values.dtype))
+
+    def first(self, known: Tensor, values: Tensor, weights: Tensor) -> Tensor:
+        start = values.new_zeros(self.nodes, values.shape[1])
+        start[known] = values
+        return self.step(start, weights)
+
+    def step(self, state: Tensor, weights: Tensor) -> Tensor:
+        total = self.mean(0, state).mul_(weights[0])
+        for layer in range(1, len(self.sums)):
+            total.addcmul_(self.mean(layer, state), weights[layer])
+        return total
+
+    def view(self, state: Tensor, rows: Tensor) -> Tensor:
+        return torch.cat([state[rows], state.sum(0, keepdim=True)])
+
+    def lift(self, views: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        return views[:-1], views[-1]
+
+
+class GroupWalk(Walk):
+    """Steps among the groups of layers in which no node has two. Cost of a step: groups squared x columns.
+
+    All members of a group hear the same in its layer, so P^k Y is known from one row per group, and a step is the
+    product with the matrix of how the members of one group are spread over the others.
+    """
+
+    def __init__(self, layers: Sequence[MembershipLayer], nodes: int) -> None:
+        self.nodes = nodes
+        starts = np.concatenate([[0], np.cumsum([layer.num_groups for layer in layers])])
+        groups = int(starts[-1])
+        # the last row stands for no group at all, and stays zero
+        self.codes = np.full((len(layers), nodes), groups, dtype=np.int32)
+        for place, layer in enumerate(layers):
+            codes = layer.codes()
+            self.codes[place][codes >= 0] = codes[codes >= 0] + starts[place]
+        together = np.zeros((groups + 1) ** 2, dtype=np.int64)
+        for one in self.codes:
+            for other in self.codes:
+                pairs = one.astype(np.int64) * (groups + 1) + other
+                together += np.bincount(pairs, minlength=together.size)
+        size = np.append(np.concatenate([layer.sizes for layer in layers]), 0).astype(np.float64)
+        self.sizes = torch.from_numpy(size)
+        self.heard = torch.from_numpy(np.where(size > 1, 1 / np.maximum(size, 1), 0))[:, None]
+        self.spread = torch.from_numpy(together.reshape(groups + 1, -1) * 1.0) * self.heard
+        self.layer = torch.from_numpy(
+            np.append(np.repeat(np.arange(len(layers)), np.diff(starts)), 0).astype(np.int64)
+        )
+
+    def first(self, known: Tensor, values: Tensor, weights: Tensor) -> Tensor:
+        sums = values.new_zeros(self.sizes.numel(), values.shape[1])
+        for codes in self.codes:
+            sums.index_add_(0, torch.from_numpy(codes)[known], values)
+        return sums.mul_(self.heard.to(values.dtype)).mul_(weights[self.layer])
+
+    def step(self, state: Tensor, weights: Tensor) -> Tensor:
+        return (self.spread.to(state.dtype) @ state).mul_(weights[self.layer])
+
+    def view(self, state: Tensor, rows: Tensor) -> Tensor:
+        return state
+
+    def lift(self, views: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        values = views.new_zeros(rows.numel(), views.shape[1])
+        for codes in self.codes:
+            values += views[torch.from_numpy(codes)[rows]]
+        return values, self.sizes.to(views.dtype) @ views
+
+
+def walk_of(graph: MultilayerGraph) -> Walk:
+    """The cheaper way to propagate on a graph."""
+    layers = list(graph.layers.values())
+    columns = [layer for layer in layers if isinstance(layer, MembershipLayer) and layer.single]
+    if len(columns) == len(layers):
+        groups = sum(layer.num_groups for layer in columns)
+        memberships = sum(layer.num_memberships for layer in columns)
+        if 0 < groups**2 <= 4 * memberships:
+            return GroupWalk(columns, graph.num_nodes)
+    return NodeWalk(layers, graph.num_nodes)
+
+
+def propagate(
+    walk: Walk,
+    known: NDArray[np.int64],
+    values: Floats,
+    weights: Floats,
+    alphas: Sequence[float],
+    rows: NDArray[np.int64],
+    *,
+    tolerance: float,
+    most: int,
+    dtype: torch.dtype = torch.float64,
+) -> Propagated:
+    """F for every alpha.
+
+    Parameters
+    ----------
+    walk : Walk
+    known, values : array of int, shape (known,), and array, shape (known, columns)
+        The rows of Y that are not zero, with what they hold.
+    weights : array, shape (layers, columns)
+        Layer weights, each column summing to 1.
+    alphas : sequence of float
+    rows : array of int
+        Where F is wanted.
+    tolerance : float
+        The series ends when a further power changes no entry by more than this share of the largest; what follows is
+        then a geometric series of equal terms, added as such. It also ends when alpha^k is below it. In both cases
+        not before labels have reached all they can reach.
+    most : int
+        Steps at most.
+    dtype : torch.dtype
+        Of the steps; sums are float64.
+    """
+    row_numbers, places = torch.from_numpy(rows), torch.from_numpy(known)
+    start = torch.from_numpy(values).to(dtype)
+    layer_weights = torch.from_numpy(weights).to(dtype)
+    views = _series(walk, places, start, layer_weights, alphas, row_numbers, tolerance, most)
+    own = np.zeros((walk.nodes, values.shape[1]))
+    own[known] = values
+    own = own[rows]
+    found, totals = [], []
+    for view in views:
+        lifted, total = walk.lift(view, row_numbers)
+        found.append(lifted.numpy() + own)
+        totals.append(total.numpy() + values.sum(0))
+    return Propagated(np.stack(found), np.stack(totals))
+
+
+def _series(
+    walk: Walk,
+    known: Tensor,
+    values: Tensor,
+    weights: Tensor,
+    alphas: Sequence[float],
+    rows: Tensor,
+    tolerance: float,
+    most: int,
+) -> list[Tensor]:
+    """The views of the sums of alpha^k P^k Y from k = 1 on, one per alpha, in float64."""
+    state = walk.first(known, values, weights)
+    view = walk.view(state, rows).double()
+    sums = [alpha * view for alpha in alphas]
+    reached = int(state.count_nonzero())
+    for power in range(2, most + 1):
+        after = walk.step(state, weights)
+        settled = float(torch.dist(after, state, float("inf"))) <= tolerance * float(state.max())
+        # a row that is still to be reached has nothing but what is to come, however little that is
+        before, reached = reached, int(after.count_nonzero())
+        settled &= reached == before
+        state = after
+        view = walk.view(state, rows).double()
+        for total, alpha in zip(sums, alphas, strict=True):
+            rest = 1 / (1 - alpha) if settled else 1.0
+            total.add_(view, alpha=alpha**power * rest)
+        if settled or (max(alphas) ** power <= tolerance and reached == before):
+            break
+    return sums
