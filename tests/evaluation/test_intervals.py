@@ -4,7 +4,9 @@ from scipy.stats import binomtest
 from gramme.evaluation import accuracy_interval
 
 
-@pytest.mark.parametrize(("right", "total"), [(0, 5), (5, 5), (3, 7), (90, 100), (1, 1), (999, 1000)])
+@pytest.mark.parametrize(
+    ("right", "total"), [(0, 5), (5, 5), (3, 7), (90, 100), (1, 1), (999, 1000)]
+)
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_equals_scipys_wilson_interval(right: int, total: int, level: float) -> None:
     low, high = accuracy_interval(right, total, level)

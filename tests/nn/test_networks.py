@@ -118,7 +118,6 @@ def test_fusion_heads_multiply_out_without_a_feed_forward_layer() -> None:
     torch.testing.assert_close(one(features, structure).scores, many(features, structure).scores)
 
 
-
 @pytest.mark.parametrize("kind", ["fusion", "sg"])
 def test_a_node_that_is_in_no_layer_is_heard_by_nobody(kind: str) -> None:
     inside = [0, 1, 2]

@@ -1,0 +1,115 @@
+"""Embeddings on disk: they see no labels, so one serves every split of a graph.
+
+An entry is one npz file below ``$GRAMME_CACHE/embeddings`` (see :func:`gramme.datasets.locate.cache_folder`), named by
+a checksum of the graph, the settings and the seed. It holds plain arrays and is written whole or not at all; one that
+is damaged is computed anew. When all entries together exceed a limit, those not used for longest go.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramme.datasets.locate import cache_folder
+from gramme.errors import DataError
+from gramme.graph import MultilayerGraph
+from gramme.graph.checksum import checksum
+from gramme.io.atomic import write_files
+
+LIMIT = 2 << 30  # bytes of all entries together
+VERSION = 1  # raise it when the same settings come to mean another embedding
+
+Embedding = NDArray[np.float32]
+_DAMAGE = (OSError, ValueError, KeyError, EOFError, NotImplementedError, RuntimeError)
+
+
+def folder() -> Path:
+    """Where the entries are."""
+    return cache_folder() / "embeddings"
+
+
+def cached(
+    graph: MultilayerGraph,
+    settings: Mapping[str, Any],
+    compute: Callable[[], Embedding],
+    *,
+    limit: int = LIMIT,
+) -> Embedding:
+    """The embedding from the cache, or computed and kept.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    settings : mapping
+        All that decides the embedding beside the graph, the seed included, as JSON can hold it.
+    compute : callable
+        Makes the embedding, shape (nodes, columns).
+    limit : int
+        Bytes that all entries together may take.
+    """
+    path = folder() / f"{_key(graph, settings)}.npz"
+    found = _read(path, graph.num_nodes)
+    if found is not None:
+        with contextlib.suppress(OSError):
+            os.utime(path)  # used just now
+        return found
+    embedding = np.ascontiguousarray(compute(), dtype=np.float32)
+    if embedding.nbytes <= limit:
+        _write(path, embedding, settings)
+        _make_room(path.parent, limit)
+    return embedding
+
+
+def _key(graph: MultilayerGraph, settings: Mapping[str, Any]) -> str:
+    told = json.dumps(
+        {"version": VERSION, "graph": checksum(graph)} | dict(settings), sort_keys=True
+    )
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _read(path: Path, nodes: int) -> Embedding | None:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            embedding = file["embedding"]
+    except (*_DAMAGE, zipfile.BadZipFile, zlib.error, struct.error):
+        return None
+    whole = embedding.dtype == np.float32 and embedding.ndim == 2 and len(embedding) == nodes
+    return embedding if whole and bool(np.isfinite(embedding).all()) else None
+
+
+def _write(path: Path, embedding: Embedding, settings: Mapping[str, Any]) -> None:
+    """Keep an embedding; a folder that cannot be written costs time later, nothing else."""
+    about = np.frombuffer(json.dumps(dict(settings), sort_keys=True).encode(), dtype=np.uint8)
+
+    def fill(file: BinaryIO) -> None:
+        np.savez(file, embedding=embedding, settings=about)
+
+    with contextlib.suppress(OSError, DataError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_files({path: fill})
+
+
+def _make_room(place: Path, limit: int) -> None:
+    entries: list[tuple[float, int, Path]] = []
+    for path in place.glob("*.npz"):
+        with contextlib.suppress(OSError):  # another process may be making room too
+            known = path.stat()
+            entries.append((known.st_mtime, known.st_size, path))
+    total = sum(size for _, size, _ in entries)
+    for _, size, path in sorted(entries):
+        if total <= limit:
+            return
+        with contextlib.suppress(OSError):
+            path.unlink()
+        total -= size

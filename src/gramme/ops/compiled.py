@@ -1,0 +1,28 @@
+"""Compiled functions: numba with the options every kernel of this room uses, in a form type checkers understand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function when it is first called, keep the machine code on disk, run without the interpreter's lock."""
+    return cast(Function, numba.njit(cache=True, nogil=True)(function))
+
+
+def compiled_sums(function: Function) -> Function:
+    """The same for sums of floats, whose terms may be added in any order; one machine always adds in the same one."""
+    made = numba.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")(function)
+    return cast(Function, made)
+
+
+@compiled
+def logistic(score: float) -> float:
+    """1 / (1 + exp(-score)), also for scores that exp could not hold."""
+    return 1.0 / (1.0 + math.exp(-min(max(score, -30.0), 30.0)))

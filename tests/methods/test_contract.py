@@ -1,0 +1,37 @@
+"""The contract of the two methods of the paper, and the demand that every method has a case; see cases.py."""
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.methods.cases import MethodCase
+from tests.methods.graphs import PINNED
+
+from gramme.methods import METHODS
+
+FAST = PINNED | {"epochs": 25, "hidden_dim": 8, "feature_dim": 32, "learning_rate": 0.02}
+
+
+class TestGrammeFusion(MethodCase):
+    name = "gramme-fusion"
+    arguments = FAST
+    inductive = True
+
+
+class TestGrammeSG(MethodCase):
+    name = "gramme-sg"
+    arguments = FAST
+    inductive = True
+
+
+def cases(kind: type[MethodCase]) -> Iterator[type[MethodCase]]:
+    for case in kind.__subclasses__():
+        yield case
+        yield from cases(case)
+
+
+def test_every_method_has_a_case():
+    for path in Path(__file__).parent.glob("test_*.py"):
+        importlib.import_module(f"tests.methods.{path.stem}")
+    covered = {case.name for case in cases(MethodCase)}
+    assert covered == set(METHODS), "each method needs a MethodCase: three lines, see cases.py"

@@ -1,0 +1,146 @@
+"""Label propagation as an estimator: settings, importance, and quality on planted and real graphs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.methods.cases import MethodCase
+from tests.methods.splits import mean_accuracy
+
+from gramme import DataError, EdgeLayer, MembershipLayer, MultilayerGraph, datasets
+from gramme.methods import LabelPropagation
+
+
+class TestLabelPropagation(MethodCase):
+    name = "label-propagation"
+
+
+def path_graph() -> MultilayerGraph:
+    """A path of five nodes, and a pair that no label reaches."""
+    return MultilayerGraph({"road": EdgeLayer(7, [0, 1, 2, 3, 5], [1, 2, 3, 4, 6])})
+
+
+def test_the_nearer_label_wins_and_the_unreached_get_the_frequencies():
+    y = ["a", None, None, "b", "b", None, None]
+    model = LabelPropagation(random_state=0).fit(path_graph(), y)
+    assert model.predict()[1] == "a"
+    np.testing.assert_allclose(model.probabilities_[5], [4 / 12, 8 / 12] * 1, atol=0.05)
+    assert (model.probabilities_[5] == model.probabilities_[6]).all()
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.9])
+def test_labels_travel_any_distance(alpha):
+    size = 120
+    graph = MultilayerGraph({"road": EdgeLayer(size, np.arange(size - 1), np.arange(1, size))})
+    model = LabelPropagation(alpha=alpha, sharpness=1).fit(graph, {0: "a", size - 1: "b"})
+    assert model.predict()[: size // 2].tolist() == ["a"] * (size // 2)
+    assert model.predict()[size // 2 :].tolist() == ["b"] * (size // 2)
+
+
+def test_noise_layers_get_little_weight():
+    graph = datasets.load("synthetic_table", nodes=900, signal=[0.9, 0, 0, 0], random_state=3)
+    assert graph.labels is not None
+    y = graph.labels.copy()
+    y[np.arange(900) % 5 != 0] = None
+    model = LabelPropagation(random_state=0).fit(graph, y)
+    assert model.layer_weights_.sum() == pytest.approx(1)
+    assert model.layer_weights_.iloc[0] > 0.8
+    assert model.layer_importance_.iloc[0] > 0.9
+    assert model.layer_importance_.sum() == pytest.approx(1)
+    equal = LabelPropagation(layer_weights="equal", random_state=0).fit(graph, y)
+    assert equal.layer_weights_.tolist() == [0.25] * 4
+
+
+def test_given_settings_are_used():
+    graph = datasets.load("wine")
+    weights = {name: 3.0 * (name == "proline") for name in graph.layers}
+    model = LabelPropagation(alpha=0.5, sharpness=3, layer_weights=weights).fit(graph)
+    assert (model.alpha_, model.sharpness_) == (0.5, 3)
+    assert model.layer_weights_["proline"] == 1
+    assert model.layer_importance_["proline"] == 1
+
+
+def test_class_mass_normalisation_lifts_the_class_that_is_heard_less():
+    """Two of three labels are "a", but "a" sits in a small component: its mass is small."""
+    source, target = np.triu_indices(4, 1)
+    other, another = np.triu_indices(20, 1)
+    layer = EdgeLayer(
+        24, np.concatenate([source, other + 4, [3]]), np.concatenate([target, another + 4, [4]])
+    )
+    y = {0: "a", 1: "a", 10: "b"}
+    plain = LabelPropagation(alpha=0.9, sharpness=1).fit(MultilayerGraph({"x": layer}), y)
+    lifted = LabelPropagation(alpha=0.9, sharpness=1, class_mass=True).fit(
+        MultilayerGraph({"x": layer}), y
+    )
+    assert (lifted.probabilities_ != plain.probabilities_).any()
+    mass = lifted.probabilities_.sum(axis=0)
+    target_share = np.array([2 / 3, 1 / 3])
+    error = np.abs(mass / mass.sum() - target_share).sum()
+    plain_mass = plain.probabilities_.sum(axis=0)
+    assert error < np.abs(plain_mass / plain_mass.sum() - target_share).sum()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"alpha": 1},
+        {"alpha": -0.1},
+        {"sharpness": 0},
+        {"layer_weights": "best"},
+        {"layer_weights": {"proline": 1}},
+        {"layer_weights": {"prolin": 1}},
+        {"folds": 1},
+        {"tolerance": 2},
+        {"max_iter": 0},
+        {"class_mass": "yes"},
+    ],
+)
+def test_wrong_settings_are_a_clear_error(wrong):
+    with pytest.raises(DataError, match=f"{next(iter(wrong))}|did you mean 'proline'"):
+        LabelPropagation(**wrong).fit(datasets.load("wine"))
+
+
+def test_weights_of_zero_are_a_clear_error():
+    graph = datasets.load("balance_scale")
+    with pytest.raises(DataError, match="all 0"):
+        LabelPropagation(layer_weights=dict.fromkeys(graph.layers, 0)).fit(graph)
+
+
+def test_edges_and_groups_give_the_same():
+    """A table column as a membership layer, and as all the edges it implies."""
+    graph = datasets.load("synthetic_table", nodes=120, random_state=2)
+    edges = graph.replace(layers={name: layer.to_edges() for name, layer in graph.layers.items()})
+    y = {node: graph.labels[node] for node in range(0, 120, 4)}  # type: ignore[index]
+    one = LabelPropagation(random_state=0).fit(graph, y)
+    other = LabelPropagation(random_state=0).fit(edges, y)
+    assert (one.alpha_, one.sharpness_) == (other.alpha_, other.sharpness_)
+    np.testing.assert_allclose(one.probabilities_, other.probabilities_, atol=1e-3)
+    np.testing.assert_allclose(one.layer_importance_, other.layer_importance_, atol=1e-3)
+
+
+def test_missing_values_and_lone_groups_tell_nothing():
+    codes = [0, 0, 1, 1, -1, 2]
+    graph = MultilayerGraph({"colour": MembershipLayer.from_codes(codes)})
+    model = LabelPropagation().fit(graph, {0: "a", 2: "b"})
+    assert model.predict()[[1, 3]].tolist() == ["a", "b"]
+    np.testing.assert_allclose(model.probabilities_[4:], 0.5)
+
+
+def test_balance_scale():
+    graph = datasets.load("balance_scale")
+    assert mean_accuracy(LabelPropagation, graph, 10) > 0.72
+    assert mean_accuracy(LabelPropagation, graph, 30) > 0.81
+
+
+@pytest.mark.parametrize(
+    ("name", "percent", "floor"),
+    [
+        ("ckm_social", 10, 0.999),
+        ("leskovec_ng", 10, 0.985),
+        ("congress_votes", 10, 0.91),
+        ("congress_votes", 30, 0.945),
+        ("mammography", 10, 0.80),
+    ],
+)
+def test_real_data(gramme_data: Path, name, percent, floor):
+    assert mean_accuracy(LabelPropagation, datasets.load(name), percent) > floor

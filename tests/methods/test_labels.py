@@ -1,0 +1,57 @@
+"""Labels as users have them, turned into class numbers."""
+
+import numpy as np
+import pytest
+
+from gramme import DataError, EdgeLayer, MultilayerGraph
+from gramme.methods.labels import aligned_labels, coded_labels, known_labels
+
+GRAPH = MultilayerGraph({"layer": EdgeLayer(4, [0], [1])}, nodes=["w", "x", "y", "z"])
+
+
+def test_known_labels_are_positions_codes_and_sorted_classes():
+    known = known_labels(GRAPH, ["b", None, "a", "b"])
+    assert known.nodes.tolist() == [0, 2, 3]
+    assert known.codes.tolist() == [1, 0, 1]
+    assert known.classes.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("unknown", [-1, -1.0, np.int8(-1), np.float32(-1), None, np.nan])
+def test_what_means_unknown(unknown):
+    assert known_labels(GRAPH, [0, unknown, 1, unknown]).nodes.tolist() == [0, 2]
+
+
+def test_what_does_not_mean_unknown():
+    known = known_labels(GRAPH, ["-1", False, "", 0.5])
+    assert known.nodes.tolist() == [0, 1, 2, 3]
+
+
+def test_equal_labels_are_one_class():
+    assert len(known_labels(GRAPH, [1, 1.0, True, 0]).classes) == 2
+
+
+def test_classes_that_do_not_compare_have_a_fixed_order():
+    one = known_labels(GRAPH, [1, "a", (1, 2), None]).classes.tolist()
+    two = known_labels(GRAPH, [(1, 2), "a", None, 1]).classes.tolist()
+    assert one == two
+
+
+def test_minus_one_as_a_class_gets_a_hint():
+    with pytest.raises(DataError, match=r"all 2 known labels are 1 .-1, None and NaN mean unknown"):
+        known_labels(GRAPH, [-1, 1, -1, 1])
+
+
+def test_further_labels_are_strict_or_not():
+    classes = np.array(["a", "b"])
+    nodes, codes = coded_labels(GRAPH, {"z": "q", "w": "b"}, classes, "monitor", strict=False)
+    assert (nodes.tolist(), codes.tolist()) == ([0, 3], [1, -1])
+    with pytest.raises(DataError, match="the monitor label 'q' is not among the training labels"):
+        coded_labels(GRAPH, {"z": "q"}, classes, "monitor", strict=True)
+
+
+def test_alignment_copies():
+    labels = GRAPH.replace(labels=["a", "b", None, -1])
+    aligned = aligned_labels(labels)
+    aligned[0] = "changed"
+    assert labels.labels[0] == "a"
+    assert aligned.tolist() == ["changed", "b", None, None]

@@ -1,0 +1,74 @@
+"""Logistic regression on groups."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.methods.cases import MethodCase
+from tests.methods.splits import mean_accuracy
+
+import gramme
+from gramme import DataError, EdgeLayer, MembershipLayer, MultilayerGraph, datasets
+from gramme.methods import OneHotLogistic
+
+
+class TestOneHotLogistic(MethodCase):
+    name = "one-hot-logistic"
+    inductive = True
+    quality = 0.6
+
+
+def table(codes: list[int], names: list[str]) -> MultilayerGraph:
+    return MultilayerGraph({"colour": MembershipLayer.from_codes(codes, names)})
+
+
+def test_groups_are_known_by_their_names():
+    model = OneHotLogistic(C=10.0).fit(
+        table([0, 0, 1, 1, 0, 1], ["red", "blue"]), ["x", "x", "y", "y", None, None]
+    )
+    other = table([0, 1, 2], ["blue", "green", "red"])
+    assert model.predict(other)[[0, 2]].tolist() == ["y", "x"]
+    np.testing.assert_allclose(model.predict_proba(other)[1], [0.5, 0.5], atol=1e-6)
+
+
+def test_a_layer_must_stay_of_its_kind():
+    model = OneHotLogistic().fit(table([0, 1, 1], ["red", "blue"]), ["x", "y", None])
+    with pytest.raises(DataError, match=r"'colour' has edges here; .* fitted on one with groups"):
+        model.predict(MultilayerGraph({"colour": EdgeLayer(2, [0], [1])}))
+
+
+def test_features_join_and_must_be_there():
+    features = np.array([[0.0], [0.1], [5.0], [5.1], [0.05], [5.05]])
+    graph = table([0] * 6, ["same"]).replace(features=features)
+    y = ["x", "x", "y", "y", None, None]
+    model = OneHotLogistic().fit(graph, y)
+    assert model.predict().tolist() == ["x", "x", "y", "y", "x", "y"]
+    assert len(set(OneHotLogistic(use_features=False).fit(graph, y).predict())) == 1
+    with pytest.raises(DataError, match="needs 1 features"):
+        model.predict(table([0, 0], ["same"]))
+
+
+def test_importance_finds_the_layers_that_tell():
+    graph = datasets.load("synthetic_table", nodes=600, signal=[0.9, 0.0, 0.6], random_state=1)
+    assert graph.labels is not None
+    importance = OneHotLogistic(random_state=0).fit(graph).layer_importance_
+    assert importance.index.tolist() == list(graph.layers)
+    assert importance.sum() == pytest.approx(1)
+    assert importance.iloc[0] > importance.iloc[2] > importance.iloc[1]
+
+
+@pytest.mark.parametrize("wrong", [{"C": 0}, {"C": "much"}, {"max_iter": 0}, {"use_features": 3}])
+def test_wrong_settings_are_a_clear_error(wrong):
+    graph = datasets.load("wine")
+    with pytest.raises(DataError, match=next(iter(wrong))):
+        OneHotLogistic(**wrong).fit(graph)
+
+
+def test_balance_scale():
+    graph = datasets.load("balance_scale")
+    assert mean_accuracy(OneHotLogistic, graph, 10) > 0.82
+    assert mean_accuracy(OneHotLogistic, graph, 30) > 0.88
+
+
+def test_congress_votes(gramme_data: Path):
+    assert mean_accuracy(OneHotLogistic, gramme.datasets.load("congress_votes"), 10) > 0.92

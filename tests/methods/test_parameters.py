@@ -1,0 +1,131 @@
+"""Parameters: every wrong value is an error that names the parameter and says what would be right."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from tests.methods.graphs import PINNED, planted
+
+from gramme import DataError, GrammeFusion, GrammeSG
+from gramme.methods import parameters as check
+
+GRAPH = planted(12)
+WHOLE = ["feature_dim", "hidden_dim", "heads", "depth", "epochs", "ensemble", "patience"]
+SHARES = ["dropout", "attention_dropout", "validation_fraction"]
+WORDS = {
+    "activation": "relu",
+    "head_weights": "simplex",
+    "features": "random",
+}
+BOTH = pytest.mark.parametrize("kind", [GrammeSG, GrammeFusion])
+
+
+def complaint(kind, **parameters):
+    with pytest.raises(DataError) as caught:
+        kind(**parameters).fit(GRAPH)
+    return str(caught.value)
+
+
+@BOTH
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("value", [0, -1, 2.5, "3", None, True])
+def test_whole_numbers(kind, name, value):
+    message = complaint(kind, **{name: value})
+    assert message == f"{name} must be a whole number of at least 1, not {value!r}"
+
+
+@BOTH
+@pytest.mark.parametrize("name", SHARES)
+@pytest.mark.parametrize("value", [1, -0.1, float("nan"), float("inf"), "0.5", None, True, 1j])
+def test_shares(kind, name, value):
+    message = complaint(kind, **{name: value})
+    assert message == f"{name} must be a number of at least 0 and less than 1, not {value!r}"
+
+
+@BOTH
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), "fast", None, 10**400])
+def test_learning_rate(kind, value):
+    assert complaint(kind, learning_rate=value).startswith(
+        "learning_rate must be a number of more than 0, not "
+    )
+
+
+@BOTH
+def test_weight_decay(kind):
+    assert complaint(kind, weight_decay=-1) == "weight_decay must be a number of at least 0, not -1"
+
+
+@BOTH
+@pytest.mark.parametrize(("name", "right"), WORDS.items())
+def test_words(kind, name, right):
+    wrong = right[:-1] + "y"
+    message = complaint(kind, **{name: wrong})
+    assert message == f"{name} cannot be {wrong!r}; did you mean {right!r}?"
+    for odd in (3, np.array([1, 2]), ["relu"]):
+        assert complaint(kind, **{name: odd}).startswith(f"{name} cannot be")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value", "message"),
+    [
+        (
+            GrammeFusion,
+            "fuse",
+            "every hopp",
+            "fuse cannot be 'every hopp'; did you mean 'every hop'?",
+        ),
+        (
+            GrammeFusion,
+            "fusion_heads",
+            0,
+            "fusion_heads must be a whole number of at least 1, not 0",
+        ),
+        (GrammeFusion, "feed_forward", "no", "feed_forward must be True or False, not 'no'"),
+        (GrammeSG, "pool", "start", "pool cannot be 'start'; known: end, every hop"),
+        (GrammeSG, "shared_features", 1, "shared_features must be True or False, not 1"),
+        (GrammeSG, "progress", "yes", "progress must be True or False, not 'yes'"),
+    ],
+)
+def test_what_each_has_of_its_own(kind, name, value, message):
+    assert complaint(kind, **{name: value}) == message
+
+
+@BOTH
+@pytest.mark.parametrize("value", [-1, 1.5, "0", np.array([1, 2])])
+def test_random_state(kind, value):
+    message = complaint(kind, random_state=value)
+    assert message.startswith("random_state must be a whole number of at least 0, not ")
+    assert message.endswith("None and numpy's generators do as well")
+
+
+@BOTH
+@pytest.mark.parametrize("value", ["nonsense", "", 3, None, "meta", "cuda:99"])
+def test_devices_that_are_not_there(kind, value):
+    message = complaint(kind, device=value)
+    assert message.startswith(f"device {value!r} ")
+    assert message.endswith("use auto, cpu or cuda")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there():
+    assert "torch finds no GPU on this machine" in complaint(GrammeFusion, device="cuda")
+
+
+@BOTH
+def test_devices_that_are_there(kind):
+    fast = PINNED | {"epochs": 1}
+    found = [
+        kind(**fast | {"device": device}).fit(GRAPH).probabilities_
+        for device in ("cpu", "auto", torch.device("cpu"))
+    ]
+    np.testing.assert_allclose(found[0], found[1], atol=1e-5)
+    np.testing.assert_allclose(found[0], found[2], atol=1e-5)
+
+
+def test_numbers_of_every_kind_are_numbers():
+    assert check.number("x", Fraction(1, 2), 0, 1) == 0.5
+    assert check.number("x", np.float32(0.5), 0, 1) == 0.5
+    assert check.number("x", np.int8(3), 0) == 3.0
+    assert check.whole("x", np.uint8(3)) == 3
+    assert check.flag("x", np.True_) is True
