@@ -28,7 +28,7 @@ SETTINGS = {
     "features": "given",
     "activation": "elu",
     "dropout": 0.6,
-    "attention_dropout": 0.3,
+    "attention_dropout": 0.6,
     "weight_decay": 5e-4,
     "learning_rate": 0.005,
     "ensemble": 1,
@@ -111,15 +111,18 @@ def gat(
 
 
 def report(name: str, run: Callable[[int], tuple[float, float]], seeds: int) -> None:
+    found: list[tuple[float, float]] = []
     started = time.process_time()
-    found = 100 * np.array([run(seed) for seed in range(seeds)])
-    seconds = (time.process_time() - started) / seeds
-    spread = found[:, 1].std(ddof=1) if seeds > 1 else float("nan")
-    print(
-        f"{name:34s} test {found[:, 1].mean():5.2f} ± {spread:.2f}   "
-        f"validation {found[:, 0].mean():5.2f}   {seconds:.0f} CPU s a run",
-        flush=True,
-    )
+    for seed in range(seeds):
+        found.append(run(seed))
+        validation, test = 100 * np.mean(found, axis=0)
+        spread = 100 * np.std([one for _, one in found], ddof=1) if seed else float("nan")
+        seconds = (time.process_time() - started) / (seed + 1)
+        print(
+            f"{name}, {seed + 1:2d} seeds: test {test:.2f} ± {spread:.2f}, "
+            f"validation {validation:.2f}, {seconds:.0f} CPU s a run",
+            flush=True,
+        )
 
 
 def main() -> None:
