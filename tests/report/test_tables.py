@@ -43,6 +43,11 @@ def test_predictions_for_another_graph(fitted) -> None:
     assert table["known"].tolist() == [None, "l"]
 
 
+def test_a_graph_without_labels_knows_none(fitted) -> None:
+    model, graph = fitted
+    assert prediction_table(model, graph.replace(labels=None))["known"].isna().all()
+
+
 def test_layers_and_their_spread(fitted) -> None:
     table = layer_table(fitted[0])
     assert list(table.columns) == ["layer", "importance", "spread"]

@@ -23,12 +23,14 @@ def prediction_table(
     known : array of object, optional
         Labels that are known, None where not; the graph's own where not given.
     """
+    if known is None:
+        known = np.full(graph.num_nodes, None) if graph.labels is None else graph.labels
     fitted = getattr(model, "graph_", None) is graph
     probabilities = model.predict_proba(None if fitted else graph)
     best = probabilities.argmax(axis=1)
     columns = {
         "node": graph.nodes.to_numpy(),
-        "known": pd.Series(graph.labels if known is None else known, dtype=object),
+        "known": pd.Series(known, dtype=object),
         "predicted": model.classes_[best],
         "probability": probabilities.max(axis=1) if len(best) else [],
     }
