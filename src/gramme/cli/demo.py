@@ -11,7 +11,7 @@ from rich.table import Table
 from gramme import datasets
 from gramme.cli.console import messages, out, warnings_as_notes
 
-LABELLED = 0.1
+LABELLED = 0.3
 """The share of nodes whose label the demo learns from."""
 
 
@@ -19,7 +19,7 @@ def demo(
     target: Path = typer.Option(Path("gramme-demo"), "--out", help="Folder to write to."),
     seed: int = typer.Option(0, "--seed", help="The same seed gives the same result."),
 ) -> None:
-    """Fit GrAMME-Fusion on the embedded balance_scale data: learn from 10 % of the labels, predict the rest."""
+    """Fit GrAMME-Fusion on the embedded balance_scale data: learn from 30 % of the labels, predict the rest."""
     from gramme.cli.fitting import fit_graph, method, print_result
 
     graph = datasets.load("balance_scale")

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from gramme.nn import Network, Output, Structure
 from gramme.training.task import Task
+from gramme.training.threads import threads_for
 
 
 @dataclass
@@ -102,10 +103,11 @@ def train(
 def _step(state: State, task: Task, optimiser: torch.optim.Optimizer) -> None:
     state.network.train()
     optimiser.zero_grad(set_to_none=True)
-    scores = state.network(state.features, state.structure).scores
-    losses = task.losses(scores)
-    losses.sum().backward()  # type: ignore[no-untyped-call]
-    optimiser.step()
+    with threads_for(_activation_size(state.network, state.structure)):
+        scores = state.network(state.features, state.structure).scores
+        losses = task.losses(scores)
+        losses.sum().backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
     state.changed()
     state.losses = losses.detach()
     state.accuracies = task.accuracies(scores.detach())
@@ -115,5 +117,13 @@ def _step(state: State, task: Task, optimiser: torch.optim.Optimizer) -> None:
 def evaluate(network: Network, features: Tensor, structure: Structure) -> Output:
     """The network's output without dropout and without gradients."""
     network.eval()
-    output: Output = network(features, structure)
+    with threads_for(_activation_size(network, structure)):
+        output: Output = network(features, structure)
     return output
+
+
+def _activation_size(network: Network, structure: Structure) -> int:
+    """Numbers in the largest tensors of a pass."""
+    shape = network.shape
+    rows = max((one.rows for one in structure.sums), default=0)
+    return rows * network.random.members * max(shape.heads, default=1) * shape.hidden_dim
