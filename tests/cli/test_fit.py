@@ -128,4 +128,6 @@ def test_help_and_info_do_not_load_torch() -> None:
 
 def test_methods_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("methods") == 0
-    assert "gramme-fusion" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "gramme-fusion" in printed
+    assert "gramme[walks]" in printed

@@ -74,6 +74,8 @@ def info(
     }
     out.print(f"[bold]{escape(record.title)}[/] ({escape(record.name)})\n")
     table = Table.grid(padding=(0, 2))
+    table.add_column()
+    table.add_column(overflow="fold")
     for fact, text in facts.items():
         if text:
             table.add_row(f"[bold]{fact}[/]", escape(text))

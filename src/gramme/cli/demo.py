@@ -50,5 +50,5 @@ def methods() -> None:
     table.add_column("what it does")
     table.add_column("needs")
     for one in METHODS.values():
-        table.add_row(one.name, one.about, f"gramme[{one.extra}]" if one.extra else "")
+        table.add_row(one.name, one.about, escape(f"gramme[{one.extra}]") if one.extra else "")
     out.print(table)

@@ -123,12 +123,13 @@ def print_result(
     else:
         messages.print("No labels were held out, so no accuracy was measured; add --holdout 20%.")
     if layers is not None:
-        table = Table("layer", box=None, pad_edge=False, header_style="bold")
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column("layer", overflow="fold")
         table.add_column("importance", justify="right")
         table.add_column("")
         ordered = layers.sort_values("importance", ascending=False)
         for row in ordered.head(20).to_dict(orient="records"):
-            bar = "█" * max(1, round(30 * row["importance"] / ordered["importance"].max()))
+            bar = "█" * round(30 * row["importance"] / ordered["importance"].max())
             table.add_row(escape(row["layer"]), f"{row['importance']:.1%}", bar)
         out.print(table)
     out.print(escape(f"in {target}: {', '.join(files)}"))
