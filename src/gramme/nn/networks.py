@@ -6,6 +6,7 @@ Both turn features (nodes, members, in_dim) into an embedding (nodes, members, h
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import torch
@@ -27,7 +28,7 @@ from gramme.ops import (
 )
 
 
-class Network(nn.Module):
+class Network(nn.Module, ABC):
     """What the two networks share: input dropout and the classifier, a fully connected layer per member."""
 
     def __init__(self, shape: Shape, random: MemberRandom) -> None:
@@ -39,13 +40,13 @@ class Network(nn.Module):
         self.bias = nn.Parameter(torch.zeros(random.members, shape.classes))
 
     @staticmethod
+    @abstractmethod
     def structure(graph: MultilayerGraph, shape: Shape) -> Structure:
         """What this kind of network needs of a graph."""
-        raise NotImplementedError
 
+    @abstractmethod
     def forward(self, features: Tensor, structure: Structure) -> Output:
         """Class scores and embedding of every node."""
-        raise NotImplementedError
 
     def output(self, embedding: Tensor) -> Output:
         """Apply the classifier."""
