@@ -17,12 +17,13 @@ from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.io import read, write
 
 if TYPE_CHECKING:
-    from gramme.methods import GrammeFusion, GrammeSG, load
+    from gramme.methods import GrammeAuto, GrammeFusion, GrammeSG, load
 
 __all__ = [
     "DataError",
     "EdgeLayer",
     "FileFormatError",
+    "GrammeAuto",
     "GrammeError",
     "GrammeFusion",
     "GrammeSG",

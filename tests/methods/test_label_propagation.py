@@ -13,6 +13,21 @@ from gramme.methods import LabelPropagation
 
 class TestLabelPropagation(MethodCase):
     name = "label-propagation"
+    inductive = True
+
+
+def test_known_labels_are_carried_to_another_graph_by_name():
+    names = list("abcdefg")
+    road = EdgeLayer(7, [0, 1, 2, 3, 5], [1, 2, 3, 4, 6])
+    y = {"a": "left", "e": "right"}
+    model = LabelPropagation(random_state=0).fit(MultilayerGraph({"road": road}, nodes=names), y)
+    # a newcomer beside e, and nodes in another order
+    other = MultilayerGraph(
+        {"road": EdgeLayer(4, [0, 2], [1, 3])}, nodes=["new", "e", "a", "stranger"]
+    )
+    assert model.predict(other).tolist() == ["right", "right", "left", "left"]
+    nobody = MultilayerGraph({"road": EdgeLayer(2, [0], [1])}, nodes=["x", "y"])
+    np.testing.assert_allclose(model.predict_proba(nobody), 0.5)
 
 
 def path_graph() -> MultilayerGraph:

@@ -3,6 +3,7 @@
 from gramme.methods.base import NodeClassifier
 from gramme.methods.deepwalk import DeepWalk
 from gramme.methods.gat import GAT
+from gramme.methods.gramme_auto import GrammeAuto
 from gramme.methods.gramme_fusion import GrammeFusion
 from gramme.methods.gramme_sg import GrammeSG
 from gramme.methods.han import HAN
@@ -25,6 +26,7 @@ __all__ = [
     "MNE",
     "RGCN",
     "DeepWalk",
+    "GrammeAuto",
     "GrammeFusion",
     "GrammeSG",
     "LabelPropagation",

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from gramme.errors import DataError
@@ -20,7 +21,7 @@ from gramme.methods.ensemble import EnsembleModel
 from gramme.methods.explain import hop_scores, layer_shares, relative_attention
 from gramme.methods.fitting import EnsembleFit
 from gramme.methods.inputs import SOURCES, feature_columns, feature_source
-from gramme.methods.labels import known_labels
+from gramme.methods.labels import KnownLabels, known_labels
 from gramme.methods.saving import Learned
 from gramme.nn import ACTIVATIONS, KINDS, AttentionHop, MemberRandom, Network, Shape
 
@@ -102,15 +103,44 @@ class AttentionModel(EnsembleModel):
         graph = self._check_graph(graph)
         self._check_parameters(graph)
         known = known_labels(graph, y)
-        self._begin(graph, known)
-        self.source_ = feature_source(graph, self.features)
-        self.seed_ = check.seed_of(self.random_state)
-        self.shape_ = self._shape(feature_columns(graph, self.source_, self.feature_dim))
+        self._prepare(graph, known)
         fit = EnsembleFit(self, known, validation, monitor)
         fit.run()
         self.state_, self.history_, self.members_ = fit.state, fit.history, fit.members
         self._finish(self._inductive_proba(graph), known)
         return self
+
+    def _prepare(self, graph: MultilayerGraph, known: KnownLabels) -> None:
+        """Settle what the members are made from."""
+        self._begin(graph, known)
+        self.source_ = feature_source(graph, self.features)
+        self.seed_ = check.seed_of(self.random_state)
+        self.shape_ = self._shape(feature_columns(graph, self.source_, self.feature_dim))
+
+    def fit_with_folds(
+        self, graph: MultilayerGraph, known: KnownLabels, fold: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Fit, and in the same batched program a further member for each fold that does not see the fold's labels.
+
+        Returns what those say of the labels they did not see, shape (labelled, classes); NaN after an interrupt.
+        """
+        graph = self._check_graph(graph)
+        self._check_parameters(graph)
+        self._prepare(graph, known)
+        folds = int(fold.max()) + 1
+        seen = np.ones((known.nodes.size, self.ensemble + folds), dtype=bool)
+        seen[np.arange(fold.size), self.ensemble + fold] = False
+        fit = EnsembleFit(self, known, seen=seen)
+        fit.run()
+        self.state_, self.history_, self.members_ = fit.state, fit.history, fit.members
+        unseen = np.full((known.nodes.size, len(known.classes)), np.nan)
+        for number, found in enumerate(self._member_probabilities(graph, known.nodes)):
+            mine = fold == number - self.ensemble
+            unseen[mine] = found[mine]
+        self.members_ = min(self.members_, self.ensemble)
+        self.state_ = {name: value[: self.members_] for name, value in self.state_.items()}
+        self._finish(self._inductive_proba(graph), known)
+        return unseen
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         check.whole("feature_dim", self.feature_dim)

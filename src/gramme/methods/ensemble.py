@@ -110,6 +110,15 @@ class EnsembleModel(NodeClassifier):
 
     # Asking them
 
+    def _member_probabilities(
+        self, graph: MultilayerGraph, nodes: NDArray[np.int64]
+    ) -> Iterator[NDArray[np.float64]]:
+        """Each member's class probabilities of some nodes, shape (nodes, classes)."""
+        for network, features, structure in self._each_batch(graph):
+            scores = evaluate(network, features, structure).scores
+            chosen = scores[torch.from_numpy(nodes).to(scores.device)].double().softmax(-1).cpu()
+            yield from chosen.transpose(0, 1).numpy()
+
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         total = np.zeros((graph.num_nodes, len(self.classes_)))
         if not graph.num_nodes:

@@ -36,6 +36,14 @@ if TYPE_CHECKING:
 class EnsembleFit:
     """Trains all members of a model and gathers their weights and history.
 
+    Parameters
+    ----------
+    model, known, validation, monitor
+        As in :meth:`AttentionModel.fit`.
+    seen : array of bool, shape (labelled, members), optional
+        Which labels each member learns from; the number of its columns stands in for ``model.ensemble``. All of them
+        where not given.
+
     Attributes
     ----------
     state : dict of str to tensor
@@ -46,9 +54,18 @@ class EnsembleFit:
     """
 
     def __init__(
-        self, model: AttentionModel, known: KnownLabels, validation: Any, monitor: Any
+        self,
+        model: AttentionModel,
+        known: KnownLabels,
+        validation: Any = None,
+        monitor: Any = None,
+        seen: NDArray[np.bool_] | None = None,
     ) -> None:
         self.model, self.known = model, known
+        self.seen = (
+            np.ones((known.nodes.size, model.ensemble), dtype=bool) if seen is None else seen
+        )
+        self.wanted = self.seen.shape[1]
         graph, classes = model.graph_, known.classes
         self.validation = (
             None
@@ -98,12 +115,12 @@ class EnsembleFit:
         model = self.model
         if model.validation_fraction == 0 or self.validation is not None:
             return None
-        aside = np.zeros((self.known.nodes.size, model.ensemble), dtype=bool)
-        for member in range(model.ensemble):
+        aside = np.zeros_like(self.seen)
+        for member in range(self.wanted):
             random = np.random.default_rng([model.seed_, member, 1])
             for code in range(len(self.known.classes)):
-                mine = np.flatnonzero(self.known.codes == code)
-                count = min(round(model.validation_fraction * mine.size), mine.size - 1)
+                mine = np.flatnonzero((self.known.codes == code) & self.seen[:, member])
+                count = min(round(model.validation_fraction * mine.size), max(mine.size - 1, 0))
                 aside[random.permutation(mine)[:count], member] = True
         if aside.any():
             return aside
@@ -119,7 +136,7 @@ class EnsembleFit:
         """Train batch after batch; Ctrl-C keeps the members that are fully trained, or, if none is, those under way."""
         model = self.model
         structure = model._structure(model.graph_).to(model._device())
-        batches = list(model._batches(model.graph_.num_nodes, model.ensemble))
+        batches = list(model._batches(model.graph_.num_nodes, self.wanted))
         total = model.epochs * len(batches)
         with ProgressDisplay(total, type(model).__name__, model.progress) as display:
             for members in batches:
@@ -141,7 +158,7 @@ class EnsembleFit:
     def _warn_of_interrupt(self, state: State, *, complete: bool) -> None:
         how = "fully trained" if complete else f"after {state.epoch} of {self.model.epochs} epochs"
         warnings.warn(
-            f"interrupted: the model has {self.members} of {self.model.ensemble} members, {how}",
+            f"interrupted: the model has {self.members} of {self.wanted} members, {how}",
             GrammeWarning,
             stacklevel=4,
         )
@@ -150,7 +167,7 @@ class EnsembleFit:
         """What the members learn from, and what tells when to stop."""
         device = self.model._device()
         nodes, codes = self.known.nodes, self.known.codes
-        weights = np.repeat(self.node_weights[:, None], len(members), axis=1)
+        weights = self.node_weights[:, None] * self.seen[:, members.start : members.stop]
         if self.held_out is not None:
             aside = self.held_out[:, members.start : members.stop]
             held_out = Task.of(nodes, codes, weights * aside, device)

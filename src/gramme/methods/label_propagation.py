@@ -15,7 +15,7 @@ from gramme.graph import MultilayerGraph
 from gramme.methods import parameters as check
 from gramme.methods.base import NodeClassifier
 from gramme.methods.labels import KnownLabels, known_labels
-from gramme.methods.propagation import Floats, NodeWalk, propagate, walk_of
+from gramme.methods.propagation import Floats, NodeWalk, Walk, propagate, walk_of
 from gramme.methods.propagation_choice import (
     ALPHAS,
     POWERS,
@@ -39,7 +39,10 @@ class LabelPropagation(NodeClassifier):
     nothing. A node's row of F, made to sum to 1 and compared with the class frequencies, gives its probabilities; a
     node that no label reaches gets the class frequencies. How far labels travel (alpha), how much each layer counts (w)
     and how sharp the probabilities are is chosen by inner cross-validation on the training labels alone, unless given;
-    classes with a single training label are not tested there. It predicts for the graph it was fitted on only.
+    classes with a single training label are not tested there.
+
+    For another graph the known labels are carried over by node name and spread there with the same settings; where none
+    of the labelled nodes is in it, every node gets the class frequencies.
 
     Cost: edges (or memberships) x classes for each of some 10 to 60 steps, and for the inner cross-validation as many
     again for each fold and each power of the layers' skill; a table whose columns have few values is propagated among
@@ -74,6 +77,8 @@ class LabelPropagation(NodeClassifier):
         As for every :class:`~gramme.methods.NodeClassifier`.
     alpha_, sharpness_ : float
         The settings used.
+    known_ : array of int
+        Positions of the labelled nodes among ``nodes_``.
     layer_weights_ : Series
         The weight of each layer, summing to 1.
     layer_importance_ : Series
@@ -101,6 +106,7 @@ class LabelPropagation(NodeClassifier):
 
     alpha_: float
     sharpness_: float
+    known_: NDArray[np.int64]
     layer_weights_: pd.Series
     layer_importance_: pd.Series
 
@@ -135,28 +141,57 @@ class LabelPropagation(NodeClassifier):
         walk = walk_of(graph)
         chosen = choose(graph, walk, known, plan, given, seed)
         weights = self._weights(graph, known, chosen, given)
-        classes = len(self.classes_)
-        hot = np.eye(classes)[known.codes]
-        found, totals = propagate(
-            walk,
-            known.nodes,
-            hot,
-            np.repeat(weights[:, None], classes, axis=1),
-            [chosen.alpha],
-            np.arange(graph.num_nodes),
-            tolerance=plan.tolerance,
-            most=plan.most,
-        )
-        prior = class_prior(hot.sum(0))
-        base = baseline(prior, totals[0], plan.class_mass)
-        result = probabilities(found[0], prior, base, chosen.sharpness, known.nodes.size)
         self.alpha_, self.sharpness_ = chosen.alpha, chosen.sharpness
         self.layer_weights_ = pd.Series(weights, index=self.layers_, name="weight")
+        self.known_ = known.nodes
+        result = self._spread(
+            graph,
+            walk,
+            known.nodes,
+            known.codes,
+            np.bincount(known.codes, minlength=len(known.classes)),
+        )
         self.layer_importance_ = pd.Series(
             _importance(graph, weights, result), index=self.layers_, name="importance"
         )
         self._finish(result, known)
         return self
+
+    def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        labels = self.transduction_[self.known_].tolist()
+        number = {label: code for code, label in enumerate(self.classes_.tolist())}
+        codes = np.array([number[label] for label in labels], dtype=np.int64)
+        places = graph.nodes.get_indexer(self.nodes_[self.known_])
+        here = places >= 0
+        counts = np.bincount(codes, minlength=len(self.classes_))
+        found = self._spread(graph, walk_of(graph), places[here], codes[here], counts)
+        return found.astype(np.float32)
+
+    def _spread(
+        self,
+        graph: MultilayerGraph,
+        walk: Walk,
+        nodes: NDArray[np.int64],
+        codes: NDArray[np.int64],
+        counts: NDArray[np.int64],
+    ) -> Floats:
+        """Class probabilities of all nodes, from labelled nodes and how often each class was seen in training."""
+        classes = len(self.classes_)
+        prior = class_prior(counts)
+        if not nodes.size:
+            return np.repeat(prior[None, :], graph.num_nodes, axis=0)
+        found, totals = propagate(
+            walk,
+            nodes,
+            np.eye(classes)[codes],
+            np.repeat(self.layer_weights_.to_numpy()[:, None], classes, axis=1),
+            [self.alpha_],
+            np.arange(graph.num_nodes),
+            tolerance=self.tolerance,
+            most=self.max_iter,
+        )
+        base = baseline(prior, totals[0], self.class_mass)
+        return probabilities(found[0], prior, base, self.sharpness_, nodes.size)
 
     def _given_weights(self, graph: MultilayerGraph) -> Floats | None:
         """Weights that sum to 1 where the user gave some."""
@@ -216,12 +251,14 @@ class LabelPropagation(NodeClassifier):
         learned.record |= {"alpha": self.alpha_, "sharpness": self.sharpness_}
         for name in ("layer_weights", "layer_importance"):
             learned.record[name] = getattr(self, f"{name}_").tolist()
+        learned.tensors["known"] = torch.from_numpy(self.known_)
         return learned
 
     def _restore(self, learned: Learned) -> None:
         super()._restore(learned)
         record = learned.record
         self.alpha_, self.sharpness_ = float(record["alpha"]), float(record["sharpness"])
+        self.known_ = learned.tensors["known"].numpy()
         self.layer_weights_ = pd.Series(record["layer_weights"], index=self.layers_, name="weight")
         self.layer_importance_ = pd.Series(
             record["layer_importance"], index=self.layers_, name="importance"

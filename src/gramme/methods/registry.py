@@ -9,6 +9,7 @@ from gramme.errors import DataError, FileFormatError, did_you_mean
 from gramme.methods.base import NodeClassifier
 from gramme.methods.deepwalk import DeepWalk
 from gramme.methods.gat import GAT
+from gramme.methods.gramme_auto import GrammeAuto
 from gramme.methods.gramme_fusion import GrammeFusion
 from gramme.methods.gramme_sg import GrammeSG
 from gramme.methods.han import HAN
@@ -36,6 +37,9 @@ class Method:
 METHODS = {
     method.name: method
     for method in (
+        Method(
+            "gramme-auto", GrammeAuto, "a mixture of the best, weighed by the labels themselves"
+        ),
         Method("gramme-fusion", GrammeFusion, "attention within each layer, layers fused"),
         Method("gramme-sg", GrammeSG, "attention on the supra graph of all layers"),
         Method("deepwalk", DeepWalk, "random walks per layer, skip-gram, averaged", "walks"),
@@ -59,7 +63,7 @@ def names() -> list[str]:
     """The names of all methods.
 
     >>> names()[:2]
-    ['gramme-fusion', 'gramme-sg']
+    ['gramme-auto', 'gramme-fusion']
     """
     return list(METHODS)
 
