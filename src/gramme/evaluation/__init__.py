@@ -1,6 +1,37 @@
-"""How far to trust a number: held-out labels and intervals."""
+"""How far to trust a number: held-out labels, intervals, and the benchmark of methods over many random splits."""
 
+from gramme.evaluation.cross_validation import cross_validate
+from gramme.evaluation.estimate import Estimate, holdout_estimate
 from gramme.evaluation.holdout import Holdout, hold_out
 from gramme.evaluation.intervals import accuracy_interval
+from gramme.evaluation.ledger import Ledger
+from gramme.evaluation.paper_results import PAPER_ACCURACY, paper_accuracy
+from gramme.evaluation.run import RunResult, RunSpec
+from gramme.evaluation.runner import benchmark
+from gramme.evaluation.splits import Split, random_split
+from gramme.evaluation.statistics import Ranking, average_ranks, corrected_t_test, holm
+from gramme.evaluation.summary import compare_pairs, rank_methods, summarise
 
-__all__ = ["Holdout", "accuracy_interval", "hold_out"]
+__all__ = [
+    "Estimate",
+    "Holdout",
+    "Ledger",
+    "PAPER_ACCURACY",
+    "Ranking",
+    "RunResult",
+    "RunSpec",
+    "Split",
+    "accuracy_interval",
+    "average_ranks",
+    "benchmark",
+    "compare_pairs",
+    "corrected_t_test",
+    "cross_validate",
+    "hold_out",
+    "holm",
+    "holdout_estimate",
+    "paper_accuracy",
+    "random_split",
+    "rank_methods",
+    "summarise",
+]

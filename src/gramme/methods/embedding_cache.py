@@ -12,11 +12,12 @@ import hashlib
 import json
 import os
 import struct
+import time
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,15 @@ Embedding = NDArray[np.float32]
 _DAMAGE = (OSError, ValueError, KeyError, EOFError, NotImplementedError, RuntimeError)
 
 
+class Kept(NamedTuple):
+    """An embedding, the CPU and wall seconds it cost when it was made, and whether that was just now."""
+
+    embedding: Embedding
+    cpu_seconds: float
+    wall_seconds: float
+    fresh: bool
+
+
 def folder() -> Path:
     """Where the entries are."""
     return cache_folder() / "embeddings"
@@ -45,8 +55,8 @@ def cached(
     compute: Callable[[], Embedding],
     *,
     limit: int = LIMIT,
-) -> Embedding:
-    """The embedding from the cache, or computed and kept.
+) -> Kept:
+    """The embedding from the cache, or computed and kept, with what it cost.
 
     Parameters
     ----------
@@ -64,11 +74,13 @@ def cached(
         with contextlib.suppress(OSError):
             os.utime(path)  # used just now
         return found
+    cpu, wall = time.process_time(), time.perf_counter()
     embedding = np.ascontiguousarray(compute(), dtype=np.float32)
+    made = Kept(embedding, time.process_time() - cpu, time.perf_counter() - wall, fresh=True)
     if embedding.nbytes <= limit:
-        _write(path, embedding, settings)
+        _write(path, made, settings)
         _make_room(path.parent, limit)
-    return embedding
+    return made
 
 
 def _key(graph: MultilayerGraph, settings: Mapping[str, Any]) -> str:
@@ -78,22 +90,26 @@ def _key(graph: MultilayerGraph, settings: Mapping[str, Any]) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
-def _read(path: Path, nodes: int) -> Embedding | None:
+def _read(path: Path, nodes: int) -> Kept | None:
     try:
         with np.load(path, allow_pickle=False) as file:
             embedding = file["embedding"]
-    except (*_DAMAGE, zipfile.BadZipFile, zlib.error, struct.error):
+            cpu, wall = file["seconds"].astype(np.float64).tolist()
+    except (*_DAMAGE, TypeError, zipfile.BadZipFile, zlib.error, struct.error):
         return None
     whole = embedding.dtype == np.float32 and embedding.ndim == 2 and len(embedding) == nodes
-    return embedding if whole and bool(np.isfinite(embedding).all()) else None
+    if not whole or not bool(np.isfinite(embedding).all()):
+        return None
+    return Kept(embedding, cpu, wall, fresh=False)
 
 
-def _write(path: Path, embedding: Embedding, settings: Mapping[str, Any]) -> None:
+def _write(path: Path, made: Kept, settings: Mapping[str, Any]) -> None:
     """Keep an embedding; a folder that cannot be written costs time later, nothing else."""
+    seconds = np.array([made.cpu_seconds, made.wall_seconds])
     about = np.frombuffer(json.dumps(dict(settings), sort_keys=True).encode(), dtype=np.uint8)
 
     def fill(file: BinaryIO) -> None:
-        np.savez(file, embedding=embedding, settings=about)
+        np.savez(file, embedding=made.embedding, seconds=seconds, settings=about)
 
     with contextlib.suppress(OSError, DataError):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ from gramme.graph import MultilayerGraph
 from gramme.methods import parameters as check
 from gramme.methods.base import NodeClassifier
 from gramme.methods.inputs import SOURCES, feature_columns, feature_source, input_features
-from gramme.methods.labels import KnownLabels, known_labels
+from gramme.methods.labels import KnownLabels, coded_labels, known_labels
 from gramme.methods.saving import Learned
 
 MOST_EDGES = 20_000_000
@@ -72,11 +72,25 @@ class PygModel(NodeClassifier):
     def _edges(self, graph: MultilayerGraph) -> Any:
         """The edges in the form the network takes."""
 
-    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
+    def fit(self, graph: MultilayerGraph, y: Any = None, *, monitor: Any = None) -> Self:
+        """Learn from the labelled nodes of a graph.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph
+        y : sequence, mapping or Series, optional
+            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels where not given.
+        monitor : sequence, mapping or Series, optional
+            Labels of further nodes whose accuracy is noted after every epoch. For looking only: the training does not
+            depend on them.
+        """
         graph = self._check_graph(graph)
         self._check_parameters()
         device = check.device_of(self.device)
         known = known_labels(graph, y)
+        watched = None
+        if monitor is not None:
+            watched = coded_labels(graph, monitor, known.classes, "monitor", strict=False)
         pyg = self._pyg()
         _check_size(graph, type(self).__name__)
         self._begin(graph, known)
@@ -86,7 +100,7 @@ class PygModel(NodeClassifier):
         features, edges = self._inputs(graph, device), _moved(self._edges(graph), device)
         with _own_random_numbers(self.seed_, device):
             network = self._new_network(pyg, device)
-            self.history_ = self._train(network, features, edges, known)
+            self.history_ = self._train(network, features, edges, known, watched)
         self.state_ = {name: value.cpu() for name, value in network.state_dict().items()}
         output = _evaluated(network, features, edges)
         self.embedding_ = output.embedding.float().cpu().numpy()
@@ -121,7 +135,12 @@ class PygModel(NodeClassifier):
         return self._network(pyg, self.columns_, len(self.layers_), len(self.classes_)).to(device)
 
     def _train(
-        self, network: nn.Module, features: Tensor, edges: Any, known: KnownLabels
+        self,
+        network: nn.Module,
+        features: Tensor,
+        edges: Any,
+        known: KnownLabels,
+        watched: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
     ) -> pd.DataFrame:
         """Adam on the cross entropy of the training labels, the full graph in every step."""
         nodes = torch.from_numpy(known.nodes).to(features.device)
@@ -129,15 +148,19 @@ class PygModel(NodeClassifier):
         optimiser = torch.optim.Adam(
             network.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
         )
-        losses = []
-        network.train()
+        losses, accuracies = [], []
         for _ in range(self.epochs):
+            network.train()
             optimiser.zero_grad()
             loss = F.cross_entropy(network(features, edges).scores[nodes], codes)
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             losses.append(float(loss.detach()))
-        return pd.DataFrame({"epoch": np.arange(1, self.epochs + 1), "loss": losses})
+            if watched is not None:
+                guess = _evaluated(network, features, edges).scores.argmax(-1).cpu().numpy()
+                accuracies.append(float((guess[watched[0]] == watched[1]).mean()))
+        table = pd.DataFrame({"epoch": np.arange(1, self.epochs + 1), "loss": losses})
+        return table if watched is None else table.assign(monitor_accuracy=accuracies)
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         if feature_columns(graph, self.source_, self.feature_dim) != self.columns_:

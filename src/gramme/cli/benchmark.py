@@ -1,0 +1,79 @@
+"""``gramme benchmark``: methods compared on datasets over random splits. Only the options stand here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from gramme.cli import data as reading
+from gramme.cli.console import warnings_as_notes
+
+
+def benchmark(
+    target: Path = typer.Option(..., "--out", help="Ledger to write to or resume, a sqlite file."),
+    datasets: str | None = typer.Option(
+        None, "--datasets", help="Names of datasets or files, with commas between them."
+    ),
+    methods: str | None = typer.Option(
+        None, "--methods", help="Names of methods, with commas between them; see gramme methods."
+    ),
+    train: str | None = typer.Option(
+        None, "--train", help="Percentages of labelled nodes to learn from, like 10,20,30."
+    ),
+    repeats: int | None = typer.Option(
+        None, "--repeats", help="Random splits per percentage; 20 unless --quick."
+    ),
+    jobs: int | None = typer.Option(
+        None, "--jobs", help="Runs at a time, each on one thread; one per core if not given."
+    ),
+    backend: str = typer.Option(
+        "loky", "--backend", help="loky: processes of this machine; ray: a Ray cluster."
+    ),
+    settings: list[str] = typer.Option(
+        [], "--set", help="A parameter as method.name=value, or name=value for all that have it."
+    ),
+    labels: reading.Labels = None,
+    labels_format: reading.LabelsFormat = None,
+    label: reading.Label = None,
+    source_format: reading.SourceFormat = None,
+    directed: reading.Directed = None,
+    encoding: reading.Encoding = "utf-8",
+    quick: bool = typer.Option(
+        False, "--quick", help="A first look in about a minute: 3 realisations of 20 %."
+    ),
+    force: bool = typer.Option(False, "--force", help="Do again what is in the ledger already."),
+    quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
+    as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON for scripts."),
+) -> None:
+    """Compare methods on datasets: the same random splits for all, every run in a ledger, resumed if killed.
+
+    A method learns from the labels of the training nodes alone and is scored once on all others (final). For methods
+    with epochs the best test accuracy over the epochs is noted beside it (peak, optimistic).
+    """
+    from gramme.cli import benchmarking
+
+    with warnings_as_notes():
+        graphs = benchmarking.graphs(
+            datasets,
+            format=source_format,
+            labels=labels,
+            labels_format=labels_format,
+            label=label,
+            directed=directed,
+            encoding=encoding,
+        )
+    benchmarking.run(
+        graphs,
+        methods=methods,
+        train=train,
+        repeats=repeats,
+        settings=settings,
+        target=target,
+        jobs=jobs,
+        backend=backend,
+        quick=quick,
+        force=force,
+        quiet=quiet,
+        as_json=as_json,
+    )

@@ -1,0 +1,135 @@
+"""The work of ``gramme benchmark`` between its options and the library: words become datasets, methods and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.markup import escape
+
+from gramme.cli import data as reading
+from gramme.cli.console import messages, note, out
+from gramme.cli.settings import make_model
+from gramme.errors import DataError
+from gramme.evaluation import benchmark
+from gramme.evaluation.plan import (
+    DATASETS,
+    QUICK_REPEATS,
+    QUICK_TRAIN,
+    REPEATS,
+    TRAIN,
+    chosen_methods,
+    default_methods,
+)
+from gramme.graph import MultilayerGraph
+from gramme.methods import Method
+from gramme.report.live_table import LiveTable
+from gramme.report.results_formats import format_results
+
+
+def graphs(datasets: str | None, **options: Any) -> dict[str, MultilayerGraph]:
+    """The graphs by name: a file's is its name without folder and ending, or all of it where two would be the same."""
+    words = list(DATASETS) if datasets is None else _words(datasets, "--datasets")
+    given = [name for name, value in options.items() if value not in (None, "utf-8")]
+    if given and len(words) > 1:
+        raise DataError(
+            f"--{given[0].replace('_', '-')} is about one file, and {len(words)} datasets are named; run them one "
+            "after the other into the same ledger, or convert each file with its labels to .mpx"
+        )
+    short = [Path(word).stem if Path(word).is_file() else word for word in words]
+    found: dict[str, MultilayerGraph] = {}
+    for word, name in zip(words, short, strict=True):
+        key = name if short.count(name) == 1 else word
+        if key in found:
+            raise DataError(f"the dataset {word!r} is named twice")
+        found[key] = reading.open_data(word, **options)[0]
+    return found
+
+
+def run(
+    data: dict[str, MultilayerGraph],
+    *,
+    methods: str | None,
+    train: str | None,
+    repeats: int | None,
+    settings: Sequence[str],
+    target: Path,
+    jobs: int | None,
+    backend: str,
+    quick: bool,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Run the benchmark with a live table, and print the summary."""
+    chosen = chosen_methods(default_methods() if methods is None else _words(methods, "--methods"))
+    with LiveTable(messages, wanted=not quiet and not as_json) as live:
+        table = benchmark(
+            data,
+            chosen,
+            out=target,
+            train=_percents(train, QUICK_TRAIN if quick else TRAIN),
+            repeats=(QUICK_REPEATS if quick else REPEATS) if repeats is None else repeats,
+            settings=parsed_settings(chosen, settings),
+            jobs=jobs,
+            backend=backend,
+            force=force,
+            on_start=live.start,
+            on_result=live.add,
+        )
+    if as_json:
+        typer.echo(format_results(table, "json"))
+    elif not quiet:
+        out.print(escape(format_results(table, "table")))
+        messages.print(
+            escape(f"\nAll runs are in {target}; gramme results {target} shows them again.")
+        )
+    failed = int(table["failed"].sum())
+    if failed:
+        note(f"{failed} runs failed; their errors: gramme results {target} --show failures")
+
+
+def parsed_settings(
+    methods: Sequence[Method], settings: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """Parameters by method, from ``method.name=value``, or ``name=value`` for every method that has it."""
+    found: dict[str, dict[str, Any]] = {one.name: {} for one in methods}
+    for setting in settings:
+        key, sign, value = setting.partition("=")
+        owner, _, name = key.strip().rpartition(".")
+        if not sign:
+            raise DataError(f"--set {setting!r}: write it as method.name=value or name=value")
+        if owner and owner not in found:
+            raise DataError(
+                f"--set {setting}: {owner!r} is none of the methods of this benchmark: {', '.join(found)}"
+            )
+        owners = [one for one in methods if one.name == owner] or [
+            one for one in methods if name in one.estimator().get_params()
+        ]
+        if not owners:
+            raise DataError(f"--set {setting}: none of {', '.join(found)} has a parameter {name!r}")
+        for one in owners:
+            model = make_model(one, [f"{name}={value}"])
+            found[one.name][name] = model.get_params()[name]
+    return found
+
+
+def _words(text: str, option: str) -> list[str]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not words:
+        raise DataError(f"{option} names nothing")
+    return words
+
+
+def _percents(text: str | None, default: Sequence[float]) -> list[float]:
+    if text is None:
+        return list(default)
+    found = []
+    for word in _words(text, "--train"):
+        try:
+            found.append(float(word.removesuffix("%")))
+        except ValueError:
+            raise DataError(f"--train: {word!r} is no percentage; write it like 10,20,30") from None
+    return found

@@ -1,0 +1,57 @@
+"""``gramme results``: what a benchmark found, in the format that is wanted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gramme.errors import DataError, did_you_mean
+
+SHOWN = ("summary", "pairs", "ranks", "runs", "failures")
+
+
+def results(
+    ledger: Annotated[Path, typer.Argument(help="The ledger of gramme benchmark.")],
+    style: str = typer.Option(
+        "table",
+        "--format",
+        help="table, csv, json, markdown or latex; csv and json have every column.",
+    ),
+    shown: str = typer.Option(
+        "summary",
+        "--show",
+        help="summary; pairs: every two methods compared; ranks: over the datasets; runs: one by one; failures.",
+    ),
+    train_percent: float | None = typer.Option(
+        None, "--train", help="Only this percentage of training nodes."
+    ),
+    figure: Path | None = typer.Option(
+        None, "--figure", help="Write the critical-difference figure: .png, .pdf or .svg."
+    ),
+) -> None:
+    """Print what a benchmark found: ours beside the paper's figures, the best marked where the paired test says so."""
+    if shown not in SHOWN:
+        raise DataError(f"--show cannot be {shown!r}; {did_you_mean(shown, SHOWN)}")
+    from gramme.evaluation import Ledger, rank_methods
+    from gramme.report.critical_difference import write_critical_difference
+    from gramme.report.results_formats import STYLES, format_results
+    from gramme.report.results_tables import results_table
+
+    if style not in STYLES:
+        raise DataError(f"there is no format {style!r}; {did_you_mean(style, STYLES)}")
+    with Ledger(ledger, create=False) as opened:
+        runs = opened.runs()
+    if train_percent is not None:
+        there = sorted(set(runs["train_percent"]))
+        runs = runs[runs["train_percent"] == train_percent]
+        if not len(runs):
+            known = ", ".join(f"{percent:g}" for percent in there) or "no runs at all"
+            raise DataError(f"{ledger} has no runs at {train_percent:g} %; it has: {known}")
+    table = results_table(runs, shown)
+    if figure is not None:
+        ranking = rank_methods(runs, train_percent)
+        percent = runs["train_percent"].min()
+        write_critical_difference(ranking, figure, f"average ranks at {percent:g} % labels")
+    typer.echo(format_results(table, style))

@@ -1,0 +1,174 @@
+"""Where runs are executed: in this process, in processes of this machine, or on a Ray cluster; results are the same.
+
+Every run has one thread, so as many run side by side as there are jobs. Results come back in any order; whoever asked
+writes them down. A process that dies, killed for lack of memory for instance, costs the run that killed it, not the
+others.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import joblib
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from gramme.errors import DataError, did_you_mean, import_extra
+from gramme.evaluation.run import RunResult, RunSpec, execute
+from gramme.graph import MultilayerGraph
+
+Graphs = Mapping[str, MultilayerGraph]
+BACKENDS = ("loky", "ray")
+DIED = "the process that ran it died; there may have been too little memory"
+
+
+def check_backend(backend: str) -> None:
+    """Refuse a backend that is unknown or not installed."""
+    if backend not in BACKENDS:
+        raise DataError(f"there is no backend {backend!r}; {did_you_mean(backend, BACKENDS)}")
+    if backend == "ray":
+        _ray()
+
+
+def default_jobs() -> int:
+    """One run for each core this process may use."""
+    return joblib.cpu_count()  # type: ignore[no-any-return]
+
+
+def executed(
+    specs: Sequence[RunSpec], graphs: Graphs, *, jobs: int, backend: str
+) -> Iterator[RunResult]:
+    """Do all runs, ``jobs`` of them at a time, and yield each result as it arrives.
+
+    Parameters
+    ----------
+    specs : sequence of RunSpec
+    graphs : mapping
+        The graph of each dataset.
+    jobs : int
+        With 1 and the backend "loky", everything runs in this process.
+    backend : {"loky", "ray"}
+    """
+    if backend == "ray":
+        yield from _on_ray(specs, graphs, jobs)
+    elif jobs == 1:
+        for spec in specs:
+            yield execute(spec, graphs[spec.dataset])
+    else:
+        yield from _in_processes(specs, graphs, jobs)
+
+
+# Processes of this machine
+
+
+def _in_processes(specs: Sequence[RunSpec], graphs: Graphs, jobs: int) -> Iterator[RunResult]:
+    # A graph goes to disk once and each worker reads it once, rather than travelling with every run.
+    with tempfile.TemporaryDirectory(prefix="gramme-benchmark-") as folder:
+        paths = {}
+        for place, (name, graph) in enumerate(graphs.items()):
+            paths[name] = Path(folder, f"{place}.pickle")
+            paths[name].write_bytes(pickle.dumps(graph, pickle.HIGHEST_PROTOCOL))
+
+        def results(some: Sequence[RunSpec], workers: int) -> Iterator[RunResult]:
+            calls = (joblib.delayed(_in_worker)(spec, str(paths[spec.dataset])) for spec in some)
+            with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+                pool = joblib.Parallel(
+                    n_jobs=workers,
+                    return_as="generator_unordered",
+                    pre_dispatch=workers,
+                    batch_size=1,
+                )
+            yield from pool(calls)
+
+        yield from surviving(specs, results, jobs)
+
+
+def surviving(
+    specs: Sequence[RunSpec],
+    results: Callable[[Sequence[RunSpec], int], Iterator[RunResult]],
+    jobs: int,
+) -> Iterator[RunResult]:
+    """Do all runs although some may kill their worker, and with it the pool.
+
+    After a death the first runs that are left, among them those that were under way, are tried one by one; one that
+    kills its worker again, alone, has failed.
+    """
+    left = {spec.key: spec for spec in specs}
+    while left:
+        try:
+            for result in results(list(left.values()), jobs):
+                del left[result.spec.key]
+                yield result
+        except TerminatedWorkerError:
+            for spec in list(left.values())[: 2 * jobs]:
+                del left[spec.key]
+                try:
+                    # joblib would run one job in this very process; a pool of two has a worker for it
+                    yield from results([spec], 2)
+                except TerminatedWorkerError:
+                    yield RunResult(spec, "failed", error=DIED)
+
+
+def _in_worker(spec: RunSpec, path: str) -> RunResult:
+    # Ctrl-C reaches the whole group of processes; the parent alone decides what becomes of it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return execute(spec, _read(path))
+
+
+@lru_cache(maxsize=2)
+def _read(path: str) -> MultilayerGraph:
+    graph: MultilayerGraph = pickle.loads(Path(path).read_bytes())
+    return graph
+
+
+# Ray
+
+
+def _ray() -> Any:
+    # Ray warns about a default of its own that will change; it has no bearing on runs without GPUs.
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    return import_extra("ray", "ray", "the backend ray")
+
+
+def _on_ray(specs: Sequence[RunSpec], graphs: Graphs, jobs: int) -> Iterator[RunResult]:
+    """On the cluster that $RAY_ADDRESS names or that this program is connected to, else on a local one."""
+    ray = _ray()
+    ours = not ray.is_initialized()
+    if ours and os.environ.get("RAY_ADDRESS"):
+        ray.init(log_to_driver=False)
+    elif ours:
+        ray.init(
+            num_cpus=jobs, include_dashboard=False, log_to_driver=False, configure_logging=False
+        )
+    try:
+        # A run that fails says so in its result; one that kills its worker would kill the next worker too.
+        remote = ray.remote(num_cpus=1, max_retries=0)(execute)
+        there = {name: ray.put(graph) for name, graph in graphs.items()}
+        waiting, running = iter(specs), {}
+        for spec in waiting:
+            running[remote.remote(spec, there[spec.dataset])] = spec
+            if len(running) >= jobs:
+                yield from _arrived(ray, running)
+        while running:
+            yield from _arrived(ray, running)
+    finally:
+        if ours:
+            ray.shutdown()
+
+
+def _arrived(ray: Any, running: dict[Any, RunSpec]) -> Iterator[RunResult]:
+    """Wait for at least one of the running and yield those that have ended."""
+    ready, _ = ray.wait(list(running), num_returns=1)
+    for reference in ready:
+        spec = running.pop(reference)
+        try:
+            result = ray.get(reference)
+        except ray.exceptions.RayError as error:
+            result = RunResult(spec, "failed", error=f"{DIED} ({str(error).splitlines()[0]})")
+        yield result

@@ -1,0 +1,265 @@
+"""The ledger: one sqlite file with a row per run, which survives being killed and several writers at once."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import sqlite3
+import time
+from datetime import UTC, datetime
+from functools import cache
+from importlib import metadata
+from json import dumps
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pandas as pd
+
+from gramme._version import __version__
+from gramme.errors import DataError
+from gramme.evaluation.run import RunResult, RunSpec
+
+PROTOCOL = 1
+"""Raise it when the same run would come to mean something else; rows of another protocol are kept apart."""
+APPLICATION = 0x6772616D  # "gram", which tells a ledger from other sqlite files
+VERSION = 1
+PATIENCE = 60.0
+"""Seconds to wait for another process that is writing."""
+
+COLUMNS = {
+    "dataset": "TEXT NOT NULL",
+    "dataset_checksum": "TEXT NOT NULL",
+    "method": "TEXT NOT NULL",
+    "settings": "TEXT NOT NULL",
+    "settings_hash": "TEXT NOT NULL",
+    "changed": "TEXT NOT NULL",
+    "train_percent": "REAL NOT NULL",
+    "realisation": "INTEGER NOT NULL",
+    "protocol": "INTEGER NOT NULL",
+    "status": "TEXT NOT NULL CHECK (status IN ('done', 'failed'))",
+    "error": "TEXT",
+    "accuracy": "REAL",
+    "peak_accuracy": "REAL",
+    "macro_f1": "REAL",
+    "log_loss": "REAL",
+    "calibration_error": "REAL",
+    "train_nodes": "INTEGER",
+    "test_nodes": "INTEGER",
+    "classes": "INTEGER",
+    "missed_classes": "INTEGER",
+    "cpu_seconds": "REAL",
+    "wall_seconds": "REAL",
+    "peak_memory": "INTEGER",
+    "versions": "TEXT NOT NULL",
+    "recorded": "TEXT NOT NULL",
+}
+KEY = (
+    "dataset",
+    "dataset_checksum",
+    "method",
+    "settings_hash",
+    "train_percent",
+    "realisation",
+    "protocol",
+)
+_PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "numba", "gensim", "torch-geometric")
+
+
+class Ledger:
+    """The results of a benchmark in a file.
+
+    Every row is a transaction of its own in sqlite's write-ahead log: it is there whole or not at all, whenever the
+    program is killed, and a run has one row however often it is recorded.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; made where it is not there.
+    create : bool
+        With False, the file must be there and is only read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder, "r.sqlite")) as ledger:
+    ...     len(ledger.runs())
+    0
+    """
+
+    def __init__(self, path: Any, *, create: bool = True) -> None:
+        self.path = Path(path)
+        if self.path.is_dir():
+            raise DataError(f"{self.path} is a folder; a file of results is needed")
+        if not create and not self.path.is_file():
+            raise DataError(f"{self.path}: there is no such file; gramme benchmark writes it")
+        if create and not self.path.absolute().parent.is_dir():
+            raise DataError(f"there is no folder {self.path.parent} to write {self.path.name} into")
+        try:
+            self._connection = self._opened(create)
+        except sqlite3.DatabaseError as error:
+            raise DataError(
+                f"{self.path} cannot be used as a file of results of gramme benchmark ({error})"
+            ) from error
+
+    def _opened(self, create: bool) -> sqlite3.Connection:
+        if not create:
+            return self._opened_to_read()
+        connection = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+        try:
+            self._check(connection, empty_allowed=True)
+            _retried(connection, "PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            self._make(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _opened_to_read(self) -> sqlite3.Connection:
+        where = self.path.absolute().as_uri()
+        # a folder that cannot be written has no place for the log's index, and then nobody is writing either
+        for options in ("mode=ro", "mode=ro&immutable=1"):
+            connection = sqlite3.connect(f"{where}?{options}", timeout=PATIENCE, uri=True)
+            try:
+                self._check(connection, empty_allowed=False)
+            except sqlite3.OperationalError:
+                connection.close()
+                if "immutable" in options:
+                    raise
+            except BaseException:
+                connection.close()
+                raise
+            else:
+                return connection
+        raise AssertionError("unreachable")
+
+    def _check(self, connection: sqlite3.Connection, *, empty_allowed: bool) -> None:
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        mark = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if tables == 0 and mark == 0 and empty_allowed:
+            return  # new, or killed before anything was written
+        if mark != APPLICATION:
+            raise DataError(f"{self.path} is no file of results of gramme benchmark")
+        if version > VERSION:
+            raise DataError(f"{self.path} was written by a newer gramme; upgrade to read it")
+
+    def _make(self, connection: sqlite3.Connection) -> None:
+        """The table, all at once; another process may be at it too."""
+        columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+        with _transaction(connection):
+            connection.execute(
+                f"CREATE TABLE IF NOT EXISTS runs "
+                f"(id INTEGER PRIMARY KEY, {columns}, UNIQUE ({', '.join(KEY)}))"
+            )
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def done(self) -> set[tuple[Any, ...]]:
+        """The keys of all runs that are done, as :attr:`RunSpec.key`; failed ones are not among them."""
+        rows = self._connection.execute(
+            f"SELECT {', '.join(KEY[:-1])} FROM runs WHERE status = 'done' AND protocol = ?",
+            (PROTOCOL,),
+        )
+        return set(rows)
+
+    def record(self, result: RunResult, *, replace: bool = False) -> None:
+        """Write a run down; one that is done already stays as it is, unless it shall be replaced."""
+        row = _row(result)
+        names = ", ".join(row)
+        marks = ", ".join("?" for _ in row)
+        changes = ", ".join(f"{name} = excluded.{name}" for name in row if name not in KEY)
+        which = "" if replace else " WHERE runs.status = 'failed'"
+        with _transaction(self._connection):
+            self._connection.execute(
+                f"INSERT INTO runs ({names}) VALUES ({marks}) "
+                f"ON CONFLICT ({', '.join(KEY)}) DO UPDATE SET {changes}{which}",
+                list(row.values()),
+            )
+
+    def runs(self) -> pd.DataFrame:
+        """All runs of this protocol, one row each, in an order that does not depend on when they were done."""
+        cursor = self._connection.execute(
+            f"SELECT {', '.join(COLUMNS)} FROM runs WHERE protocol = ? ORDER BY {', '.join(KEY)}",
+            (PROTOCOL,),
+        )
+        table = pd.DataFrame(cursor.fetchall(), columns=list(COLUMNS))
+        numbers = [name for name, kind in COLUMNS.items() if kind == "REAL"]
+        return table.astype(dict.fromkeys(numbers, float))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _row(result: RunResult) -> dict[str, Any]:
+    spec: RunSpec = result.spec
+    scores = result.scores
+    return {
+        **dict(zip(KEY, (*spec.key, PROTOCOL), strict=True)),
+        "settings": spec.settings,
+        "changed": spec.changed,
+        "status": result.status,
+        "error": result.error,
+        "accuracy": scores and scores.accuracy,
+        "peak_accuracy": result.peak_accuracy,
+        "macro_f1": scores and scores.macro_f1,
+        "log_loss": scores and scores.log_loss,
+        "calibration_error": scores and scores.calibration_error,
+        "train_nodes": int(result.train_nodes),
+        "test_nodes": int(result.test_nodes),
+        "classes": int(result.classes),
+        "missed_classes": int(result.missed_classes),
+        "cpu_seconds": result.cost.cpu_seconds,
+        "wall_seconds": result.cost.wall_seconds,
+        "peak_memory": result.cost.peak_memory,
+        "versions": _versions(),
+        "recorded": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+@cache
+def _versions() -> str:
+    found = {"gramme": __version__, "python": platform.python_version()}
+    for name in _PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return dumps(found, sort_keys=True)
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Any:
+    """All or nothing; begins by waiting for the right to write, so that it cannot fail halfway for lack of it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _retried(connection: sqlite3.Connection, statement: str) -> None:
+    """Change the journal's mode, for which sqlite itself does not wait."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute(statement)
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.05)

@@ -1,0 +1,138 @@
+"""A benchmark under way on the terminal: how far each method is, how fast it goes, and the time left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.markup import escape
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from gramme.evaluation import RunResult, RunSpec
+
+
+class LiveTable:
+    """One row per dataset and method, and a line with runs done, rate and time left.
+
+    On a terminal it is redrawn in place. Elsewhere, in a log file for instance, a line is printed now and then.
+
+    Parameters
+    ----------
+    console : Console
+    wanted : bool
+        With False, nothing is shown.
+    every : float
+        Seconds between two lines where the output is no terminal.
+    """
+
+    def __init__(self, console: Console, *, wanted: bool = True, every: float = 30.0) -> None:
+        self.console, self.wanted, self.every = console, wanted, every
+        self.total = self.finished = self.failed = 0
+        self._began = self._last = time.monotonic()
+        self._rows: dict[tuple[str, str], _Row] = {}
+        self._live: Live | None = None
+
+    def start(self, specs: Sequence[RunSpec], done: int, jobs: int) -> None:
+        """Take note of what is to be done; ``done`` runs are in the ledger already."""
+        self.total = len(specs)
+        self._began = self._last = time.monotonic()
+        for spec in specs:
+            self._rows.setdefault((spec.dataset, spec.method), _Row()).total += 1
+        if not self.wanted:
+            return
+        already = f", {done:,} are done already" if done else ""
+        self.console.print(f"{self.total:,} runs to do{already}; {jobs} at a time")
+        if self.total and self.console.is_terminal:
+            self._live = Live(
+                get_renderable=self.render, console=self.console, refresh_per_second=2
+            )
+            self._live.start()
+
+    def add(self, result: RunResult) -> None:
+        """Count a run that has ended."""
+        self.finished += 1
+        row = self._rows[result.spec.dataset, result.spec.method]
+        row.finished += 1
+        if result.scores is None:
+            self.failed += 1
+            row.failed += 1
+        else:
+            row.accuracy += result.scores.accuracy
+        now = time.monotonic()
+        if self.wanted and self._live is None and now - self._last >= self.every:
+            self._last = now
+            self.console.print(self.line())
+
+    def line(self) -> str:
+        """Runs done, rate and time left, in words."""
+        spent = max(time.monotonic() - self._began, 1e-9)
+        rate = self.finished / spent
+        words = [f"{self.finished:,} of {self.total:,} runs", f"{60 * rate:.1f} per minute"]
+        if self.finished:
+            words.append(f"{_duration((self.total - self.finished) / rate)} left")
+        if self.failed:
+            words.append(f"{self.failed} failed")
+        return ", ".join(words)
+
+    def render(self) -> Group:
+        """The table as it is now; finished rows go first when there are more than the screen holds."""
+        table = Table("dataset", "method", box=None, pad_edge=False, header_style="bold")
+        table.add_column("runs", justify="right")
+        table.add_column("")
+        table.add_column("accuracy so far", justify="right")
+        table.add_column("failed", justify="right")
+        room = max(3, self.console.size.height - 4)
+        open_rows = [key for key, row in self._rows.items() if row.finished < row.total]
+        closed = [key for key in self._rows if key not in open_rows]
+        spare = max(0, room - len(open_rows))
+        shown = (closed[-spare:] if spare else []) + open_rows[:room]
+        for key in shown:
+            row = self._rows[key]
+            good = row.finished - row.failed
+            table.add_row(
+                *(escape(word) for word in key),
+                f"{row.finished}/{row.total}",
+                ProgressBar(total=row.total, completed=row.finished, width=20),
+                f"{100 * row.accuracy / good:.1f}" if good else "",
+                str(row.failed) if row.failed else "",
+            )
+        return Group(table, Text(self.line()))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+
+class _Row:
+    def __init__(self) -> None:
+        self.total = self.finished = self.failed = 0
+        self.accuracy = 0.0
+
+
+def _duration(seconds: float) -> str:
+    """Time in words.
+
+    >>> _duration(42), _duration(130), _duration(7300)
+    ('42 s', '2 min 10 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

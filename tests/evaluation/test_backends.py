@@ -1,0 +1,77 @@
+import os
+import signal
+
+import pytest
+from tests.evaluation.runs import same
+from tests.methods.graphs import planted
+
+from gramme.errors import DataError
+from gramme.evaluation import Ledger, benchmark
+from gramme.evaluation.backends import DIED, check_backend
+from gramme.methods import METHODS, Majority, Method
+
+GRAPHS = {"small": planted(40), "other": planted(50, seed=1)}
+METHODS_HERE = ["majority", "label-propagation", "one-hot-logistic", "gramme-fusion", "line"]
+SETTINGS = {"gramme-fusion": {"epochs": 3, "ensemble": 2}}
+
+
+def runs(folder, name, **options):
+    path = folder / f"{name}.sqlite"
+    options = {"train": [10, 30], "repeats": 2, "settings": SETTINGS} | options
+    benchmark(GRAPHS, options.pop("methods", METHODS_HERE), out=path, **options)
+    with Ledger(path, create=False) as ledger:
+        return ledger.runs()
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """All runs one after the other, in this process."""
+    folder = tmp_path_factory.mktemp("alone")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRAMME_CACHE", str(folder / "cache"))
+        found = runs(folder, "alone", jobs=1)
+    assert found["status"].eq("done").all()
+    assert len(found) == 2 * 5 * 2 * 2
+    return found
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    """Embeddings are made anew, not found where the other runs left them."""
+    monkeypatch.setenv("GRAMME_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_one_job_and_two_give_the_same(tmp_path, alone):
+    same(alone, runs(tmp_path, "two", jobs=2))
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_real_local_ray_gives_the_same(tmp_path, monkeypatch, alone):
+    pytest.importorskip("ray", reason='the extra is absent: pip install "gramme[ray]"')
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    same(alone, runs(tmp_path, "ray", jobs=2, backend="ray"))
+
+
+class Deadly(Majority):
+    """Kills the process it runs in, in one realisation."""
+
+    def fit(self, graph, y=None):
+        if sum(label is not None for label in y) == 12:  # 30 % of 40
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().fit(graph, y)
+
+
+def test_a_run_that_kills_its_process_costs_only_itself(tmp_path):
+    methods = [Method("deadly", Deadly, "dies"), METHODS["majority"]]
+    found = runs(tmp_path, "r", methods=methods, jobs=2, settings={}, repeats=1)
+    assert len(found) == 2 * 2 * 2
+    dead = found[found["status"] == "failed"]
+    assert dead[["dataset", "method", "train_percent", "error"]].to_numpy().tolist() == [
+        ["small", "deadly", 30.0, DIED]
+    ]
+
+
+def test_unknown_backend():
+    with pytest.raises(DataError, match="did you mean 'ray'"):
+        check_backend("rai")

@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+
+from gramme.evaluation.metrics import LEAST_PROBABILITY, calibration_error, score
+
+
+def drawn(nodes=200, classes=4, seed=0):
+    random = np.random.default_rng(seed)
+    return random.integers(classes, size=nodes), random.dirichlet(np.ones(classes), size=nodes)
+
+
+def test_as_scikit_learn_where_all_classes_are_known():
+    truth, probabilities = drawn()
+    found = score(truth.tolist(), probabilities, list(range(4)))
+    guess = probabilities.argmax(1)
+    assert found.accuracy == pytest.approx(sk.accuracy_score(truth, guess))
+    assert found.macro_f1 == pytest.approx(sk.f1_score(truth, guess, average="macro"))
+    assert found.log_loss == pytest.approx(sk.log_loss(truth, probabilities))
+
+
+def test_a_class_never_seen_counts_as_wrong():
+    truth = ["a", "b", "new", "new"]
+    found = score(truth, np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]), ["a", "b"])
+    assert found.accuracy == 0.5
+    assert found.macro_f1 == pytest.approx((2 / 3 + 2 / 3 + 0) / 3)
+    assert found.log_loss == pytest.approx(-np.log(LEAST_PROBABILITY) / 2)
+
+
+def test_one_class_for_everybody():
+    found = score(["a", "a", "b", "b"], np.ones((4, 1)), ["a"])
+    assert found.accuracy == 0.5
+    assert found.calibration_error == pytest.approx(0.5)
+
+
+def test_calibration_error_by_hand_and_of_a_calibrated_method():
+    confidence = np.array([0.61, 0.62, 0.95, 0.99])
+    right = np.array([True, False, True, True])
+    by_hand = (abs(1.23 - 1) + abs(1.94 - 2)) / 4
+    assert calibration_error(confidence, right, bins=10) == pytest.approx(by_hand)
+    random = np.random.default_rng(0)
+    sure = random.uniform(0.5, 1, 50_000)
+    assert calibration_error(sure, random.random(50_000) < sure) < 0.01
+    assert calibration_error(np.ones(4), np.zeros(4, dtype=bool)) == 1.0

@@ -1,0 +1,148 @@
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.evaluation.runs import same
+from tests.methods.graphs import planted
+
+from gramme.errors import DataError
+from gramme.evaluation import Ledger, benchmark
+from gramme.methods import METHODS, Majority, Method
+
+GRAPHS = {"small": planted(40)}
+
+
+class Fragile(Majority):
+    """Fails while the test says so."""
+
+    broken = True
+
+    def fit(self, graph, y=None):
+        if Fragile.broken:
+            raise RuntimeError("not today")
+        return super().fit(graph, y)
+
+
+def test_failures_do_not_stop_the_rest_and_are_tried_again(tmp_path):
+    path = tmp_path / "r.sqlite"
+    methods = [Method("fragile", Fragile, ""), METHODS["majority"]]
+    todo = []
+
+    def go(**options):
+        seen = []
+        table = benchmark(
+            GRAPHS,
+            methods,
+            out=path,
+            train=[10],
+            repeats=3,
+            jobs=1,
+            on_start=lambda specs, done, jobs: todo.append((len(specs), done, jobs)),
+            on_result=lambda result: seen.append((result.spec.method, result.status)),
+            **options,
+        )
+        return table.set_index("method"), seen
+
+    table, seen = go()
+    assert seen == [("fragile", "failed")] * 3 + [("majority", "done")] * 3
+    assert table.loc["fragile", ["repeats", "failed"]].tolist() == [0, 3]
+    Fragile.broken = False
+    try:
+        table, seen = go()
+        assert seen == [("fragile", "done")] * 3
+        assert table.loc["fragile", ["repeats", "failed"]].tolist() == [3, 0]
+        assert go()[1] == []
+        assert len(go(force=True)[1]) == 6
+    finally:
+        Fragile.broken = True
+    assert todo == [(6, 0, 1), (3, 3, 1), (0, 6, 1), (6, 0, 1)]
+
+
+def test_more_repeats_and_methods_add_to_the_ledger(tmp_path):
+    path = tmp_path / "r.sqlite"
+    benchmark(GRAPHS, ["majority"], out=path, train=[10], repeats=2, jobs=1)
+    table = benchmark(
+        GRAPHS, ["majority", "label-propagation"], out=path, train=[10, 20], repeats=3, jobs=1
+    )
+    assert len(table) == 4
+    assert table["repeats"].eq(3).all()
+    with Ledger(path, create=False) as ledger:
+        assert len(ledger.runs()) == 12
+
+
+def test_no_jobs_is_refused_and_nothing_is_written(tmp_path):
+    with pytest.raises(DataError, match="at least one job"):
+        benchmark(GRAPHS, ["majority"], out=tmp_path / "r.sqlite", jobs=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+METHODS_HERE = ["majority", "label-propagation", "one-hot-logistic"]
+ARGUMENTS = ["--datasets", "balance_scale", "--methods", ",".join(METHODS_HERE), "--quiet"]
+REPEATS = 12
+
+
+def command(path, jobs):
+    more = ["--train", "10,30", "--repeats", str(REPEATS), "--jobs", str(jobs), "--out", str(path)]
+    return [sys.executable, "-m", "gramme", "benchmark", *ARGUMENTS, *more]
+
+
+def recorded(path):
+    """Rows that are in the file now; None where it is not there or not made yet."""
+    if not path.exists():
+        return None
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            return connection.execute("SELECT count(*) FROM runs").fetchone()[0]
+    except sqlite3.OperationalError:
+        return None
+
+
+def kill_when(process, path, rows, delay):
+    """Kill the whole group of processes once so many rows are there and a moment has passed."""
+    while process.poll() is None and (recorded(path) or 0) < rows:
+        time.sleep(0.002)
+    time.sleep(delay)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(timeout=60)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
+def test_killed_at_random_moments_nothing_is_lost_or_doubled(tmp_path):
+    path = tmp_path / "killed.sqlite"
+    chance = random.Random(5)
+    total = len(METHODS_HERE) * 2 * REPEATS
+    before = 0
+    for jobs in (2, 1, 1):
+        process = subprocess.Popen(command(path, jobs), start_new_session=True)
+        goal = before + chance.randint(1, total // 4)
+        kill_when(process, path, goal, chance.uniform(0, 0.03))
+        assert process.returncode == -signal.SIGKILL
+        now = recorded(path)
+        assert goal <= now < total
+        before = now
+    assert subprocess.run(command(path, 1), check=False).returncode == 0
+    assert recorded(path) == total
+    whole = tmp_path / "whole.sqlite"
+    benchmark(["balance_scale"], METHODS_HERE, out=whole, train=[10, 30], repeats=REPEATS, jobs=1)
+    with Ledger(path, create=False) as killed, Ledger(whole, create=False) as uninterrupted:
+        same(killed.runs(), uninterrupted.runs())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
+def test_killed_while_the_file_is_made(tmp_path):
+    """Whatever stands there at that moment is completed by the next benchmark."""
+    path = tmp_path / "r.sqlite"
+    process = subprocess.Popen(command(path, 1), start_new_session=True)
+    while not path.exists():
+        assert process.poll() is None
+        time.sleep(0.0005)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(timeout=60)
+    table = benchmark(["balance_scale"], ["majority"], out=path, train=[10], repeats=2, jobs=1)
+    assert table["repeats"].tolist() == [2]
