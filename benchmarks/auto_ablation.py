@@ -1,0 +1,141 @@
+"""What each ingredient of GrammeAuto is worth: the mixture without it, over datasets, percentages and realisations.
+
+Every ingredient is fitted once per realisation, with its out-of-fold predictions, just as GrammeAuto does; the mixtures
+of all subsets follow from those. What was fitted is kept below --work, so that a second call goes on from there.
+
+    python benchmarks/auto_ablation.py                       18 cells, 5 realisations
+    python benchmarks/auto_ablation.py --repeats 20          as many as in the results table
+    python benchmarks/auto_ablation.py --inner               on training labels alone: of a realisation's 30 % training
+                                                             nodes some are learned from and the rest predicted
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import gramme
+from gramme.evaluation.metrics import score
+from gramme.methods.gramme_auto import CREDIT, KINDS
+from gramme.methods.labels import KnownLabels, known_labels
+from gramme.methods.mixing import calibrating_exponent, doubted, mixture_weights, sharpened
+from gramme.methods.out_of_fold import fit_out_of_fold
+from gramme.methods.propagation_choice import class_prior, split_folds
+
+DATASETS = (
+    "vickers_chan",
+    "leskovec_ng",
+    "ckm_social",
+    "balance_scale",
+    "mammography",
+    "congress_votes",
+)
+PERCENTS = (10, 20, 30)
+SHORT = {
+    "label-propagation": "LP",
+    "one-hot-logistic": "LR",
+    "gramme-fusion": "F",
+    "gramme-sg": "SG",
+}
+
+
+def split(nodes: int, percent: int, realisation: int, inner: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes to learn from and nodes to predict."""
+    order = np.random.default_rng(realisation).permutation(nodes)
+    count = max(2, round(percent / 100 * nodes))
+    return order[:count], order[count : round(0.3 * nodes)] if inner else order[count:]
+
+
+def fitted(
+    graph: gramme.MultilayerGraph, known: KnownLabels, realisation: int, path: Path
+) -> dict[str, np.ndarray]:
+    """Out-of-fold and final probabilities of every ingredient, from a file if they are there."""
+    if path.is_file():
+        return dict(np.load(path))
+    auto = gramme.GrammeAuto(random_state=realisation, progress=False)
+    fold = split_folds(known.codes, auto.folds, realisation)
+    found: dict[str, np.ndarray] = {}
+    for name in KINDS:
+        started = time.process_time()
+        model = auto._ingredient(name, realisation)
+        found[f"{name}/unseen"] = fit_out_of_fold(model, graph, known, fold)
+        found[f"{name}/final"] = model.predict_proba()
+        found[f"{name}/seconds"] = np.array(time.process_time() - started)
+    np.savez(path, **found)
+    return found
+
+
+def mixed(found: dict[str, np.ndarray], known: KnownLabels, names: list[str]) -> np.ndarray:
+    """The mixture of some ingredients."""
+    counts = np.bincount(known.codes, minlength=len(known.classes))
+    prior = class_prior(counts)
+    tested = counts[known.codes] > 1
+    codes = known.codes[tested]
+    unseen = [doubted(found[f"{name}/unseen"][tested], prior) for name in names]
+    own = np.stack([part[np.arange(codes.size), codes] for part in unseen], axis=1)
+    weights = mixture_weights(own, [CREDIT[name] for name in names])
+    exponent = calibrating_exponent(np.tensordot(weights, np.stack(unseen), 1), codes)
+    final = np.stack([doubted(found[f"{name}/final"], prior) for name in names])
+    return sharpened(np.tensordot(weights, final, 1), exponent)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--inner", action="store_true")
+    parser.add_argument("--datasets", default=",".join(DATASETS))
+    parser.add_argument("--work", type=Path, default=Path("build/auto"))
+    chosen = parser.parse_args()
+    chosen.work.mkdir(parents=True, exist_ok=True)
+    names = list(KINDS)
+    subsets = {"all four": names}
+    subsets |= {f"without {SHORT[name]}": [n for n in names if n != name] for name in names}
+    subsets |= {f"{SHORT[name]} alone": [name] for name in names}
+    rows = []
+    for dataset in chosen.datasets.split(","):
+        graph = gramme.datasets.load(dataset)
+        assert graph.labels is not None
+        for realisation in range(chosen.repeats):
+            for percent in PERCENTS[:2] if chosen.inner else PERCENTS:
+                learn, predict = split(graph.num_nodes, percent, realisation, chosen.inner)
+                y = np.full(graph.num_nodes, None, dtype=object)
+                y[learn] = graph.labels[learn]
+                if len(set(graph.labels[learn])) == 1:  # every method predicts the one class
+                    right = float((graph.labels[predict] == graph.labels[learn[0]]).mean())
+                    rows += [(dataset, percent, name, right, np.nan) for name in subsets]
+                    continue
+                kind = "inner" if chosen.inner else "outer"
+                path = chosen.work / f"{dataset}_{percent}_{realisation}_{kind}.npz"
+                bare = graph.replace(labels=None)
+                known = known_labels(bare, y)
+                found = fitted(bare, known, realisation, path)
+                for name, parts in subsets.items():
+                    scores = score(
+                        graph.labels[predict],
+                        mixed(found, known, parts)[predict],
+                        known.classes.tolist(),
+                    )
+                    rows.append((dataset, percent, name, scores.accuracy, scores.calibration_error))
+        table(rows)
+
+
+def table(rows: list[tuple[str, int, str, float, float]]) -> None:
+    """Print accuracy in percent for every subset and cell, and the mean calibration error."""
+    columns = ["dataset", "percent", "mixture", "accuracy", "calibration"]
+    frame = pd.DataFrame(rows, columns=columns)
+    means = frame.groupby(["mixture", "dataset", "percent"], sort=False)[["accuracy"]].mean()
+    wide = 100 * means["accuracy"].unstack([1, 2])
+    wide.columns = pd.Index([f"{dataset} {percent}" for dataset, percent in wide.columns])
+    wide["mean"] = wide.mean(axis=1)
+    wide["calibration error"] = 100 * frame.groupby("mixture", sort=False)["calibration"].mean()
+    print(wide.round(2).to_string(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
