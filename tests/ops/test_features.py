@@ -79,3 +79,9 @@ def test_any_whole_number_is_a_seed() -> None:
     names = pd.Index(["Ann"])
     for seed in (-1, 2**63, 2**70):
         assert np.isfinite(random_features(names, 2, seed)).all()
+
+
+def test_names_that_no_file_can_hold_have_features_too():
+    found = random_features(pd.Index(["\ud800", "\udfff", "ok"], dtype=object), 4, seed=0)
+    assert np.isfinite(found).all()
+    assert (found[0] != found[1]).any()

@@ -245,7 +245,9 @@ class GrammeAuto(NodeClassifier):
         layers = {name: model.layer_importance_ for name, model in self.models_.items()}
         return mixture_in_words(weights, layers)
 
-    def _attention(self) -> AttentionModel:
+    @property
+    def attention_(self) -> AttentionModel:
+        """The attention model whose embedding, history and attention this shows; missing where none takes part."""
         for name in ATTENTION:
             model = self.models_.get(name)
             if isinstance(model, AttentionModel):
@@ -255,24 +257,24 @@ class GrammeAuto(NodeClassifier):
     @property
     def embedding_(self) -> NDArray[np.float32]:
         """The embedding of the nodes by the fusion ingredient, or by GrAMME-SG where that is not among them."""
-        return self._attention().embedding_
+        return self.attention_.embedding_
 
     @property
     def history_(self) -> pd.DataFrame:
         """The training history of the ingredient that gives the embedding."""
-        return self._attention().history_
+        return self.attention_.history_
 
     def embed(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         """The embedding of a graph's nodes by the ingredient that gives ``embedding_``."""
         self._check_fitted()
-        return self._attention().embed(graph)
+        return self.attention_.embed(graph)
 
     def node_attention(
         self, layer: str, *, hop: int = 1, graph: MultilayerGraph | None = None
     ) -> pd.Series:
         """Who is listened to in a layer by the attention ingredient; see :meth:`GrammeFusion.node_attention`."""
         self._check_fitted()
-        return self._attention().node_attention(layer, hop=hop, graph=graph)
+        return self.attention_.node_attention(layer, hop=hop, graph=graph)
 
     # Saving
 

@@ -63,7 +63,10 @@ def name_hashes(names: pd.Index) -> NDArray[np.uint64]:
     """
     if len(names) == 0:
         return np.zeros(0, dtype=np.uint64)
-    texts = np.array([str(name) for name in names], dtype=object)
+    # half of a surrogate pair, as a broken file may hold, has no bytes in UTF-8: its escape stands in for it
+    texts = np.array(
+        [str(name).encode("utf-8", "backslashreplace").decode() for name in names], dtype=object
+    )
     hashes: NDArray[np.uint64] = pd.util.hash_array(texts, categorize=False)
     return hashes
 

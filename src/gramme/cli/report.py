@@ -1,0 +1,102 @@
+"""``gramme report``: one HTML page about a fit or about a benchmark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from gramme.cli import data as reading
+from gramme.cli.console import out, warnings_as_notes
+from gramme.errors import DataError
+from gramme.io.atomic import write_files
+
+SQLITE = b"SQLite format 3\x00"
+"""How the file of a benchmark's ledger begins."""
+
+
+def report(
+    source: Annotated[
+        Path,
+        typer.Argument(help="A folder of gramme fit, or the ledger of gramme benchmark (.sqlite)."),
+    ],
+    target: Path = typer.Option(..., "--out", help="HTML file to write."),
+    data: str | None = typer.Option(
+        None, "--data", help="The data of the fit, to make its page from the model anew."
+    ),
+    labels: reading.Labels = None,
+    labels_format: reading.LabelsFormat = None,
+    label: reading.Label = None,
+    source_format: reading.SourceFormat = None,
+    directed: reading.Directed = None,
+    encoding: reading.Encoding = "utf-8",
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace the file if it exists."),
+) -> None:
+    """Write one HTML page that opens offline: about a fit, or about all runs of a benchmark.
+
+    The page of a fit is made from the one in its folder; with --data it is made from the model and the data it was
+    fitted on, which works also where the page is gone.
+    """
+    if target.is_dir():
+        raise DataError(
+            f"{target} is a folder; name a file to write, like {target / 'report.html'}"
+        )
+    if target.exists() and not overwrite:
+        raise DataError(f"{target} exists already; name another file or say --overwrite")
+    if not source.exists():
+        raise DataError(f"there is no folder or ledger {str(source)!r}")
+    if _is_ledger(source):
+        if data is not None:
+            raise DataError(
+                "--data is for the page of a fit; a ledger holds all that its page needs"
+            )
+        from gramme.report.page.benchmark_page import benchmark_page
+
+        text = benchmark_page(source)
+    elif data is not None:
+        from gramme.cli import fitting
+        from gramme.report.page.again import page_from_model
+
+        folder = source if source.is_dir() else source.parent
+        model_path = folder / "model.safetensors"
+        with warnings_as_notes():
+            model = fitting.load(model_path)
+            graph = reading.open_again(
+                data,
+                fitting.table_record(model_path),
+                format=source_format,
+                labels=labels,
+                labels_format=labels_format,
+                label=label,
+                directed=directed,
+                encoding=encoding,
+            )
+            text = page_from_model(folder, model, graph)
+    else:
+        text = _from_page(source)
+    write_files({target: text}, overwrite=overwrite)
+    out.print(escape(f"open {target}"))
+
+
+def _is_ledger(source: Path) -> bool:
+    if not source.is_file():
+        return False
+    with source.open("rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
+
+
+def _from_page(source: Path) -> str:
+    from gramme.report.page.again import page_from_page
+
+    page = source if source.suffix == ".html" else source / "report.html"
+    if page.is_file():
+        return page_from_page(page)
+    if source.is_dir() and (source / "model.safetensors").is_file():
+        raise DataError(
+            f"{source} has no report.html to go by; say --data DATA, the data it was fitted on, to make it anew"
+        )
+    raise DataError(
+        f"{source} is neither a folder of gramme fit nor a ledger of gramme benchmark (an sqlite file)"
+    )

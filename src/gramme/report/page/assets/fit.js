@@ -1,0 +1,145 @@
+/* The page of a fit: joins map, colours, search, panel and table. */
+(function fit() {
+  const { data, element, name, percent, count, unpack, unpackShares } = gramme;
+  if (data.kind !== "fit" || !data.nodes.count) return;
+  const byId = (id) => document.getElementById(id);
+  const raw = data.nodes, total = raw.count;
+  const nodes = {
+    names: raw.names, labels: raw.labels, label: unpack(raw.label), predicted: unpack(raw.predicted), use: unpack(raw.use),
+    probability: unpackShares(raw.probability), own: unpackShares(raw.own), judged: unpack(raw.judged), judge: unpack(raw.judge),
+    doubtful(i) { return this.label[i] > 0 && this.judged[i] > 0 && this.judged[i] !== this.label[i]; },
+    labelText(i) { return this.label[i] ? this.labels[this.label[i] - 1] : ""; },
+    predictedText(i) { return this.labels[this.predicted[i] - 1] || ""; },
+  };
+  const places = (packed) => ({ x: unpackShares(packed.x), y: unpackShares(packed.y) });
+  const after = places(data.map.after), before = data.map.before ? places(data.map.before) : null;
+  const neighbourhoods = data.neighbourhoods.map(gramme.neighbourhood);
+
+  /* Colours: a code per node (0 for none) and names, or a share per node. At most nine groups have a colour of their own. */
+  const MOST = 9;
+  const byCodes = (title, codes, names, ordered) => ({ title, make() {
+    const sizes = new Uint32Array(names.length + 1);
+    for (const code of codes) sizes[code]++;
+    let kept = names.map((_, k) => k + 1).filter((code) => sizes[code]);
+    const dropped = kept.length > MOST + 1;
+    if (dropped) kept = kept.sort((a, b) => sizes[b] - sizes[a]).slice(0, MOST);
+    if (ordered !== "given") kept.sort((a, b) => new Intl.Collator(undefined, { numeric: true }).compare(names[a - 1], names[b - 1]));
+    const slot = new Uint8Array(names.length + 1).fill(11);
+    slot[0] = 0;
+    kept.forEach((code, k) => { slot[code] = k + 1; });
+    const legend = kept.map((code, k) => ({ slot: k + 1, text: names[code - 1], size: sizes[code] }));
+    const others = codes.reduce((sum, code) => sum + (slot[code] === 11), 0);
+    if (others) legend.push({ slot: 11, text: "other", size: others });
+    if (sizes[0]) legend.push({ slot: 0, text: "none", size: sizes[0] });
+    return { slots: Uint8Array.from(codes, (code) => slot[code]), legend };
+  } });
+  const byShare = (title, values, low, high, words) => ({ title, make: () => ({
+    slots: Uint8Array.from(values, (value) => 12 + Math.round(63 * Math.min(1, Math.max(0, (value - low) / (high - low || 1))))), ramp: words, legend: [],
+  }) });
+  function layerColours(around) {
+    const { layer } = around, found = [];
+    if (layer.kind === "edges")
+      found.push(byCodes(layer.name + " · " + layer.colour.what, unpack(layer.colour.codes), layer.colour.names, "given"));
+    else {
+      const codes = new Uint32Array(total);
+      for (let i = 0; i < total; i++) // the largest of its groups
+        for (let k = around.starts[i]; k < around.starts[i + 1]; k++)
+          if (!codes[i] || around.sizes[around.groups[k]] > around.sizes[codes[i] - 1]) codes[i] = around.groups[k] + 1;
+      found.push({ title: layer.name, make: () => byCodes("", codes, [...around.sizes].map((_, g) => around.title(g))).make() });
+    }
+    if (around.heard) {
+      const logs = Float32Array.from(around.heard, (value) => Math.log2(Math.max(value, 1e-4)));
+      const edge = Math.max(0.3, Math.min(3, [...logs].sort((a, b) => a - b)[Math.floor(0.98 * (total - 1))]));
+      found.push(byShare(layer.name + " · attention received", logs, -edge, edge, ["less than average", "more"]));
+    }
+    return found;
+  }
+  const confidence = () => {
+    const guess = 1 / Math.max(2, data.labels.classes.length);
+    return byShare("confidence", nodes.probability, guess, 1, [percent(guess), "100 % sure"]);
+  };
+  const schemes = [
+    ...(nodes.label.some((code) => code) ? [byCodes("known label", nodes.label, nodes.labels)] : []),
+    byCodes("prediction", nodes.predicted, nodes.labels), confidence(), ...neighbourhoods.flatMap(layerColours),
+  ];
+  const chooser = byId("colour");
+  schemes.forEach((scheme, k) => chooser.append(element("option", { value: k }, scheme.title.length > 70 ? scheme.title.slice(0, 69) + "…" : scheme.title)));
+
+  const palette = [], packedPalette = new Uint32Array(76);
+  const colourOf = { slots: new Uint8Array(total), words: new Uint32Array(total), css: (i) => palette[colourOf.slots[i]] };
+  let made = null;
+
+  function rgb(text) {
+    const found = /^#(..)(..)(..)$/.exec(text);
+    return found ? found.slice(1).map((part) => parseInt(part, 16)) : [128, 128, 128];
+  }
+  /* Slots: 0 none, 1 to 10 groups, 11 other, 12 to 75 a ramp from yellow by red to blue. */
+  function readPalette() {
+    const colours = [rgb(gramme.colour("--none"))];
+    for (let k = 1; k <= 10; k++) colours.push(rgb(gramme.colour("--c" + k)));
+    colours.push(rgb(gramme.colour("--other")));
+    const stops = [1, 2, 3, 4, 5].map((k) => rgb(gramme.colour("--ramp" + k)));
+    for (let k = 0; k < 64; k++) {
+      const at = (k / 63) * (stops.length - 1), low = Math.min(stops.length - 2, Math.floor(at)), t = at - low;
+      colours.push(stops[low].map((value, c) => Math.round(value + (stops[low + 1][c] - value) * t)));
+    }
+    colours.forEach(([red, green, blue], k) => {
+      palette[k] = "rgb(" + red + "," + green + "," + blue + ")";
+      packedPalette[k] = (255 << 24) | (blue << 16) | (green << 8) | red;
+    });
+  }
+  function swatch(slot) {
+    const spot = element("span", { class: "swatch", "aria-hidden": "true" });
+    spot.style.background = palette[slot];
+    return spot;
+  }
+  function paint() {
+    readPalette();
+    colourOf.slots = made.slots;
+    for (let i = 0; i < total; i++) colourOf.words[i] = packedPalette[made.slots[i]];
+    const items = made.legend.map((one) => element("li", {}, swatch(one.slot), name(one.text, 40), element("span", { class: "faint" }, count(one.size))));
+    if (made.ramp) {
+      const ramp = element("span", { class: "ramp", "aria-hidden": "true" });
+      ramp.style.background = "linear-gradient(to right," + [12, 28, 43, 59, 75].map((k) => palette[k]).join(",") + ")";
+      items.push(element("li", {}, made.ramp[0], ramp, made.ramp[1]));
+    }
+    byId("legend").replaceChildren(...items);
+    if (map) map.request();
+  }
+  function recolour() { made = schemes[chooser.value].make(); paint(); }
+
+  const tip = byId("tip"), canvas = byId("scatter");
+  function onHover(i, x, y) {
+    tip.hidden = i < 0;
+    if (i < 0) return;
+    const lines = [element("strong", {}, name(nodes.names[i], 120))];
+    if (nodes.label[i]) lines.push("label ", name(nodes.labelText(i), 60), nodes.use[i] === 2 ? " (held out)" : "", element("br"));
+    lines.push("predicted ", name(nodes.predictedText(i), 60), ", " + percent(nodes.probability[i]));
+    tip.replaceChildren(...lines);
+    const right = x > canvas.clientWidth / 2, low = y > canvas.clientHeight / 2;
+    tip.style.transform = "translate(" + (right ? x - 14 : x + 14) + "px," + (low ? y - 10 : y + 14) + "px)" +
+      (right ? " translateX(-100%)" : "") + (low ? " translateY(-100%)" : "");
+  }
+  let map = null;
+  made = schemes[0].make();
+  paint();
+  map = gramme.map({ canvas, count: total, places: after, colourOf, onHover, onSelect: (i) => show(i) });
+  gramme.scatter = map;
+  gramme.themeListeners.push(paint);
+  chooser.addEventListener("change", recolour);
+  byId("zoom-in").addEventListener("click", () => map.zoom(1.5));
+  byId("zoom-out").addEventListener("click", () => map.zoom(1 / 1.5));
+  byId("zoom-all").addEventListener("click", () => map.all());
+  for (const choice of document.querySelectorAll("input[name=when]"))
+    choice.addEventListener("change", () => {
+      const first = choice.value === "before";
+      map.change(first ? before : after);
+      byId("map-how").textContent = first ? data.map.how_before : data.map.how;
+    });
+
+  const show = gramme.panel({ place: byId("panel"), nodes, neighbourhoods, choose });
+  function choose(i) { map.show(i); show(i); }
+
+  gramme.search({ input: byId("search"), list: byId("found"), nodes, choose });
+  gramme.nodeTable({ nodes, total, choose });
+})();

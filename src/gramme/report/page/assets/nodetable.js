@@ -1,0 +1,50 @@
+/* The nodes to look at: least certain, likely mislabelled, or all, as a table with filter and export. */
+gramme.nodeTable = function ({ nodes, total, choose }) {
+  const byId = (id) => document.getElementById(id);
+  const { name, percent, count, element } = gramme;
+  const view = byId("view"), filter = byId("filter"), more = byId("more");
+  const every = Array.from({ length: total }, (_, i) => i);
+  const open = every.filter((i) => nodes.use[i] !== 1);
+  const doubtful = every.filter((i) => nodes.doubtful(i));
+  const sets = { uncertain: open.length ? open : every, doubtful, all: every };
+  const told = {
+    uncertain: open.length ? "Nodes the model did not learn from, the least certain first." : "Every node has a label, so these are the nodes whose own label was given the lowest probability.",
+    doubtful: "Nodes whose label the model would not have given, the least likely labels first.",
+    all: "All nodes on this page.",
+  };
+  const seen = doubtful.filter((i) => nodes.judge[i] === 2).length;
+  byId("doubt-how").textContent = !every.some((i) => nodes.label[i]) ? "" : seen
+    ? "Some labels were judged by the very model that learned from them, which rarely doubts what it was told; there may be more."
+    : "Each label was judged by a model that had not learned from it.";
+  byId("view").options[1].textContent = "likely mislabelled (" + count(doubtful.length) + ")";
+  const uses = ["", "learned from", "held out"];
+  const text = (get) => ({ key: get, value: get });
+  const columns = [
+    { title: "Node", field: "node", ...text((i) => nodes.names[i]),
+      show: (i) => element("button", { type: "button", class: "link", onclick: () => { choose(i); byId("map").scrollIntoView(); } }, name(nodes.names[i], 60)) },
+    { title: "Label", field: "label", ...text((i) => nodes.labelText(i)), show: (i) => name(nodes.labelText(i), 40) },
+    { title: "Used for", field: "label_use", ...text((i) => uses[nodes.use[i]]), show: (i) => uses[nodes.use[i]] || "–" },
+    { title: "Prediction", field: "predicted", ...text((i) => nodes.predictedText(i)), show: (i) => name(nodes.predictedText(i), 40) },
+    { title: "Probability", field: "probability", number: true, key: (i) => nodes.probability[i],
+      value: (i) => nodes.probability[i].toFixed(4), show: (i) => percent(nodes.probability[i]) },
+    { title: "Own label", field: "probability_of_own_label", number: true, key: (i) => (nodes.label[i] ? nodes.own[i] : 2),
+      value: (i) => (nodes.label[i] ? nodes.own[i].toFixed(4) : ""), show: (i) => (nodes.label[i] ? percent(nodes.own[i]) : "–") },
+  ];
+  const PROBABILITY = { column: 4, down: false, shown: 25 }, OWN = { column: 5, down: false, shown: 25 };
+  const UNCERTAIN = open.length ? PROBABILITY : OWN; // how sure a model is of what it was told says little
+  let wanted = "";
+  const table = gramme.table({
+    table: byId("nodes"), columns, rows: () => sets[view.value], sort: UNCERTAIN,
+    match: (i) => !wanted || [nodes.names[i], nodes.labelText(i), nodes.predictedText(i)].some((one) => one.toLowerCase().includes(wanted)),
+    fill(shown, all) {
+      byId("nodes-caption").textContent = told[view.value];
+      byId("nodes-count").textContent = count(shown) + " of " + count(all) + " shown";
+      more.hidden = shown >= all;
+    },
+  });
+  view.addEventListener("change", () => table.restart(view.value === "doubtful" ? OWN : view.value === "uncertain" ? UNCERTAIN : { column: 0, down: false }));
+  filter.addEventListener("input", () => { wanted = filter.value.trim().toLowerCase(); table.restart(); });
+  more.addEventListener("click", () => table.more());
+  byId("export").addEventListener("click", () => gramme.saveFile("nodes.csv", table.csv()));
+  table.draw();
+};

@@ -1,0 +1,256 @@
+"""The sections of a benchmark's page: the table, plots per dataset, ranks, time against accuracy, how to repeat it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+from gramme.report.page.charts import COLOURS, Series, chart, legend
+from gramme.report.page.frame import frame
+from gramme.report.page.html import escape, name, shorten
+from gramme.report.page.rank_figure import rank_figure
+
+_DASHED_AFTER = COLOURS
+_GUESS = "majority"
+
+
+def benchmark_body(data: dict[str, Any]) -> str:
+    """Everything between the body tags but the data and the script."""
+    sections = [
+        ("results", "Results", _table_frame()),
+        ("plots", "Accuracy by training percentage", plots(data)),
+        ("ranks", "Ranks over all datasets", ranks(data)),
+        ("time", "Time against accuracy", time(data)),
+        ("failures", "Failed runs", failures(data)),
+        ("repeat", "How to repeat this", repeat(data)),
+    ]
+    return frame(
+        "report of a benchmark",
+        data["name"],
+        summary(data),
+        sections,
+        without_script="The table of results needs JavaScript, which is switched off here.",
+    )
+
+
+def summary(data: dict[str, Any]) -> str:
+    """What was compared, in two sentences."""
+    rows = data["rows"]
+    datasets = sorted({row["dataset"] for row in rows})
+    percents = sorted({row["train_percent"] for row in rows})
+    repeats = sorted({row["repeats"] for row in rows})
+    times = f"{repeats[0]}" if len(repeats) == 1 else f"{repeats[0]} to {repeats[-1]}"
+    listed = ", ".join(name(dataset, 40) for dataset in datasets[:8]) + (
+        " …" if len(datasets) > 8 else ""
+    )
+    shares = ", ".join(f"{percent:g}" for percent in percents)
+    return (
+        f'<p class="lead"><strong>{_many(len(data["methods"]), "method")}</strong> were compared on '
+        f"<strong>{_many(len(datasets), 'dataset')}</strong> ({listed}), "
+        f"in {_many(data['runs'], 'run')}. Each learned from {shares} % of the labels and was scored once on all other "
+        f"nodes; this was repeated for {times} random splits, "
+        "the same ones for every method.</p>"
+    )
+
+
+def _many(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def _table_frame() -> str:
+    return (
+        "<p>Accuracy is the mean over the splits in percent, ± half of its 95 % interval. "
+        "<strong>Bold</strong>: no method is better at the 5 % level by the paired test for overlapping splits, "
+        "corrected for many comparisons. “Paper” is the published figure, found in the paper’s own way, so a "
+        "difference is no verdict. “Peak” is the best epoch judged on the test nodes themselves: optimistic, for "
+        "comparison only.</p>"
+        '<div class="controls"><label>Training percentage <select id="percent"></select></label>'
+        '<label>Filter <input id="filter" type="search" autocomplete="off" spellcheck="false" '
+        'placeholder="dataset or method"></label><button type="button" id="export">Export as CSV</button></div>'
+        '<div class="scroll" tabindex="0" role="region" aria-label="Table of results"><table id="runs">'
+        '<caption class="sr">Results per dataset, method and training percentage</caption><thead></thead>'
+        '<tbody></tbody></table></div><p id="runs-count" role="status" class="faint"></p>'
+    )
+
+
+def plots(data: dict[str, Any]) -> str:
+    """A small chart per dataset, one line per method."""
+    styles = _styles(data["methods"])
+    figures = []
+    for dataset in sorted({row["dataset"] for row in data["rows"]}):
+        rows = [
+            row
+            for row in data["rows"]
+            if row["dataset"] == dataset and _there(row["accuracy_mean"])
+        ]
+        percents = sorted({row["train_percent"] for row in rows})
+        gap = min((b - a for a, b in itertools.pairwise(percents)), default=1.0)
+        series = []
+        told = ""
+        for number, method in enumerate(data["methods"]):
+            mine = sorted(
+                (row for row in rows if row["method"] == method),
+                key=lambda row: row["train_percent"],
+            )
+            if not mine:
+                continue
+            if method == _GUESS and len(data["methods"]) > 1:
+                # far below all others, it would squeeze their lines together
+                share = sum(row["accuracy_mean"] for row in mine) / len(mine)
+                told = f" (guessing: {share:.0f} %)"
+                continue
+            # aside by a little, so that intervals do not cover each other
+            shift = 0.25 * gap * (number / max(len(data["methods"]) - 1, 1) - 0.5)
+            means = [row["accuracy_mean"] for row in mine]
+            reach = [row["accuracy_ci95"] if _there(row["accuracy_ci95"]) else 0.0 for row in mine]
+            style, dashed = styles[method]
+            series.append(
+                Series(
+                    method,
+                    [row["train_percent"] + shift for row in mine],
+                    means,
+                    [max(0.0, mean - one) for mean, one in zip(means, reach, strict=True)],
+                    [min(100.0, mean + one) for mean, one in zip(means, reach, strict=True)],
+                    style=style,
+                    dashed=dashed,
+                )
+            )
+        drawn = chart(
+            series,
+            title=f"Accuracy of each method on {shorten(dataset, 60)} by training percentage",
+            x_label="training nodes, %",
+            y_label="accuracy, %",
+            ticks_x=percents,
+        )
+        figures.append(
+            f"<figure><figcaption><strong>{name(dataset, 60)}</strong>{told}</figcaption>{drawn}</figure>"
+        )
+    drawn_methods = [one for one in data["methods"] if one != _GUESS or len(data["methods"]) == 1]
+    keys = [
+        Series(shorten(method, 60), [], [], style=styles[method][0], dashed=styles[method][1])
+        for method in drawn_methods
+    ]
+    return (
+        "<p>Bars are 95 % intervals of the mean over the splits. “Guessing” always answers with the most common "
+        f"class.</p>{legend(keys)}"
+        f'<div class="figures">{"".join(figures)}</div>'
+    )
+
+
+def ranks(data: dict[str, Any]) -> str:
+    """A critical-difference figure per training percentage."""
+    if not data["rankings"]:
+        return "<p>Ranks need at least 2 methods that have been run on at least 2 datasets; there are too few yet.</p>"
+    figures = "".join(
+        f"<figure><figcaption><strong>{one['train_percent']:g} % training nodes</strong>, {one['datasets']} datasets"
+        + (f", Friedman p = {one['p_value']:.2g}" if _there(one["p_value"]) else "")
+        + f"</figcaption>{rank_figure(one)}</figure>"
+        for one in data["rankings"]
+    )
+    return (
+        "<p>On each dataset the most accurate method has rank 1; shown is the average. Methods joined by a bar are not "
+        "told apart: their ranks differ by less than the critical difference (Nemenyi, 5 %). Only datasets that every "
+        f'method was run on count.</p><div class="figures">{figures}</div>'
+    )
+
+
+def time(data: dict[str, Any]) -> str:
+    """Processor time against accuracy, means over the datasets that all methods have been run on."""
+    rows = [
+        row
+        for row in data["rows"]
+        if _there(row["accuracy_mean"]) and _there(row["cpu_seconds_mean"])
+    ]
+    of = {
+        method: {(row["dataset"], row["train_percent"]) for row in rows if row["method"] == method}
+        for method in data["methods"]
+    }
+    ran = [method for method in data["methods"] if of[method]]
+    common = set.intersection(*(of[method] for method in ran)) if ran else set()
+    if not common:
+        return ""
+    styles = _styles(data["methods"])
+    found = []
+    for method in ran:
+        mine = [
+            row
+            for row in rows
+            if row["method"] == method and (row["dataset"], row["train_percent"]) in common
+        ]
+        seconds = math.exp(
+            sum(math.log(max(row["cpu_seconds_mean"], 1e-6)) for row in mine) / len(mine)
+        )
+        accuracy = sum(row["accuracy_mean"] for row in mine) / len(mine)
+        found.append((accuracy, seconds, method))
+    found.sort(reverse=True)
+    series = [
+        Series(method, [seconds], [accuracy], style=styles[method][0])
+        for accuracy, seconds, method in found
+    ]
+    listed = "".join(
+        f'<tr><td class="number">{number}</td><th scope="row">{name(method, 40)}</th>'
+        f'<td class="number">{accuracy:.1f}</td><td class="number">{seconds:.3g}</td></tr>'
+        for number, (accuracy, seconds, method) in enumerate(found, start=1)
+    )
+    drawn = chart(
+        series,
+        title="Mean accuracy against processor time per run, one point per method",
+        x_label="processor seconds per run",
+        y_label="accuracy, %",
+        log_x=True,
+        lines=False,
+        numbered=True,
+    )
+    datasets = len({dataset for dataset, _ in common})
+    return (
+        f"<p>Up and to the left is better. Means over {_many(datasets, 'dataset')} and all percentages that every "
+        f'method was run on; time is a geometric mean.</p><div class="beside"><div>{drawn}</div>'
+        '<div class="scroll"><table>'
+        '<caption class="sr">The points of the figure</caption><thead><tr>'
+        '<th scope="col"><span class="sr">Number</span></th>'
+        '<th scope="col">Method</th><th scope="col" class="number">Accuracy, %</th>'
+        f'<th scope="col" class="number">Seconds</th></tr></thead><tbody>{listed}</tbody></table></div></div>'
+    )
+
+
+def failures(data: dict[str, Any]) -> str:
+    """What went wrong, where anything did."""
+    if not data["failures"]:
+        return ""
+    rows = "".join(
+        f"<tr><td>{name(one['dataset'], 40)}</td><td>{name(one['method'], 40)}</td>"
+        f'<td class="number">{one["runs"]:,}</td><td>{name(one["error"], 300)}</td></tr>'
+        for one in data["failures"][:200]
+    )
+    return (
+        '<div class="scroll"><table><caption>Runs that ended with an error; they count nowhere above.</caption>'
+        "<thead><tr>"
+        '<th scope="col">Dataset</th><th scope="col">Method</th><th scope="col" class="number">Runs</th>'
+        f'<th scope="col">Error</th></tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+
+
+def repeat(data: dict[str, Any]) -> str:
+    """The command and the versions."""
+    versions = "".join(
+        f"<li>{', '.join(f'{escape(key)} {escape(value)}' for key, value in one.items())}</li>"
+        for one in data["versions"][:10]
+    )
+    return (
+        f'<pre tabindex="0"><code>{escape(shorten(data["command"], 4000))}</code></pre>'
+        "<p>A run that the ledger holds already is not done again. Settings named after a method were changed from "
+        f"their defaults.</p><p>Made with:</p><ul>{versions}</ul>"
+    )
+
+
+def _styles(methods: list[str]) -> dict[str, tuple[int, bool]]:
+    """A colour for each method, and dashes once all colours are taken."""
+    return {
+        method: (1 + place % COLOURS, place >= _DASHED_AFTER)
+        for place, method in enumerate(methods)
+    }
+
+
+def _there(value: Any) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value)

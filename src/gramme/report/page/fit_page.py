@@ -1,0 +1,171 @@
+"""The page of a fit: collects everything a reader may ask about it, and writes it as one HTML file.
+
+All that a page shows lies in its data block, and :func:`render_fit` needs nothing else. So ``gramme report DIR`` makes
+the page anew from ``report.html`` itself, without the data the model was fitted on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.io.atomic import write_files
+from gramme.methods import NodeClassifier
+from gramme.methods.ensemble import EnsembleModel
+from gramme.report.page.fit_sections import fit_body, page_title
+from gramme.report.page.html import page
+from gramme.report.page.layout import plane
+from gramme.report.page.neighbours import neighbourhoods
+from gramme.report.page.nodes import node_table
+from gramme.report.page.pack import pack_shares
+from gramme.report.tables import layer_table
+
+FORMAT, VERSION = "gramme-report", 1
+
+
+def write_fit_page(
+    path: Path,
+    model: NodeClassifier,
+    graph: MultilayerGraph,
+    *,
+    known: Iterable[Any] | None = None,
+    estimate: Mapping[str, Any] | None = None,
+    config: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write the page of a fitted model.
+
+    Parameters
+    ----------
+    path : Path
+        The HTML file to write; it appears whole or not at all.
+    model : NodeClassifier
+        Fitted on ``graph``.
+    graph : MultilayerGraph
+    known : array of object, optional
+        The labels it was fitted on, None where unknown; the graph's own where not given.
+    estimate : mapping, optional
+        How accurate it is: ``kind`` ("holdout", "cross-validation", "none"), ``accuracy``, ``accuracy_ci95``,
+        ``nodes``, ``folds``, ``confusion`` and ``predictions``; what is missing is left out of the page.
+    config : mapping, optional
+        What ``config.json`` notes: data, method, seed, parameters, versions, command, ...
+    """
+    data = fit_data(model, graph, known=known, estimate=estimate, config=config)
+    write_files({Path(path): render_fit(data)})
+    return Path(path)
+
+
+def render_fit(data: dict[str, Any]) -> str:
+    """The page as text, from its data alone."""
+    return page(page_title(data), fit_body(data), data)
+
+
+def fit_data(
+    model: NodeClassifier,
+    graph: MultilayerGraph,
+    *,
+    known: Iterable[Any] | None = None,
+    estimate: Mapping[str, Any] | None = None,
+    config: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Everything the page of a fit shows, as plain values; parameters as for :func:`write_fit_page`."""
+    measured = dict(estimate or {"kind": "none"})
+    nodes = node_table(model, graph, known, measured.pop("predictions", None))
+    chosen = nodes.chosen()
+    layers = layer_table(model)
+    order = list(graph.layers)
+    if layers is not None:
+        order = layers.sort_values("importance", ascending=False, kind="stable")["layer"].tolist()
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": "fit",
+        "config": dict(config or {}),
+        "method": type(model).__name__,
+        "graph": _graph_facts(graph),
+        "labels": {
+            "learned": int((nodes.use == 1).sum()),
+            "held_out": int((nodes.use == 2).sum()),
+            "classes": [str(label) for label in model.classes_.tolist()],
+        },
+        "estimate": measured,
+        "layers": None if layers is None else layers.to_dict(orient="list"),
+        "members": len(getattr(model, "layer_importances_", ())) or None,
+        "explanation": getattr(model, "explanation_", None),
+        "ingredients": _table(getattr(model, "ingredients_", None)),
+        "history": _table(getattr(model, "history_", None), rows=2000),
+        "nodes": nodes.packed(chosen),
+        "map": _map(model, graph, chosen),
+        "neighbourhoods": neighbourhoods(model, graph, chosen, order),
+    }
+
+
+def _graph_facts(graph: MultilayerGraph) -> dict[str, Any]:
+    return {
+        "name": graph.name,
+        "nodes": graph.num_nodes,
+        "layers": [
+            {
+                "name": name,
+                "edges": layer.num_edges,
+                "groups": layer.num_groups if isinstance(layer, MembershipLayer) else None,
+                "present": layer.num_present,
+            }
+            for name, layer in graph.layers.items()
+        ],
+    }
+
+
+def _map(
+    model: NodeClassifier, graph: MultilayerGraph, chosen: NDArray[np.int64]
+) -> dict[str, Any]:
+    """Places of the nodes after training and, where a method starts from features, before it."""
+    embedding = getattr(model, "embedding_", None)
+    source = "embedding" if embedding is not None else "probabilities"
+    rows = model.predict_proba() if embedding is None else np.asarray(embedding)
+    after = plane(rows[chosen])
+    found: dict[str, Any] = {"source": source, "how": after.how, "after": _pack(after.places)}
+    start = _starting_features(model, graph, chosen)
+    if start is not None:
+        before = plane(start)
+        words = "random features" if getattr(model, "source_", "random") == "random" else "features"
+        found |= {"before": _pack(before.places), "how_before": before.how, "start": words}
+    return found
+
+
+def _pack(places: NDArray[np.float64]) -> dict[str, Any]:
+    return {"x": pack_shares(places[:, 0]), "y": pack_shares(places[:, 1])}
+
+
+def _starting_features(
+    model: NodeClassifier, graph: MultilayerGraph, chosen: NDArray[np.int64]
+) -> NDArray[np.float32] | None:
+    """What the first member of an ensemble of networks knew of some nodes before training, copies side by side."""
+    # a mixture shows what its attention model learned
+    learner: Any = getattr(model, "attention_", model)
+    if not isinstance(learner, EnsembleModel) or not chosen.size:
+        return None
+    # features do not depend on edges, and random ones only on names: a graph of these nodes alone will do
+    alone = MultilayerGraph(
+        {layer: EdgeLayer(chosen.size, [], []) for layer in graph.layers},
+        nodes=graph.nodes[chosen],
+        features=None if graph.features is None else graph.features[chosen],
+    )
+    features = learner._inputs(alone, range(1))[:, 0].cpu().numpy()
+    copies = features.reshape(-1, chosen.size, features.shape[-1])
+    side: NDArray[np.float32] = np.concatenate(list(copies), axis=1)
+    return side
+
+
+def _table(table: pd.DataFrame | None, rows: int = 200) -> dict[str, list[Any]] | None:
+    """The columns of a table as lists, thinned evenly where it has very many rows."""
+    if table is None or not len(table):
+        return None
+    if len(table) > rows:
+        table = table.iloc[np.unique(np.linspace(0, len(table) - 1, rows).astype(int))]
+    return {str(column): table[column].tolist() for column in table}

@@ -1,0 +1,257 @@
+"""The sections of a fit's page, in the order of a reader's questions: what, how sure, why, who, how to repeat it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gramme.report.page.charts import Series, bar, chart, legend
+from gramme.report.page.fit_accuracy import accuracy_section
+from gramme.report.page.fit_settings import settings_section
+from gramme.report.page.frame import frame
+from gramme.report.page.html import escape, name, shorten
+
+_SHOWN_LAYERS = 20
+
+
+def page_title(data: dict[str, Any]) -> str:
+    """The title of the page: method and data."""
+    return f"{_method(data)} on {_data(data)}"
+
+
+def fit_body(data: dict[str, Any]) -> str:
+    """Everything between the body tags but the data and the script."""
+    sections = [
+        ("accuracy", "How sure", accuracy_section(data)),
+        ("layers", "Which layers matter", layers_section(data)),
+        ("map", "Map of the nodes", map_section(data)),
+        ("look", "Nodes to look at", table_section(data)),
+        ("training", "Training", training_section(data)),
+        ("settings", "Settings and how to repeat this", settings_section(data)),
+    ]
+    return frame(
+        "report of a fit",
+        _data(data),
+        summary(data),
+        sections,
+        without_script="The map of the nodes and their table need JavaScript, which is switched off here. "
+        "Everything else is below.",
+    )
+
+
+def summary(data: dict[str, Any]) -> str:
+    """What was done, in two sentences."""
+    graph, labels = data["graph"], data["labels"]
+    layers = [name(layer["name"], 60) for layer in graph["layers"]]
+    listed = ", ".join(layers[:4]) + (f" and {len(layers) - 4:,} more" if len(layers) > 4 else "")
+    kinds = "1 layer" if len(layers) == 1 else f"{len(layers):,} layers"
+    classes = [name(label, 40) for label in labels["classes"]]
+    which = ", ".join(classes[:6]) + (" …" if len(classes) > 6 else "")
+    rest = graph["nodes"] - labels["learned"]
+    target = f"the other {rest:,} nodes" if rest else "all of them, which had labels already"
+    return (
+        f'<p class="lead"><strong>{escape(_method(data))}</strong> learned from the labels of '
+        f"<strong>{labels['learned']:,}</strong> of {graph['nodes']:,} nodes, "
+        f"joined by {kinds} of relations ({listed}). "
+        f"It then predicted which of {len(classes)} classes ({which}) each node belongs to, "
+        f"with a probability, for {target}.</p>"
+    )
+
+
+def layers_section(data: dict[str, Any]) -> str:
+    """Bars with the spread over the ensemble, and what an automatic method leaned on."""
+    parts = []
+    if data.get("explanation"):
+        parts.append(f"<p>{escape(data['explanation'])}</p>")
+    if data.get("ingredients"):
+        parts.append(_ingredients(data["ingredients"]))
+    layers = data.get("layers")
+    if layers:
+        parts.append(_bars(layers, data.get("members")))
+    if not parts:
+        return (
+            "<p>This method does not tell layers apart, so it cannot say which of them matter.</p>"
+        )
+    return "".join(parts)
+
+
+def _bars(layers: dict[str, list[Any]], members: int | None) -> str:
+    spread = layers.get("spread") or [None] * len(layers["layer"])
+    rows = sorted(
+        zip(layers["layer"], layers["importance"], spread, strict=True),
+        key=lambda row: -(row[1] or 0),
+    )
+    longest = max((row[1] or 0) + (row[2] or 0) for row in rows) or 1.0
+    lines = [
+        f'<tr><th scope="row">{name(layer, 60)}</th><td class="wide">'
+        f"{bar((share or 0) / longest, None if not wide else wide / longest)}</td>"
+        f'<td class="number">{share or 0:.1%}'
+        + (f' <span class="faint">± {wide:.1%}</span>' if wide is not None else "")
+        + "</td></tr>"
+        for layer, share, wide in rows
+    ]
+    told = (
+        f" The whisker is one standard deviation over the {members:d} networks of the ensemble: where it is wide, the "
+        "networks do not agree."
+        if members and layers.get("spread")
+        else ""
+    )
+    head = (
+        '<thead><tr><th scope="col">Layer</th><th scope="col" class="wide">'
+        '<span class="sr">Bar</span></th><th scope="col" class="number">Share</th></tr></thead>'
+    )
+    caption = "<caption>How much the predictions rest on each layer; the shares add up to 100 %."
+    table = (
+        f'<div class="scroll"><table class="bars">{caption}{told}</caption>{head}'
+        f"<tbody>{''.join(lines[:_SHOWN_LAYERS])}</tbody></table></div>"
+    )
+    if len(lines) > _SHOWN_LAYERS:
+        hidden = "".join(lines[_SHOWN_LAYERS:])
+        table += (
+            f"<details><summary>{len(lines) - _SHOWN_LAYERS:,} further layers</summary>"
+            f'<div class="scroll"><table class="bars"><caption class="sr">Further layers</caption>{head}'
+            f"<tbody>{hidden}</tbody></table></div></details>"
+        )
+    return table
+
+
+def _ingredients(table: dict[str, list[Any]]) -> str:
+    columns = list(table)
+    head = "".join(f'<th scope="col">{escape(column.replace("_", " "))}</th>' for column in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>"
+        for row in zip(*table.values(), strict=True)
+    )
+    return (
+        '<div class="scroll"><table><caption>What the prediction is made of</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return escape("" if value is None else shorten(value, 200))
+
+
+def map_section(data: dict[str, Any]) -> str:
+    """The frame of the map; its script fills it."""
+    nodes, drawn = data["nodes"], data["map"]
+    if not nodes["count"]:
+        return "<p>The graph has no nodes.</p>"
+    notes = []
+    if nodes["count"] < nodes["total"]:
+        notes.append(
+            f"Shown are {nodes['count']:,} of {nodes['total']:,} nodes: the least certain, those whose label is in "
+            "doubt, and a random sample of the others. Neighbours outside the sample are not listed."
+        )
+    if nodes.get("shortened"):
+        notes.append("Long names are shortened; predictions.csv has them whole.")
+    held, all_layers = len(data["neighbourhoods"]), len(data["graph"]["layers"])
+    if held < all_layers:
+        notes.append(
+            f"Colours and neighbours are there for the {held:,} most important of {all_layers:,} layers."
+        )
+    what = (
+        "Each point is a node, placed by what the model learned about it (its embedding)."
+        if drawn["source"] == "embedding"
+        else "This method has no embedding, so nodes are placed by their predicted probabilities."
+    )
+    toggle = ""
+    if "before" in drawn:
+        toggle = (
+            '<fieldset class="choice"><legend>Training</legend>'
+            '<label><input type="radio" name="when" value="before"> before</label>'
+            '<label><input type="radio" name="when" value="after" checked> after</label></fieldset>'
+        )
+        what += f" Before training it knew only {escape(drawn['start'])}."
+    return (
+        f'<p>{what} <span id="map-how">{escape(drawn["how"])}</span></p>'
+        + "".join(f'<p class="note">{escape(note)}</p>' for note in notes)
+        + '<div class="controls"><label>Colour by <select id="colour"></select></label>'
+        + toggle
+        + '<div class="search"><label>Find a node <input id="search" type="search" autocomplete="off" '
+        'spellcheck="false" role="combobox" aria-expanded="false" aria-controls="found" aria-autocomplete="list">'
+        '</label><ul id="found" role="listbox" aria-label="Nodes found" hidden></ul></div>'
+        '<div class="zoom" role="group" aria-label="Zoom">'
+        '<button type="button" id="zoom-in" aria-label="Zoom in">+</button>'
+        '<button type="button" id="zoom-out" aria-label="Zoom out">−</button>'
+        '<button type="button" id="zoom-all">Show all</button></div></div>'
+        '<div class="stage"><div class="canvas"><canvas id="scatter" tabindex="0" role="img" '
+        'aria-label="Map of the nodes. Arrow keys move it, plus and minus zoom, 0 shows all. '
+        'The table below lists nodes as text." aria-describedby="map-keys"></canvas>'
+        '<div id="tip" role="status" hidden></div></div><ul id="legend" class="legend"></ul>'
+        '<p class="faint" id="map-keys">Drag to move; wheel, pinch or + and − to zoom; 0 shows all. '
+        "Select a point to see its neighbours.</p></div>"
+        '<div id="panel" class="panel" aria-live="polite"><h3>A node and its neighbours</h3>'
+        "<p>Select a point in the map, find a node by name, or pick one from the table below.</p></div>"
+    )
+
+
+def table_section(data: dict[str, Any]) -> str:
+    """The frame of the table of nodes; its script fills it."""
+    if not data["nodes"]["count"]:
+        return ""
+    return (
+        "<p>Where the model is least certain, a look by hand helps most. A label is in doubt where the model would "
+        'have given another one. <span id="doubt-how"></span></p>'
+        '<div class="controls"><label>Show <select id="view"><option value="uncertain">least certain</option>'
+        '<option value="doubtful">likely mislabelled</option><option value="all">all nodes</option></select></label>'
+        '<label>Filter <input id="filter" type="search" autocomplete="off" spellcheck="false" '
+        'placeholder="node, label or prediction"></label>'
+        '<button type="button" id="export">Export as CSV</button></div>'
+        '<div class="scroll" tabindex="0" role="region" aria-label="Table of nodes"><table id="nodes">'
+        '<caption id="nodes-caption"></caption><thead></thead><tbody></tbody></table></div>'
+        '<p><button type="button" id="more" hidden>Show more</button> <span id="nodes-count" role="status"></span></p>'
+    )
+
+
+def training_section(data: dict[str, Any]) -> str:
+    """Curves of the loss and of accuracies over the epochs."""
+    history = data.get("history")
+    if not history:
+        return ""
+    across = next((key for key in ("epoch", "iteration", "step") if key in history), None)
+    places = history.get(across) if across else None
+    count = len(next(iter(history.values())))
+    figures = []
+    columns = [key for key in history if key not in (across, "member")]
+    accuracies = [key for key in columns if "accuracy" in key or "f1" in key]
+    for keys, title, percent in (
+        ([key for key in columns if key not in accuracies], "Loss", False),
+        (accuracies, "Accuracy", True),
+    ):
+        series = []
+        for style, key in enumerate(keys, start=1):
+            points = [
+                (x, float(y))
+                for x, y in zip(places or range(1, count + 1), history[key], strict=True)
+                if isinstance(y, (int, float)) and not isinstance(y, bool)
+            ]
+            if points:
+                x, y = zip(*points, strict=True)
+                series.append(Series(key.replace("_", " "), x, y, style=style))
+        if series:
+            drawn = chart(
+                series,
+                title=f"{title} over the {across or 'step'}s of training",
+                x_label=across or "step",
+                y_label=title,
+                percent=percent,
+            )
+            keys_told = legend(series) if len(series) > 1 else ""
+            figures.append(f"<figure><figcaption>{title}{keys_told}</figcaption>{drawn}</figure>")
+    if not figures:
+        return ""
+    return (
+        "<p>A loss that has levelled off means that further training would change little. "
+        "Accuracy here is on the nodes the model learned from, so it says nothing about new ones.</p>"
+        f'<div class="figures">{"".join(figures)}</div>'
+    )
+
+
+def _method(data: dict[str, Any]) -> str:
+    return str(data["config"].get("method") or data["method"])
+
+
+def _data(data: dict[str, Any]) -> str:
+    return str(data["config"].get("data") or data["graph"].get("name") or "a graph")

@@ -1,0 +1,91 @@
+"""How to repeat a fit: the command, the settings, the versions, and what to cite."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+from gramme.report.page.html import escape, name, shorten
+
+CITATION = (
+    "U. S. Shanthamallu, J. J. Thiagarajan, H. Song and A. Spanias. GrAMME: Semi-Supervised Learning using "
+    "Multi-layered Graph Attention Models. IEEE Transactions on Neural Networks and Learning Systems, 2019. "
+    "doi:10.1109/TNNLS.2019.2948797"
+)
+
+_APART = {"parameters", "versions", "command", "estimate", "classes", "accuracy_ci95"}
+
+
+def settings_section(data: dict[str, Any]) -> str:
+    """The command that repeats the fit, its settings, versions and citation."""
+    config = data["config"]
+    versions = config.get("versions") or {}
+    general = {key.replace("_", " "): value for key, value in config.items() if key not in _APART}
+    told = ", ".join(f"{escape(key)} {escape(value)}" for key, value in versions.items())
+    return (
+        "<h3>The same result again</h3>"
+        f'<pre tabindex="0"><code>{escape(shorten(command(config), 4000))}</code></pre>'
+        + (
+            f"<p>Made with {told}. The same seed, data and versions give the same result.</p>"
+            if told
+            else ""
+        )
+        + _definitions("About this fit", general)
+        + _definitions("Parameters of the method", config.get("parameters") or {})
+        + _layers(data["graph"]["layers"])
+        + f"<h3>Citation</h3><p>If this helped your work, please cite:</p><blockquote>{escape(CITATION)}</blockquote>"
+    )
+
+
+def command(config: dict[str, Any]) -> str:
+    """The command line of a fit: as it was given where that is known, else from what was noted.
+
+    >>> command({"data": "my votes.csv", "method": "gramme-fusion", "seed": 3})
+    "gramme fit 'my votes.csv' --method gramme-fusion --seed 3 --out result"
+    """
+    given = config.get("command")
+    if isinstance(given, list):
+        return shlex.join(str(word) for word in given)
+    if given:
+        return str(given)
+    words = ["gramme", "fit", str(config.get("data", "DATA"))]
+    for option in ("method", "holdout", "seed"):
+        if config.get(option) is not None:
+            words += [f"--{option}", str(config[option])]
+    return shlex.join([*words, "--out", str(config.get("out", "result"))])
+
+
+def _definitions(title: str, values: dict[str, Any]) -> str:
+    if not values:
+        return ""
+    rows = "".join(
+        f'<tr><th scope="row">{escape(shorten(key, 60))}</th><td>{_value(value)}</td></tr>'
+        for key, value in values.items()
+    )
+    return (
+        f'<details><summary>{title}</summary><div class="scroll"><table class="facts"><caption class="sr">{title}'
+        f"</caption><tbody>{rows}</tbody></table></div></details>"
+    )
+
+
+def _layers(layers: list[dict[str, Any]]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{name(layer["name"], 80)}</th><td class="number">{layer["present"]:,}</td>'
+        f'<td class="number">{"" if layer["groups"] is None else format(layer["groups"], ",")}</td>'
+        f'<td class="number">{layer["edges"]:,}</td></tr>'
+        for layer in layers[:500]
+    )
+    more = f"<p>and {len(layers) - 500:,} further layers</p>" if len(layers) > 500 else ""
+    return (
+        "<details><summary>The layers of the data</summary>"
+        '<div class="scroll"><table><caption class="sr">The layers of the data</caption><thead><tr>'
+        '<th scope="col">Layer</th><th scope="col" class="number">Nodes</th><th scope="col" class="number">Groups</th>'
+        '<th scope="col" class="number">Edges</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>{more}</details>"
+    )
+
+
+def _value(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return f"<bdi>{escape(shorten(text, 500))}</bdi>"

@@ -1,0 +1,147 @@
+"""One HTML file that needs nothing else: escaping, data in the page, and a policy that lets only our own script run.
+
+Names and labels come from files we do not know, so none of them is ever trusted. In markup they pass
+:func:`escape`; as data they lie in a JSON block in which no character can end the block; the script of the page puts
+them in place as text. Beyond that, the page carries a content security policy that names its one script and its one
+style sheet by their digests: whatever else should find its way into the file does not run, and nothing can be loaded
+from or sent to anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import math
+import re
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gramme.errors import FileFormatError
+
+BLOCK = "report-data"
+"""The id of the element that holds the data of a page."""
+
+STYLES = ("page.css", "map.css")
+SCRIPTS = (
+    "page.js",
+    "unpack.js",
+    "table.js",
+    "map.js",
+    "panel.js",
+    "search.js",
+    "nodetable.js",
+    "benchmark.js",
+    "fit.js",
+)
+
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_RISKY = re.compile("[<>&\u2028\u2029\x7f-\x9f\ud800-\udfff]")
+_START = f'<script type="application/json" id="{BLOCK}">'
+_END = "</script>"
+
+
+def escape(value: Any) -> str:
+    """A value as text in markup or in an attribute; what HTML cannot hold becomes the replacement character.
+
+    >>> escape('<b class="x">')
+    '&lt;b class=&quot;x&quot;&gt;'
+    """
+    return html.escape(_UNFIT.sub("\ufffd", str(value)), quote=True)
+
+
+def name(value: Any, longest: int = 200) -> str:
+    """A name of the user's, shortened, with a writing direction of its own so that it cannot reorder what is around it.
+
+    >>> name("a&b")
+    '<bdi>a&amp;b</bdi>'
+    """
+    return f"<bdi>{escape(shorten(value, longest))}</bdi>"
+
+
+def shorten(value: Any, longest: int) -> str:
+    """Text of at most so many characters, with an ellipsis where some are left out.
+
+    >>> shorten("abcdefgh", 5)
+    'abcd…'
+    """
+    text = str(value)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def embed_json(data: Any) -> str:
+    r"""JSON that may stand within a script element: no character in it can end the element or a line of script.
+
+    >>> print(embed_json({"a": "</script>"}))
+    {"a":"\u003c/script\u003e"}
+    """
+    text = json.dumps(_plain(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _RISKY.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def page(title: str, body: str, data: dict[str, Any]) -> str:
+    """A whole page: head with policy, style and script, the body, and the data block."""
+    style, script = _assets(STYLES), _assets(SCRIPTS)
+    policy = (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f"<title>{escape(shorten(title, 100))}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f"{body}\n{_START}{embed_json(data)}{_END}\n<script>{script}</script>\n</body>\n</html>\n"
+    )
+
+
+def read_data(path: Path) -> dict[str, Any]:
+    """The data block of a page that was written before."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    start = text.find(_START)
+    end = text.find(_END, start)
+    try:
+        if start < 0 or end < 0:
+            raise ValueError("it has no data block")
+        data = json.loads(text[start + len(_START) : end])
+        if not isinstance(data, dict) or data.get("format") != "gramme-report":
+            raise ValueError("its data block is of another kind")
+    except ValueError as error:
+        raise FileFormatError(f"is no page of gramme's: {error}", file=path) from None
+    return data
+
+
+def _assets(files: Iterable[str]) -> str:
+    """The text of some assets, one after the other; line ends as a browser sees them, since their digest counts."""
+    folder = resources.files("gramme.report.page") / "assets"
+    text = "\n".join((folder / file).read_text(encoding="utf-8") for file in files)
+    return text.replace("\r\n", "\n")
+
+
+def _digest(text: str) -> str:
+    """The digest by which a policy names a script or a style sheet."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON can hold: numpy's numbers as Python's, what is not finite as null, anything else as text."""
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, np.ndarray):
+        return [_plain(inner) for inner in value.tolist()]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (str, int, bool)):
+        return value
+    return str(value)

@@ -1,0 +1,118 @@
+"""Places in the plane for the rows of an embedding, so that nodes the model sees alike lie near each other.
+
+Few nodes are laid out by t-SNE, which keeps groups apart; for more of them that takes too long, and the two main
+directions of variation (principal components) do. Both give the same places every time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_FOR_TSNE = 800
+"""Nodes up to which t-SNE takes seconds on one core."""
+
+_FEWEST_FOR_TSNE = 8
+_COMPONENTS = 50
+_GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Places between 0 and 1, shape (nodes, 2), and how they were found, in words."""
+
+    places: NDArray[np.float64]
+    how: str
+
+
+def plane(rows: NDArray[Any]) -> Layout:
+    """A place for each row; any number of rows and columns, also none."""
+    values = np.nan_to_num(np.asarray(rows, dtype=np.float64), posinf=0.0, neginf=0.0)
+    main = components(values, _COMPONENTS)
+    width = np.ptp(main, axis=0) if len(main) else np.zeros(0)
+    scale = float(np.abs(values).max(initial=0.0))
+    if not width.size or width[0] <= 1e-9 * max(scale, 1e-12):
+        how = "The model sees all nodes alike; they are spread in a spiral only to be seen."
+        return Layout(_spiral(len(values)), how)
+    if width.size < 2 or width[1] <= 1e-6 * width[0]:
+        across = _spread_along(main[:, 0])
+        how = (
+            "The model tells nodes apart in one direction only (left to right); "
+            "up and down has no meaning here."
+        )
+        return Layout(np.column_stack([_unit(main[:, :1])[:, 0], across]), how)
+    if _FEWEST_FOR_TSNE <= len(main) <= MOST_FOR_TSNE:
+        how = "Laid out by t-SNE: who is near whom tells, the distance between far groups does not."
+        return Layout(_unit(_tsne(main)), how)
+    kept = float(main[:, :2].var(axis=0).sum() / values.var(axis=0).sum())
+    how = f"Laid out by the two main directions of variation, which hold {kept:.0%} of it."
+    return Layout(_unit(main[:, :2], equal=True), how)
+
+
+def components(values: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+    """The rows along their main directions of variation, at most ``most`` of them, with a fixed sign."""
+    rows, columns = values.shape
+    if not rows or not columns:
+        return np.zeros((rows, 0))
+    centred = values - values.mean(axis=0)
+    # the smaller of the two products: an embedding has few columns, a small graph has few rows
+    if columns <= rows:
+        _, vectors = np.linalg.eigh(centred.T @ centred)
+        found = centred @ vectors[:, ::-1][:, :most]
+    else:
+        strength, vectors = np.linalg.eigh(centred @ centred.T)
+        kept = np.sqrt(np.maximum(strength, 0.0))[::-1][:most]
+        found = vectors[:, ::-1][:, :most] * kept
+    largest = np.abs(found).argmax(axis=0)
+    signs = np.sign(found[largest, np.arange(found.shape[1])])
+    turned: NDArray[np.float64] = found * np.where(signs == 0, 1.0, signs)
+    return turned
+
+
+def _tsne(main: NDArray[np.float64]) -> NDArray[np.float64]:
+    from sklearn.manifold import TSNE
+
+    # identical rows make distances of 0, which t-SNE survives; the order of nodes does not matter to it
+    solver = TSNE(
+        perplexity=min(30.0, (len(main) - 1) / 3), init="pca", random_state=0, max_iter=350
+    )
+    places: NDArray[np.float64] = solver.fit_transform(main.astype(np.float32)).astype(np.float64)
+    return places if np.isfinite(places).all() else main[:, :2]
+
+
+def _unit(places: NDArray[np.float64], *, equal: bool = False) -> NDArray[np.float64]:
+    """Places moved and stretched into 0 .. 1; with ``equal`` by the same factor in both directions.
+
+    A few far outliers would squeeze all others into a dot, so places beyond the outermost thousandth at each end are
+    pulled to that edge.
+    """
+    if len(places) > 1000:
+        low, high = np.quantile(places, [0.001, 0.999], axis=0)
+        margin = 0.1 * (high - low)
+        places = np.clip(places, low - margin, high + margin)
+    low = places.min(axis=0)
+    width = np.ptp(places, axis=0)
+    if equal and width.max() < 3 * max(float(width.min()), 1e-12):
+        low = low - (width.max() - width) / 2
+        width = np.full_like(width, width.max())
+    scaled: NDArray[np.float64] = (places - low) / np.where(width > 0, width, 1.0)
+    return scaled
+
+
+def _spiral(count: int) -> NDArray[np.float64]:
+    """Points of a sunflower: evenly spread over a disc."""
+    order = np.arange(count)
+    radius = 0.5 * np.sqrt((order + 0.5) / max(count, 1)) if count > 1 else np.zeros(count)
+    angle = order * _GOLDEN_ANGLE
+    return 0.5 + np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+
+
+def _spread_along(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A second coordinate that keeps points with near values apart: the golden ratio's steps in their order."""
+    places = np.empty(len(values))
+    order = np.argsort(values, kind="stable")
+    places[order] = (np.arange(len(values)) * 0.6180339887498949) % 1.0
+    return places

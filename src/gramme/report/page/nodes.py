@@ -1,0 +1,168 @@
+"""What the page knows of each node: name, label, prediction, how sure, and whether its label looks wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme.graph import MultilayerGraph
+from gramme.methods import NodeClassifier
+from gramme.report.page.html import shorten
+from gramme.report.page.pack import pack_integers, pack_shares
+
+MOST_NODES = 100_000
+"""Nodes that a page shows; of more, a random sample."""
+
+_ALWAYS = 500  # least certain nodes, and as many doubtful labels, that a sample must hold
+_TEXT = 5_000_000  # characters of names that a page may hold
+_LONG = 80
+
+UNLABELLED, LEARNED, HELD_OUT = 0, 1, 2
+"""What a node's label was used for."""
+UNSEEN, SEEN = 1, 2
+"""Whether a label was judged by a model that had not learned from it."""
+
+
+@dataclass(frozen=True)
+class NodeTable:
+    """One row per node of the graph, all as arrays in node order.
+
+    Attributes
+    ----------
+    names : list of str
+    labels : list of str
+        The distinct labels, classes first.
+    label, predicted, judged : array of int
+        Positions among ``labels``, counted from 1; 0 for none. ``judged`` is what the judge of the label predicts.
+    use : array of int
+        0 without label, 1 learned from, 2 held out.
+    probability : array of float
+        Of the predicted class.
+    own : array of float
+        The probability that the judge gives to the node's own label.
+    judge : array of int
+        0 for nodes without label, 1 where a model judged that had not learned from the label, 2 where it had.
+    """
+
+    names: list[str]
+    labels: list[str]
+    label: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    use: NDArray[np.int64]
+    probability: NDArray[np.float64]
+    own: NDArray[np.float64]
+    judged: NDArray[np.int64]
+    judge: NDArray[np.int64]
+
+    @property
+    def doubtful(self) -> NDArray[np.bool_]:
+        """Nodes whose label is not what the judge would have given."""
+        doubt: NDArray[np.bool_] = (
+            (self.label > 0) & (self.judged > 0) & (self.judged != self.label)
+        )
+        return doubt
+
+    def chosen(self, most: int = MOST_NODES) -> NDArray[np.int64]:
+        """The nodes a page shows: all, or the least certain, the doubtful and a random sample of the others."""
+        count = len(self.names)
+        if count <= most:
+            return np.arange(count)
+        first = np.argsort(self.probability, kind="stable")[: min(_ALWAYS, most // 4)]
+        doubtful = np.flatnonzero(self.doubtful)
+        worst = doubtful[np.argsort(self.own[doubtful], kind="stable")][: min(_ALWAYS, most // 4)]
+        fixed = np.union1d(first, worst)
+        others = np.setdiff1d(np.arange(count), fixed, assume_unique=True)
+        drawn = np.random.default_rng(0).choice(others, most - fixed.size, replace=False)
+        return np.sort(np.concatenate([fixed, drawn]))
+
+    def packed(self, chosen: NDArray[np.int64]) -> dict[str, Any]:
+        """The rows of some nodes as the page's script reads them."""
+        names = [self.names[place] for place in chosen.tolist()]
+        shortened = sum(map(len, names)) > _TEXT
+        if shortened:
+            names = [shorten(one, _LONG) for one in names]
+        return {
+            "count": len(names),
+            "total": len(self.names),
+            "shortened": shortened,
+            "names": names,
+            "labels": self.labels,
+            "label": pack_integers(self.label[chosen]),
+            "predicted": pack_integers(self.predicted[chosen]),
+            "use": pack_integers(self.use[chosen]),
+            "probability": pack_shares(self.probability[chosen]),
+            "own": pack_shares(self.own[chosen]),
+            "judged": pack_integers(self.judged[chosen]),
+            "judge": pack_integers(self.judge[chosen]),
+        }
+
+
+def node_table(
+    model: NodeClassifier,
+    graph: MultilayerGraph,
+    known: Iterable[Any] | None,
+    predictions: Mapping[Any, Any] | None,
+) -> NodeTable:
+    """What is known of each node.
+
+    Parameters
+    ----------
+    model : NodeClassifier
+        Fitted on ``graph``.
+    graph : MultilayerGraph
+    known : array of object, optional
+        The labels it learned from, None where unknown; the graph's own where not given.
+    predictions : mapping, optional
+        For labelled nodes, by name: what a model that had not learned from this label predicts, and the probability
+        it gives to the node's own label.
+    """
+    count = graph.num_nodes
+    own_labels = np.full(count, None) if graph.labels is None else graph.labels
+    learned = list(own_labels if known is None else known)
+    labels = [str(label) for label in model.classes_.tolist()]
+    number = {label: place for place, label in enumerate(labels, start=1)}
+
+    def code(value: Any) -> int:
+        if value is None or value is pd.NA or value != value:  # NaN is not itself
+            return 0
+        text = str(value)
+        if text not in number:
+            labels.append(text)
+            number[text] = len(labels)
+        return number[text]
+
+    taught = np.array([code(value) for value in learned], dtype=np.int64)
+    graph_codes = np.array([code(value) for value in own_labels], dtype=np.int64)
+    label = np.where(taught > 0, taught, graph_codes)
+    use = np.where(taught > 0, LEARNED, np.where(graph_codes > 0, HELD_OUT, UNLABELLED))
+
+    probabilities = model.predict_proba().astype(np.float64)
+    predicted = probabilities.argmax(axis=1) + 1 if count else np.zeros(0, dtype=np.int64)
+    inside = (label > 0) & (label <= probabilities.shape[1])
+    own = np.zeros(count)
+    own[inside] = probabilities[inside, label[inside] - 1]
+    judged = np.where(label > 0, predicted, 0)
+    judge = np.where(use == HELD_OUT, UNSEEN, np.where(use == LEARNED, SEEN, 0))
+
+    names = [str(one) for one in graph.nodes]
+    if predictions:
+        for place, (node, text) in enumerate(zip(graph.nodes, names, strict=True)):
+            found = predictions.get(text) or predictions.get(node)
+            if found and label[place] > 0:
+                judged[place], own[place], judge[place] = code(found[0]), float(found[1]), UNSEEN
+    return NodeTable(
+        names=names,
+        labels=labels,
+        label=label,
+        predicted=predicted,
+        use=use,
+        probability=probabilities.max(axis=1) if count else np.zeros(0),
+        own=own,
+        judged=judged,
+        judge=judge,
+    )

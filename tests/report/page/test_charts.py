@@ -1,0 +1,55 @@
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from gramme.report.page.charts import Series, bar, chart, interval, legend
+
+HOSTILE = "<script>alert(1)</script>\"'&"
+
+
+def test_charts_are_well_formed_and_escape_what_they_are_told() -> None:
+    series = [Series(HOSTILE, [1, 2, 3], [0.1, 0.5, 0.4], [0, 0.4, 0.3], [0.2, 0.6, 0.5], style=2)]
+    drawn = chart(series, title=HOSTILE, x_label=HOSTILE, y_label=HOSTILE, percent=True)
+    tree = ET.fromstring(drawn)
+    assert tree.get("aria-label") == HOSTILE
+    assert not [one for one in tree.iter() if one.tag.endswith("script")]
+    assert len([one for one in tree.iter() if one.get("class") == "error c2"]) == 3
+    ET.fromstring(legend(series))
+
+
+def test_points_lie_where_their_values_say() -> None:
+    drawn = chart([Series("a", [0, 10], [0, 100])], title="t", x_label="x", y_label="y")
+    (start, end) = re.search(r'points="(\S+) (\S+)"', drawn).groups()  # type: ignore[union-attr]
+    (left, low), (right, high) = (map(float, place.split(",")) for place in (start, end))
+    assert (left, low) == (46, 210)
+    assert (right, high) == (388, 10)
+
+
+def test_a_logarithmic_axis_has_equal_steps_for_equal_factors() -> None:
+    drawn = chart(
+        [Series("a", [1, 10, 100], [1, 2, 3])],
+        title="t",
+        x_label="x",
+        y_label="y",
+        log_x=True,
+        lines=False,
+    )
+    first, second, third = (float(x) for x in re.findall(r'cx="([\d.]+)"', drawn))
+    assert second - first == pytest.approx(third - second, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    "values", [[0.0], [5.0, 5.0], [1e-9, 1e9], [-3.0, 2.0], [0.37, 0.372]], ids=str
+)
+def test_any_values_give_a_chart(values: list[float]) -> None:
+    drawn = chart([Series("a", range(len(values)), values)], title="t", x_label="x", y_label="y")
+    ET.fromstring(drawn)
+    assert "nan" not in drawn
+    assert chart([Series("a", [], [])], title="t", x_label="x", y_label="y") == ""
+
+
+def test_bars_and_intervals_stay_within_their_scale() -> None:
+    for drawn in (bar(0.5, 0.9), bar(2.0), interval(0.9, 0.8, 1.0, mark=0.5)):
+        ET.fromstring(drawn)
+        assert max(float(share) for share in re.findall(r'"([\d.]+)%"', drawn)) <= 100

@@ -1,0 +1,84 @@
+import base64
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gramme.errors import FileFormatError
+from gramme.report.page.html import embed_json, escape, name, page, read_data, shorten
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()))
+
+
+@given(ANY_TEXT)
+def test_escaped_text_has_no_character_that_means_something_in_html(text: str) -> None:
+    assert not set(escape(text)) & set("<>\"'\x00")
+    escape(text).encode()  # fails for lone surrogates, which no file can hold
+
+
+@given(st.recursive(ANY_TEXT | st.integers() | st.booleans() | st.none(), st.lists))
+def test_data_survive_and_cannot_end_their_block(value: object) -> None:
+    text = embed_json({"a": value})
+    assert not set(text) & set("<>&\u2028\u2029")
+    assert json.loads(text.encode()) == {"a": value}
+
+
+def test_what_json_cannot_hold_becomes_null_or_text() -> None:
+    values = {"a": np.float32(0.5), "b": float("nan"), "c": np.arange(2), 3: Path("x"), "e": (1, 2)}
+    assert json.loads(embed_json(values)) == {
+        "a": 0.5,
+        "b": None,
+        "c": [0, 1],
+        "3": "x",
+        "e": [1, 2],
+    }
+
+
+def test_the_policy_names_the_one_script_and_the_one_style_by_their_digests() -> None:
+    text = page("t", "<main></main>", {"format": "gramme-report"})
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    assert policy
+    assert "unsafe" not in policy[1]
+    assert "default-src 'none'" in policy[1]
+    for tag in ("script", "style"):
+        (content,) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy[1]
+
+
+def test_a_page_names_no_address_it_could_load_from() -> None:
+    text = page("t", "", {"format": "gramme-report"})
+    addresses = set(re.findall(r"https?://[^\s\"']+", text))
+    assert addresses == {
+        "http://www.w3.org/2000/svg"
+    }  # the name of a kind of element, never fetched
+
+
+def test_the_data_of_a_page_can_be_read_back(tmp_path: Path) -> None:
+    data = {"format": "gramme-report", "a": "</script><script>alert(1)</script>\u2028\ud800"}
+    path = tmp_path / "a.html"
+    path.write_bytes(page("t", "<main></main>", data).encode())
+    assert read_data(path) == data
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "<html>", '<script type="application/json" id="report-data">{', '<script type="application/json" '
+     'id="report-data">{"format":"other"}</script>', '<script type="application/json" id="report-data">[]</script>'],
+    ids=["empty", "no-block", "cut", "other", "list"],
+)  # fmt: skip
+def test_another_file_is_no_page(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.html"
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match="no page of gramme's"):
+        read_data(path)
+
+
+def test_long_names_are_shortened() -> None:
+    assert len(shorten("x" * 10_000, 50)) == 50
+    assert name("x" * 10_000, 50) == f"<bdi>{'x' * 49}…</bdi>"
