@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from gramme.errors import DataError, GrammeWarning, NotFittedError
 from gramme.graph import MultilayerGraph
@@ -57,6 +57,15 @@ class NodeClassifier(BaseEstimator, ABC):
         y : sequence, mapping or Series, optional
             Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels where not given.
         """
+
+    def twin(self) -> Self:
+        """An unfitted copy, to be fitted on a part of the same labels.
+
+        A method may pass on a setting that was costly to choose, where it is a mere number or two: then what the copy
+        says of other labels is no more than slightly optimistic.
+        """
+        copy: Self = clone(self)
+        return copy
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         """Class probabilities for the nodes of another graph, whose layers have been checked."""

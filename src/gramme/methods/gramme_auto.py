@@ -29,6 +29,7 @@ from gramme.methods.mixing import (
     sharpened,
 )
 from gramme.methods.mixture_words import mixture_in_words
+from gramme.methods.neighbourhood_logistic import NeighbourhoodLogistic, numbers_needed
 from gramme.methods.one_hot_logistic import OneHotLogistic
 from gramme.methods.out_of_fold import fit_out_of_fold
 from gramme.methods.propagation_choice import class_prior, split_folds
@@ -41,13 +42,21 @@ ATTENTION: dict[str, type[GrammeFusion] | type[GrammeSG]] = {
 KINDS: dict[str, Callable[..., NodeClassifier]] = {
     "label-propagation": LabelPropagation,
     "one-hot-logistic": OneHotLogistic,
+    "neighbourhood-logistic": NeighbourhoodLogistic,
     **ATTENTION,
 }
 """The ingredients in the order they are fitted: the cheap ones first, so that little is lost by an interrupt."""
 
-CREDIT = {"gramme-fusion": 2.0, "gramme-sg": 2.0, "label-propagation": 1.0, "one-hot-logistic": 1.0}
+CREDIT = {
+    "label-propagation": 1.0,
+    "one-hot-logistic": 1.0,
+    "neighbourhood-logistic": 1.0,
+    "gramme-fusion": 2.0,
+    "gramme-sg": 2.0,
+}
 """Labels each ingredient is credited with beforehand (see ``mixing``); chosen on training labels, docs/auto.md."""
 
+MOST = 200_000_000  # numbers in the table of neighbourhood means, beyond which it is not made
 SHARED = ("classes", "layers", "nodes")  # what all ingredients know alike is saved once
 
 
@@ -72,8 +81,8 @@ class GrammeAuto(NodeClassifier):
     epochs : int
         Training steps of the attention models.
     ingredients : sequence of str, optional
-        Some of ``"gramme-fusion"``, ``"gramme-sg"``, ``"label-propagation"`` and ``"one-hot-logistic"``; all of them
-        where not given.
+        Some of ``"gramme-fusion"``, ``"gramme-sg"``, ``"label-propagation"``, ``"one-hot-logistic"`` and, for graphs
+        with features, ``"neighbourhood-logistic"``. All that apply where not given.
     features : {"random", "given", "both"}, optional
         What the attention models start from; the graph's own features where it has them, else random ones.
     progress : bool, optional
@@ -119,7 +128,7 @@ class GrammeAuto(NodeClassifier):
     def __init__(
         self,
         *,
-        ensemble: int = 6,
+        ensemble: int = 5,
         folds: int = 5,
         epochs: int = 40,
         ingredients: Sequence[str] | None = None,
@@ -139,7 +148,7 @@ class GrammeAuto(NodeClassifier):
 
     def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
         graph = self._check_graph(graph)
-        names = self._check_parameters()
+        names = self._check_parameters(graph)
         known = known_labels(graph, y)
         seed = check.seed_of(self.random_state)
         self._begin(graph, known)
@@ -157,7 +166,7 @@ class GrammeAuto(NodeClassifier):
         self._finish(self._mixture(graph, fitted=True), known)
         return self
 
-    def _check_parameters(self) -> list[str]:
+    def _check_parameters(self, graph: MultilayerGraph) -> list[str]:
         check.whole("ensemble", self.ensemble)
         check.whole("folds", self.folds, 2)
         check.whole("epochs", self.epochs)
@@ -166,7 +175,8 @@ class GrammeAuto(NodeClassifier):
             check.flag("progress", self.progress)
         check.device_of(self.device)
         if self.ingredients is None:
-            return list(KINDS)
+            small = 0 < numbers_needed(graph) <= MOST
+            return [name for name in KINDS if small or name != "neighbourhood-logistic"]
         if isinstance(self.ingredients, str) or not len(self.ingredients):
             raise DataError(
                 f"ingredients must be a list of names, not {self.ingredients!r}; there are: {', '.join(KINDS)}"

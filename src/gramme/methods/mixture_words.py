@@ -11,6 +11,7 @@ IN_WORDS = {
     "gramme-sg": "attention across all layers at once (GrAMME-SG)",
     "label-propagation": "known labels spreading to neighbours (label propagation)",
     "one-hot-logistic": "a linear model of who belongs to which group",
+    "neighbourhood-logistic": "a linear model of the features in each node's surroundings",
 }
 MINOR = 0.1  # share below which an ingredient or a layer is not named
 MOST = 3  # layers named at most

@@ -115,6 +115,11 @@ class OneHotLogistic(NodeClassifier):
         self.layer_importance_ = self._importance(parts)
         return self
 
+    def twin(self) -> Self:
+        copy = super().twin()
+        copy.C = self.C_
+        return copy
+
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         if self.scale_.size and given_columns(graph) != self.scale_.size:
             raise DataError(

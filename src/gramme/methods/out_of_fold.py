@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention_model import AttentionModel
@@ -63,7 +62,7 @@ def _refitted(
         return np.repeat(class_prior(left)[None, :], int(held.sum()), axis=0)
     others = y.copy()
     others[known.nodes[held]] = None
-    twin = clone(model).fit(graph, others)
+    twin = model.twin().fit(graph, others)
     found = np.zeros((int(held.sum()), classes))
     found[:, left > 0] = twin.predict_proba()[known.nodes[held]]
     return found

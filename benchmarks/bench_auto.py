@@ -1,0 +1,60 @@
+"""What GrammeAuto costs: CPU time of a fit relative to GrammeFusion's, and where it goes; one thread, same process.
+
+python benchmarks/bench_auto.py [--datasets a,b]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+import gramme
+from gramme.methods.labels import known_labels
+from gramme.methods.out_of_fold import fit_out_of_fold
+from gramme.methods.propagation_choice import split_folds
+
+INGREDIENTS = ("label-propagation", "one-hot-logistic", "gramme-fusion", "gramme-sg")
+DATASETS = "vickers_chan,ckm_social,leskovec_ng,balance_scale,mammography,congress_votes"
+
+
+def seconds(call: Callable[..., Any], *arguments: Any) -> float:
+    started = time.process_time()
+    call(*arguments)
+    return time.process_time() - started
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--datasets", default=DATASETS)
+    chosen = parser.parse_args()
+    torch.set_num_threads(1)
+    print(f"| dataset | fusion, s | auto, times | of which {' | '.join(INGREDIENTS)} |")
+    print("|---" * (3 + len(INGREDIENTS)) + "|")
+    for name in chosen.datasets.split(","):
+        graph = gramme.datasets.load(name)
+        assert graph.labels is not None
+        y = graph.labels.copy()
+        y[np.random.default_rng(0).permutation(graph.num_nodes)[graph.num_nodes // 10 :]] = None
+        bare = graph.replace(labels=None)
+        gramme.GrammeFusion(epochs=2, progress=False).fit(bare, y)  # compiles and warms up
+        gramme.GrammeAuto(epochs=2, progress=False).fit(bare, y)
+        fusion = seconds(gramme.GrammeFusion(progress=False).fit, bare, y)
+        auto = gramme.GrammeAuto(random_state=0, progress=False)
+        known = known_labels(bare, y)
+        fold = split_folds(known.codes, auto.folds, 0)
+        parts = [
+            seconds(fit_out_of_fold, auto._ingredient(part, 0), bare, known, fold)
+            for part in INGREDIENTS
+        ]
+        total = seconds(auto.fit, bare, y)
+        cells = " | ".join(f"{part / fusion:.2f}" for part in parts)
+        print(f"| {name} | {fusion:.2f} | {total / fusion:.2f} | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

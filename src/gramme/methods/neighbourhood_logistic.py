@@ -1,0 +1,210 @@
+"""Logistic regression on features averaged over neighbourhoods: what attributes tell without training a network."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from gramme.errors import DataError
+from gramme.graph import MultilayerGraph
+from gramme.methods import parameters as check
+from gramme.methods.base import NodeClassifier
+from gramme.methods.inputs import given_columns
+from gramme.methods.labels import KnownLabels, known_labels
+from gramme.methods.propagation import NodeWalk
+from gramme.methods.propagation_choice import split_folds
+from gramme.methods.saving import Learned
+
+STRENGTHS = (10.0, 1.0, 100.0, 1000.0)
+HOPS = 2
+FOLDS = 5
+
+Matrix = NDArray[np.float32]
+
+
+class NeighbourhoodLogistic(NodeClassifier):
+    """Multinomial logistic regression on a node's own features and their means over its neighbours in each layer.
+
+    The columns are blocks: the features, scaled to length 1 per node; then, for each layer, their mean over a node and
+    its neighbours, and the mean of these means. Every block is again scaled to length 1, so that none outweighs the
+    others by its size. There are no weights to train between the hops, which makes it strong where
+    features are many and labels few. The penalty is chosen by inner cross-validation on the training labels.
+
+    An ingredient of :class:`GrammeAuto` for graphs with features of their own. Cost: two neighbourhood sums of the
+    features per layer, and nodes x features x (1 + 2 layers) numbers of memory.
+
+    Parameters
+    ----------
+    C : float, optional
+        Inverse strength of the penalty; chosen among 1, 10, 100 and 1000 where not given.
+    random_state : int, numpy generator or None
+        Decides which labels share a fold.
+
+    References
+    ----------
+    F. Wu, A. Souza, T. Zhang, C. Fifty, T. Yu, K. Weinberger, "Simplifying Graph Convolutional Networks", ICML 2019.
+    """
+
+    C_: float
+    columns_: int
+    coefficients_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    layer_importance_: pd.Series
+
+    def __init__(self, *, C: float | None = None, random_state: Any = None) -> None:
+        self.C = C
+        self.random_state = random_state
+
+    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
+        graph = self._check_graph(graph)
+        strength = None if self.C is None else check.number("C", self.C, 0, open_low=True)
+        seed = check.seed_of(self.random_state)
+        known = known_labels(graph, y)
+        if not given_columns(graph):
+            raise DataError("the graph has no features, and this method has nothing else to see")
+        self._begin(graph, known)
+        self.columns_ = given_columns(graph)
+        table = _table(graph)
+        rows = table[known.nodes]
+        self.C_ = _chosen(rows, known, seed) if strength is None else strength
+        self.coefficients_, self.intercept_ = _regression(
+            rows, known.codes, len(known.classes), self.C_
+        )
+        self._finish(self._scored(table), known)
+        self.layer_importance_ = self._importance(table)
+        return self
+
+    def twin(self) -> Self:
+        copy = super().twin()
+        copy.C = self.C_
+        return copy
+
+    def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        if given_columns(graph) != self.columns_:
+            raise DataError(
+                f"the model needs {self.columns_} features per node; the graph has {given_columns(graph)}"
+            )
+        return self._scored(_table(graph))
+
+    def _scored(self, table: Matrix) -> NDArray[np.float32]:
+        return _shares(table, self.coefficients_, self.intercept_).astype(np.float32)
+
+    def _importance(self, table: Matrix) -> pd.Series:
+        """How much each layer's part of the scores differs from node to node, summing to 1."""
+        sizes = []
+        for place in range(len(self.layers_)):
+            start = (1 + HOPS * place) * self.columns_
+            stop = start + HOPS * self.columns_
+            scores = table[:, start:stop] @ self.coefficients_[start:stop]
+            scores -= scores.mean(axis=1, keepdims=True)
+            sizes.append(float((scores - scores.mean(axis=0)).std()))
+        total = sum(sizes)
+        shares = [size / total if total > 0 else 1 / len(sizes) for size in sizes]
+        return pd.Series(shares, index=self.layers_, name="importance")
+
+    def _learned(self) -> Learned:
+        learned = super()._learned()
+        learned.record |= {
+            "C": self.C_,
+            "columns": self.columns_,
+            "importance": self.layer_importance_.tolist(),
+        }
+        learned.tensors |= {
+            "coefficients": torch.from_numpy(self.coefficients_),
+            "intercept": torch.from_numpy(self.intercept_),
+        }
+        return learned
+
+    def _restore(self, learned: Learned) -> None:
+        super()._restore(learned)
+        record = learned.record
+        self.C_, self.columns_ = float(record["C"]), int(record["columns"])
+        self.coefficients_ = learned.tensors["coefficients"].numpy()
+        self.intercept_ = learned.tensors["intercept"].numpy()
+        self.layer_importance_ = pd.Series(
+            record["importance"], index=self.layers_, name="importance"
+        )
+        width = self.columns_ * (1 + HOPS * len(self.layers_))
+        if self.coefficients_.shape != (width, len(self.classes_)):
+            raise ValueError("the coefficients do not match the columns and classes")
+
+
+def numbers_needed(graph: MultilayerGraph) -> int:
+    """How many numbers the table of a graph has."""
+    return graph.num_nodes * given_columns(graph) * (1 + HOPS * graph.num_layers)
+
+
+def _table(graph: MultilayerGraph) -> Matrix:
+    """The blocks of columns side by side, each row of a block of the same length."""
+    features: Any = graph.features
+    dense = np.asarray(features.todense() if hasattr(features, "todense") else features)
+    own = _scaled(torch.from_numpy(np.array(dense, dtype=np.float32)))
+    blocks = [own]
+    walk = NodeWalk(list(graph.layers.values()), graph.num_nodes)
+    for layer in range(graph.num_layers):
+        values = own
+        alone = walk.scales[layer] == 0  # who has no neighbours here stays as it is
+        for _ in range(HOPS):
+            values = torch.where(alone, values, walk.mean(layer, values))
+            blocks.append(_scaled(values))
+    table: Matrix = (torch.cat(blocks, dim=1) / len(blocks) ** 0.5).numpy()
+    return table
+
+
+def _scaled(values: torch.Tensor) -> torch.Tensor:
+    return torch.nn.functional.normalize(values, dim=1)
+
+
+def _shares(
+    table: Matrix, coefficients: NDArray[np.float64], intercept: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    scores = table @ coefficients + intercept
+    scores -= scores.max(axis=1, keepdims=True)
+    weights = np.exp(scores)
+    result: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return result
+
+
+def _regression(
+    rows: Matrix, codes: NDArray[np.int64], classes: int, strength: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Coefficients (columns, classes) and intercepts; classes that are not among the codes get no chance."""
+    found = np.unique(codes)
+    coefficients = np.zeros((rows.shape[1], classes))
+    intercept = np.where(np.isin(np.arange(classes), found), 0.0, -np.inf)
+    if found.size > 1:
+        model = LogisticRegression(C=strength, max_iter=500)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the penalty keeps it near
+            model.fit(rows, codes)
+        # of two classes scikit-learn keeps one column, the second one's
+        learned = found[1:] if found.size == 2 else found
+        coefficients[:, learned] = model.coef_.T
+        intercept[learned] = model.intercept_
+    return coefficients, intercept
+
+
+def _chosen(rows: Matrix, known: KnownLabels, seed: int) -> float:
+    """The C with the least log loss on held-out training labels; the first where there is nothing to test."""
+    codes, classes = known.codes, len(known.classes)
+    tested = np.bincount(codes, minlength=classes)[codes] > 1
+    if not tested.any():
+        return STRENGTHS[0]
+    fold = split_folds(codes, FOLDS, seed)
+    losses = []
+    for strength in STRENGTHS:
+        loss = 0.0
+        for number in range(int(fold.max()) + 1):
+            held = fold == number
+            fitted = _regression(rows[~held], codes[~held], classes, strength)
+            own = _shares(rows[held], *fitted)[np.arange(int(held.sum())), codes[held]]
+            loss -= float(np.log(np.maximum(own, 1e-3))[tested[held]].sum())
+        losses.append(loss)
+    return STRENGTHS[int(np.argmin(losses))]
