@@ -37,7 +37,8 @@ def test_fit_and_predict_from_files(school: Path, capsys: pytest.CaptureFixture[
     printed = capsys.readouterr()
     assert "learned from 4 of 8 nodes" in printed.out
     assert "talk" in printed.out
-    assert "--holdout" in printed.err
+    assert "by cross-validation on 4 labelled nodes" in printed.out
+    assert f"open {out / 'report.html'}" in printed.out
     table = pd.read_csv(out / "predictions.csv").set_index("node")
     assert table["predicted"][list("ABCD")].eq("left").all()
     assert table["predicted"][list("WXYZ")].eq("right").all()
@@ -53,18 +54,21 @@ def test_holdout_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     arguments = ["fit", "balance_scale", "--holdout", "90%", "--json", *FAST]
     assert run(*arguments, "--out", tmp_path / "a", "--seed", 3) == 0
     first = json.loads(capsys.readouterr().out)
-    assert (first["training_labels"], first["held_out"]) == (63, 562)
-    low, high = first["accuracy_ci95"]
-    assert low < first["accuracy"] < high
+    estimate = first["estimate"]
+    assert (first["training_labels"], estimate["nodes"]) == (63, 562)
+    assert estimate["kind"] == "holdout"
+    low, high = estimate["accuracy_ci95"]
+    assert low < estimate["accuracy"] < high
     assert sum(first["layer_importance"].values()) == pytest.approx(1)
     assert run(*arguments, "--out", tmp_path / "b", "--seed", 3) == 0
-    assert json.loads(capsys.readouterr().out)["accuracy"] == first["accuracy"]
+    assert json.loads(capsys.readouterr().out)["estimate"] == estimate
     one, other = ((tmp_path / name / "predictions.csv").read_bytes() for name in "ab")
     assert one == other
 
 
 def test_quiet_prints_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("fit", "balance_scale", "--out", tmp_path / "a", "--quiet", *FAST) == 0
+    options = ["--quiet", "--folds", 2, *FAST]
+    assert run("fit", "balance_scale", "--out", tmp_path / "a", *options) == 0
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "")
 
@@ -118,7 +122,8 @@ def test_demo_in_a_process_of_its_own(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert re.search(r"accuracy on 43\d held-out nodes: [89]\d", ended.stdout)
     assert "left_weight" in ended.stdout
-    assert (tmp_path / "gramme-demo" / "predictions.csv").is_file()
+    assert "open gramme-demo/report.html" in ended.stdout
+    assert (tmp_path / "gramme-demo" / "report.html").is_file()
 
 
 def test_help_and_info_do_not_load_torch() -> None:

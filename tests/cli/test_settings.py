@@ -39,6 +39,7 @@ def test_text_becomes_a_value_of_the_right_kind(text: str, name: str, value: obj
         ("learning_rate=fast", "learning_rate must be a number"),
         ("feed_forward=maybe", "feed_forward must be true or false"),
         ("epochs=true", "epochs must be a whole number"),
+        ("epochs=1e30", "epochs can be 1,000,000,000 at most"),
     ],
 )
 def test_a_mistake_says_what_would_be_right(text: str, message: str) -> None:

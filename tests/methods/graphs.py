@@ -20,6 +20,7 @@ PINNED: dict[str, Any] = {
     "weight_decay": 0.001,
     "activation": "elu",
     "head_weights": "nonnegative",
+    "combine_heads": "weighted",
     "features": None,
     "ensemble": 2,
     "validation_fraction": 0.0,

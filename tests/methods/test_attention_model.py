@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import torch
 from tests.methods.graphs import PINNED, half_known, planted
 
-from gramme import DataError, GrammeError, GrammeFusion, GrammeSG
+from gramme import DataError, GrammeError, GrammeFusion, GrammeSG, load
 from gramme.methods import ensemble
 
 FAST = PINNED | {"epochs": 8, "ensemble": 3}
@@ -173,6 +173,16 @@ def test_fusion_in_all_its_variants(fuse, feed_forward, head_weights):
     check_variant(model)
 
 
+@BOTH
+@pytest.mark.parametrize("combine_heads", ["weighted", "average", "concatenate"])
+def test_heads_combined_in_all_ways(kind, combine_heads, tmp_path):
+    model = fit(kind, combine_heads=combine_heads)
+    check_variant(model)
+    model.save(tmp_path / "m.safetensors")
+    again = load(tmp_path / "m.safetensors")
+    assert again.predict_proba(GRAPH).tobytes() == model.predict_proba(GRAPH).tobytes()
+
+
 @pytest.mark.parametrize("pool", ["end", "every hop"])
 @pytest.mark.parametrize("activation", ["elu", "relu", "tanh", "none"])
 def test_supra_graph_in_all_its_variants(pool, activation):
@@ -244,3 +254,14 @@ def test_a_fit_that_fails_leaves_no_old_result(kind):
     assert not hasattr(model, "embedding_")
     with pytest.raises(GrammeError, match="not fitted"):
         model.node_attention("room", graph=GRAPH)
+
+
+def test_an_explanation_of_a_large_graph_asks_fewer_members(monkeypatch):
+    graph = planted()
+    model = GrammeFusion(**PINNED).fit(graph, half_known(graph))
+    assert len(model.layer_importances_) == 2
+    monkeypatch.setattr("gramme.methods.attention_model._EXPLAINED", 1)
+    monkeypatch.setattr("gramme.methods.ensemble._BATCH", 1)  # member by member
+    few = GrammeFusion(**PINNED).fit(graph, half_known(graph))
+    assert len(few.layer_importances_) == 1
+    assert few.layer_importance_.sum() == pytest.approx(1)

@@ -160,3 +160,12 @@ def test_an_interrupt_leaves_a_usable_mixture(monkeypatch):
         model = GrammeAuto(**FAST).fit(GRAPH, Y)
     assert list(model.models_) == ["label-propagation", "one-hot-logistic", "gramme-fusion"]
     assert np.isfinite(model.probabilities_).all()
+
+
+def test_a_large_graph_is_told_that_attention_is_left_out(monkeypatch):
+    monkeypatch.setattr("gramme.methods.gramme_auto.LARGE", 10)
+    with pytest.warns(GrammeWarning, match="attention models would take hours"):
+        model = GrammeAuto(**FAST).fit(GRAPH, Y)
+    assert list(model.models_) == ["label-propagation", "one-hot-logistic"]
+    named = GrammeAuto(**FAST, ingredients=["gramme-fusion"]).fit(GRAPH, Y)
+    assert list(named.models_) == ["gramme-fusion"]

@@ -16,6 +16,7 @@ SHARES = ["dropout", "attention_dropout", "validation_fraction"]
 WORDS = {
     "activation": "relu",
     "head_weights": "simplex",
+    "combine_heads": "average",
     "features": "random",
 }
 BOTH = pytest.mark.parametrize("kind", [GrammeSG, GrammeFusion])
@@ -49,6 +50,12 @@ def test_learning_rate(kind, value):
     assert complaint(kind, learning_rate=value).startswith(
         "learning_rate must be a number of more than 0, not "
     )
+
+
+@BOTH
+def test_concatenated_heads_share_the_columns(kind):
+    message = complaint(kind, combine_heads="concatenate", heads=3, hidden_dim=32)
+    assert message.endswith("hidden_dim (32) must be a multiple of heads (3)")
 
 
 @BOTH

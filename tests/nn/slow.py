@@ -10,13 +10,17 @@ from gramme.ops.reference import reference_attention
 
 def slow_hop(hop: AttentionHop, member: int, place: int, features: Tensor, adjacency) -> Tensor:  # type: ignore[no-untyped-def]
     """Eqs. 1 to 5 for one layer: project, attend, activate, fuse heads."""
-    fused = torch.zeros(features.shape[0], hop.out_dim, dtype=features.dtype)
+    found = []
     for head in range(hop.heads):
         values = features @ hop.weight[member, place, :, head]
         scores = values @ hop.attention[member, place, head]
         mean = reference_attention(values[:, None], scores[:, None], adjacency)[:, 0]
-        fused = fused + hop.factors()[member, place, head] * hop.activation(mean)
-    return fused
+        found.append(hop.activation(mean))
+    if hop.combine_heads == "concatenate":
+        return torch.cat(found, dim=1)
+    if hop.factors is None:
+        return torch.stack(found).mean(0)
+    return torch.stack(found).mul(hop.factors()[member, place, :, None, None]).sum(0)
 
 
 def slow_supra_fusion(fusion: SupraFusion, member: int, layers: list[Tensor]) -> Tensor:

@@ -1,24 +1,32 @@
 import pytest
+import scipy.sparse as sp
 import torch
 from tests.nn.slow import slow_hop
 from tests.ops.cases import GRAPH, LAYERS, NODES, STACKS
 
-from gramme.nn import AttentionHop, MemberRandom
+from gramme.nn import COMBINE, AttentionHop, MemberRandom
 from gramme.ops import ACTIVATIONS, GroupSum, layers_sum
 
 
 def hop(
-    layers: int, members: int = 2, heads: int = 2, activation: str = "elu", dropout: float = 0.0
+    layers: int,
+    members: int = 2,
+    heads: int = 2,
+    activation: str = "elu",
+    dropout: float = 0.0,
+    out_dim: int = 3,
+    combine_heads: str = "weighted",
 ) -> AttentionHop:
     made = AttentionHop(
         MemberRandom(range(members)),
         layers,
         5,
-        3,
+        out_dim,
         heads,
         head_weights="nonnegative",
         activation=activation,
         attention_dropout=dropout,
+        combine_heads=combine_heads,
     )
     return made.double()
 
@@ -51,6 +59,27 @@ def test_activations_and_heads(activation: str, heads: int) -> None:
     found = one(features, layers_sum(GRAPH, ["directed"]))[0, :, 0]
     wanted = slow_hop(one, 0, 0, features[:, 0], LAYERS["directed"].to_scipy())
     torch.testing.assert_close(found, wanted)
+
+
+@pytest.mark.parametrize("combine_heads", COMBINE)
+@pytest.mark.parametrize("heads", [1, 2])
+def test_ways_to_combine_heads(combine_heads: str, heads: int) -> None:
+    one = hop(2, heads=heads, out_dim=4, combine_heads=combine_heads)
+    features = numbers(2, NODES, 2, 5)
+    chosen = ["directed", "undirected"]
+    found = one(features, layers_sum(GRAPH, chosen))
+    assert found.shape == (2, NODES, 2, 4)
+    for place, layer in enumerate(chosen):
+        wanted = slow_hop(one, 1, place, features[place, :, 1], LAYERS[layer].to_scipy())
+        torch.testing.assert_close(found[place, :, 1], wanted)
+
+
+def test_a_node_that_hears_itself_alone_combines_its_heads_all_the_same() -> None:
+    for combine_heads in COMBINE:
+        one = hop(1, members=1, heads=2, out_dim=4, combine_heads=combine_heads)
+        features = numbers(NODES, 1, 5)
+        wanted = slow_hop(one, 0, 0, features[:, 0], sp.csr_array((NODES, NODES)))
+        torch.testing.assert_close(one(features, None)[0, :, 0], wanted)
 
 
 def test_scores_are_the_neighbour_s_half_of_the_edge_score() -> None:

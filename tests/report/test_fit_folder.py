@@ -16,6 +16,7 @@ FILES = [
     "layers.csv",
     "model.safetensors",
     "predictions.csv",
+    "report.html",
 ]
 
 
@@ -68,6 +69,16 @@ def test_a_failure_half_way_leaves_nothing(model, graph, tmp_path: Path, monkeyp
         raise OSError("no space left on device")
 
     monkeypatch.setattr(fit_folder, "layer_table", fail)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(DataError, match="no space"):
         write_fit(tmp_path / "result", model, graph, config={})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_embedding_as_parquet_or_not_at_all(model, graph, tmp_path: Path) -> None:
+    files = write_fit(tmp_path / "a", model, graph, config={}, embedding="parquet")
+    assert "embedding.parquet" in files
+    assert "embedding.csv" not in files
+    table = pd.read_parquet(tmp_path / "a" / "embedding.parquet")
+    assert table.shape == (5, 1 + model.hidden_dim)
+    files = write_fit(tmp_path / "b", model, graph, config={}, embedding="none")
+    assert not [name for name in files if name.startswith("embedding")]

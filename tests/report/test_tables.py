@@ -3,7 +3,7 @@ import pytest
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeFusion
-from gramme.report import embedding_table, layer_table, prediction_table
+from gramme.report import embedding_table, layer_table, prediction_table, tables, write_csv
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +57,27 @@ def test_layers_and_their_spread(fitted) -> None:
 
 def test_embedding_has_a_row_per_node(fitted) -> None:
     model, graph = fitted
-    table = embedding_table(model)
+    table, note = embedding_table(model)
+    assert note == ""
     assert table.shape == (6, 1 + 3 * model.hidden_dim)
     assert table["node"].tolist() == list(graph.nodes)
+
+
+def test_of_a_large_embedding_the_first_member_is_given(fitted, monkeypatch) -> None:
+    model, _ = fitted
+    monkeypatch.setattr(tables, "LARGEST_EMBEDDING", 100)
+    table, note = embedding_table(model)
+    assert table.shape == (6, 1 + model.hidden_dim)
+    assert "first of 3 members" in note
+    assert (table["e0"] == model.embedding_[:, 0]).all()
+
+
+def test_names_that_are_numbers_are_written_whole(tmp_path) -> None:
+    layer = EdgeLayer(4, [0, 2], [1, 3])
+    graph = MultilayerGraph(
+        {"a": layer}, nodes=[12345678.5, 2.0, 3.0, 4.0], labels=[1234567.0, None, 2.0, None]
+    )
+    model = GrammeFusion(ensemble=1, epochs=1, random_state=0).fit(graph)
+    write_csv(prediction_table(model, graph), tmp_path / "p.csv")
+    first = (tmp_path / "p.csv").read_text().splitlines()[1].split(",")
+    assert first[:2] == ["12345678.5", "1234567.0"]

@@ -7,11 +7,14 @@ import sys
 import typer
 
 from gramme._version import __version__
+from gramme.cli.benchmark import benchmark
 from gramme.cli.console import complain
 from gramme.cli.datasets import app as datasets_app
 from gramme.cli.demo import demo, methods
 from gramme.cli.files import convert, info
 from gramme.cli.fit import fit, predict
+from gramme.cli.report import report
+from gramme.cli.results import results
 from gramme.errors import GrammeError
 
 app = typer.Typer(
@@ -23,6 +26,9 @@ app = typer.Typer(
 )
 app.command()(fit)
 app.command()(predict)
+app.command()(report)
+app.command()(benchmark)
+app.command()(results)
 app.command()(info)
 app.command()(convert)
 app.add_typer(datasets_app, name="datasets")

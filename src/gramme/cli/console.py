@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -26,15 +27,17 @@ def note(message: str) -> None:
 
 
 @contextmanager
-def warnings_as_notes() -> Iterator[None]:
-    """Show gramme's own warnings as remarks, without Python's file and line."""
-    with warnings.catch_warnings(record=True) as caught:
+def warnings_as_notes(*, silent: bool = False) -> Iterator[None]:
+    """Show gramme's own warnings as remarks, without Python's file and line, or not at all."""
+    with warnings.catch_warnings():
         warnings.simplefilter("always", GrammeWarning)
+        others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+            if not issubclass(category, GrammeWarning):
+                others(message, category, *where)
+            elif not silent:
+                note(str(message))
+
+        warnings.showwarning = show  # type: ignore[assignment]
         yield
-    for warning in caught:
-        if issubclass(warning.category, GrammeWarning):
-            note(str(warning.message))
-        else:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )

@@ -20,8 +20,9 @@ def demo(
     seed: int = typer.Option(0, "--seed", help="The same seed gives the same result."),
 ) -> None:
     """Fit GrAMME-Fusion on the embedded balance_scale data: learn from 30 % of the labels, predict the rest."""
-    from gramme.cli.fitting import fit_graph, method, print_result
+    from gramme.cli.fitting import EstimatePlan, check_target, fit_graph, method, print_result
 
+    check_target(target, overwrite=True)
     graph = datasets.load("balance_scale")
     messages.print(escape(repr(graph)))
     messages.print(
@@ -34,12 +35,11 @@ def demo(
             method("gramme-fusion").estimator(random_state=seed),
             target,
             described={"data": "balance_scale", "method": "gramme-fusion", "seed": seed},
-            share=1 - LABELLED,
+            plan=EstimatePlan(share=1 - LABELLED),
             seed=seed,
             overwrite=True,
             show=print_result,
         )
-    out.print(escape(f"Open {target / 'predictions.csv'} to see every prediction."))
 
 
 def methods() -> None:

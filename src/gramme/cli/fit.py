@@ -7,32 +7,56 @@ seconds to load, and ``gramme info`` or ``--help`` should not wait for it.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from gramme.cli import data as reading
+from gramme.cli import table as tables
 from gramme.cli.console import warnings_as_notes
 from gramme.errors import DataError
 
+DEFAULT_METHOD = "gramme-auto"
+
 
 def fit(
+    context: typer.Context,
     data: reading.Data,
     target: Path = typer.Option(..., "--out", help="Folder to write the results to."),
     method_name: str = typer.Option(
-        "gramme-fusion", "--method", help="Which method; see gramme methods."
+        DEFAULT_METHOD, "--method", help="Which method; see gramme methods."
     ),
     labels: reading.Labels = None,
     labels_format: reading.LabelsFormat = None,
     label: reading.Label = None,
+    is_table: tables.IsTable = False,
+    id_column: tables.Id = None,
+    columns: tables.Columns = None,
+    bins: tables.Bins = None,
+    quantiles: tables.Quantiles = None,
+    knn: tables.Knn = None,
+    split: tables.Split = None,
+    missing: tables.Missing = None,
+    missing_group: tables.MissingGroup = False,
     holdout: str | None = typer.Option(
         None, "--holdout", help="Share of the labels to set aside for an honest accuracy, like 20%."
+    ),
+    folds: int | None = typer.Option(
+        None,
+        "--folds",
+        help="Without --holdout: fits to estimate the accuracy with (5 where not said).",
+    ),
+    estimate: bool = typer.Option(
+        True, "--estimate/--no-estimate", help="Whether to estimate the accuracy at all."
     ),
     settings: list[str] = typer.Option(
         [], "--set", help="A parameter of the method as name=value; may be repeated."
     ),
-    seed: int = typer.Option(0, "--seed", help="The same seed gives the same result."),
+    seed: int = typer.Option(0, "--seed", min=0, help="The same seed gives the same result."),
     device: str = typer.Option("auto", "--device", help="auto, cpu or cuda."),
+    embedding: Literal["csv", "parquet", "none"] = typer.Option(
+        "csv", "--embedding", help="How to write the nodes' embedding."
+    ),
     source_format: reading.SourceFormat = None,
     directed: reading.Directed = None,
     encoding: reading.Encoding = "utf-8",
@@ -42,15 +66,35 @@ def fit(
 ) -> None:
     """Learn from the labelled nodes of DATA and predict all the others.
 
-    Writes model.safetensors, predictions.csv, embedding.csv, layers.csv, history.csv and config.json to the folder.
+    Writes predictions.csv, report.html, model.safetensors, embedding.csv, layers.csv, history.csv and config.json to
+    the folder. How good the predictions are is estimated from the labelled nodes by 5 further fits, or on those that
+    --holdout sets aside.
     """
     from gramme.cli import fitting
 
+    said = tables.TableOptions(
+        id=id_column,
+        columns=columns or [],
+        bins=bins or [],
+        quantiles=quantiles or [],
+        knn=knn or [],
+        split=split or [],
+        missing=missing or [],
+        missing_group=missing_group,
+    )
+    if said.used() and not is_table:
+        raise DataError(f"{', '.join(said.used())} can be said of a table only; add --table")
+    plan = fitting.EstimatePlan.of(holdout, folds, wanted=estimate)
     fitting.check_target(target, overwrite=overwrite)
     chosen = fitting.method(method_name)
-    with warnings_as_notes():
-        graph, _ = reading.open_data(
+    silent = quiet or as_json
+    model = fitting.make_model(
+        chosen, settings, random_state=seed, device=device, progress=False if silent else None
+    )
+    with warnings_as_notes(silent=quiet):
+        graph, table = reading.open_fit_data(
             data,
+            said if is_table else None,
             format=source_format,
             labels=labels,
             labels_format=labels_format,
@@ -60,25 +104,27 @@ def fit(
         )
         fitting.fit_graph(
             graph,
-            fitting.make_model(
-                chosen,
-                settings,
-                random_state=seed,
-                device=device,
-                progress=False if quiet or as_json else None,
-            ),
+            model,
             target,
-            described={"data": data, "method": chosen.name, "seed": seed},
-            share=None if holdout is None else fitting.parse_share(holdout),
+            described={
+                "data": data,
+                "method": chosen.name,
+                "seed": seed,
+                "command": fitting.command_line(context),
+            }
+            | ({} if table is None else {"table": table}),
+            plan=plan,
             seed=seed,
+            embedding=embedding,
             overwrite=overwrite,
             show=fitting.printer(as_json=as_json, quiet=quiet),
+            silent=silent,
         )
 
 
 def predict(
     model_path: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A model, or a folder of gramme fit.")
+        Path, typer.Argument(metavar="MODEL", help="A folder of gramme fit, or a model in one.")
     ],
     data: reading.Data,
     target: Path = typer.Option(..., "--out", help="CSV file to write."),
@@ -90,7 +136,12 @@ def predict(
     encoding: reading.Encoding = "utf-8",
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace the file if it exists."),
 ) -> None:
-    """Predict the nodes of DATA, which may be new, with a model that was fitted before."""
+    """Predict the nodes of DATA, which may be new, with a model that was fitted before.
+
+    After a fit on a table DATA is another table with the same columns; numbers are cut where they were cut then.
+    """
+    if target.is_dir():
+        raise DataError(f"{target} is a folder; name a file to write, like {target / 'new.csv'}")
     if target.exists() and not overwrite:
         raise DataError(f"{target} exists already; name another file or say --overwrite")
     if model_path.is_dir():
@@ -99,8 +150,9 @@ def predict(
 
     with warnings_as_notes():
         model = fitting.load(model_path)
-        graph, _ = reading.open_data(
+        graph = reading.open_again(
             data,
+            fitting.table_record(model_path),
             format=source_format,
             labels=labels,
             labels_format=labels_format,

@@ -9,6 +9,9 @@ from typing import Any
 from gramme.errors import DataError, did_you_mean
 from gramme.methods import Method, NodeClassifier
 
+LARGEST = 1_000_000_000
+"""No number of epochs, columns or members is larger: torch cannot even tell how much memory it would take."""
+
 
 def make_model(method: Method, settings: Iterable[str], **fixed: Any) -> NodeClassifier:
     """A method with the parameters the user set; ``fixed`` ones are passed where the method knows them."""
@@ -37,6 +40,8 @@ def _value(name: str, text: str, default: Any) -> Any:
         fits = isinstance(value, (int, float, dict)) and not isinstance(value, bool)
         if isinstance(default, int) and isinstance(value, float) and value.is_integer():
             value = int(value)
+        if isinstance(value, int) and value > LARGEST and not isinstance(value, bool):
+            raise DataError(f"--set {name}={text}: {name} can be {LARGEST:,} at most")
     elif isinstance(default, str):
         fits = isinstance(value, str)
         value = value if fits else text

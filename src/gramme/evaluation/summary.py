@@ -49,7 +49,9 @@ def summarise(ledger: Ledger | pd.DataFrame) -> pd.DataFrame:
         peak_mean
             Best test accuracy over the epochs, optimistic; NaN for methods without epochs.
         macro_f1_mean, log_loss_mean, calibration_error_mean
+            Other measures of the same predictions.
         cpu_seconds_mean, wall_seconds_mean, memory_mean
+            What a run took.
         paper_accuracy
             The paper's figure, where it has one.
         best

@@ -77,14 +77,16 @@ def from_table(
     >>> list(g.layers["age"].group_names)
     ['[18, 65)', '65 and above']
     """
-    _check_table(table)
+    check_table(table)
     for column, role in ((label, "label"), (id, "id")):
         if column is not None:
-            _known(column, list(table.columns), role)
-    used = _layer_columns(table, columns, label, id)
-    ways = _ways(used, {"bins": bins, "quantiles": quantiles, "knn": knn, "separator": separator})
+            known_column(column, list(table.columns), role)
+    used = layer_columns(table, columns, label, id)
+    ways = chosen_ways(
+        used, {"bins": bins, "quantiles": quantiles, "knn": knn, "separator": separator}
+    )
     policies = _policies(missing, used)
-    nodes = _node_names(table, id)
+    nodes = node_names(table, id)
     layers: dict[str, Layer] = {}
     for column in used:
         way, choice = ways.get(column, (None, None))
@@ -110,7 +112,8 @@ def from_table(
     )
 
 
-def _check_table(table: Any) -> None:
+def check_table(table: Any) -> None:
+    """Whether this is a table that nodes can be made of."""
     if not isinstance(table, pd.DataFrame):
         raise DataError(f"the table must be a pandas DataFrame, not {type(table).__name__}")
     if not len(table):
@@ -120,7 +123,8 @@ def _check_table(table: Any) -> None:
         raise DataError(f"two columns have the name {double!r}; names must differ")
 
 
-def _known(column: Any, columns: list[Any], what: str) -> None:
+def known_column(column: Any, columns: list[Any], what: str) -> None:
+    """Whether there is such a column, or an error that suggests the nearest name."""
     if not isinstance(column, Hashable):
         raise DataError(f"{what} must be the name of a column, not {column!r}")
     if column not in columns:
@@ -128,16 +132,17 @@ def _known(column: Any, columns: list[Any], what: str) -> None:
         raise DataError(f"{what}: there is no column {column!r}; {hint}")
 
 
-def _layer_columns(
+def layer_columns(
     table: pd.DataFrame, columns: Iterable[Any] | None, label: Any, id: Any
 ) -> list[Any]:
+    """The columns to make layers of."""
     taken = [column for column in (label, id) if column is not None]
     if columns is None:
         used = [column for column in table.columns if column not in taken]
     else:
         used = [columns] if isinstance(columns, str) else list(columns)
         for column in used:
-            _known(column, list(table.columns), "columns")
+            known_column(column, list(table.columns), "columns")
             if column in taken:
                 raise DataError(f"the column {column!r} is the label or id, so it makes no layer")
     if not used:
@@ -145,14 +150,14 @@ def _layer_columns(
     return used
 
 
-def _ways(used: list[Any], asked: dict[str, Any]) -> dict[Any, tuple[str | None, Any]]:
+def chosen_ways(used: list[Any], asked: dict[str, Any]) -> dict[Any, tuple[str | None, Any]]:
     """How each column about which something was said becomes a layer."""
     ways: dict[Any, tuple[str | None, Any]] = {}
     for way, choices in asked.items():
         if choices is not None and not isinstance(choices, Mapping):
             raise DataError(f"{way} must be a mapping by column, not {choices!r}")
         for column, choice in (choices or {}).items():
-            _known(column, used, way)
+            known_column(column, used, way)
             if column in ways:
                 raise DataError(f"the column {column!r} is in both {ways[column][0]} and {way}")
             ways[column] = (way, choice)
@@ -162,7 +167,7 @@ def _ways(used: list[Any], asked: dict[str, Any]) -> dict[Any, tuple[str | None,
 def _policies(missing: str | Mapping[Any, str], used: list[Any]) -> dict[Any, str]:
     if isinstance(missing, Mapping):
         for column in missing:
-            _known(column, used, "missing")
+            known_column(column, used, "missing")
         policies = {column: missing.get(column, "nobody") for column in used}
     else:
         policies = dict.fromkeys(used, missing)
@@ -172,7 +177,8 @@ def _policies(missing: str | Mapping[Any, str], used: list[Any]) -> dict[Any, st
     return policies
 
 
-def _node_names(table: pd.DataFrame, id: Any) -> Any:
+def node_names(table: pd.DataFrame, id: Any) -> Any:
+    """The names of the rows, all there and all different; None for 0, 1, 2, ..."""
     if id is None:
         index = table.index
         if isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1:

@@ -32,11 +32,7 @@ def stated_bins(values: FloatArray, bins: Any, show: Callable[[Any], str] | None
     ['[0, 5)', '[5, 10]']
     """
     if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
-        count = at_least(bins, 2, "bins")
-        low, high = _span(values)
-        share = np.arange(1, count) / count
-        # Not low + share * (high - low), which overflows between very large numbers
-        return _cut(values, low * (1 - share) + high * share, show)
+        return _cut(values, _equal_widths(values, at_least(bins, 2, "bins")), show)
     try:
         edges = np.array(bins, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -65,7 +61,26 @@ def quantile_groups(
     known = values[~np.isnan(values)]
     if not known.size:
         return np.full(values.size, -1, dtype=np.int64), []
-    return _cut(values, np.quantile(known, np.linspace(0, 1, count + 1)[1:-1]), show)
+    return _cut(values, _equal_sizes(known, count), show)
+
+
+def cut_points(values: FloatArray, way: str, choice: Any) -> list[float]:
+    """Edges that cut these numbers, and later ones alike, into the groups that were asked for.
+
+    For a count of equal-width ``bins`` or of ``quantiles``; :func:`stated_bins` takes the result. Empty where all
+    numbers are missing.
+
+    >>> cut_points(np.arange(11.0), "bins", 2), cut_points(np.arange(8.0), "quantiles", 4)
+    ([5.0], [1.75, 3.5, 5.25])
+    """
+    count = at_least(choice, 2, way)
+    known = values[~np.isnan(values)]
+    if not known.size:
+        return []
+    cuts = _equal_widths(known, count) if way == "bins" else _equal_sizes(known, count)
+    inside = _inside(cuts, float(known.min()), float(known.max()))
+    found: list[float] = (inside if inside.size else known[:1]).tolist()
+    return found
 
 
 def at_least(value: Any, least: int, what: str) -> int:
@@ -87,11 +102,27 @@ def _span(values: FloatArray) -> tuple[float, float]:
     return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
 
 
+def _equal_widths(values: FloatArray, count: int) -> FloatArray:
+    low, high = _span(values)
+    share: FloatArray = np.arange(1, count) / count
+    # Not low + share * (high - low), which overflows between very large numbers
+    return low * (1 - share) + high * share
+
+
+def _equal_sizes(known: FloatArray, count: int) -> FloatArray:
+    return np.quantile(known, np.linspace(0, 1, count + 1)[1:-1])
+
+
+def _inside(cuts: FloatArray, low: float, high: float) -> FloatArray:
+    """The different cuts that part some numbers from others."""
+    inside = np.unique(cuts)
+    return inside[(inside > low) & (inside <= high)]
+
+
 def _cut(values: FloatArray, cuts: FloatArray, show: Callable[[Any], str] | None) -> Groups:
     """Groups between the smallest number, the cuts and the largest number."""
     low, high = _span(values)
-    inside = np.unique(cuts)
-    inside = inside[(inside > low) & (inside <= high)]
+    inside = _inside(cuts, low, high)
     codes = np.searchsorted(inside, values, side="right").astype(np.int64)
     codes[np.isnan(values)] = -1
     # The largest number may be a cut itself; then the last group holds it alone

@@ -14,7 +14,13 @@ from gramme.graph.arrays import loose_index, plain
 from gramme.graph.layer import Layer
 from gramme.graph.membership_layer import MembershipLayer
 from gramme.graph.nearest import nearest_layer
-from gramme.graph.number_groups import at_least, quantile_groups, show_time, stated_bins
+from gramme.graph.number_groups import (
+    at_least,
+    cut_points,
+    quantile_groups,
+    show_time,
+    stated_bins,
+)
 
 MOST_CATEGORIES = 20
 USUAL_QUANTILES = 5
@@ -31,7 +37,7 @@ def column_layer(
     ----------
     column : Series
         A cell per node.
-    way : {"bins", "quantiles", "knn", "separator"}, optional
+    way : {"categories", "bins", "quantiles", "knn", "separator"}, optional
         What was said about the column; where nothing was, its values decide.
     choice
         The number of bins, quantiles or neighbours, the edges of bins, or the separator.
@@ -47,7 +53,9 @@ def column_layer(
         return _several_values(column, choice, missing)
     if missing in ("median", "most common") and column.isna().any():
         column = _filled(column, missing)
-    numbers, show = _as_numbers(column, required=way is not None)
+    if way == "categories":
+        return _grouped(*_named_by_text(column), missing)
+    numbers, show = as_numbers(column, required=way is not None)
     if numbers is None or (way is None and show is None and _few_whole_numbers(numbers)):
         return _categories(column, numbers is not None, missing)
     if way == "knn":
@@ -61,6 +69,32 @@ def column_layer(
     return _grouped(codes, names, missing)
 
 
+def settled(column: pd.Series, way: str | None = None, choice: Any = None) -> tuple[str, Any]:
+    """The way and choice that make the same groups of another table's column as of this one.
+
+    What :func:`column_layer` would decide by looking at the values is decided here once: whether they are categories,
+    and where numbers are cut.
+
+    >>> settled(pd.Series([1, 2, 2])), settled(pd.Series([0.0, 4.0, 10.0]), "bins", 2)
+    (('categories', None), ('bins', [5.0]))
+    """
+    if way in ("categories", "separator"):
+        return way, choice
+    numbers, show = as_numbers(column, required=way is not None)
+    if numbers is None or (way is None and show is None and _few_whole_numbers(numbers)):
+        return "categories", None
+    if way == "knn":
+        return way, at_least(choice, 1, "knn")
+    if way == "bins" and not isinstance(choice, (int, np.integer)):
+        return way, list(choice)
+    edges = cut_points(numbers, way or "quantiles", choice if way else USUAL_QUANTILES)
+    if not edges:
+        return "categories", None
+    if show is not None:
+        return "bins", [pd.Timestamp(int(edge)).isoformat() for edge in edges]
+    return "bins", edges
+
+
 def _moments(edges: Any) -> NDArray[np.int64]:
     """Edges of bins that are dates, in nanoseconds."""
     try:
@@ -69,7 +103,7 @@ def _moments(edges: Any) -> NDArray[np.int64]:
         raise DataError(f"bins of dates must be a whole number or dates: {error}") from error
 
 
-def _as_numbers(
+def as_numbers(
     column: pd.Series, *, required: bool
 ) -> tuple[NDArray[np.float64] | None, Callable[[Any], str] | None]:
     """The column as float64 with NaN for missing, and how to show an edge; None for categories."""
@@ -112,7 +146,7 @@ def _filled(column: pd.Series, missing: str) -> pd.Series:
     if not len(known):
         raise DataError(f"missing={missing!r} needs at least one value that is not missing")
     if missing == "median":
-        numbers, _ = _as_numbers(known, required=False)
+        numbers, _ = as_numbers(known, required=False)
         if numbers is None:
             raise DataError("missing='median' needs numbers; this is text or categories")
         value = known.iloc[int(np.argsort(numbers, kind="stable")[(len(known) - 1) // 2])]
@@ -125,6 +159,17 @@ def _filled(column: pd.Series, missing: str) -> pd.Series:
 def _categories(column: pd.Series, whole: bool, missing: str) -> MembershipLayer:
     codes, names = _factorized(column)
     return _grouped(codes, [int(value) for value in names] if whole else names, missing)
+
+
+def _named_by_text(column: pd.Series) -> tuple[NDArray[Any], list[str]]:
+    """Categories that have the same name whether 1 arrives as a whole number, as 1.0 or as text."""
+    codes, found = _factorized(column)
+    texts = [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in (plain(value) for value in found)
+    ]
+    merged, names = pd.factorize(np.array(texts, dtype=object))
+    return np.where(codes < 0, -1, merged[codes]) if len(texts) else codes, list(names)
 
 
 def _factorized(column: pd.Series) -> tuple[NDArray[Any], Any]:

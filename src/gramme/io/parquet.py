@@ -27,7 +27,7 @@ _ROWS_PER_BYTE = 100
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The edges, with the tables that stand beside."""
-    parsed = Parsed([path], _edge_rows(_table(path), path))
+    parsed = Parsed([path], _edge_rows(read_arrow(path), path))
     tables = {}
     for name in COMPANIONS:
         place = companion(path, name)
@@ -37,7 +37,8 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     return parsed
 
 
-def _table(path: Path) -> Any:
+def read_arrow(path: Path) -> Any:
+    """The whole file as an Arrow table, once it is known to be sound."""
     arrow = import_extra("pyarrow", "parquet", "reading Parquet")
     parquet = import_extra("pyarrow.parquet", "parquet", "reading Parquet")
     data = read_bytes(path)
@@ -89,7 +90,7 @@ def _texts(table: Any, column: str, path: Path, *, empty: bool = False) -> list[
 
 
 def _attributes(path: Path) -> AttributeTable:
-    table = _table(path)
+    table = read_arrow(path)
     header = list(table.column_names)
     if not header:
         raise FileFormatError("the table has no columns", file=path)

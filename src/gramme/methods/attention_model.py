@@ -23,7 +23,9 @@ from gramme.methods.fitting import EnsembleFit
 from gramme.methods.inputs import SOURCES, feature_columns, feature_source
 from gramme.methods.labels import KnownLabels, known_labels
 from gramme.methods.saving import Learned
-from gramme.nn import ACTIVATIONS, KINDS, AttentionHop, MemberRandom, Network, Shape
+from gramme.nn import ACTIVATIONS, COMBINE, KINDS, AttentionHop, MemberRandom, Network, Shape
+
+_EXPLAINED = 100_000_000  # nodes x layers x passes that an explanation may take
 
 
 class AttentionModel(EnsembleModel):
@@ -43,6 +45,7 @@ class AttentionModel(EnsembleModel):
         weight_decay: float,
         activation: str,
         head_weights: str,
+        combine_heads: str,
         features: str | None,
         ensemble: int,
         validation_fraction: float,
@@ -63,6 +66,7 @@ class AttentionModel(EnsembleModel):
         self.weight_decay = weight_decay
         self.activation = activation
         self.head_weights = head_weights
+        self.combine_heads = combine_heads
         self.features = features
         self.ensemble = ensemble
         self.validation_fraction = validation_fraction
@@ -154,12 +158,20 @@ class AttentionModel(EnsembleModel):
             check.number(name, getattr(self, name), 0, 1)
         check.choice("activation", self.activation, ACTIVATIONS)
         check.choice("head_weights", self.head_weights, KINDS)
+        check.choice("combine_heads", self.combine_heads, COMBINE)
         check.choice("features", self.features, (None, *SOURCES))
         if self.progress is not None:
             check.flag("progress", self.progress)
         check.device_of(self.device)
-        self._per_layer("heads", graph)
+        heads = self._per_layer("heads", graph)
         self._per_layer("depth", graph)
+        if self.combine_heads == "concatenate":
+            for one in heads:
+                if self.hidden_dim % one:
+                    raise DataError(
+                        f"heads that are concatenated share the columns of the embedding: hidden_dim "
+                        f"({self.hidden_dim}) must be a multiple of heads ({one})"
+                    )
 
     def _per_layer(self, name: str, graph: MultilayerGraph) -> tuple[int, ...]:
         """A number for each layer, from one number or a mapping by layer name."""
@@ -186,6 +198,7 @@ class AttentionModel(EnsembleModel):
             activation=self.activation,
             dropout=self.dropout,
             attention_dropout=self.attention_dropout,
+            combine_heads=self.combine_heads,
         )
 
     # Explaining
@@ -194,9 +207,17 @@ class AttentionModel(EnsembleModel):
     def layer_importances_(self) -> pd.DataFrame:
         """How much each member leans on each layer: one row per member, summing to 1.
 
-        See :func:`gramme.methods.explain.layer_shares` for how it is measured.
+        See :func:`gramme.methods.explain.layer_shares` for how it is measured. On a large graph, where that would take
+        longer than the training, only the first members are asked.
         """
-        shares = [layer_shares(*batch) for batch in self._each_batch(self._fitted_graph())]
+        graph = self._fitted_graph()
+        layers = graph.num_layers
+        enough = _EXPLAINED // max(1, graph.num_nodes * layers * (2 * layers + 2))
+        shares: list[NDArray[np.float64]] = []
+        for batch in self._each_batch(graph):
+            shares.append(layer_shares(*batch))
+            if sum(map(len, shares)) >= enough:
+                break
         return pd.DataFrame(np.concatenate(shares), columns=self.layers_)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Self
@@ -11,8 +12,8 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from gramme.errors import DataError
-from gramme.graph import MultilayerGraph
+from gramme.errors import DataError, GrammeWarning
+from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.methods import parameters as check
 from gramme.methods.attention_model import AttentionModel
 from gramme.methods.base import NodeClassifier
@@ -56,6 +57,8 @@ CREDIT = {
 }
 """Labels each ingredient is credited with beforehand (see ``mixing``); chosen on training labels, docs/auto.md."""
 
+LARGE = 4_000_000
+"""Edges, memberships and nodes over all layers, beyond which the attention models would take hours of CPU time."""
 MOST = 200_000_000  # numbers in the table of neighbourhood means, beyond which it is not made
 SHARED = ("classes", "layers", "nodes")  # what all ingredients know alike is saved once
 
@@ -82,7 +85,8 @@ class GrammeAuto(NodeClassifier):
         Training steps of the attention models.
     ingredients : sequence of str, optional
         Some of ``"gramme-fusion"``, ``"gramme-sg"``, ``"label-propagation"``, ``"one-hot-logistic"`` and, for graphs
-        with features, ``"neighbourhood-logistic"``. All that apply where not given.
+        with features, ``"neighbourhood-logistic"``. All that apply where not given; beyond four million edges,
+        memberships and nodes over all layers the attention models, which would take hours, are left out with a warning.
     features : {"random", "given", "both"}, optional
         What the attention models start from; the graph's own features where it has them, else random ones.
     progress : bool, optional
@@ -175,8 +179,7 @@ class GrammeAuto(NodeClassifier):
             check.flag("progress", self.progress)
         check.device_of(self.device)
         if self.ingredients is None:
-            small = 0 < numbers_needed(graph) <= MOST
-            return [name for name in KINDS if small or name != "neighbourhood-logistic"]
+            return _fitting_ingredients(graph)
         if isinstance(self.ingredients, str) or not len(self.ingredients):
             raise DataError(
                 f"ingredients must be a list of names, not {self.ingredients!r}; there are: {', '.join(KINDS)}"
@@ -324,3 +327,24 @@ class GrammeAuto(NodeClassifier):
             self.models_[name] = model
         if self.class_counts_.shape != self.classes_.shape:
             raise ValueError("the class counts do not match the classes")
+
+
+def _fitting_ingredients(graph: MultilayerGraph) -> list[str]:
+    """Those that can be used on a graph in sensible time."""
+    names = list(KINDS)
+    if not 0 < numbers_needed(graph) <= MOST:
+        names.remove("neighbourhood-logistic")
+    size = graph.num_nodes * graph.num_layers
+    for layer in graph.layers.values():
+        size += (
+            layer.num_memberships if isinstance(layer, MembershipLayer) else layer.to_scipy().nnz
+        )
+    if size > LARGE:
+        warnings.warn(
+            f"the graph has {size:,} edges, memberships and nodes over all layers; the attention models would take "
+            f"hours and are left out (ingredients={[*names]!r} brings them back)",
+            GrammeWarning,
+            stacklevel=4,
+        )
+        names = [name for name in names if name not in ATTENTION]
+    return names

@@ -45,6 +45,9 @@ class GrammeFusion(AttentionModel):
     activation : {"elu", "relu", "tanh", "none"}
     head_weights : {"nonnegative", "simplex", "free"}
         How fusion weights are constrained: non-negative as in the paper, summing to one, or not at all.
+    combine_heads : {"weighted", "average", "concatenate"}
+        How the heads of a hop become one: summed with learned weights as in the paper, averaged, or side by side with
+        ``hidden_dim / heads`` columns each, as in other attention networks.
     features : {"random", "given", "both"}, optional
         Random features by node name, the graph's own, or both side by side. Where not given, the graph's own if it
         has any, else random ones.
@@ -108,6 +111,7 @@ class GrammeFusion(AttentionModel):
         weight_decay: float = 0.0,
         activation: str = "relu",
         head_weights: str = "nonnegative",
+        combine_heads: str = "weighted",
         features: str | None = None,
         ensemble: int = 8,
         validation_fraction: float = 0.0,
@@ -129,6 +133,7 @@ class GrammeFusion(AttentionModel):
             weight_decay=weight_decay,
             activation=activation,
             head_weights=head_weights,
+            combine_heads=combine_heads,
             features=features,
             ensemble=ensemble,
             validation_fraction=validation_fraction,

@@ -29,8 +29,8 @@ class GrammeSG(AttentionModel):
         Whether a node's copies start from the same random features, as in the authors' code, or from features of
         their own, as in the paper.
     feature_dim, hidden_dim, heads, depth, learning_rate, epochs, dropout, attention_dropout, weight_decay, \
-activation, head_weights, features, ensemble, validation_fraction, patience, class_weight, progress, device, \
-random_state
+activation, head_weights, combine_heads, features, ensemble, validation_fraction, patience, class_weight, progress, \
+device, random_state
         As for :class:`GrammeFusion`; heads and depth are the same for all layers.
 
     Attributes
@@ -70,6 +70,7 @@ random_state
         weight_decay: float = 0.0,
         activation: str = "relu",
         head_weights: str = "nonnegative",
+        combine_heads: str = "weighted",
         features: str | None = None,
         ensemble: int = 8,
         validation_fraction: float = 0.0,
@@ -91,6 +92,7 @@ random_state
             weight_decay=weight_decay,
             activation=activation,
             head_weights=head_weights,
+            combine_heads=combine_heads,
             features=features,
             ensemble=ensemble,
             validation_fraction=validation_fraction,

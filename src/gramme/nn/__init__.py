@@ -1,6 +1,6 @@
 """The torch modules: attention hops, fusion heads, and the two networks of the paper."""
 
-from gramme.nn.hop import AttentionHop
+from gramme.nn.hop import COMBINE, AttentionHop
 from gramme.nn.networks import FusionNetwork, Network, SGNetwork
 from gramme.nn.random import MemberRandom
 from gramme.nn.shape import Output, Shape, Structure
@@ -10,6 +10,7 @@ from gramme.ops import ACTIVATIONS
 
 __all__ = [
     "ACTIVATIONS",
+    "COMBINE",
     "KINDS",
     "AttentionHop",
     "MemberRandom",

@@ -72,6 +72,7 @@ class Network(nn.Module, ABC):
             head_weights=shape.head_weights,
             activation=shape.activation,
             attention_dropout=shape.attention_dropout,
+            combine_heads=shape.combine_heads,
         )
 
 

@@ -34,6 +34,7 @@ class Shape:
     activation: str = "elu"
     dropout: float = 0.0
     attention_dropout: float = 0.0
+    combine_heads: str = "weighted"
 
 
 @dataclass(frozen=True)

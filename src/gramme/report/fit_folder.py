@@ -1,15 +1,10 @@
-"""The folder that a fit leaves: model, predictions, embedding, layers, history and settings.
-
-It is written to a temporary folder beside the target and moved in whole, so that an interrupted run leaves nothing
-half done.
-"""
+"""The folder that a fit leaves: model, predictions, embedding, layers, history, settings and a page to read."""
 
 from __future__ import annotations
 
 import json
 import platform
-import shutil
-import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +13,22 @@ import pandas as pd
 import torch
 
 from gramme._version import __version__
-from gramme.errors import DataError
+from gramme.errors import DataError, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
 from gramme.methods.saving import plain
-from gramme.report.tables import embedding_table, layer_table, prediction_table
+from gramme.report.page import write_fit_page
+from gramme.report.tables import embedding_table, layer_table, prediction_table, write_csv
+from gramme.report.whole_folder import check_writable, recover, whole_folder
+
+EMBEDDINGS = ("csv", "parquet", "none")
 
 
 def check_target(folder: Path, *, overwrite: bool) -> None:
     """Whether a folder may be written, said before the work begins rather than after it."""
+    check_writable(folder)
+    if folder.parent.is_dir():
+        recover(folder)
     if folder.exists() and not overwrite:
         raise DataError(f"{folder} exists already; name another folder or say --overwrite")
     if folder.exists() and not folder.is_dir():
@@ -44,9 +46,11 @@ def write_fit(
     *,
     known: np.ndarray | None = None,
     config: dict[str, Any],
+    estimate: Mapping[str, Any] | None = None,
+    embedding: str = "csv",
     overwrite: bool = False,
 ) -> list[str]:
-    """Write a fitted model and its tables to a folder; returns the names of the files.
+    """Write a fitted model, its tables and its page to a folder; returns the names of the files.
 
     Parameters
     ----------
@@ -56,46 +60,51 @@ def write_fit(
     known : array of object, optional
         The labels it was fitted on, None where unknown.
     config : dict
-        What else to note in ``config.json``: data, method, accuracy, ...
+        What else to note in ``config.json``: data, method, estimate, ...
+    estimate : mapping, optional
+        How accurate it is, with the single ``predictions`` of tested nodes, for the page.
+    embedding : {"csv", "parquet", "none"}
+        How to write the embedding.
     overwrite : bool
         Replace the result of an earlier fit.
     """
     check_target(folder, overwrite=overwrite)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-    try:
+    with whole_folder(folder) as temporary:
         model.save(temporary / "model.safetensors")
-        tables = {
-            "predictions": prediction_table(model, graph, known),
-            "embedding": embedding_table(model),
-            "layers": layer_table(model),
-            "history": getattr(model, "history_", None),
-        }
-        for name, table in tables.items():
+        write_csv(prediction_table(model, graph, known), temporary / "predictions.csv")
+        if embedding != "none":
+            config = config | _write_embedding(model, temporary, embedding)
+        for name, table in (("layers", layer_table(model)), ("history", history_table(model))):
             if table is not None:
-                table.to_csv(temporary / f"{name}.csv", index=False)
+                write_csv(table, temporary / f"{name}.csv")
         record = config | {"parameters": _plain_parameters(model), "versions": versions()}
         (temporary / "config.json").write_text(
-            json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+            json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
         )
+        page = temporary / "report.html"
+        write_fit_page(page, model, graph, known=known, estimate=estimate, config=record)
         files = sorted(path.name for path in temporary.iterdir())
-        temporary.chmod(0o755)
-        _move(temporary, folder)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
     return files
 
 
-def _move(temporary: Path, folder: Path) -> None:
-    """Put the new folder in the place of the old one, which is removed only once the new one stands."""
-    if not folder.exists():
-        temporary.replace(folder)
-        return
-    old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.old."))
-    folder.replace(old)
-    temporary.replace(folder)
-    shutil.rmtree(old, ignore_errors=True)
+def history_table(model: NodeClassifier) -> pd.DataFrame | None:
+    """What happened epoch by epoch; None where a method has no epochs."""
+    history: pd.DataFrame | None = getattr(model, "history_", None)
+    return history
+
+
+def _write_embedding(model: NodeClassifier, folder: Path, form: str) -> dict[str, Any]:
+    """Write the embedding; returns a note for ``config.json`` where it is not all of it."""
+    table, note = embedding_table(model)
+    if table is None:
+        return {}
+    if form == "parquet":
+        import_extra("pyarrow", "parquet", "writing Parquet")
+        table["node"] = table["node"].astype(str)
+        table.to_parquet(folder / "embedding.parquet", index=False)
+    else:
+        write_csv(table, folder / "embedding.csv")
+    return {"embedding": note} if note else {}
 
 
 def _plain_parameters(model: NodeClassifier) -> dict[str, Any]:

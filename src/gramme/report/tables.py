@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
+
+LARGEST_EMBEDDING = 50_000_000
+"""Numbers of an embedding that are still written whole: about half a gigabyte of text."""
 
 
 def prediction_table(
@@ -29,9 +34,10 @@ def prediction_table(
     probabilities = model.predict_proba(None if fitted else graph)
     best = probabilities.argmax(axis=1)
     columns = {
-        "node": graph.nodes.to_numpy(),
+        # objects, so that names and labels that are numbers are written as they are
+        "node": graph.nodes.to_numpy().astype(object),
         "known": pd.Series(known, dtype=object),
-        "predicted": model.classes_[best],
+        "predicted": model.classes_[best].astype(object),
         "probability": probabilities.max(axis=1) if len(best) else [],
     }
     for position, label in enumerate(model.classes_.tolist()):
@@ -51,12 +57,32 @@ def layer_table(model: NodeClassifier) -> pd.DataFrame | None:
     return table
 
 
-def embedding_table(model: NodeClassifier) -> pd.DataFrame | None:
-    """One row per node: node and the columns of the embedding; None where a method has none."""
+def embedding_table(model: NodeClassifier) -> tuple[pd.DataFrame | None, str]:
+    """One row per node: node and the columns of the embedding; None where a method has none.
+
+    An ensemble's embedding is its members' side by side. Where that would make a file of more than
+    ``LARGEST_EMBEDDING`` numbers, the first member's alone is given, and a note that says so.
+    """
     embedding = getattr(model, "embedding_", None)
     if embedding is None:
-        return None
-    names = [f"e{position}" for position in range(embedding.shape[1])]
-    table = pd.DataFrame(embedding, columns=names)
-    table.insert(0, "node", model.nodes_.to_numpy())
-    return table
+        return None, ""
+    note, width, members = "", embedding.shape[1], getattr(model, "members_", 1)
+    if embedding.size > LARGEST_EMBEDDING and members > 1 and width % members == 0:
+        width //= members
+        note = f"of the first of {members} members, since the data are large"
+    names = [f"e{position}" for position in range(width)]
+    table = pd.DataFrame(embedding[:, :width], columns=names)
+    table.insert(0, "node", model.nodes_.to_numpy().astype(object))
+    return table, note
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Write a table with 6 significant digits, which is what single precision can tell.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "a.csv"
+    >>> write_csv(pd.DataFrame({"node": ["a"], "p": np.array([1 / 3], dtype=np.float32)}), path)
+    >>> path.read_text().split()
+    ['node,p', 'a,0.333333']
+    """
+    table.to_csv(path, index=False, float_format="%.6g", encoding="utf-8", lineterminator="\n")

@@ -1,0 +1,91 @@
+"""What a person, or a script, gets to see of a fit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from gramme.cli.console import out
+
+Show = Callable[[dict[str, Any], pd.DataFrame | None, Path, list[str]], None]
+
+
+def printer(*, as_json: bool, quiet: bool) -> Show:
+    """How the outcome of a fit is shown."""
+    if as_json:
+        return _print_json
+    return _print_nothing if quiet else print_result
+
+
+def print_result(
+    result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]
+) -> None:
+    """What a person sees after a fit."""
+    predicted = result["nodes"] - result["training_labels"]
+    out.print(
+        escape(
+            f"{result['method']} on {result['data']}: learned from {result['training_labels']:,} of "
+            f"{result['nodes']:,} nodes in {result['seconds']:.1f} s and predicted the other {predicted:,}"
+            if predicted
+            else f"{result['method']} on {result['data']}: learned from all {result['nodes']:,} nodes in "
+            f"{result['seconds']:.1f} s; every node has a label, so there is none left to predict"
+        )
+    )
+    out.print(escape(_accuracy(result["estimate"])))
+    if layers is not None:
+        out.print(_layers(layers))
+    out.print(escape(f"in {target}: {', '.join(files)}"))
+    best = "report.html" if "report.html" in files else "predictions.csv"
+    out.print(escape(f"open {target / best}"))
+
+
+def _accuracy(estimate: dict[str, Any]) -> str:
+    if estimate["kind"] == "none":
+        return f"accuracy: not known ({estimate['note']})"
+    low, high = estimate["accuracy_ci95"]
+    where = (
+        f"on {estimate['nodes']:,} held-out nodes"
+        if estimate["kind"] == "holdout"
+        else f"by cross-validation on {estimate['nodes']:,} labelled nodes"
+    )
+    return (
+        f"accuracy {where}: {estimate['accuracy']:.1%} (95 % interval {low:.1%} to {high:.1%})\n"
+        f"  {estimate['note']}"
+    )
+
+
+def _layers(layers: pd.DataFrame) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("layer", overflow="fold")
+    table.add_column("importance", justify="right")
+    table.add_column("")
+    ordered = layers.sort_values("importance", ascending=False)
+    for row in ordered.head(20).to_dict(orient="records"):
+        bar = "█" * round(30 * row["importance"] / ordered["importance"].max())
+        table.add_row(escape(str(row["layer"])), f"{row['importance']:.1%}", bar)
+    if len(ordered) > 20:
+        table.add_row(f"and {len(ordered) - 20} more in layers.csv")
+    return table
+
+
+def _print_nothing(
+    result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]
+) -> None:
+    pass
+
+
+def _print_json(
+    result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]
+) -> None:
+    shares = (
+        None if layers is None else dict(zip(layers["layer"], layers["importance"], strict=True))
+    )
+    record = result | {"layer_importance": shares, "out": str(target), "files": files}
+    typer.echo(json.dumps(record, ensure_ascii=False))

@@ -1,0 +1,299 @@
+"""``--table`` and what belongs to it: which columns of a table become layers, and how, from text to a plan."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+import typer
+
+from gramme.errors import DataError, FileFormatError, GrammeWarning
+from gramme.graph import MultilayerGraph
+from gramme.graph.from_table import known_column
+from gramme.graph.table_plan import LayerPlan, TablePlan
+from gramme.io.labels import read_labels
+from gramme.io.parsed import ReadOptions
+from gramme.io.plain_table import ENDINGS, read_table
+
+IsTable = Annotated[
+    bool,
+    typer.Option(
+        "--table",
+        help="DATA is a table with a row per person or thing (CSV, TSV, Excel or Parquet).",
+    ),
+]
+Id = Annotated[
+    str | None, typer.Option("--id", help="Table: the column with the names of the rows.")
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--columns", help="Table: the columns to use, like age,city; all where not said."),
+]
+Bins = Annotated[
+    list[str] | None,
+    typer.Option("--bins", help="Table: cut numbers into groups, like age=5 or age=18:35:65."),
+]
+Quantiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--quantiles", help="Table: cut numbers into groups of equal size, like income=4."
+    ),
+]
+Knn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--knn",
+        help="Table: join each row to those with the nearest numbers, like income=10 or lat+lon=10.",
+    ),
+]
+Split = Annotated[
+    list[str] | None,
+    typer.Option("--split", help="Table: cells with several values, like 'authors=;'."),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option("--missing", help="Table: cells that mean 'not known', like 99 or 'no answer'."),
+]
+MissingGroup = Annotated[
+    bool,
+    typer.Option("--missing-group", help="Table: rows with a missing value are alike in that."),
+]
+_SINGLE_ROW_LABELS = 20
+
+
+@dataclass
+class TableOptions:
+    """What was said on the command line about a table."""
+
+    id: str | None = None
+    columns: list[str] = field(default_factory=list)
+    bins: list[str] = field(default_factory=list)
+    quantiles: list[str] = field(default_factory=list)
+    knn: list[str] = field(default_factory=list)
+    split: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    missing_group: bool = False
+
+    def used(self) -> list[str]:
+        """The options that were given, as the user writes them."""
+        return [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
+
+
+def open_table(
+    path: Path,
+    options: TableOptions,
+    *,
+    label: str | None,
+    labels: Path | None = None,
+    labels_format: Any = None,
+    encoding: str = "utf-8",
+) -> tuple[MultilayerGraph, dict[str, Any]]:
+    """The graph of a table, and the record by which another table becomes a graph in the same way."""
+    marks = [mark for text in options.missing for mark in (text, *text.split(","))]
+    table = read_table(
+        path, encoding=encoding, missing=marks, text=[c for c in (label, options.id) if c]
+    )
+    names = list(table.columns)
+    if label is None and labels is None:
+        raise DataError(
+            f"{path}: say with --label which column has the labels to learn and predict; "
+            f"columns: {', '.join(names)[:300]}"
+        )
+    try:
+        chosen_id = options.id
+        if chosen_id is None and names[0] == "row" != label and table["row"].is_unique:
+            chosen_id = "row"
+            warnings.warn(
+                "the first column, which has no name, is taken for the names of the rows (--id)",
+                GrammeWarning,
+                stacklevel=2,
+            )
+        if chosen_id is not None and chosen_id == label:
+            raise DataError(f"the column {label!r} cannot be both --id and --label")
+        alone, together = _neighbours(options.knn, names)
+        plan = TablePlan.of(
+            table,
+            label=label,
+            id=chosen_id,
+            columns=_columns(options.columns, names) if options.columns else None,
+            bins={column: _edges(column, text) for column, text in _pairs("--bins", options.bins)},
+            quantiles={
+                column: _whole(f"--quantiles {column}", text)
+                for column, text in _pairs("--quantiles", options.quantiles)
+            },
+            knn=alone,
+            together=together,
+            separator=dict(_separators(options.split)),
+            missing="group" if options.missing_group else "nobody",
+        )
+        graph = plan.graph(_named(table, chosen_id), name=path.stem)
+        if label is not None:
+            _check_labels(table[label], label)
+    except FileFormatError:
+        raise
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+    graph = _with_labels_file(graph, labels, labels_format, encoding)
+    return graph, plan.record() | {"missing_values": marks}
+
+
+def open_table_again(
+    path: Path,
+    record: dict[str, Any],
+    *,
+    labels: Path | None = None,
+    labels_format: Any = None,
+    encoding: str = "utf-8",
+) -> MultilayerGraph:
+    """The graph of another table, made as the record of the fit says."""
+    plan = TablePlan.from_record(record)
+    marks = record.get("missing_values", [])
+    table = read_table(
+        path, encoding=encoding, missing=marks, text=[c for c in (plan.label, plan.id) if c]
+    )
+    try:
+        graph = plan.graph(_named(table, plan.id), name=path.stem)
+    except FileFormatError:
+        raise
+    except DataError as error:
+        raise DataError(f"{path}: {error} (the model was fitted on it)") from error
+    return _with_labels_file(graph, labels, labels_format, encoding)
+
+
+def describe(plan: dict[str, Any], graph: MultilayerGraph, most: int = 20) -> list[str]:
+    """How each column became a layer, in a line each."""
+    lines = []
+    for name, layer in list(plan["layers"].items())[:most]:
+        lines.append(f"{name}: {_in_words(LayerPlan(**layer), graph, name)}")
+    if len(plan["layers"]) > most:
+        lines.append(f"... and {len(plan['layers']) - most} more columns")
+    return lines
+
+
+def _in_words(plan: LayerPlan, graph: MultilayerGraph, name: str) -> str:
+    if plan.way in ("knn", "together"):
+        return f"each row joined to the {plan.choice} rows with the nearest numbers"
+    groups = getattr(graph.layers[name], "num_groups", 0)
+    if plan.way == "bins":
+        cuts = ", ".join(
+            f"{edge:.4g}" if isinstance(edge, (int, float)) else str(edge) for edge in plan.choice
+        )
+        return f"numbers cut at {cuts}"
+    kind = "values between separators" if plan.way == "separator" else "categories"
+    return f"{groups:,} {kind}"
+
+
+def is_table_name(name: str) -> bool:
+    """Whether a file's name ends like that of a table."""
+    return name.lower().endswith(ENDINGS)
+
+
+def _named(table: pd.DataFrame, id: str | None) -> pd.DataFrame:
+    """The table with plain text for the names of the rows, which come as categories."""
+    if id is None or id not in table.columns:
+        return table
+    return table.assign(**{id: table[id].astype(object)})
+
+
+def _check_labels(column: pd.Series, label: str) -> None:
+    """Catch at once what cannot be learned."""
+    known = column.dropna()
+    if not len(known):
+        raise DataError(
+            f"the column {label!r} is empty in every row, so there is nothing to learn from; fill in the labels "
+            "you know"
+        )
+    different = known.nunique()
+    if different == len(known) and different > _SINGLE_ROW_LABELS:
+        raise DataError(
+            f"the column {label!r} has another value in each of its {different:,} rows; labels must repeat. "
+            "Numbers to be predicted must be made classes first, such as low, middle and high"
+        )
+
+
+def _with_labels_file(
+    graph: MultilayerGraph, labels: Path | None, labels_format: Any, encoding: str
+) -> MultilayerGraph:
+    if labels is None:
+        return graph
+    names = [str(name) for name in graph.nodes]
+    options = ReadOptions(labels_format=labels_format, encoding=encoding)
+    facts = read_labels(labels, names, options, complete=True, form=labels_format)
+    found = facts.labels or {}
+    values = np.array([found.get(name) for name in names], dtype=object)
+    return graph.replace(labels=values)
+
+
+def _columns(texts: Iterable[str], names: list[str]) -> list[str]:
+    chosen: list[str] = []
+    for text in texts:
+        for one in [text] if text in names else [part.strip() for part in text.split(",")]:
+            if one and one not in chosen:
+                chosen.append(one)
+    return chosen
+
+
+def _pairs(option: str, texts: Iterable[str]) -> list[tuple[str, str]]:
+    """Column and value of each ``column=value``; several may stand in one text, with commas between."""
+    found = []
+    for text in texts:
+        waiting = ""
+        for part in text.split(","):
+            waiting = f"{waiting},{part}" if waiting else part
+            if "=" in waiting:
+                column, _, value = waiting.rpartition("=")
+                found.append((column.strip(), value.strip()))
+                waiting = ""
+        if waiting.strip():
+            raise DataError(f"{option} {text!r}: write it as COLUMN=VALUE, like age=5")
+    return found
+
+
+def _separators(texts: Iterable[str]) -> list[tuple[str, str]]:
+    found = []
+    for text in texts:
+        column, sign, mark = text.partition("=")
+        if not sign or not mark:
+            raise DataError(f"--split {text!r}: write it as COLUMN=MARK, like 'authors=;'")
+        found.append((column.strip(), mark))
+    return found
+
+
+def _neighbours(
+    texts: Iterable[str], names: list[str]
+) -> tuple[dict[str, int], dict[tuple[str, ...], int]]:
+    alone: dict[str, int] = {}
+    together: dict[tuple[str, ...], int] = {}
+    for column, text in _pairs("--knn", texts):
+        count = _whole(f"--knn {column}", text)
+        parts = tuple(part.strip() for part in column.split("+"))
+        if column in names or len(parts) == 1:
+            alone[column] = count
+        else:
+            for part in parts:
+                known_column(part, names, "--knn")
+            together[parts] = count
+    return alone, together
+
+
+def _whole(what: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise DataError(f"{what}={text}: this must be a whole number") from None
+
+
+def _edges(column: str, text: str) -> int | list[Any]:
+    """A number of bins, or edges with colons between."""
+    if ":" not in text:
+        return _whole(f"--bins {column}", text)
+    parts = [part.strip() for part in text.split(":")]
+    try:
+        return [float(part) for part in parts]
+    except ValueError:
+        return parts  # dates; anything else is found wrong when they are used

@@ -1,0 +1,135 @@
+"""Cross-validation: how good a model is, when every label is needed to learn from.
+
+The labelled nodes are dealt into folds. Each fold in turn is predicted by a model that learned from the labels of the
+others alone, so every label is tested once and none is ever seen by the model that predicts it. The price is a fit per
+fold.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from gramme.errors import DataError, GrammeWarning
+from gramme.evaluation.estimate import Estimate, tested_part
+from gramme.graph import MultilayerGraph
+from gramme.methods import NodeClassifier
+
+FOLDS = 5
+LARGE, VERY_LARGE = 1_000_000, 5_000_000
+"""Nodes times layers from which on only two of the folds, or one, are tested unless asked otherwise."""
+
+
+def deal_folds(
+    labels: NDArray[np.object_], folds: int, seed: int
+) -> tuple[list[NDArray[np.int64]], list[Any]]:
+    """Positions of the labelled nodes in each fold, and the classes that have a single label.
+
+    Each class is shuffled and dealt like cards, going on where the last class ended: every fold gets its share of
+    every class, and every class of two labels or more keeps some outside each fold. The only label of a class is in no
+    fold, since without it the class would be unknown.
+
+    >>> folds, single = deal_folds(np.array([*"aabbbc", None], dtype=object), 2, seed=0)
+    >>> sorted(np.concatenate(folds).tolist()), [len(fold) for fold in folds], single
+    ([0, 1, 2, 3, 4], [3, 2], ['c'])
+    """
+    if folds < 2:
+        raise DataError(f"folds must be a whole number of at least 2, not {folds!r}")
+    known = np.array([i for i, label in enumerate(labels) if label is not None], dtype=np.int64)
+    members: dict[Any, list[int]] = {}
+    for position in known.tolist():
+        members.setdefault(labels[position], []).append(position)
+    random = np.random.default_rng([seed, 5])
+    single = [label for label, mine in members.items() if len(mine) == 1]
+    dealt = [random.permutation(mine) for mine in members.values() if len(mine) > 1]
+    cards = np.concatenate([*dealt, np.zeros(0, dtype=np.int64)]).astype(np.int64)
+    return [np.sort(cards[start::folds]) for start in range(min(folds, cards.size))], single
+
+
+def folds_to_test(graph: MultilayerGraph, folds: int) -> int:
+    """How many of the folds are worth their time: all, except in large data, where a part has labels enough."""
+    size = graph.num_nodes * graph.num_layers
+    return min(folds, folds if size < LARGE else 2 if size < VERY_LARGE else 1)
+
+
+def cross_validate(
+    model: NodeClassifier,
+    graph: MultilayerGraph,
+    labels: NDArray[np.object_],
+    *,
+    folds: int | None = None,
+    seed: int = 0,
+    tell: Callable[[int, int], None] | None = None,
+) -> Estimate:
+    """Predict every labelled node by a model that did not see its label.
+
+    Parameters
+    ----------
+    model : NodeClassifier
+        Its parameters are what counts; it is neither fitted nor changed.
+    graph : MultilayerGraph
+    labels : array of object, shape (nodes,)
+        The known labels, None where unknown.
+    folds : int, optional
+        All of so many folds; where not given 5, of which large data test only two or one.
+    seed : int
+        Which labels go to which fold.
+    tell : callable, optional
+        Called with the number of folds done and of folds to do, before each.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Also where a method would end its training early and keep what it has: half a fold says nothing.
+    """
+    dealt, single = deal_folds(labels, FOLDS if folds is None else folds, seed)
+    if not dealt:
+        return Estimate("none", "every class has a single label, so none can be tested")
+    count = folds_to_test(graph, len(dealt)) if folds is None else len(dealt)
+    parts = []
+    for place, fold in enumerate(dealt[:count]):
+        if tell is not None:
+            tell(place, count)
+        train = labels.copy()
+        train[fold] = None
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", GrammeWarning)
+            one = clone(model).fit(graph, train)
+        if any(str(warning.message).startswith("interrupted") for warning in caught):
+            raise KeyboardInterrupt
+        parts.append(tested_part(fold, labels, one.classes_, one.predict_proba()))
+    return Estimate(
+        "cross-validation",
+        _note(len(dealt), count, single),
+        tested=np.concatenate([part["tested"] for part in parts]),
+        labels=[label for part in parts for label in part["labels"]],
+        predicted=[label for part in parts for label in part["predicted"]],
+        probability=np.concatenate([part["probability"] for part in parts]),
+        folds=len(dealt),
+        folds_tested=count,
+    )
+
+
+def _note(folds: int, tested: int, single: list[Any]) -> str:
+    note = (
+        f"the labelled nodes were divided into {folds} parts, and each part was predicted by a model that learned "
+        "from the other parts only"
+    )
+    if tested < folds:
+        which = "one of them was" if tested == 1 else f"{tested} of them were"
+        note += f"; since the data are large, only {which} tested (--folds {folds} tests all)"
+    if single:
+        names = ", ".join(repr(label) for label in single[:5]) + (
+            ", ..." if len(single) > 5 else ""
+        )
+        note += (
+            f"; a class with a single label cannot be tested and counts nowhere here: {names}"
+            if len(single) == 1
+            else f"; classes with a single label cannot be tested and count nowhere here: {names}"
+        )
+    return note

@@ -1,0 +1,126 @@
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gramme.errors import DataError
+from gramme.io.plain_table import header_of, read_table
+
+
+def read(folder: Path, data: str | bytes, name: str = "a.csv", **options) -> pd.DataFrame:
+    path = folder / name
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return read_table(path, **options)
+
+
+def cells(column: pd.Series) -> list:
+    return [None if pd.isna(value) else value for value in column.astype(object)]
+
+
+def test_columns_get_the_type_their_cells_have(tmp_path):
+    table = read(
+        tmp_path,
+        "name,age,zip,born,mood\nAnn,31,01067,2001-05-06,good\nBø,,10115,,?\n C ,1.5,,1999-01-01,NA\n",
+    )
+    assert cells(table["name"]) == ["Ann", "Bø", "C"]
+    assert cells(table["age"]) == [31.0, None, 1.5]
+    assert cells(table["zip"]) == ["01067", "10115", None]
+    assert table["born"].dtype == "datetime64[ns]"
+    assert cells(table["mood"]) == ["good", None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("a;b\n1,5;x\n2,25;y\n", "a.csv"),
+        ("a\tb\n1.5\tx\n2.25\ty\n", "a.tsv"),
+        ("a|b\r\n1.5|x\r\n2.25|y\r\n", "a.txt"),
+        (b"\xef\xbb\xbfa,b\n1.5,x\n2.25,y\n", "a.csv"),
+        ('"a","b"\n"1.5","x"\n"2.25","y"', "a.csv"),
+        ("\n\na,b\n1.5,x\n\n2.25,y\n\n", "a.csv"),
+    ],
+)
+def test_dialects_give_the_same_table(tmp_path, text, name):
+    table = read(tmp_path, text, name)
+    assert list(table.columns) == ["a", "b"] == header_of(tmp_path / name)
+    assert cells(table["a"]) == [1.5, 2.25]
+    assert cells(table["b"]) == ["x", "y"]
+
+
+def test_names_and_labels_stay_text_and_marks_are_missing(tmp_path):
+    table = read(tmp_path, "id,x,y\n1,99,0\n01,3,1\n", text=["id", "y"], missing=["99"])
+    assert cells(table["id"]) == ["1", "01"]
+    assert cells(table["x"]) == [None, 3.0]
+    assert cells(table["y"]) == ["0", "1"]
+
+
+def test_a_first_column_without_a_name_holds_row_names(tmp_path):
+    assert list(read(tmp_path, '"","a",""\n"r1",1,2\n').columns) == ["row", "a", "column 3"]
+
+
+def test_quoted_cells_may_hold_anything(tmp_path):
+    table = read(tmp_path, 'a,"b\nc"\n"x,\ny","say ""hi"""\n')
+    assert list(table.columns) == ["a", "b\nc"]
+    assert cells(table["a"]) == ["x,\ny"]
+    assert cells(table["b\nc"]) == ['say "hi"']
+
+
+def test_parquet_and_excel_give_the_same_as_csv(tmp_path):
+    table = pd.DataFrame(
+        {"a": [1, 2, 3], "b": ["x", None, "y"], "c": [True, False, True], "d": [1.0, None, 2.0]}
+    )
+    table.to_parquet(tmp_path / "a.parquet")
+    table.to_excel(tmp_path / "a.xlsx", index=False)
+    table.to_csv(tmp_path / "a.csv", index=False)
+    read_back = [
+        read_table(tmp_path / f"a.{end}", text=["d"]) for end in ("csv", "parquet", "xlsx")
+    ]
+    for found in read_back:
+        assert cells(found["a"]) == [1, 2, 3]
+        assert cells(found["b"]) == ["x", None, "y"]
+        assert cells(found["c"]) == ["True", "False", "True"]
+    assert cells(read_back[1]["d"]) == cells(read_back[2]["d"]) == ["1", None, "2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        ("\n \n", "blank"),
+        ("a,b\n", "a header but no row"),
+        ("a,a\n1,2\n", "two columns have the name 'a'"),
+        ("a,b\n1,2\n1,2,3\n", "line 3: 3 cells stand here, but the header names 2 columns"),
+        ("a,b\n1,2,3\n1,2,3\n", "more cells than the 2 columns|3 cells stand here"),
+        (b"a,b\n\xff\xfe,2\n", "line 2: the bytes here are no utf-8"),
+        (b"a,b\n\0,2\n", "bytes of zero"),
+        ('a,b\n"1,2\n', "not readable as a table"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path, text, message):
+    with pytest.raises(DataError, match=message):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.xlsx", "a.doc"])
+def test_files_that_are_something_else(tmp_path, name):
+    with pytest.raises(DataError, match=r"Parquet|Excel|must end in one of"):
+        read(tmp_path, "nothing of the kind", name)
+
+
+def test_excel_without_its_library_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(ImportError, match=r"gramme\[excel\]"):
+        read(tmp_path, "x", "a.xlsx")
+
+
+@given(st.one_of(st.binary(max_size=200), st.text(alphabet='ab1.,;\t|"\n\r ?-', max_size=80)))
+def test_arbitrary_bytes_are_a_table_or_a_clear_error(tmp_path_factory, data):
+    try:
+        table = read(tmp_path_factory.mktemp("t"), data)
+    except DataError:
+        return
+    assert len(table) >= 1
+    assert len(table.columns) >= 1
