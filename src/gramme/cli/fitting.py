@@ -98,6 +98,8 @@ def fit_graph(
             "estimate": estimate.record(),
             "seconds": round(seconds, 2),
         }
+        if hasattr(model, "explanation_"):
+            result["explanation"] = model.explanation_
         if not silent and seconds > PATIENCE:
             messages.print("Writing the results and the page ...")
         files = write_fit(

@@ -39,6 +39,8 @@ def print_result(
         )
     )
     out.print(escape(_accuracy(result["estimate"])))
+    if "explanation" in result:
+        out.print(escape(f"made of: {result['explanation']}"))
     if layers is not None:
         out.print(_layers(layers))
     out.print(escape(f"in {target}: {', '.join(files)}"))
