@@ -15,16 +15,18 @@ PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check -c const
 MADE := $(VENV)/.made
 CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
+PAPER := $(VENV)/.paper
+DOCS := $(VENV)/.docs
 
 # One thread per process: many small tensors, and comparable timings.
 ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint format clean distclean
+.PHONY: help demo test bench docs paper paper-more lint format clean distclean
 .DELETE_ON_ERROR:
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(CORE) ## the main job on embedded data
 	$(VENV)/bin/gramme demo
@@ -41,6 +43,22 @@ bench: $(DEV) ## speed and memory against peers, one script after the other
 	done; \
 	[ "$$found" = yes ] || { echo "There is no benchmarks/bench_*.py to run." >&2; exit 1; }
 
+docs: $(DOCS) ## the documentation into build/docs; a warning or a page that lies is an error
+	$(PY) -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
+	$(ONE_THREAD) $(PY) -m pytest tests/test_docs.py
+	@echo "Open build/docs/index.html"
+
+# Every step keeps what it has finished (build/paper, docs/reproduction): run again, it goes on from there.
+paper: $(PAPER) ## the paper's table and figures, about 90 minutes on two cores
+	@for step in "table.py --jobs $(JOBS)" "cora_heads.py --jobs $(JOBS)" \
+	  convergence.py tsne.py "ablations.py --jobs $(JOBS)" scaling.py; do \
+	  echo "== benchmarks/paper/$$step"; \
+	  $(ONE_THREAD) $(PY) benchmarks/paper/$$step || exit 1; \
+	done
+
+paper-more: $(PAPER) ## the remaining methods, hours: they need explicit edges
+	$(ONE_THREAD) $(PY) benchmarks/paper/table.py --more --jobs $(JOBS)
+
 lint: $(DEV) ## ruff and mypy, changing nothing
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
@@ -51,7 +69,8 @@ format: $(DEV) ## let ruff repair and format the code
 	$(PY) -m ruff format .
 
 clean: ## remove caches and build products (results and .venv stay)
-	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name paper -exec rm -rf {} +
+	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean ## clean, and remove .venv too
@@ -74,4 +93,14 @@ $(CORE): $(MADE) pyproject.toml constraints.txt
 $(DEV): $(CORE) pyproject.toml constraints.txt
 	@echo "Installing the development tools into $(VENV)"
 	@$(PIP_INSTALL) -e '.[dev]'
+	@touch $@
+
+$(DOCS): $(DEV) pyproject.toml constraints.txt
+	@echo "Installing what builds the documentation into $(VENV)"
+	@$(PIP_INSTALL) -e '.[docs]'
+	@touch $@
+
+$(PAPER): $(CORE) pyproject.toml constraints.txt
+	@echo "Installing what the paper's baselines need into $(VENV)"
+	@$(PIP_INSTALL) -e '.[walks,pyg]'
 	@touch $@

@@ -29,7 +29,13 @@ ROOMS = (
 )
 LONGEST_FILE = 400
 # Test modules at the root of tests/ that look at the house or at the package as a whole.
-WHOLE_PACKAGE_TESTS = {"test_house", "test_public_api"}
+WHOLE_PACKAGE_TESTS = {
+    "test_house",
+    "test_public_api",
+    "test_docs",
+    "test_examples",
+    "test_paper_scripts",
+}
 
 
 def is_shared(name: str) -> bool:

@@ -1,7 +1,6 @@
 """GrammeAuto: the mixture's weights, what it says of itself, few labels, noise, interrupts."""
 
 import itertools
-import signal
 
 import numpy as np
 import pandas as pd
@@ -151,7 +150,7 @@ def test_an_interrupt_leaves_a_usable_mixture(monkeypatch):
 
     def step(*arguments):
         if next(steps) == 30:  # in the second member
-            signal.raise_signal(signal.SIGINT)
+            raise KeyboardInterrupt
         proper(*arguments)
 
     monkeypatch.setattr(loop, "_step", step)

@@ -101,7 +101,8 @@ def test_every_method_has_a_page(graph, name: str) -> None:
     text = render_fit(data)
     assert ("no embedding" in text) == (not hasattr(model, "embedding_"))
     assert ("cannot say which of them matter" in text) == (data["layers"] is None)
-    assert ('value="before"' in text) == isinstance(model, EnsembleModel)
+    learner = getattr(model, "attention_", model)
+    assert ('value="before"' in text) == isinstance(learner, EnsembleModel)
     assert ('id="training"' in text) == hasattr(model, "history_")
 
 

@@ -1,0 +1,65 @@
+"""The scripts in examples/: each runs, says what it found, and leaves the files it names."""
+
+import csv
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+# Script, and how good its predictions must be: far above what guessing the most frequent class gets.
+SCRIPTS = {"votes.py": 0.65, "school_class.py": 0.75, "coauthorship.py": 0.6}
+SHARE = re.compile(r"(\d+)% of the |(\d+) of (\d+) predictions")
+
+
+def run(script: str, *arguments: object, before: str = "") -> str:
+    """What a script prints; it is run with warnings as errors, as a reader would rather not see any."""
+    given = [str(EXAMPLES / script), *map(str, arguments)]
+    code = f"import runpy, sys\nsys.argv = {given!r}\n{before}\n"
+    code += "runpy.run_path(sys.argv[0], run_name='__main__')"
+    ended = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_every_example_is_run() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.py")} == set(SCRIPTS)
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_an_example_runs_predicts_well_and_leaves_its_files(script: str, tmp_path: Path) -> None:
+    if script == "coauthorship.py":
+        pytest.importorskip("torch_geometric")
+    printed = run(script, tmp_path / "out")
+    percent, right, total = SHARE.findall(printed)[-1]
+    assert (int(percent) / 100 if percent else int(right) / int(total)) >= SCRIPTS[script]
+    written = printed.partition(f"Written to {tmp_path / 'out'}: ")[2].splitlines()[0].split(", ")
+    assert "predictions.csv" in written
+    for name in written:
+        assert (tmp_path / "out" / name).stat().st_size > 0
+    with (tmp_path / "out" / "predictions.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert all(row["predicted"] for row in rows)
+
+
+@pytest.mark.slow
+def test_votes_reads_the_real_record(gramme_data: Path, tmp_path: Path) -> None:
+    source = gramme_data / "congress_votes" / "house-votes-84.data"
+    printed = run("votes.py", tmp_path, source)
+    assert "435 members, 16 votes, the party of 145 is known." in printed
+    assert int(SHARE.findall(printed)[-1][0]) >= 90
+
+
+def test_coauthorship_says_what_is_missing(tmp_path: Path) -> None:
+    printed = run(
+        "coauthorship.py", tmp_path / "out", before="sys.modules['torch_geometric'] = None"
+    )
+    assert 'pip install "gramme[pyg]"' in printed
+    assert not (tmp_path / "out").exists()
