@@ -1,4 +1,4 @@
-"""Methods on the official split of a dataset with features: accuracy on its test nodes, learned from its training nodes.
+"""Methods on the official split of a dataset with features: accuracy on its test nodes, from its training nodes.
 
 The validation nodes of the split are used by nobody.
 
