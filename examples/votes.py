@@ -1,7 +1,7 @@
 """Votes: a table with a row per member of a parliament becomes a graph with a layer per vote.
 
-A hundred and fifty members voted yes or no on eight bills, or were absent. Of every other one we know the party. Members
-who voted alike on a bill are neighbours in that bill's layer; who was absent is in no group there. This script
+A hundred and fifty members voted yes or no on eight bills, or were absent. Of every other one we know the party.
+Members who voted alike on a bill are neighbours in that bill's layer; who was absent is in no group there. This script
 
 1. makes up such a table and writes it as CSV;
 2. turns it into a graph, one layer per column;

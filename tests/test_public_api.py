@@ -17,7 +17,15 @@ def test_every_public_name_is_there_and_listed() -> None:
 
 
 def test_the_contracts_names() -> None:
-    for name in ("read", "write", "load", "MultilayerGraph", "GrammeAuto", "GrammeFusion", "GrammeSG"):
+    for name in (
+        "read",
+        "write",
+        "load",
+        "MultilayerGraph",
+        "GrammeAuto",
+        "GrammeFusion",
+        "GrammeSG",
+    ):
         assert callable(getattr(gramme, name))
     for name in ("from_table", "from_edges", "from_networkx", "from_scipy", "from_pyg"):
         assert callable(getattr(gramme.MultilayerGraph, name))
