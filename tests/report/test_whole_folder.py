@@ -93,7 +93,7 @@ def test_a_folder_that_was_put_aside_comes_back(tmp_path):
 def test_two_processes_may_write_to_the_same_place(tmp_path):
     code = (
         "import sys; from pathlib import Path; from gramme.report.whole_folder import whole_folder\n"
-        "for turn in range(30):\n"
+        "for turn in range(100):\n"
         "    with whole_folder(Path(sys.argv[1])) as new:\n"
         "        (new / 'a').write_text(sys.argv[2]); (new / 'b').write_text(sys.argv[2])\n"
     )

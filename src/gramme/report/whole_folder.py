@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import shutil
 import tempfile
@@ -139,15 +140,27 @@ def _mask() -> int:
 
 def _put_in_place(temporary: Path, folder: Path) -> None:
     _to_disk(temporary)
-    if not folder.exists():
-        temporary.replace(folder)
-    elif _exchanged(temporary, folder):
-        shutil.rmtree(temporary, ignore_errors=True)
-    else:
-        aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_prefix(folder, "old")))
-        folder.replace(aside)
-        temporary.replace(folder)
-        shutil.rmtree(aside, ignore_errors=True)
+    for tries_left in reversed(range(_TRIES)):
+        # another run may make or replace the folder between a look and a step: then look again
+        try:
+            if not folder.exists():
+                temporary.replace(folder)
+            elif _exchanged(temporary, folder):
+                shutil.rmtree(temporary, ignore_errors=True)
+            else:
+                _put_aside_and_replace(temporary, folder)
+            return
+        except OSError as error:
+            taken = error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT)
+            if not (taken and tries_left and temporary.exists()):
+                raise
+
+
+def _put_aside_and_replace(temporary: Path, folder: Path) -> None:
+    aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_prefix(folder, "old")))
+    folder.replace(aside)
+    temporary.replace(folder)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _to_disk(folder: Path) -> None:
