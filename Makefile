@@ -56,7 +56,7 @@ paper: $(PAPER) ## the paper's table and figures, about 90 minutes on two cores
 	  $(ONE_THREAD) $(PY) benchmarks/paper/$$step || exit 1; \
 	done
 
-paper-more: $(PAPER) ## the remaining methods, hours: they need explicit edges
+paper-more: $(PAPER) ## gramme-auto and the remaining methods, hours: some need explicit edges
 	$(ONE_THREAD) $(PY) benchmarks/paper/table.py --more --jobs $(JOBS)
 
 lint: $(DEV) ## ruff and mypy, changing nothing
