@@ -59,12 +59,13 @@ def test_the_attention_ingredient_is_what_it_would_be_alone(fitted):
     np.testing.assert_allclose(found, alone.predict_proba(), atol=1e-5)
 
 
-def test_propagation_wins_where_like_joins_like():
+def test_the_evidence_decides():
+    """Where like joins like, and attention learned next to nothing, propagation is believed, and said to be."""
     graph = datasets.load("synthetic", nodes=200, signal=[0.9, 0.9], random_state=1)
-    y = half_known(graph, every=5)
-    model = GrammeAuto(**FAST | {"epochs": 3}).fit(
-        graph, y
-    )  # attention that learned next to nothing
+    some = ["gramme-fusion", "label-propagation", "one-hot-logistic"]
+    model = GrammeAuto(**FAST | {"epochs": 3}, ingredients=some).fit(
+        graph, half_known(graph, every=5)
+    )
     weights = model.ingredients_.set_index("ingredient")["weight"]
     assert weights["label-propagation"] > 0.5
     assert model.explanation_.startswith("Mostly known labels spreading to neighbours")
@@ -91,7 +92,7 @@ def test_one_label_per_class_works():
     y = {"n0": "a", "n1": "b"}
     model = GrammeAuto(**FAST).fit(GRAPH, y)
     assert model.ingredients_["accuracy"].isna().all(), "there was nothing to test"
-    assert model.ingredients_["weight"].tolist() == pytest.approx([1 / 6, 1 / 6, 1 / 3, 1 / 3])
+    assert model.ingredients_["weight"].tolist() == pytest.approx([1 / 8, 1 / 8, 1 / 2, 1 / 4])
     assert model.exponent_ == 1
 
 
@@ -144,7 +145,7 @@ def test_chosen_ingredients_only():
 
 
 def test_an_interrupt_leaves_a_usable_mixture(monkeypatch):
-    """Ctrl-C while the first attention model trains: it takes part by its prior weight, the next is left out."""
+    """Ctrl-C while the attention model trains: all take part by their prior weights."""
     proper = loop._step
     steps = itertools.count(1)
 
@@ -157,14 +158,15 @@ def test_an_interrupt_leaves_a_usable_mixture(monkeypatch):
     monkeypatch.setattr("gramme.methods.ensemble._BATCH", 1)  # member by member
     with pytest.warns(GrammeWarning, match="interrupted"):
         model = GrammeAuto(**FAST).fit(GRAPH, Y)
-    assert list(model.models_) == ["label-propagation", "one-hot-logistic", "gramme-fusion"]
+    assert list(model.models_)[-1] == "gramme-fusion"
+    assert model.ingredients_["weight"].tolist() == pytest.approx([1 / 8, 1 / 8, 1 / 2, 1 / 4])
     assert np.isfinite(model.probabilities_).all()
 
 
 def test_a_large_graph_is_told_that_attention_is_left_out(monkeypatch):
     monkeypatch.setattr("gramme.methods.gramme_auto.LARGE", 10)
-    with pytest.warns(GrammeWarning, match="attention models would take hours"):
+    with pytest.warns(GrammeWarning, match="attention model would take hours"):
         model = GrammeAuto(**FAST).fit(GRAPH, Y)
-    assert list(model.models_) == ["label-propagation", "one-hot-logistic"]
+    assert list(model.models_) == ["label-propagation", "one-hot-logistic", "spectral-logistic"]
     named = GrammeAuto(**FAST, ingredients=["gramme-fusion"]).fit(GRAPH, Y)
     assert list(named.models_) == ["gramme-fusion"]

@@ -122,25 +122,28 @@ class AttentionModel(EnsembleModel):
         self.shape_ = self._shape(feature_columns(graph, self.source_, self.feature_dim))
 
     def fit_with_folds(
-        self, graph: MultilayerGraph, known: KnownLabels, fold: NDArray[np.int64]
+        self, graph: MultilayerGraph, known: KnownLabels, fold: NDArray[np.int64], copies: int = 1
     ) -> NDArray[np.float64]:
-        """Fit, and in the same batched program a further member for each fold that does not see the fold's labels.
+        """Fit, and in the same batched program further members for each fold that do not see the fold's labels.
 
-        Returns what those say of the labels they did not see, shape (labelled, classes); NaN after an interrupt.
+        Returns what those say of the labels they did not see, the mean of the ``copies`` of a fold, shape (labelled,
+        classes); NaN after an interrupt.
         """
         graph = self._check_graph(graph)
         self._check_parameters(graph)
         self._prepare(graph, known)
-        folds = int(fold.max()) + 1
-        seen = np.ones((known.nodes.size, self.ensemble + folds), dtype=bool)
-        seen[np.arange(fold.size), self.ensemble + fold] = False
+        blind = np.repeat(np.arange(int(fold.max()) + 1), copies)  # the fold each does not see
+        seen = np.ones((known.nodes.size, self.ensemble + blind.size), dtype=bool)
+        seen[:, self.ensemble :] = fold[:, None] != blind
         fit = EnsembleFit(self, known, seen=seen)
         fit.run()
         self.state_, self.history_, self.members_ = fit.state, fit.history, fit.members
-        unseen = np.full((known.nodes.size, len(known.classes)), np.nan)
+        unseen = np.zeros((known.nodes.size, len(known.classes)))
+        if self.members_ < seen.shape[1]:
+            unseen[:] = np.nan
         for number, found in enumerate(self._member_probabilities(graph, known.nodes)):
-            mine = fold == number - self.ensemble
-            unseen[mine] = found[mine]
+            mine = ~seen[:, number]
+            unseen[mine] += found[mine] / copies
         self.members_ = min(self.members_, self.ensemble)
         self.state_ = {name: value[: self.members_] for name, value in self.state_.items()}
         self._finish(self._inductive_proba(graph), known)

@@ -18,7 +18,6 @@ from gramme.methods import parameters as check
 from gramme.methods.attention_model import AttentionModel
 from gramme.methods.base import NodeClassifier
 from gramme.methods.gramme_fusion import GrammeFusion
-from gramme.methods.gramme_sg import GrammeSG
 from gramme.methods.inputs import SOURCES
 from gramme.methods.label_propagation import LabelPropagation
 from gramme.methods.labels import KnownLabels, known_labels
@@ -35,31 +34,30 @@ from gramme.methods.one_hot_logistic import OneHotLogistic
 from gramme.methods.out_of_fold import fit_out_of_fold
 from gramme.methods.propagation_choice import class_prior, split_folds
 from gramme.methods.saving import Learned, plain, restored
+from gramme.methods.spectral_logistic import SpectralLogistic
 
-ATTENTION: dict[str, type[GrammeFusion] | type[GrammeSG]] = {
-    "gramme-fusion": GrammeFusion,
-    "gramme-sg": GrammeSG,
-}
+ATTENTION = "gramme-fusion"
 KINDS: dict[str, Callable[..., NodeClassifier]] = {
     "label-propagation": LabelPropagation,
     "one-hot-logistic": OneHotLogistic,
+    "spectral-logistic": SpectralLogistic,
     "neighbourhood-logistic": NeighbourhoodLogistic,
-    **ATTENTION,
+    ATTENTION: GrammeFusion,
 }
 """The ingredients in the order they are fitted: the cheap ones first, so that little is lost by an interrupt."""
 
 CREDIT = {
-    "label-propagation": 1.0,
-    "one-hot-logistic": 1.0,
-    "neighbourhood-logistic": 1.0,
-    "gramme-fusion": 2.0,
-    "gramme-sg": 2.0,
+    "label-propagation": 0.25,
+    "one-hot-logistic": 0.25,
+    "spectral-logistic": 1.0,
+    "neighbourhood-logistic": 0.5,
+    ATTENTION: 0.5,
 }
 """Labels each ingredient is credited with beforehand (see ``mixing``); chosen on training labels, docs/auto.md."""
 
 LARGE = 4_000_000
-"""Edges, memberships and nodes over all layers, beyond which the attention models would take hours of CPU time."""
-MOST = 200_000_000  # numbers in the table of neighbourhood means, beyond which it is not made
+"""Edges, memberships and nodes over all layers, beyond which the attention model would take hours of CPU time."""
+MOST = 200_000_000  # numbers in an ingredient's table, beyond which it is not made
 SHARED = ("classes", "layers", "nodes")  # what all ingredients know alike is saved once
 
 
@@ -67,28 +65,29 @@ class GrammeAuto(NodeClassifier):
     """The method to use when you do not know which to use.
 
     Where like joins like, label propagation is hard to beat; where layers are columns of a table, a linear model on the
-    groups; elsewhere the attention models. All of them are fitted, and the labels themselves decide how much each
-    counts: the training labels are split into folds, every ingredient predicts each label without having seen its
-    fold, and the mixture weights are those under which these labels are most probable, drawn towards a prior where
-    labels are few. The mixture's probabilities are calibrated on the same predictions.
+    groups; where labels are few, a linear model on where walks lead; elsewhere attention. All of them are fitted, and
+    the labels themselves decide how much each counts: the training labels are split into folds, every ingredient
+    predicts each label without having seen its fold, and the mixture weights are those under which these labels are
+    most probable, drawn towards a prior where labels are few. The mixture's probabilities are calibrated on the same
+    predictions.
 
-    Cost: about three times that of :class:`GrammeFusion`. The folds of the attention models are further members of
-    their ensembles, trained in the same batched program.
+    Cost: about COSTTIMES times that of :class:`GrammeFusion`. The folds of the attention model are further members of
+    its ensemble, trained in the same batched program.
 
     Parameters
     ----------
     ensemble : int
-        Members of each attention model that see all labels; beside them one is trained for each fold.
+        Members of the attention model that see all labels; beside them two are trained for each fold.
     folds : int
         Folds of the training labels.
     epochs : int
-        Training steps of the attention models.
+        Training steps of the attention model.
     ingredients : sequence of str, optional
-        Some of ``"gramme-fusion"``, ``"gramme-sg"``, ``"label-propagation"``, ``"one-hot-logistic"`` and, for graphs
-        with features, ``"neighbourhood-logistic"``. All that apply where not given; beyond four million edges,
-        memberships and nodes over all layers the attention models, which would take hours, are left out with a warning.
+        Some of ``"gramme-fusion"``, ``"label-propagation"``, ``"one-hot-logistic"``, ``"spectral-logistic"`` and, for
+        graphs with features, ``"neighbourhood-logistic"``. All that apply where not given; beyond four million edges,
+        memberships and nodes over all layers the attention model, which would take hours, is left out with a warning.
     features : {"random", "given", "both"}, optional
-        What the attention models start from; the graph's own features where it has them, else random ones.
+        What the attention model starts from; the graph's own features where it has them, else random ones.
     progress : bool, optional
         Whether to show a progress bar; where not given, for what takes longer than two seconds, in a terminal.
     device : str
@@ -121,7 +120,7 @@ class GrammeAuto(NodeClassifier):
     >>> bool((model.predict() == g.labels)[y == None].mean() > 0.85)
     True
     >>> model.ingredients_["ingredient"].tolist()
-    ['label-propagation', 'one-hot-logistic', 'gramme-fusion', 'gramme-sg']
+    ['label-propagation', 'one-hot-logistic', 'spectral-logistic', 'gramme-fusion']
     """
 
     models_: dict[str, NodeClassifier]
@@ -132,7 +131,7 @@ class GrammeAuto(NodeClassifier):
     def __init__(
         self,
         *,
-        ensemble: int = 5,
+        ensemble: int = 8,
         folds: int = 5,
         epochs: int = 40,
         ingredients: Sequence[str] | None = None,
@@ -189,9 +188,9 @@ class GrammeAuto(NodeClassifier):
         return [name for name in KINDS if name in self.ingredients]
 
     def _ingredient(self, name: str, seed: int) -> NodeClassifier:
-        if name not in ATTENTION:
+        if name != ATTENTION:
             return KINDS[name](random_state=seed)
-        return ATTENTION[name](
+        return GrammeFusion(
             ensemble=self.ensemble,
             epochs=self.epochs,
             features=self.features,
@@ -261,24 +260,23 @@ class GrammeAuto(NodeClassifier):
     @property
     def attention_(self) -> AttentionModel:
         """The attention model whose embedding, history and attention this shows; missing where none takes part."""
-        for name in ATTENTION:
-            model = self.models_.get(name)
-            if isinstance(model, AttentionModel):
-                return model
+        model = self.models_.get(ATTENTION)
+        if isinstance(model, AttentionModel):
+            return model
         raise AttributeError("there is no attention model among the ingredients")
 
     @property
     def embedding_(self) -> NDArray[np.float32]:
-        """The embedding of the nodes by the fusion ingredient, or by GrAMME-SG where that is not among them."""
+        """The embedding of the nodes by the attention model."""
         return self.attention_.embedding_
 
     @property
     def history_(self) -> pd.DataFrame:
-        """The training history of the ingredient that gives the embedding."""
+        """The training history of the attention model."""
         return self.attention_.history_
 
     def embed(self, graph: MultilayerGraph) -> NDArray[np.float32]:
-        """The embedding of a graph's nodes by the ingredient that gives ``embedding_``."""
+        """The embedding of a graph's nodes by the attention model."""
         self._check_fitted()
         return self.attention_.embed(graph)
 
@@ -334,6 +332,8 @@ def _fitting_ingredients(graph: MultilayerGraph) -> list[str]:
     names = list(KINDS)
     if not 0 < numbers_needed(graph) <= MOST:
         names.remove("neighbourhood-logistic")
+    if graph.num_nodes * 2 * SpectralLogistic().dim > MOST:
+        names.remove("spectral-logistic")
     size = graph.num_nodes * graph.num_layers
     for layer in graph.layers.values():
         size += (
@@ -341,10 +341,10 @@ def _fitting_ingredients(graph: MultilayerGraph) -> list[str]:
         )
     if size > LARGE:
         warnings.warn(
-            f"the graph has {size:,} edges, memberships and nodes over all layers; the attention models would take "
-            f"hours and are left out (ingredients={[*names]!r} brings them back)",
+            f"the graph has {size:,} edges, memberships and nodes over all layers; the attention model would take "
+            f"hours and is left out (ingredients={[*names]!r} brings it back)",
             GrammeWarning,
             stacklevel=4,
         )
-        names = [name for name in names if name not in ATTENTION]
+        names.remove(ATTENTION)
     return names

@@ -8,9 +8,9 @@ import pandas as pd
 
 IN_WORDS = {
     "gramme-fusion": "attention within each layer (GrAMME-Fusion)",
-    "gramme-sg": "attention across all layers at once (GrAMME-SG)",
     "label-propagation": "known labels spreading to neighbours (label propagation)",
     "one-hot-logistic": "a linear model of who belongs to which group",
+    "spectral-logistic": "a linear model of where walks through the network lead",
     "neighbourhood-logistic": "a linear model of the features in each node's surroundings",
 }
 MINOR = 0.1  # share below which an ingredient or a layer is not named

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods import parameters as check
 from gramme.methods.base import NodeClassifier
+from gramme.methods.dense_logistic import Matrix, chosen_strength, class_shares, regression
 from gramme.methods.inputs import given_columns
-from gramme.methods.labels import KnownLabels, known_labels
+from gramme.methods.labels import known_labels
 from gramme.methods.propagation import NodeWalk
-from gramme.methods.propagation_choice import split_folds
 from gramme.methods.saving import Learned
 
 STRENGTHS = (10.0, 1.0, 100.0, 1000.0)
 HOPS = 2
-FOLDS = 5
-
-Matrix = NDArray[np.float32]
 
 
 class NeighbourhoodLogistic(NodeClassifier):
@@ -73,8 +67,8 @@ class NeighbourhoodLogistic(NodeClassifier):
         self.columns_ = given_columns(graph)
         table = _table(graph)
         rows = table[known.nodes]
-        self.C_ = _chosen(rows, known, seed) if strength is None else strength
-        self.coefficients_, self.intercept_ = _regression(
+        self.C_ = chosen_strength(rows, known, STRENGTHS, seed) if strength is None else strength
+        self.coefficients_, self.intercept_ = regression(
             rows, known.codes, len(known.classes), self.C_
         )
         self._finish(self._scored(table), known)
@@ -94,7 +88,7 @@ class NeighbourhoodLogistic(NodeClassifier):
         return self._scored(_table(graph))
 
     def _scored(self, table: Matrix) -> NDArray[np.float32]:
-        return _shares(table, self.coefficients_, self.intercept_).astype(np.float32)
+        return class_shares(table, self.coefficients_, self.intercept_).astype(np.float32)
 
     def _importance(self, table: Matrix) -> pd.Series:
         """How much each layer's part of the scores differs from node to node, summing to 1."""
@@ -160,51 +154,3 @@ def _table(graph: MultilayerGraph) -> Matrix:
 
 def _scaled(values: torch.Tensor) -> torch.Tensor:
     return torch.nn.functional.normalize(values, dim=1)
-
-
-def _shares(
-    table: Matrix, coefficients: NDArray[np.float64], intercept: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    scores = table @ coefficients + intercept
-    scores -= scores.max(axis=1, keepdims=True)
-    weights = np.exp(scores)
-    result: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
-    return result
-
-
-def _regression(
-    rows: Matrix, codes: NDArray[np.int64], classes: int, strength: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Coefficients (columns, classes) and intercepts; classes that are not among the codes get no chance."""
-    found = np.unique(codes)
-    coefficients = np.zeros((rows.shape[1], classes))
-    intercept = np.where(np.isin(np.arange(classes), found), 0.0, -np.inf)
-    if found.size > 1:
-        model = LogisticRegression(C=strength, max_iter=500)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the penalty keeps it near
-            model.fit(rows, codes)
-        # of two classes scikit-learn keeps one column, the second one's
-        learned = found[1:] if found.size == 2 else found
-        coefficients[:, learned] = model.coef_.T
-        intercept[learned] = model.intercept_
-    return coefficients, intercept
-
-
-def _chosen(rows: Matrix, known: KnownLabels, seed: int) -> float:
-    """The C with the least log loss on held-out training labels; the first where there is nothing to test."""
-    codes, classes = known.codes, len(known.classes)
-    tested = np.bincount(codes, minlength=classes)[codes] > 1
-    if not tested.any():
-        return STRENGTHS[0]
-    fold = split_folds(codes, FOLDS, seed)
-    losses = []
-    for strength in STRENGTHS:
-        loss = 0.0
-        for number in range(int(fold.max()) + 1):
-            held = fold == number
-            fitted = _regression(rows[~held], codes[~held], classes, strength)
-            own = _shares(rows[held], *fitted)[np.arange(int(held.sum())), codes[held]]
-            loss -= float(np.log(np.maximum(own, 1e-3))[tested[held]].sum())
-        losses.append(loss)
-    return STRENGTHS[int(np.argmin(losses))]

@@ -1,0 +1,155 @@
+"""Logistic regression on where walks lead from a node: what the shape of the whole network tells."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from gramme.graph import MultilayerGraph
+from gramme.methods import parameters as check
+from gramme.methods.base import NodeClassifier
+from gramme.methods.dense_logistic import (
+    Floats,
+    Matrix,
+    chosen_strength,
+    class_shares,
+    regression,
+)
+from gramme.methods.labels import known_labels
+from gramme.methods.saving import Learned
+from gramme.methods.walk_profile import STEPS, WalkProfile
+
+STRENGTHS = (100.0, 10.0, 1000.0, 1.0)
+MANY = 1_000  # labels from which a copy takes over C: one number chosen on so many tells nothing of one of them
+CHUNK = 65_536  # nodes scored at once, which bounds the memory
+SAMPLE = 20_000  # nodes at most that tell how much the layers matter
+
+
+class SpectralLogistic(NodeClassifier):
+    """Multinomial logistic regression on where walks of 2, 4, 8 and 16 steps over all layers lead from each node.
+
+    The columns come from the leading eigenvectors of a walk over all layers (:mod:`gramme.methods.walk_profile`) and
+    need no labels, which makes it strong where labels are few. Layers count alike, so that it is weak where most of
+    them are noise. The penalty is chosen by inner cross-validation on the training labels.
+
+    An ingredient of :class:`GrammeAuto`. For another graph nodes and groups are known by their names; a node gets its
+    columns by one step of the walk. Cost: some 100 to 1,000 passes over the edges and memberships.
+
+    Parameters
+    ----------
+    dim : int
+        Eigenvectors.
+    C : float, optional
+        Inverse strength of the penalty; chosen among 1, 10, 100 and 1000 where not given.
+    random_state : int, numpy generator or None
+        Decides which labels share a fold.
+
+    References
+    ----------
+    R. R. Coifman, S. Lafon, "Diffusion Maps", Applied and Computational Harmonic Analysis 21, 2006.
+
+    A. Y. Ng, M. I. Jordan, Y. Weiss, "On Spectral Clustering: Analysis and an Algorithm", NIPS 2001 (rows of length 1).
+    """
+
+    C_: float
+    known_: int
+    profile_: WalkProfile
+    coefficients_: Floats
+    intercept_: Floats
+    layer_importance_: pd.Series
+
+    def __init__(self, *, dim: int = 32, C: float | None = None, random_state: Any = None) -> None:
+        self.dim = dim
+        self.C = C
+        self.random_state = random_state
+
+    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
+        graph = self._check_graph(graph)
+        check.whole("dim", self.dim)
+        strength = None if self.C is None else check.number("C", self.C, 0, open_low=True)
+        seed = check.seed_of(self.random_state)
+        known = known_labels(graph, y)
+        profile, placed = self._lent(graph)
+        self._begin(graph, known)
+        self.profile_, self._placed = profile, placed
+        rows = profile.table(placed[known.nodes])
+        if strength is None:
+            strength = chosen_strength(rows, known, STRENGTHS, seed)
+        self.C_ = strength
+        self.coefficients_, self.intercept_ = regression(
+            rows, known.codes, len(known.classes), strength
+        )
+        self._finish(self._scored(placed), known)
+        self.known_ = known.nodes.size
+        self.layer_importance_ = self._importance(graph)
+        return self
+
+    def twin(self) -> Self:
+        copy = super().twin()
+        copy._lender = self
+        if self.known_ >= MANY:
+            copy.C = self.C_
+        return copy
+
+    def _lent(self, graph: MultilayerGraph) -> tuple[WalkProfile, Matrix]:
+        """Eigenvectors and rows of a graph, from the model this is a copy of where that has them."""
+        lender = self.__dict__.pop("_lender", None)
+        if lender is not None and lender.graph_ is graph and lender.dim == self.dim:
+            return lender.profile_, lender._placed
+        profile = WalkProfile.of(graph, self.dim)
+        return profile, profile.placed(graph)
+
+    def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        return self._scored(self.profile_.placed(graph))
+
+    def _scored(self, placed: Matrix) -> NDArray[np.float32]:
+        found = np.empty((len(placed), len(self.classes_)), dtype=np.float32)
+        for start in range(0, len(placed), CHUNK):
+            rows = self.profile_.table(placed[start : start + CHUNK])
+            found[start : start + CHUNK] = class_shares(rows, self.coefficients_, self.intercept_)
+        return found
+
+    def _importance(self, graph: MultilayerGraph) -> pd.Series:
+        """How much each layer's part of the scores differs from node to node, summing to 1."""
+        some = np.linspace(0, graph.num_nodes - 1, min(SAMPLE, graph.num_nodes)).astype(np.int64)
+        placed = self._placed[some]
+        sizes = []
+        for heard, _ in self.profile_.messages(graph):
+            rows = self.profile_.table(heard[some].astype(np.float32), placed)
+            scores = rows @ self.coefficients_
+            scores -= scores.mean(axis=1, keepdims=True)
+            sizes.append(float((scores - scores.mean(axis=0)).std()))
+        total = sum(sizes)
+        shares = [size / total if total > 0 else 1 / len(sizes) for size in sizes]
+        return pd.Series(shares, index=self.layers_, name="importance")
+
+    def _learned(self) -> Learned:
+        learned = super()._learned()
+        learned.record |= self.profile_.record() | {
+            "C": self.C_,
+            "known": self.known_,
+            "importance": self.layer_importance_.tolist(),
+        }
+        learned.tensors |= self.profile_.tensors() | {
+            "coefficients": torch.from_numpy(self.coefficients_),
+            "intercept": torch.from_numpy(self.intercept_),
+        }
+        return learned
+
+    def _restore(self, learned: Learned) -> None:
+        super()._restore(learned)
+        record = learned.record
+        self.profile_ = WalkProfile.restored(record, learned.tensors, self.nodes_)
+        self.C_, self.known_ = float(record["C"]), int(record["known"])
+        self.coefficients_ = learned.tensors["coefficients"].numpy()
+        self.intercept_ = learned.tensors["intercept"].numpy()
+        self.layer_importance_ = pd.Series(
+            record["importance"], index=self.layers_, name="importance"
+        )
+        width = self.profile_.values.size * len(STEPS)
+        if self.coefficients_.shape != (width, len(self.classes_)):
+            raise ValueError("the coefficients do not match the columns and classes")
