@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -13,14 +14,16 @@ from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods import parameters as check
 from gramme.methods.base import NodeClassifier
-from gramme.methods.dense_logistic import Matrix, chosen_strength, class_shares, regression
 from gramme.methods.inputs import given_columns
 from gramme.methods.labels import known_labels
+from gramme.methods.logistic import chosen_strength, class_shares, importances, regression
 from gramme.methods.propagation import NodeWalk
 from gramme.methods.saving import Learned
 
 STRENGTHS = (10.0, 1.0, 100.0, 1000.0)
 HOPS = 2
+
+Matrix = NDArray[np.float32]
 
 
 class NeighbourhoodLogistic(NodeClassifier):
@@ -72,7 +75,7 @@ class NeighbourhoodLogistic(NodeClassifier):
             rows, known.codes, len(known.classes), self.C_
         )
         self._finish(self._scored(table), known)
-        self.layer_importance_ = self._importance(table)
+        self.layer_importance_ = importances(self._layer_scores(table), self.layers_)
         return self
 
     def twin(self) -> Self:
@@ -90,18 +93,12 @@ class NeighbourhoodLogistic(NodeClassifier):
     def _scored(self, table: Matrix) -> NDArray[np.float32]:
         return class_shares(table, self.coefficients_, self.intercept_).astype(np.float32)
 
-    def _importance(self, table: Matrix) -> pd.Series:
-        """How much each layer's part of the scores differs from node to node, summing to 1."""
-        sizes = []
+    def _layer_scores(self, table: Matrix) -> Iterator[NDArray[np.float64]]:
+        """Each layer's part of the scores."""
         for place in range(len(self.layers_)):
             start = (1 + HOPS * place) * self.columns_
             stop = start + HOPS * self.columns_
-            scores = table[:, start:stop] @ self.coefficients_[start:stop]
-            scores -= scores.mean(axis=1, keepdims=True)
-            sizes.append(float((scores - scores.mean(axis=0)).std()))
-        total = sum(sizes)
-        shares = [size / total if total > 0 else 1 / len(sizes) for size in sizes]
-        return pd.Series(shares, index=self.layers_, name="importance")
+            yield table[:, start:stop] @ self.coefficients_[start:stop]
 
     def _learned(self) -> Learned:
         learned = super()._learned()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -10,24 +10,24 @@ import pandas as pd
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods import parameters as check
 from gramme.methods.base import NodeClassifier
 from gramme.methods.inputs import given_columns
-from gramme.methods.labels import KnownLabels, known_labels
+from gramme.methods.labels import known_labels
+from gramme.methods.logistic import (
+    Floats,
+    chosen_strength,
+    class_shares,
+    importances,
+    regression,
+)
 from gramme.methods.one_hot import LayerColumns
-from gramme.methods.propagation_choice import split_folds
 from gramme.methods.saving import Learned
 
 STRENGTHS = (1.0, 0.1, 10.0, 0.01, 100.0)
-ENOUGH = 10_000  # labels that C is chosen on at most
-FOLDS = 5
-
-Floats = NDArray[np.float64]
 
 
 class OneHotLogistic(NodeClassifier):
@@ -109,10 +109,14 @@ class OneHotLogistic(NodeClassifier):
         parts = self._parts(graph)
         table = sp.csr_array(sp.hstack(parts, format="csr"))
         rows = sp.csr_array(table[known.nodes])
-        self.C_ = self._chosen(rows, known, seed) if strength is None else strength
-        self.coefficients_, self.intercept_ = self._regression(rows, known.codes, self.C_)
+        if strength is None:
+            strength = chosen_strength(rows, known, STRENGTHS, seed, self.max_iter)
+        self.C_ = strength
+        self.coefficients_, self.intercept_ = regression(
+            rows, known.codes, len(known.classes), strength, self.max_iter
+        )
         self._finish(self._scored(table), known)
-        self.layer_importance_ = self._importance(parts)
+        self.layer_importance_ = importances(self._layer_scores(parts), self.layers_)
         return self
 
     def twin(self) -> Self:
@@ -136,67 +140,14 @@ class OneHotLogistic(NodeClassifier):
         return parts
 
     def _scored(self, table: sp.csr_array) -> NDArray[np.float32]:
-        scores = table @ self.coefficients_ + self.intercept_
-        scores -= scores.max(axis=1, keepdims=True)
-        weights = np.exp(scores)
-        shares: NDArray[np.float32] = (weights / weights.sum(1, keepdims=True)).astype(np.float32)
-        return shares
+        return class_shares(table, self.coefficients_, self.intercept_).astype(np.float32)
 
-    def _regression(
-        self, rows: sp.csr_array, codes: NDArray[np.int64], strength: float
-    ) -> tuple[Floats, Floats]:
-        """Coefficients (columns, classes) and intercepts; classes that are not among the codes get no chance."""
-        classes = len(self.classes_)
-        found = np.unique(codes)
-        coefficients = np.zeros((rows.shape[1], classes))
-        intercept = np.where(np.isin(np.arange(classes), found), 0.0, -np.inf)
-        if found.size > 1:
-            model = LogisticRegression(C=strength, max_iter=self.max_iter)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # the penalty keeps it near
-                model.fit(rows, codes)
-            # of two classes scikit-learn keeps one column, the second one's
-            learned = found[1:] if found.size == 2 else found
-            coefficients[:, learned] = model.coef_.T
-            intercept[learned] = model.intercept_
-        return coefficients, intercept
-
-    def _chosen(self, rows: sp.csr_array, known: KnownLabels, seed: int) -> float:
-        """The C with the least log loss on held-out training labels; 1 where there is nothing to test."""
-        codes = known.codes
-        if codes.size > ENOUGH:
-            some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:ENOUGH])
-            rows, codes = sp.csr_array(rows[some]), codes[some]
-        tested = np.bincount(codes, minlength=len(self.classes_))[codes] > 1
-        if not tested.any() or rows.shape[1] == 0:
-            return STRENGTHS[0]
-        fold = split_folds(codes, FOLDS, seed)
-        losses = []
-        for strength in STRENGTHS:
-            loss = 0.0
-            for number in range(int(fold.max()) + 1):
-                held = fold == number
-                self.coefficients_, self.intercept_ = self._regression(
-                    rows[~held], codes[~held], strength
-                )
-                found = self._scored(sp.csr_array(rows[held]))
-                own = found[np.arange(found.shape[0]), codes[held]]
-                loss -= float(np.log(np.maximum(own, 1e-3))[tested[held]].sum())
-            losses.append(loss)
-        return STRENGTHS[int(np.argmin(losses))]
-
-    def _importance(self, parts: list[sp.csr_array]) -> pd.Series:
-        sizes = []
+    def _layer_scores(self, parts: list[sp.csr_array]) -> Iterator[Floats]:
+        """Each layer's part of the scores."""
         start = 0
         for part in parts[: len(self.layers_)]:
-            scores = part @ self.coefficients_[start : start + part.shape[1]]
-            scores -= scores.mean(axis=1, keepdims=True)
-            sizes.append(float((scores - scores.mean(axis=0)).std()))
+            yield part @ self.coefficients_[start : start + part.shape[1]]
             start += part.shape[1]
-        shares = np.array(sizes)
-        total = shares.sum()
-        shares = shares / total if total > 0 else np.full(shares.size, 1 / shares.size)
-        return pd.Series(shares, index=self.layers_, name="importance")
 
     def _learned(self) -> Learned:
         learned = super()._learned()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -12,16 +13,16 @@ from numpy.typing import NDArray
 from gramme.graph import MultilayerGraph
 from gramme.methods import parameters as check
 from gramme.methods.base import NodeClassifier
-from gramme.methods.dense_logistic import (
+from gramme.methods.labels import known_labels
+from gramme.methods.logistic import (
     Floats,
-    Matrix,
     chosen_strength,
     class_shares,
+    importances,
     regression,
 )
-from gramme.methods.labels import known_labels
 from gramme.methods.saving import Learned
-from gramme.methods.walk_profile import STEPS, WalkProfile
+from gramme.methods.walk_profile import STEPS, Matrix, WalkProfile
 
 STRENGTHS = (100.0, 10.0, 1000.0, 1.0)
 MANY = 1_000  # labels from which a copy takes over C: one number chosen on so many tells nothing of one of them
@@ -85,7 +86,7 @@ class SpectralLogistic(NodeClassifier):
         )
         self._finish(self._scored(placed), known)
         self.known_ = known.nodes.size
-        self.layer_importance_ = self._importance(graph)
+        self.layer_importance_ = importances(self._layer_scores(graph), self.layers_)
         return self
 
     def twin(self) -> Self:
@@ -113,19 +114,13 @@ class SpectralLogistic(NodeClassifier):
             found[start : start + CHUNK] = class_shares(rows, self.coefficients_, self.intercept_)
         return found
 
-    def _importance(self, graph: MultilayerGraph) -> pd.Series:
-        """How much each layer's part of the scores differs from node to node, summing to 1."""
+    def _layer_scores(self, graph: MultilayerGraph) -> Iterator[Floats]:
+        """Each layer's part of the scores of some nodes."""
         some = np.linspace(0, graph.num_nodes - 1, min(SAMPLE, graph.num_nodes)).astype(np.int64)
         placed = self._placed[some]
-        sizes = []
         for heard, _ in self.profile_.messages(graph):
             rows = self.profile_.table(heard[some].astype(np.float32), placed)
-            scores = rows @ self.coefficients_
-            scores -= scores.mean(axis=1, keepdims=True)
-            sizes.append(float((scores - scores.mean(axis=0)).std()))
-        total = sum(sizes)
-        shares = [size / total if total > 0 else 1 / len(sizes) for size in sizes]
-        return pd.Series(shares, index=self.layers_, name="importance")
+            yield rows @ self.coefficients_
 
     def _learned(self) -> Learned:
         learned = super()._learned()

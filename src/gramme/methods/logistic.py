@@ -1,11 +1,13 @@
-"""Multinomial logistic regression on dense columns, its penalty chosen on the training labels."""
+"""What linear models share: a multinomial regression, a penalty chosen on training labels, importances of layers."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -16,11 +18,11 @@ from gramme.methods.propagation_choice import split_folds
 FOLDS = 5
 ENOUGH = 10_000  # labels that C is chosen on at most
 
-Matrix = NDArray[np.float32]
 Floats = NDArray[np.float64]
+Table = Any  # a numpy array or a scipy sparse one
 
 
-def class_shares(table: Matrix, coefficients: Floats, intercept: Floats) -> Floats:
+def class_shares(table: Table, coefficients: Floats, intercept: Floats) -> Floats:
     """Class probabilities of the rows of a table."""
     scores = table @ coefficients + intercept
     scores -= scores.max(axis=1, keepdims=True)
@@ -30,14 +32,14 @@ def class_shares(table: Matrix, coefficients: Floats, intercept: Floats) -> Floa
 
 
 def regression(
-    rows: Matrix, codes: NDArray[np.int64], classes: int, strength: float
+    rows: Table, codes: NDArray[np.int64], classes: int, strength: float, max_iter: int = 500
 ) -> tuple[Floats, Floats]:
     """Coefficients (columns, classes) and intercepts; classes that are not among the codes get no chance."""
     found = np.unique(codes)
     coefficients = np.zeros((rows.shape[1], classes))
     intercept = np.where(np.isin(np.arange(classes), found), 0.0, -np.inf)
     if found.size > 1:
-        model = LogisticRegression(C=strength, max_iter=500)
+        model = LogisticRegression(C=strength, max_iter=max_iter)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the penalty keeps it near
             model.fit(rows, codes)
@@ -49,15 +51,15 @@ def regression(
 
 
 def chosen_strength(
-    rows: Matrix, known: KnownLabels, strengths: Sequence[float], seed: int
+    rows: Table, known: KnownLabels, strengths: Sequence[float], seed: int, max_iter: int = 500
 ) -> float:
     """The C with the least log loss on held-out training labels; the first where there is nothing to test."""
     codes, classes = known.codes, len(known.classes)
     if codes.size > ENOUGH:
-        some = np.random.default_rng(seed).choice(codes.size, ENOUGH, replace=False)
+        some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:ENOUGH])
         rows, codes = rows[some], codes[some]
     tested = np.bincount(codes, minlength=classes)[codes] > 1
-    if not tested.any():
+    if not tested.any() or rows.shape[1] == 0:
         return strengths[0]
     fold = split_folds(codes, FOLDS, seed)
     losses = []
@@ -65,8 +67,25 @@ def chosen_strength(
         loss = 0.0
         for number in range(int(fold.max()) + 1):
             held = fold == number
-            fitted = regression(rows[~held], codes[~held], classes, strength)
+            fitted = regression(rows[~held], codes[~held], classes, strength, max_iter)
             own = class_shares(rows[held], *fitted)[np.arange(int(held.sum())), codes[held]]
             loss -= float(np.log(np.maximum(own, 1e-3))[tested[held]].sum())
         losses.append(loss)
     return strengths[int(np.argmin(losses))]
+
+
+def importances(parts: Iterable[Floats], layers: list[str]) -> pd.Series:
+    """How much each layer's part of the scores, (nodes, classes), differs from node to node, summing to 1.
+
+    >>> importances(
+    ...     [np.array([[0.0, 3.0], [3.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])], ["a", "b"]
+    ... ).tolist()
+    [0.75, 0.25]
+    """
+    sizes = []
+    for scores in parts:
+        scores = scores - scores.mean(axis=1, keepdims=True)
+        sizes.append(float((scores - scores.mean(axis=0)).std()))
+    total = sum(sizes)
+    shares = [size / total if total > 0 else 1 / len(sizes) for size in sizes]
+    return pd.Series(shares, index=layers, name="importance")
