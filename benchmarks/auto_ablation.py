@@ -35,12 +35,12 @@ DATASETS = (
     "congress_votes",
 )
 PERCENTS = (10, 20, 30)
-NAMES = ["label-propagation", "one-hot-logistic", "gramme-fusion", "gramme-sg"]  # none has features
+NAMES = [name for name in CREDIT if name != "neighbourhood-logistic"]  # none has features
 SHORT = {
     "label-propagation": "LP",
     "one-hot-logistic": "LR",
     "gramme-fusion": "F",
-    "gramme-sg": "SG",
+    "spectral-logistic": "SP",
 }
 
 

@@ -34,8 +34,8 @@ from gramme.methods.one_hot import LayerColumns
 STAY = 0.2  # share of the walk that stays where it is
 STEPS = (2, 4, 8, 16)
 SMALL = 400  # nodes up to which all eigenvectors are computed at once
-TOLERANCE = 1e-6
-RESTARTS = 60  # of the Lanczos iteration at most; what has not settled by then is left out
+TOLERANCE = 1e-4
+RESTARTS = 20  # of the Lanczos iteration at most; what has not settled by then is left out
 
 Floats = NDArray[np.float64]
 Matrix = NDArray[np.float32]
