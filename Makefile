@@ -49,7 +49,7 @@ docs: $(DOCS) ## the documentation into build/docs; a warning or a page that lie
 	@echo "Open build/docs/index.html"
 
 # Every step keeps what it has finished (build/paper, docs/reproduction): run again, it goes on from there.
-paper: $(PAPER) ## the paper's table and figures, about 90 minutes on two cores
+paper: $(PAPER) ## the paper's table and figures, some 70 minutes on two cores
 	@for step in "table.py --jobs $(JOBS)" "cora_heads.py --jobs $(JOBS)" \
 	  convergence.py tsne.py "ablations.py --jobs $(JOBS)" scaling.py; do \
 	  echo "== benchmarks/paper/$$step"; \
