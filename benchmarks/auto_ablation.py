@@ -22,7 +22,7 @@ import gramme
 from gramme.evaluation.metrics import score
 from gramme.methods.gramme_auto import CREDIT
 from gramme.methods.labels import KnownLabels, known_labels
-from gramme.methods.mixing import calibrating_exponent, doubted, mixture_weights, sharpened
+from gramme.methods.mixing import calibrating_exponent, doubted, mixture_weights, pooled, sharpened
 from gramme.methods.out_of_fold import fit_out_of_fold
 from gramme.methods.propagation_choice import class_prior, split_folds
 
@@ -79,9 +79,9 @@ def mixed(found: dict[str, np.ndarray], known: KnownLabels, names: list[str]) ->
     unseen = [doubted(found[f"{name}/unseen"][tested], prior) for name in names]
     own = np.stack([part[np.arange(codes.size), codes] for part in unseen], axis=1)
     weights = mixture_weights(own, [CREDIT[name] for name in names])
-    exponent = calibrating_exponent(np.tensordot(weights, np.stack(unseen), 1), codes)
-    final = np.stack([doubted(found[f"{name}/final"], prior) for name in names])
-    return sharpened(np.tensordot(weights, final, 1), exponent)
+    exponent = calibrating_exponent(pooled(unseen, weights), codes)
+    final = [doubted(found[f"{name}/final"], prior) for name in names]
+    return sharpened(pooled(final, weights), exponent)
 
 
 def main() -> None:

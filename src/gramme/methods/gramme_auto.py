@@ -26,6 +26,7 @@ from gramme.methods.mixing import (
     calibrating_exponent,
     doubted,
     mixture_weights,
+    pooled,
     sharpened,
 )
 from gramme.methods.mixture_words import mixture_in_words
@@ -49,9 +50,9 @@ KINDS: dict[str, Callable[..., NodeClassifier]] = {
 CREDIT = {
     "label-propagation": 0.25,
     "one-hot-logistic": 0.25,
-    "spectral-logistic": 1.0,
-    "neighbourhood-logistic": 0.5,
-    ATTENTION: 0.5,
+    "spectral-logistic": 2.0,
+    "neighbourhood-logistic": 1.0,
+    ATTENTION: 0.25,
 }
 """Labels each ingredient is credited with beforehand (see ``mixing``); chosen on training labels, docs/auto.md."""
 
@@ -68,8 +69,8 @@ class GrammeAuto(NodeClassifier):
     groups; where labels are few, a linear model on where walks lead; elsewhere attention. All of them are fitted, and
     the labels themselves decide how much each counts: the training labels are split into folds, every ingredient
     predicts each label without having seen its fold, and the mixture weights are those under which these labels are
-    most probable, drawn towards a prior where labels are few. The mixture's probabilities are calibrated on the same
-    predictions.
+    most probable, drawn towards a prior where labels are few. The ingredients' probabilities are pooled with these
+    weights and calibrated on the same predictions.
 
     Cost: about COSTTIMES times that of :class:`GrammeFusion`. The folds of the attention model are further members of
     its ensemble, trained in the same batched program.
@@ -108,7 +109,7 @@ class GrammeAuto(NodeClassifier):
     models_ : dict of str to NodeClassifier
         The fitted ingredients by name.
     exponent_ : float
-        What the mixture's probabilities are raised to, to be neither too sure nor too unsure.
+        What the pooled probabilities are raised to, to be neither too sure nor too unsure.
 
     Examples
     --------
@@ -213,8 +214,7 @@ class GrammeAuto(NodeClassifier):
         kept = [doubted(found[tested], prior) for found in unseen]
         own = np.stack([found[rows, codes] for found in kept], axis=1)
         weights = mixture_weights(own, [CREDIT[name] for name in self.models_])
-        mixed: Floats = np.sum([w * p for w, p in zip(weights, kept, strict=True)], axis=0)
-        self.exponent_ = calibrating_exponent(mixed, codes)
+        self.exponent_ = calibrating_exponent(pooled(kept, weights), codes)
         right = [
             float((found.argmax(1) == codes).mean()) if codes.size else np.nan for found in kept
         ]
@@ -230,10 +230,11 @@ class GrammeAuto(NodeClassifier):
 
     def _mixture(self, graph: MultilayerGraph, *, fitted: bool = False) -> NDArray[np.float32]:
         prior = class_prior(self.class_counts_)
-        mixed = np.zeros((graph.num_nodes, len(self.classes_)))
-        for weight, model in zip(self.ingredients_["weight"], self.models_.values(), strict=True):
-            found = model.predict_proba(None if fitted else graph)
-            mixed += weight * doubted(found, prior)
+        parts = [
+            doubted(model.predict_proba(None if fitted else graph), prior)
+            for model in self.models_.values()
+        ]
+        mixed = pooled(parts, self.ingredients_["weight"].to_numpy())
         return sharpened(mixed, self.exponent_).astype(np.float32)
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:

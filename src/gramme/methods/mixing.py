@@ -1,9 +1,11 @@
-"""How predictions of several methods become one: mixture weights and an exponent from out-of-fold predictions.
+"""How predictions of several methods become one: weights and an exponent from out-of-fold predictions.
 
-The mixture p = sum_i w_i p_i is the one under which labels that no ingredient saw are most probable, with a Dirichlet
-prior on w: each ingredient starts with some *pseudo labels* that it is credited with, so that with few known labels
-the mixture stays near the prior and with many the evidence decides. The exponent t of the result, p^t made to sum to 1,
-is fitted on the same labels; it calibrates the probabilities and changes no prediction.
+The weights are those of the mixture sum_i w_i p_i under which labels that no ingredient saw are most probable, with a
+Dirichlet prior on w: each ingredient starts with some *pseudo labels* that it is credited with, so that with few known
+labels the weights stay near the prior and with many the evidence decides. The predictions are then pooled with these
+weights as a geometric mean, prod_i p_i^w_i made to sum to 1: an ingredient that is sure counts more than one that is
+not. The exponent t of the result is fitted on the same labels; it calibrates the probabilities and changes no
+prediction.
 """
 
 from __future__ import annotations
@@ -57,6 +59,19 @@ def mixture_weights(
         weights = shares.sum(axis=0) + credit
         weights /= weights.sum()
     return weights
+
+
+def pooled(parts: Sequence[Floats], weights: Sequence[float] | Floats) -> Floats:
+    """The weighted geometric mean of several ingredients' probabilities, made to sum to 1.
+
+    >>> pooled([np.array([[0.5, 0.5]]), np.array([[0.99, 0.01]])], [0.5, 0.5]).round(2)
+    array([[0.91, 0.09]])
+    """
+    mean: Floats = sum(
+        (weight * np.log(part) for weight, part in zip(weights, parts, strict=True)),
+        start=np.zeros_like(parts[0]),
+    )
+    return sharpened(np.exp(mean), 1.0)
 
 
 def sharpened(probabilities: Floats, exponent: float) -> Floats:
