@@ -71,6 +71,22 @@ def test_the_two_solvers_agree(monkeypatch):
     np.testing.assert_allclose(*found, atol=1e-3)
 
 
+def test_a_long_table_is_computed_on_its_groups(monkeypatch):
+    random = np.random.default_rng(0)
+    codes = random.integers(4, size=500)
+    noisy = [np.where(random.random(500) < 0.4, random.integers(4, size=500), codes)] * 2
+    graph = MultilayerGraph(
+        {str(i): MembershipLayer.from_codes(one, range(4)) for i, one in enumerate([*noisy, codes])}
+    )
+    lanczos = WalkProfile.of(graph, 4)
+    monkeypatch.setattr(walk_profile, "LONG", 100)
+    groups = WalkProfile.of(graph, 4)
+    np.testing.assert_allclose(lanczos.values, groups.values, atol=1e-6)
+    found = [similarities(one.table(one.placed(graph))) for one in (lanczos, groups)]
+    np.testing.assert_allclose(*found, atol=1e-3)
+    assert WalkProfile.of(graph, 32).values.size == 6, "as many as differ from chance"
+
+
 def test_what_has_not_settled_is_left_out(monkeypatch):
     random = np.random.default_rng(0)
     graph = MultilayerGraph({"edges": EdgeLayer(600, *random.integers(600, size=(2, 3000)))})

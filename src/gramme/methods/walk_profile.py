@@ -33,7 +33,8 @@ from gramme.methods.one_hot import LayerColumns
 
 STAY = 0.2  # share of the walk that stays where it is
 STEPS = (2, 4, 8, 16)
-SMALL = 400  # nodes up to which all eigenvectors are computed at once
+SMALL = 400  # nodes, or groups, up to which all eigenvectors are computed at once
+LONG = 20_000  # rows of a table from which its few groups are looked at instead
 TOLERANCE = 1e-4
 RESTARTS = 20  # of the Lanczos iteration at most; what has not settled by then is left out
 
@@ -210,26 +211,44 @@ def _leading(
 ) -> tuple[Floats, Floats]:
     """Eigenvalues of the walk, largest first and none below 0, and their vectors; ``first`` is taken out."""
     nodes = first.size
-    out = first / (1 - STAY)  # so that nothing is left of it after staying, either
-    if nodes <= SMALL:
-        step = (edges + members @ members.T).toarray() - np.outer(out, first)
+    if nodes > LONG and edges.nnz == 0 and members.shape[1] <= SMALL:
+        values, vectors = _from_groups(members, first)
+    elif nodes <= SMALL:
+        step = (edges + members @ members.T).toarray() - np.outer(first, first) / (1 - STAY)
         values, vectors = np.linalg.eigh(step)
     else:
-        back = sp.csr_array(members.T)
-
-        def stepped(one: Floats) -> Floats:
-            flat = one.reshape(-1)
-            found: Floats = edges @ flat + members @ (back @ flat) - out * (first @ flat)
-            return found
-
-        operator = LinearOperator((nodes, nodes), matvec=stepped, dtype=np.float64)
-        start = np.random.default_rng(0).normal(size=nodes)
-        try:
-            values, vectors = eigsh(
-                operator, count, which="LA", v0=start, tol=TOLERANCE, maxiter=RESTARTS
-            )
-        except ArpackNoConvergence as stopped:
-            values, vectors = stopped.eigenvalues, stopped.eigenvectors
+        values, vectors = _lanczos(edges, members, first, count)
     order = np.argsort(-values, kind="stable")[:count]
     kept = STAY + (1 - STAY) * values[order]
     return np.maximum(kept, 0), vectors[:, order]
+
+
+def _from_groups(members: sp.csr_array, first: Floats) -> tuple[Floats, Floats]:
+    """The same for a table of few groups and many rows: M M' and M' M have the same eigenvalues, those above 0."""
+    inside = members.T @ first
+    values, sides = np.linalg.eigh((members.T @ members).toarray() - np.outer(inside, inside))
+    values, sides = values[values > 1e-9], sides[:, values > 1e-9]
+    vectors: Floats = members @ sides - np.outer(first, inside @ sides)
+    return values, vectors / np.sqrt(values)
+
+
+def _lanczos(
+    edges: sp.csr_array, members: sp.csr_array, first: Floats, count: int
+) -> tuple[Floats, Floats]:
+    back = sp.csr_array(members.T)
+    out = first / (1 - STAY)  # so that nothing is left of it after staying, either
+
+    def stepped(one: Floats) -> Floats:
+        flat = one.reshape(-1)
+        further: Floats = edges @ flat + members @ (back @ flat) - out * (first @ flat)
+        return further
+
+    operator = LinearOperator((first.size, first.size), matvec=stepped, dtype=np.float64)
+    start = np.random.default_rng(0).normal(size=first.size)
+    try:
+        found: tuple[Any, Any] = eigsh(
+            operator, count, which="LA", v0=start, tol=TOLERANCE, maxiter=RESTARTS
+        )
+    except ArpackNoConvergence as stopped:
+        return stopped.eigenvalues, stopped.eigenvectors
+    return found
