@@ -245,10 +245,9 @@ def _lanczos(
 
     operator = LinearOperator((first.size, first.size), matvec=stepped, dtype=np.float64)
     start = np.random.default_rng(0).normal(size=first.size)
+    found: tuple[Any, Any]
     try:
-        found: tuple[Any, Any] = eigsh(
-            operator, count, which="LA", v0=start, tol=TOLERANCE, maxiter=RESTARTS
-        )
+        found = eigsh(operator, count, which="LA", v0=start, tol=TOLERANCE, maxiter=RESTARTS)
     except ArpackNoConvergence as stopped:
-        return stopped.eigenvalues, stopped.eigenvectors
+        found = stopped.eigenvalues, stopped.eigenvectors
     return found
