@@ -72,3 +72,9 @@ def test_balance_scale():
 
 def test_congress_votes(gramme_data: Path):
     assert mean_accuracy(OneHotLogistic, gramme.datasets.load("congress_votes"), 10) > 0.92
+
+
+def test_a_graph_without_edges_has_the_class_frequencies_to_offer():
+    graph = MultilayerGraph({"friends": EdgeLayer(5, [], [])})
+    model = OneHotLogistic(random_state=0).fit(graph, {0: "a", 1: "a", 2: "b"})
+    np.testing.assert_allclose(model.predict_proba(), [[2 / 3, 1 / 3]] * 5, rtol=1e-6)

@@ -38,7 +38,9 @@ def regression(
     found = np.unique(codes)
     coefficients = np.zeros((rows.shape[1], classes))
     intercept = np.where(np.isin(np.arange(classes), found), 0.0, -np.inf)
-    if found.size > 1:
+    if rows.shape[1] == 0:  # nothing to tell nodes by but how frequent the classes are
+        intercept[found] = np.log(np.bincount(codes)[found])
+    elif found.size > 1:
         model = LogisticRegression(C=strength, max_iter=max_iter)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the penalty keeps it near

@@ -245,9 +245,12 @@ def _lanczos(
 
     operator = LinearOperator((first.size, first.size), matvec=stepped, dtype=np.float64)
     start = np.random.default_rng(0).normal(size=first.size)
-    found: tuple[Any, Any]
+    values: Any
+    vectors: Any
     try:
-        found = eigsh(operator, count, which="LA", v0=start, tol=TOLERANCE, maxiter=RESTARTS)
+        values, vectors = eigsh(
+            operator, count, which="LA", v0=start, tol=TOLERANCE, maxiter=RESTARTS
+        )
     except ArpackNoConvergence as stopped:
-        found = stopped.eigenvalues, stopped.eigenvectors
-    return found
+        values, vectors = stopped.eigenvalues, stopped.eigenvectors
+    return values, vectors
