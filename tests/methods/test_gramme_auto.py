@@ -123,6 +123,9 @@ def test_features_of_the_graph_bring_a_further_ingredient(tmp_path):
     graph = planted(features=np.eye(3)[codes] + np.random.default_rng(0).normal(size=(36, 3)))
     model = GrammeAuto(**FAST).fit(graph, Y)
     assert "neighbourhood-logistic" in model.models_
+    assert not model.models_["one-hot-logistic"].use_features, "each looks at something else"
+    without = GrammeAuto(ingredients=["one-hot-logistic"], random_state=0).fit(graph, Y)
+    assert without.models_["one-hot-logistic"].use_features
     model.save(tmp_path / "m.safetensors")
     other = gramme.load(tmp_path / "m.safetensors")
     assert other.predict_proba(graph).tobytes() == model.predict_proba(graph).tobytes()

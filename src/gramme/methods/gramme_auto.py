@@ -160,8 +160,10 @@ class GrammeAuto(NodeClassifier):
         fold = split_folds(known.codes, self.folds, seed)
         self.models_ = {}
         unseen: list[Floats] = []
+        # where the neighbourhood model looks at the features, the groups alone are left to the other linear model
+        use_features = "neighbourhood-logistic" not in names
         for name in names:
-            model = self._ingredient(name, seed)
+            model = self._ingredient(name, seed, use_features)
             unseen.append(fit_out_of_fold(model, graph, known, fold))
             self.models_[name] = model
             if np.isnan(unseen[-1]).any():  # the user pressed Ctrl-C: make do with what there is
@@ -188,7 +190,9 @@ class GrammeAuto(NodeClassifier):
             check.choice("ingredients", name, KINDS)
         return [name for name in KINDS if name in self.ingredients]
 
-    def _ingredient(self, name: str, seed: int) -> NodeClassifier:
+    def _ingredient(self, name: str, seed: int, use_features: bool = True) -> NodeClassifier:
+        if name == "one-hot-logistic":
+            return OneHotLogistic(use_features=use_features, random_state=seed)
         if name != ATTENTION:
             return KINDS[name](random_state=seed)
         return GrammeFusion(
