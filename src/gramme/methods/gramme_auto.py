@@ -72,7 +72,7 @@ class GrammeAuto(NodeClassifier):
     most probable, drawn towards a prior where labels are few. The ingredients' probabilities are pooled with these
     weights and calibrated on the same predictions.
 
-    Cost: about COSTTIMES times that of :class:`GrammeFusion`. The folds of the attention model are further members of
+    Cost: about three times that of :class:`GrammeFusion`. The folds of the attention model are further members of
     its ensemble, trained in the same batched program.
 
     Parameters
