@@ -8,7 +8,7 @@ ALIKE = pd.Series({"one": 0.26, "two": 0.25, "three": 0.25, "four": 0.24})
 
 
 def test_small_shares_are_not_named():
-    weights = {"gramme-fusion": 0.93, "gramme-sg": 0.07}
+    weights = {"gramme-fusion": 0.93, "spectral-logistic": 0.07}
     text = mixture_in_words(weights, dict.fromkeys(weights, ALIKE))
     assert text == (
         "Mostly attention within each layer (GrAMME-Fusion), 93 %, over all layers about alike."
@@ -16,11 +16,11 @@ def test_small_shares_are_not_named():
 
 
 def test_without_a_majority_it_is_a_mix():
-    weights = {"one-hot-logistic": 0.4, "gramme-fusion": 0.3, "gramme-sg": 0.3}
+    weights = {"one-hot-logistic": 0.4, "gramme-fusion": 0.3, "spectral-logistic": 0.3}
     text = mixture_in_words(weights, dict.fromkeys(weights, ALIKE))
     assert text.startswith("A mix: a linear model of who belongs to which group, 40 %")
     assert text.endswith(
-        "(GrAMME-Fusion), 30 % and attention across all layers at once (GrAMME-SG), 30 %."
+        "(GrAMME-Fusion), 30 % and a linear model of where walks through the network lead, 30 %."
     )
 
 
