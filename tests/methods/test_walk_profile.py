@@ -36,6 +36,12 @@ def similarities(rows):
     return rows @ rows.T
 
 
+def assert_same(one, other, graph):
+    np.testing.assert_allclose(one.values, other.values, atol=1e-6)
+    found = [similarities(profile.table(profile.placed(graph))) for profile in (one, other)]
+    np.testing.assert_allclose(*found, atol=1e-3)
+
+
 def test_rows_compare_where_walks_lead():
     graph = planted(names=list(range(36)))
     profile = WalkProfile.of(graph, 36)
@@ -66,9 +72,7 @@ def test_the_two_solvers_agree(monkeypatch):
     lanczos = WalkProfile.of(graph, 6)
     monkeypatch.setattr(walk_profile, "SMALL", 500)
     dense = WalkProfile.of(graph, 6)
-    np.testing.assert_allclose(lanczos.values, dense.values, atol=1e-6)
-    found = [similarities(one.table(one.placed(graph))) for one in (lanczos, dense)]
-    np.testing.assert_allclose(*found, atol=1e-3)
+    assert_same(lanczos, dense, graph)
 
 
 def test_a_long_table_is_computed_on_its_groups(monkeypatch):
@@ -81,9 +85,7 @@ def test_a_long_table_is_computed_on_its_groups(monkeypatch):
     lanczos = WalkProfile.of(graph, 4)
     monkeypatch.setattr(walk_profile, "LONG", 100)
     groups = WalkProfile.of(graph, 4)
-    np.testing.assert_allclose(lanczos.values, groups.values, atol=1e-6)
-    found = [similarities(one.table(one.placed(graph))) for one in (lanczos, groups)]
-    np.testing.assert_allclose(*found, atol=1e-3)
+    assert_same(lanczos, groups, graph)
     assert WalkProfile.of(graph, 32).values.size == 6, "as many as differ from chance"
 
 

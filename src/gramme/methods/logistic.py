@@ -1,4 +1,4 @@
-"""What linear models share: a multinomial regression, a penalty chosen on training labels, importances of layers."""
+"""What the linear models share: the regression, a penalty chosen on training labels, importances of layers, saving."""
 
 from __future__ import annotations
 
@@ -8,18 +8,56 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from gramme.methods.base import NodeClassifier
 from gramme.methods.labels import KnownLabels
 from gramme.methods.propagation_choice import split_folds
+from gramme.methods.saving import Learned
 
 FOLDS = 5
 ENOUGH = 10_000  # labels that C is chosen on at most
 
 Floats = NDArray[np.float64]
 Table = Any  # a numpy array or a scipy sparse one
+
+
+class LinearModel(NodeClassifier):
+    """A method whose predictions are a regression on the columns of a table."""
+
+    C_: float
+    coefficients_: Floats
+    intercept_: Floats
+    layer_importance_: pd.Series
+
+    def _learned(self) -> Learned:
+        learned = super()._learned()
+        learned.record |= {"C": self.C_, "importance": self.layer_importance_.tolist()}
+        learned.tensors |= {
+            "coefficients": torch.from_numpy(self.coefficients_),
+            "intercept": torch.from_numpy(self.intercept_),
+        }
+        return learned
+
+    def _restore(self, learned: Learned) -> None:
+        super()._restore(learned)
+        record, tensors = learned.record, learned.tensors
+        self.C_ = float(record["C"])
+        self.coefficients_ = tensors["coefficients"].numpy()
+        self.intercept_ = tensors["intercept"].numpy()
+        self.layer_importance_ = pd.Series(
+            record["importance"], index=self.layers_, name="importance"
+        )
+
+    def _check_columns(self, columns: int) -> None:
+        """That what was restored fits a table with so many columns."""
+        if self.coefficients_.shape != (columns, len(self.classes_)):
+            raise ValueError("the coefficients do not match the columns and classes")
+        if self.intercept_.shape != self.classes_.shape:
+            raise ValueError("the intercepts do not match the classes")
 
 
 def class_shares(table: Table, coefficients: Floats, intercept: Floats) -> Floats:

@@ -6,17 +6,21 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 import torch
 from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods import parameters as check
-from gramme.methods.base import NodeClassifier
 from gramme.methods.inputs import given_columns
 from gramme.methods.labels import known_labels
-from gramme.methods.logistic import chosen_strength, class_shares, importances, regression
+from gramme.methods.logistic import (
+    LinearModel,
+    chosen_strength,
+    class_shares,
+    importances,
+    regression,
+)
 from gramme.methods.propagation import NodeWalk
 from gramme.methods.saving import Learned
 
@@ -26,7 +30,7 @@ HOPS = 2
 Matrix = NDArray[np.float32]
 
 
-class NeighbourhoodLogistic(NodeClassifier):
+class NeighbourhoodLogistic(LinearModel):
     """Multinomial logistic regression on a node's own features and their means over its neighbours in each layer.
 
     The columns are blocks: the features, scaled to length 1 per node; then, for each layer, their mean over a node and
@@ -49,11 +53,7 @@ class NeighbourhoodLogistic(NodeClassifier):
     F. Wu, A. Souza, T. Zhang, C. Fifty, T. Yu, K. Weinberger, "Simplifying Graph Convolutional Networks", ICML 2019.
     """
 
-    C_: float
     columns_: int
-    coefficients_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
-    layer_importance_: pd.Series
 
     def __init__(self, *, C: float | None = None, random_state: Any = None) -> None:
         self.C = C
@@ -102,29 +102,13 @@ class NeighbourhoodLogistic(NodeClassifier):
 
     def _learned(self) -> Learned:
         learned = super()._learned()
-        learned.record |= {
-            "C": self.C_,
-            "columns": self.columns_,
-            "importance": self.layer_importance_.tolist(),
-        }
-        learned.tensors |= {
-            "coefficients": torch.from_numpy(self.coefficients_),
-            "intercept": torch.from_numpy(self.intercept_),
-        }
+        learned.record["columns"] = self.columns_
         return learned
 
     def _restore(self, learned: Learned) -> None:
         super()._restore(learned)
-        record = learned.record
-        self.C_, self.columns_ = float(record["C"]), int(record["columns"])
-        self.coefficients_ = learned.tensors["coefficients"].numpy()
-        self.intercept_ = learned.tensors["intercept"].numpy()
-        self.layer_importance_ = pd.Series(
-            record["importance"], index=self.layers_, name="importance"
-        )
-        width = self.columns_ * (1 + HOPS * len(self.layers_))
-        if self.coefficients_.shape != (width, len(self.classes_)):
-            raise ValueError("the coefficients do not match the columns and classes")
+        self.columns_ = int(learned.record["columns"])
+        self._check_columns(self.columns_ * (1 + HOPS * len(self.layers_)))
 
 
 def numbers_needed(graph: MultilayerGraph) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
@@ -14,11 +13,11 @@ from numpy.typing import NDArray
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods import parameters as check
-from gramme.methods.base import NodeClassifier
 from gramme.methods.inputs import given_columns
 from gramme.methods.labels import known_labels
 from gramme.methods.logistic import (
     Floats,
+    LinearModel,
     chosen_strength,
     class_shares,
     importances,
@@ -30,7 +29,7 @@ from gramme.methods.saving import Learned
 STRENGTHS = (1.0, 0.1, 10.0, 0.01, 100.0)
 
 
-class OneHotLogistic(NodeClassifier):
+class OneHotLogistic(LinearModel):
     """Multinomial logistic regression on one column per group of every membership layer.
 
     This ignores the graph as such: two nodes are alike when they are in the same groups. A layer of edges counts as
@@ -76,9 +75,6 @@ class OneHotLogistic(NodeClassifier):
     >>> bool((model.predict() == g.labels)[::2].mean() > 0.85)
     True
     """
-
-    C_: float
-    layer_importance_: pd.Series
 
     def __init__(
         self,
@@ -151,34 +147,15 @@ class OneHotLogistic(NodeClassifier):
 
     def _learned(self) -> Learned:
         learned = super()._learned()
-        learned.record |= {
-            "C": self.C_,
-            "columns": [columns.record() for columns in self.columns_],
-            "importance": self.layer_importance_.tolist(),
-        }
-        learned.tensors |= {
-            "coefficients": torch.from_numpy(self.coefficients_),
-            "intercept": torch.from_numpy(self.intercept_),
-            "scale": torch.from_numpy(self.scale_),
-        }
+        learned.record["columns"] = [columns.record() for columns in self.columns_]
+        learned.tensors["scale"] = torch.from_numpy(self.scale_)
         return learned
 
     def _restore(self, learned: Learned) -> None:
         super()._restore(learned)
-        record, tensors = learned.record, learned.tensors
-        self.C_ = float(record["C"])
-        self.columns_ = [LayerColumns.from_record(one) for one in record["columns"]]
-        self.coefficients_ = tensors["coefficients"].numpy()
-        self.intercept_ = tensors["intercept"].numpy()
-        self.scale_ = tensors["scale"].numpy()
-        self.layer_importance_ = pd.Series(
-            record["importance"], index=self.layers_, name="importance"
-        )
-        width = sum(len(columns.names) for columns in self.columns_) + self.scale_.size
-        if self.coefficients_.shape != (width, len(self.classes_)):
-            raise ValueError("the coefficients do not match the columns and classes")
-        if self.intercept_.shape != self.classes_.shape:
-            raise ValueError("the intercepts do not match the classes")
+        self.columns_ = [LayerColumns.from_record(one) for one in learned.record["columns"]]
+        self.scale_ = learned.tensors["scale"].numpy()
+        self._check_columns(sum(len(one.names) for one in self.columns_) + self.scale_.size)
 
 
 def _scale(graph: MultilayerGraph) -> Floats:

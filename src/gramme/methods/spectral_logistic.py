@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
-import torch
 from numpy.typing import NDArray
 
 from gramme.graph import MultilayerGraph
 from gramme.methods import parameters as check
-from gramme.methods.base import NodeClassifier
 from gramme.methods.labels import known_labels
 from gramme.methods.logistic import (
     Floats,
+    LinearModel,
     chosen_strength,
     class_shares,
     importances,
@@ -30,7 +28,7 @@ CHUNK = 65_536  # nodes scored at once, which bounds the memory
 SAMPLE = 20_000  # nodes at most that tell how much the layers matter
 
 
-class SpectralLogistic(NodeClassifier):
+class SpectralLogistic(LinearModel):
     """Multinomial logistic regression on where walks of 2, 4, 8 and 16 steps over all layers lead from each node.
 
     The columns come from the leading eigenvectors of a walk over all layers (:mod:`gramme.methods.walk_profile`) and
@@ -56,12 +54,7 @@ class SpectralLogistic(NodeClassifier):
     A. Y. Ng, M. I. Jordan, Y. Weiss, "On Spectral Clustering: Analysis and an Algorithm", NIPS 2001 (rows of length 1).
     """
 
-    C_: float
-    known_: int
     profile_: WalkProfile
-    coefficients_: Floats
-    intercept_: Floats
-    layer_importance_: pd.Series
 
     def __init__(self, *, dim: int = 32, C: float | None = None, random_state: Any = None) -> None:
         self.dim = dim
@@ -74,9 +67,9 @@ class SpectralLogistic(NodeClassifier):
         strength = None if self.C is None else check.number("C", self.C, 0, open_low=True)
         seed = check.seed_of(self.random_state)
         known = known_labels(graph, y)
-        profile, placed = self._lent(graph)
+        profile, placed = self._walks(graph)
         self._begin(graph, known)
-        self.profile_, self._placed = profile, placed
+        self.profile_, self._placed, self._labels = profile, placed, known.nodes.size
         rows = profile.table(placed[known.nodes])
         if strength is None:
             strength = chosen_strength(rows, known, STRENGTHS, seed)
@@ -85,22 +78,21 @@ class SpectralLogistic(NodeClassifier):
             rows, known.codes, len(known.classes), strength
         )
         self._finish(self._scored(placed), known)
-        self.known_ = known.nodes.size
         self.layer_importance_ = importances(self._layer_scores(graph), self.layers_)
         return self
 
     def twin(self) -> Self:
         copy = super().twin()
-        copy._lender = self
-        if self.known_ >= MANY:
+        copy._lent = (self.graph_, self.profile_, self._placed)  # which need no labels
+        if self._labels >= MANY:
             copy.C = self.C_
         return copy
 
-    def _lent(self, graph: MultilayerGraph) -> tuple[WalkProfile, Matrix]:
-        """Eigenvectors and rows of a graph, from the model this is a copy of where that has them."""
-        lender = self.__dict__.pop("_lender", None)
-        if lender is not None and lender.graph_ is graph and lender.dim == self.dim:
-            return lender.profile_, lender._placed
+    def _walks(self, graph: MultilayerGraph) -> tuple[WalkProfile, Matrix]:
+        """Eigenvectors and rows of a graph, those of the model this is a copy of where it is the same graph."""
+        of, profile, placed = self.__dict__.pop("_lent", (None, None, None))
+        if of is graph:
+            return profile, placed
         profile = WalkProfile.of(graph, self.dim)
         return profile, profile.placed(graph)
 
@@ -124,27 +116,11 @@ class SpectralLogistic(NodeClassifier):
 
     def _learned(self) -> Learned:
         learned = super()._learned()
-        learned.record |= self.profile_.record() | {
-            "C": self.C_,
-            "known": self.known_,
-            "importance": self.layer_importance_.tolist(),
-        }
-        learned.tensors |= self.profile_.tensors() | {
-            "coefficients": torch.from_numpy(self.coefficients_),
-            "intercept": torch.from_numpy(self.intercept_),
-        }
+        learned.record |= self.profile_.record()
+        learned.tensors |= self.profile_.tensors()
         return learned
 
     def _restore(self, learned: Learned) -> None:
         super()._restore(learned)
-        record = learned.record
-        self.profile_ = WalkProfile.restored(record, learned.tensors, self.nodes_)
-        self.C_, self.known_ = float(record["C"]), int(record["known"])
-        self.coefficients_ = learned.tensors["coefficients"].numpy()
-        self.intercept_ = learned.tensors["intercept"].numpy()
-        self.layer_importance_ = pd.Series(
-            record["importance"], index=self.layers_, name="importance"
-        )
-        width = self.profile_.values.size * len(STEPS)
-        if self.coefficients_.shape != (width, len(self.classes_)):
-            raise ValueError("the coefficients do not match the columns and classes")
+        self.profile_ = WalkProfile.restored(learned.record, learned.tensors, self.nodes_)
+        self._check_columns(self.profile_.values.size * len(STEPS))

@@ -70,7 +70,7 @@ class WalkProfile:
         edges, members = _scaled_layers(graph)
         ones = np.ones(graph.num_nodes)
         mass = edges @ ones + members @ (members.T @ ones)
-        root = np.where(mass > 0, 1 / np.sqrt(np.where(mass > 0, mass, 1)), 0.0)
+        root = _inverse_roots(mass)
         scale = sp.diags_array(root)
         edges, members = sp.csr_array(scale @ edges @ scale), sp.csr_array(scale @ members)
         first = np.sqrt(mass)
@@ -224,7 +224,10 @@ def _leading(
 
 
 def _from_groups(members: sp.csr_array, first: Floats) -> tuple[Floats, Floats]:
-    """The same for a table of few groups and many rows: M M' and M' M have the same eigenvalues, those above 0."""
+    """The same for a table of few groups and many rows, where M M' and M' M have the same eigenvalues above 0.
+
+    Vectors of the eigenvalue 0, which the other ways fill up with where there are too few, are left out.
+    """
     inside = members.T @ first
     values, sides = np.linalg.eigh((members.T @ members).toarray() - np.outer(inside, inside))
     values, sides = values[values > 1e-9], sides[:, values > 1e-9]
