@@ -20,7 +20,7 @@ import pandas as pd
 
 import gramme
 from gramme.evaluation.metrics import score
-from gramme.methods.gramme_auto import CREDIT
+from gramme.methods.gramme_auto import CREDIT, credits
 from gramme.methods.labels import KnownLabels, known_labels
 from gramme.methods.mixing import calibrating_exponent, doubted, mixture_weights, pooled, sharpened
 from gramme.methods.out_of_fold import fit_out_of_fold
@@ -78,7 +78,7 @@ def mixed(found: dict[str, np.ndarray], known: KnownLabels, names: list[str]) ->
     codes = known.codes[tested]
     unseen = [doubted(found[f"{name}/unseen"][tested], prior) for name in names]
     own = np.stack([part[np.arange(codes.size), codes] for part in unseen], axis=1)
-    weights = mixture_weights(own, [CREDIT[name] for name in names])
+    weights = mixture_weights(own, credits(names, known.nodes.size))
     exponent = calibrating_exponent(pooled(unseen, weights), codes)
     final = [doubted(found[f"{name}/final"], prior) for name in names]
     return sharpened(pooled(final, weights), exponent)

@@ -42,17 +42,21 @@ def random_graph(nodes: int, edges: int) -> MultilayerGraph:
     return MultilayerGraph({"edges": EdgeLayer(nodes, *ends, directed=True)})
 
 
+def labelled(nodes: int) -> Tensor:
+    """The nodes whose labels are known: every fifth."""
+    return torch.arange(0, nodes, 5)
+
+
 def training_step(
     network: nn.Module, scores: Callable[[], Tensor], nodes: int, members: int = 1
 ) -> Step:
-    """Forward, loss on a fifth of the nodes, backward, Adam."""
+    """Forward, loss on a fifth of the nodes, backward, Adam. The scores are those of these nodes."""
     optimiser = torch.optim.Adam(network.parameters(), lr=1e-3, fused=True)
-    known = torch.arange(0, nodes, 5)
-    labels = (known % 2).repeat_interleave(members)
+    labels = (labelled(nodes) % 2).repeat_interleave(members)
 
     def step() -> None:
         optimiser.zero_grad(set_to_none=True)
-        F.cross_entropy(scores()[known].flatten(0, -2), labels).backward()
+        F.cross_entropy(scores().flatten(0, -2), labels).backward()
         optimiser.step()
 
     return step
@@ -67,12 +71,16 @@ def our_step(graph: MultilayerGraph, kind: str, *, depth: int = 2, members: int 
         network = FusionNetwork(shape, random, fusion_heads=5, feed_forward=False, fuse="end")
     else:
         network = SGNetwork(shape, random, pool="end")
-    structure = network.structure(graph, shape)
+    known = labelled(graph.num_nodes)
+    structure = network.structure(graph, shape).asking(known)
     rows = graph.num_nodes * (layers if kind == "sg" else 1)
     features = torch.randn(rows, members, FEATURES)
-    return training_step(
-        network, lambda: network(features, structure).scores, graph.num_nodes, members
-    )
+
+    def scores() -> Tensor:
+        found: Tensor = network(features, structure).scores
+        return found if structure.asked is not None else found[known]
+
+    return training_step(network, scores, graph.num_nodes, members)
 
 
 class PeerNetwork(nn.Module):
@@ -115,7 +123,8 @@ def peer_step(graph: MultilayerGraph, kind: str, *, depth: int = 2) -> Step:
     copies = graph.num_layers if kind == "sg" else 1
     network = PeerNetwork(edges, copies, depth)
     features = torch.randn(graph.num_nodes * copies, FEATURES)
-    return training_step(network, lambda: network(features), graph.num_nodes)
+    known = labelled(graph.num_nodes)
+    return training_step(network, lambda: network(features)[known], graph.num_nodes)
 
 
 def against_peer(

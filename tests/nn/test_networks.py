@@ -78,6 +78,42 @@ def test_sg_equals_the_equations(name: str, pool: str) -> None:
         torch.testing.assert_close(output.scores[:, member], classes_of(network, wanted, member))
 
 
+ASKED = torch.tensor([1, 2, 7, 11])
+
+
+def gradients(network: Network, scores: Tensor) -> list[Tensor]:
+    network.zero_grad()
+    (scores**2).sum().backward()  # type: ignore[no-untyped-call]
+    return [one.grad.clone() for one in network.parameters() if one.grad is not None]
+
+
+@pytest.mark.parametrize("kind", ["end", "every hop", "own architectures", "sg", "sg every hop"])
+@pytest.mark.parametrize("name", CHOICES)
+def test_asked_for_some_nodes_a_network_says_what_it_says_of_them_among_all(
+    name: str, kind: str
+) -> None:
+    graph = graph_of(name)
+    shape = shape_of(graph)
+    network: Network
+    if kind.startswith("sg"):
+        network = SGNetwork(shape, MemberRandom([1, 2]), pool=kind[3:] or "end").double()
+    else:
+        if kind == "own architectures":
+            shape = shape_of(graph, depth=tuple(1 + i % 2 for i in range(graph.num_layers)))
+        network = fusion(shape, fuse="every hop" if kind == "every hop" else "end")
+    features = features_for(graph.num_nodes)
+    structure = network.structure(graph, shape)
+    asked = structure.asking(ASKED)
+    full, some = network(features, structure), network(features, asked)
+    if asked is structure:
+        assert all(isinstance(layer, MembershipLayer) for layer in graph.layers.values())
+        return
+    torch.testing.assert_close(some.embedding, full.embedding[ASKED])
+    torch.testing.assert_close(some.scores, full.scores[ASKED])
+    wanted = gradients(network, full.scores[ASKED])
+    torch.testing.assert_close(gradients(network, some.scores), wanted)
+
+
 def test_sg_with_features_that_the_copies_share() -> None:
     graph = graph_of("mixed")
     shape = shape_of(graph)

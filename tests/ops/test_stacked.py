@@ -7,6 +7,7 @@ from tests.strategies import multilayer_graphs
 
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.ops import SideBySide, groups_sum, layers_sum, stack, supra_sum
+from gramme.ops.bags import CHUNK
 
 
 @pytest.mark.parametrize("name", STACKS)
@@ -27,6 +28,35 @@ def test_layers_of_one_kind_are_one_structure() -> None:
     mixed = layers_sum(GRAPH, STACKS["mixed"])
     assert isinstance(mixed, SideBySide)
     assert mixed.sizes == [NODES, 2 * NODES, 2 * NODES]
+
+
+SOME = torch.tensor([0, 3, 4, 11])
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_a_part_is_some_rows(name: str) -> None:
+    chosen = STACKS[name]
+    rows = (torch.arange(len(chosen))[:, None] * NODES + SOME).flatten()
+    for neighbourhood in (layers_sum(GRAPH, chosen), supra_sum(GRAPH.select_layers(chosen))):
+        part = neighbourhood.part(rows)
+        if "groups" in name:
+            assert part is None  # the sums of groups serve everybody
+            continue
+        assert part is not None
+        assert (part.rows, part.outputs) == (neighbourhood.rows, rows.numel())
+        wanted = dense(neighbourhood, neighbourhood.rows)[rows]
+        for one in (part, part.to(torch.device("cpu"))):
+            np.testing.assert_allclose(dense(one, one.rows), wanted, atol=1e-15)
+            np.testing.assert_allclose(dense(one.transposed, one.outputs), wanted.T, atol=1e-15)
+
+
+def test_a_part_of_a_large_bag() -> None:
+    nodes = CHUNK * 2 + 5
+    star = EdgeLayer(nodes, np.zeros(nodes - 1, int), np.arange(1, nodes), directed=True)
+    part = stack([star], nodes).part(torch.tensor([0, 7]))
+    assert part is not None
+    hub, leaf = stack([star], nodes)(torch.ones(nodes, 1))[[0, 7]]
+    assert part(torch.ones(nodes, 1)).tolist() == [hub.tolist(), leaf.tolist()]
 
 
 def test_no_layers() -> None:

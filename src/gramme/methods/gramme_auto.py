@@ -50,11 +50,14 @@ KINDS: dict[str, Callable[..., NodeClassifier]] = {
 CREDIT = {
     "label-propagation": 0.25,
     "one-hot-logistic": 0.25,
-    "spectral-logistic": 2.0,
+    "spectral-logistic": 0.25,
     "neighbourhood-logistic": 1.0,
     ATTENTION: 0.25,
 }
 """Labels each ingredient is credited with beforehand (see ``mixing``); chosen on training labels, docs/auto.md."""
+HEAD_START = 2.0
+"""Labels that the spectral model, which has least to learn, is credited with besides where there are few ..."""
+FEW = 10  # ... which is so many; beyond, the head start falls with the square of their number
 
 LARGE = 4_000_000
 """Edges, memberships and nodes over all layers, beyond which the attention model would take hours of CPU time."""
@@ -217,7 +220,7 @@ class GrammeAuto(NodeClassifier):
         rows = np.arange(codes.size)
         kept = [doubted(found[tested], prior) for found in unseen]
         own = np.stack([found[rows, codes] for found in kept], axis=1)
-        weights = mixture_weights(own, [CREDIT[name] for name in self.models_])
+        weights = mixture_weights(own, credits(list(self.models_), known.nodes.size))
         self.exponent_ = calibrating_exponent(pooled(kept, weights), codes)
         right = [
             float((found.argmax(1) == codes).mean()) if codes.size else np.nan for found in kept
@@ -330,6 +333,18 @@ class GrammeAuto(NodeClassifier):
             self.models_[name] = model
         if self.class_counts_.shape != self.classes_.shape:
             raise ValueError("the class counts do not match the classes")
+
+
+def credits(names: Sequence[str], labels: int) -> list[float]:
+    """What the ingredients are credited with where there are so many labels.
+
+    >>> credits(["label-propagation", "spectral-logistic"], 5)
+    [0.25, 2.25]
+    >>> credits(["label-propagation", "spectral-logistic"], 100)
+    [0.25, 0.27]
+    """
+    start = HEAD_START * min(1.0, FEW / labels) ** 2
+    return [CREDIT[name] + start * (name == "spectral-logistic") for name in names]
 
 
 def _fitting_ingredients(graph: MultilayerGraph) -> list[str]:

@@ -35,6 +35,7 @@ STAY = 0.2  # share of the walk that stays where it is
 STEPS = (2, 4, 8, 16)
 SMALL = 400  # nodes, or groups, up to which all eigenvectors are computed at once
 LONG = 20_000  # rows of a table from which its few groups are looked at instead
+NOTHING = 1e-9  # what an eigenvalue must exceed to count as above 0
 TOLERANCE = 1e-4
 RESTARTS = 20  # of the Lanczos iteration at most; what has not settled by then is left out
 
@@ -63,7 +64,7 @@ class WalkProfile:
 
     @classmethod
     def of(cls, graph: MultilayerGraph, dim: int) -> Self:
-        """The leading eigenvectors of a graph's walk; all but negative ones where the graph has fewer nodes.
+        """The leading eigenvectors of a graph's walk; fewer where a step has fewer eigenvalues above 0.
 
         Cost: some 100 to 1,000 passes over all edges and memberships, and 8 * (2 dim + 1) bytes per node.
         """
@@ -209,7 +210,10 @@ def _group_vectors(
 def _leading(
     edges: sp.csr_array, members: sp.csr_array, first: Floats, count: int
 ) -> tuple[Floats, Floats]:
-    """Eigenvalues of the walk, largest first and none below 0, and their vectors; ``first`` is taken out."""
+    """Eigenvalues of the walk, largest first, and their vectors; ``first`` is taken out.
+
+    Those that a step takes to 0 or below are left out: they know nothing of the graph, or of its divisions.
+    """
     nodes = first.size
     if nodes > LONG and edges.nnz == 0 and members.shape[1] <= SMALL:
         values, vectors = _from_groups(members, first)
@@ -219,18 +223,15 @@ def _leading(
     else:
         values, vectors = _lanczos(edges, members, first, count)
     order = np.argsort(-values, kind="stable")[:count]
-    kept = STAY + (1 - STAY) * values[order]
-    return np.maximum(kept, 0), vectors[:, order]
+    order = order[values[order] > NOTHING]
+    return STAY + (1 - STAY) * values[order], vectors[:, order]
 
 
 def _from_groups(members: sp.csr_array, first: Floats) -> tuple[Floats, Floats]:
-    """The same for a table of few groups and many rows, where M M' and M' M have the same eigenvalues above 0.
-
-    Vectors of the eigenvalue 0, which the other ways fill up with where there are too few, are left out.
-    """
+    """The same for a table of few groups and many rows, where M M' and M' M have the same eigenvalues above 0."""
     inside = members.T @ first
     values, sides = np.linalg.eigh((members.T @ members).toarray() - np.outer(inside, inside))
-    values, sides = values[values > 1e-9], sides[:, values > 1e-9]
+    values, sides = values[values > NOTHING], sides[:, values > NOTHING]
     vectors: Floats = members @ sides - np.outer(first, inside @ sides)
     return values, vectors / np.sqrt(values)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -46,7 +47,7 @@ class Network(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, features: Tensor, structure: Structure) -> Output:
-        """Class scores and embedding of every node."""
+        """Class scores and embedding of every node, or of those that the structure is asked for."""
 
     def output(self, embedding: Tensor) -> Output:
         """Apply the classifier."""
@@ -116,28 +117,29 @@ class FusionNetwork(Network):
         for group in architectures(shape):
             chosen = [names[position] for position in group]
             sums.append(groups_sum(graph, chosen) or layers_sum(graph, chosen))
-        return Structure(tuple(sums), _present(graph))
+        return Structure(graph.num_nodes, tuple(sums), _present(graph))
 
     def forward(self, features: Tensor, structure: Structure) -> Output:
         if self.fuse == "end":
             found = [
-                self._chain(list(hops), features, neighbourhood)  # type: ignore[call-overload]
-                for hops, neighbourhood in zip(self.hops, structure.sums, strict=True)
+                self._chain(list(hops), features, place, structure)  # type: ignore[call-overload]
+                for place, hops in enumerate(self.hops)
             ]
             embedding = self.fusions[0](self._in_order(found, structure))
         else:
             embedding = features
             for step, fusion in enumerate(self.fusions):
+                now = structure if step == len(self.fusions) - 1 else replace(structure, asked=None)
                 dropped = self.drop(embedding)
                 found = [
-                    _at_nodes(hops[step](dropped, neighbourhood), neighbourhood)  # type: ignore[index]
-                    for hops, neighbourhood in zip(self.hops, structure.sums, strict=True)
+                    _at_nodes(hops[step](dropped, _last_sum(place, now)), place, now)  # type: ignore[index]
+                    for place, hops in enumerate(self.hops)
                 ]
-                embedding = fusion(self._in_order(found, structure))
+                embedding = fusion(self._in_order(found, now))
         return self.output(embedding)
 
     def _chain(
-        self, hops: Sequence[AttentionHop], features: Tensor, neighbourhood: NeighbourhoodSum
+        self, hops: Sequence[AttentionHop], features: Tensor, place: int, structure: Structure
     ) -> Tensor:
         """One hop after the other.
 
@@ -146,13 +148,19 @@ class FusionNetwork(Network):
         """
         shape = self.shape
         apart = not self.training or shape.dropout > 0 or shape.attention_dropout > 0
-        values = hops[0](self.drop(features), neighbourhood)
-        for hop in hops[1:]:
-            if apart or not isinstance(neighbourhood, GroupSum):
-                values = hop(self.drop(_at_nodes(values, neighbourhood)), neighbourhood)
-            else:
+        stands = isinstance(structure.sums[place], GroupSum) and not apart
+        everywhere = replace(structure, asked=None)
+        values = features
+        for step, hop in enumerate(hops):
+            now = structure if step == len(hops) - 1 else everywhere
+            if step == 0:
+                values = hop(self.drop(features), _last_sum(place, now))
+            elif stands:
                 values = hop(values, None)
-        return _at_nodes(values, neighbourhood)
+            else:
+                before = _at_nodes(values, place, everywhere)
+                values = hop(self.drop(before), _last_sum(place, now))
+        return _at_nodes(values, place, structure)
 
     def _in_order(self, found: list[Tensor], structure: Structure) -> Tensor:
         """The groups' results as one tensor in the order of the layers; absent nodes contribute nothing."""
@@ -161,9 +169,8 @@ class FusionNetwork(Network):
             order = [position for group in self.groups for position in group]
             back = torch.tensor(sorted(range(len(order)), key=order.__getitem__))
             values = torch.cat(found).index_select(0, back.to(found[0].device))
-        if structure.present is not None:
-            values = values * structure.present[:, :, None, None]
-        return values
+        present = _asked_copies(structure)
+        return values if present is None else values * present[:, :, None, None]
 
 
 class SGNetwork(Network):
@@ -182,19 +189,20 @@ class SGNetwork(Network):
 
     @staticmethod
     def structure(graph: MultilayerGraph, shape: Shape) -> Structure:
-        return Structure((supra_sum(graph),), _present(graph))
+        return Structure(graph.num_nodes, (supra_sum(graph),), _present(graph))
 
     def forward(self, features: Tensor, structure: Structure) -> Output:
         """Features are (copies, members, in_dim) with the copies of layer 0 first, or (nodes, ...) for all layers."""
         layers = self.shape.layers
         rows = structure.sums[0].rows
-        nodes = rows // layers
         values = features if features.shape[0] == rows else features.repeat(layers, 1, 1)
         pooled = values
         for step, hop in enumerate(self.hops, start=1):
-            values = hop(self.drop(values), structure.sums[0])[0]
+            now = structure if step == len(self.hops) else replace(structure, asked=None)
+            values = hop(self.drop(values), _last_sum(0, now))[0]
             if self.pool == "every hop" or step == len(self.hops):
-                pooled = _average(values.view(layers, nodes, *values.shape[1:]), structure.present)
+                copies = values.view(layers, -1, *values.shape[1:])
+                pooled = _average(copies, _asked_copies(now))
                 values = pooled.repeat(layers, 1, 1) if step < len(self.hops) else values
         return self.output(pooled)
 
@@ -207,9 +215,27 @@ def architectures(shape: Shape) -> list[list[int]]:
     return list(groups.values())
 
 
-def _at_nodes(values: Tensor, neighbourhood: NeighbourhoodSum) -> Tensor:
-    """One row per node, where there may be one per group."""
-    return spread(values, neighbourhood) if isinstance(neighbourhood, GroupSum) else values
+def _last_sum(place: int, structure: Structure) -> NeighbourhoodSum:
+    """The sum of a hop whose output is wanted at the nodes that are asked about."""
+    part = None if structure.asked is None else structure.last[place]
+    return part or structure.sums[place]
+
+
+def _at_nodes(values: Tensor, place: int, structure: Structure) -> Tensor:
+    """One row per node that is asked about, where there may be one per group or per node."""
+    whole = structure.sums[place]
+    if isinstance(whole, GroupSum):
+        values = spread(values, whole)
+    if structure.asked is None or structure.last[place] is not None:
+        return values
+    return values.index_select(1, structure.asked)
+
+
+def _asked_copies(structure: Structure) -> Tensor | None:
+    """Which copies exist of the nodes that are asked about; None where all do."""
+    if structure.present is None or structure.asked is None:
+        return structure.present
+    return structure.present.index_select(1, structure.asked)
 
 
 def _present(graph: MultilayerGraph) -> Tensor | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -39,15 +39,44 @@ class Shape:
 
 @dataclass(frozen=True)
 class Structure:
-    """What a network needs of a graph: neighbourhood sums and which copies of nodes exist."""
+    """What a network needs of a graph: neighbourhood sums and which copies of nodes exist.
 
+    Attributes
+    ----------
+    nodes : int
+    sums : tuple of NeighbourhoodSum
+        Each over the copies of the nodes in some layers.
+    present : tensor, shape (layers, nodes), optional
+        Which copies exist, as numbers; all where not given.
+    asked : tensor of int, optional
+        The nodes that output is wanted for; all where not given.
+    last : tuple of NeighbourhoodSum or None
+        The sums of the last hop, for those nodes alone; None where the whole sum is as cheap.
+    """
+
+    nodes: int
     sums: tuple[NeighbourhoodSum, ...]
-    present: Tensor | None
+    present: Tensor | None = None
+    asked: Tensor | None = None
+    last: tuple[NeighbourhoodSum | None, ...] = ()
 
     def to(self, device: torch.device) -> Structure:
         """The same on another device."""
-        present = None if self.present is None else self.present.to(device)
-        return Structure(tuple(one.to(device) for one in self.sums), present)
+        present, asked = (None if x is None else x.to(device) for x in (self.present, self.asked))
+        last = tuple(None if one is None else one.to(device) for one in self.last)
+        return Structure(
+            self.nodes, tuple(one.to(device) for one in self.sums), present, asked, last
+        )
+
+    def asking(self, nodes: Tensor) -> Structure:
+        """For output of some nodes, in ascending order; itself where nothing is saved by it."""
+        last = []
+        for one in self.sums:
+            starts = torch.arange(0, one.rows, max(self.nodes, 1), device=nodes.device)
+            last.append(one.part((starts[:, None] + nodes).flatten()))
+        if all(one is None for one in last):
+            return self
+        return replace(self, asked=nodes, last=tuple(last))
 
 
 @dataclass(frozen=True)

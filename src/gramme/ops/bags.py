@@ -51,6 +51,20 @@ class Bags:
         )
         return sums if self.joint is None else self.joint(sums)
 
+    def matrix(self, inputs: int) -> sp.csr_array:
+        """The bags as they were given, for as many inputs."""
+        members = self.members.cpu().numpy()
+        weights = (
+            np.ones(members.size, np.float32)
+            if self.weights is None
+            else self.weights.cpu().numpy()
+        )
+        return sp.csr_array((weights, members, self._ends().cpu().numpy()), (self.bags, inputs))
+
+    def _ends(self) -> Tensor:
+        """Where the members of each bag begin and the last one's end, whatever it is cut into."""
+        return self.offsets if self.joint is None else self.offsets[self.joint._ends().long()]
+
     def _weights_like(self, values: Tensor) -> Tensor | None:
         if self.weights is None or self.weights.dtype == values.dtype:
             return self.weights

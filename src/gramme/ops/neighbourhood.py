@@ -44,6 +44,13 @@ class NeighbourhoodSum(ABC):
     def to(self, device: torch.device) -> Self:
         """The same structure on another device."""
 
+    def part(self, chosen: Tensor) -> NeighbourhoodSum | None:
+        """S for some of its outputs alone; None where that saves nothing, as with groups, whose sums serve everybody.
+
+        The last hop of a network needs no more than the nodes that are asked about: in training, the labelled ones.
+        """
+        return None
+
 
 class EdgeSum(NeighbourhoodSum):
     """S for explicit edges: each row's bag holds the row itself and its neighbours. Cost: edges x columns.
@@ -68,13 +75,26 @@ class EdgeSum(NeighbourhoodSum):
     def transposed(self, values: Tensor) -> Tensor:
         return self.backward(values)
 
+    @property
+    def outputs(self) -> int:
+        return self.forward.bags
+
     def to(self, device: torch.device) -> EdgeSum:
-        moved = EdgeSum.__new__(EdgeSum)
-        moved.rows = self.rows
-        moved.forward = self.forward.to(device)
+        forward = self.forward.to(device)
         same = self.backward is self.forward
-        moved.backward = moved.forward if same else self.backward.to(device)
-        return moved
+        return self._made(self.rows, forward, forward if same else self.backward.to(device))
+
+    def part(self, chosen: Tensor) -> EdgeSum:
+        """S for some rows: only their edges are summed."""
+        matrix = sp.csr_array(self.forward.matrix(self.rows)[chosen.cpu().numpy()])
+        both = (Bags(one).to(chosen.device) for one in (matrix, sp.csr_array(matrix.T.tocsr())))
+        return self._made(self.rows, *both)
+
+    @classmethod
+    def _made(cls, rows: int, forward: Bags, backward: Bags) -> EdgeSum:
+        made = cls.__new__(cls)
+        made.rows, made.forward, made.backward = rows, forward, backward
+        return made
 
 
 class MembershipSum(NeighbourhoodSum):

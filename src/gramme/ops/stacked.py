@@ -73,18 +73,54 @@ class SideBySide(NeighbourhoodSum):
         self.sizes = [part.rows for part in parts]
         self.rows = sum(self.sizes)
 
+    @property
+    def outputs(self) -> int:
+        return sum(part.outputs for part in self.parts)
+
     def __call__(self, values: Tensor) -> Tensor:
         pieces = torch.split(values, self.sizes)
         return torch.cat([part(piece) for part, piece in zip(self.parts, pieces, strict=True)])
 
     def transposed(self, values: Tensor) -> Tensor:
-        pieces = torch.split(values, self.sizes)
+        pieces = torch.split(values, [part.outputs for part in self.parts])
         return torch.cat(
             [part.transposed(piece) for part, piece in zip(self.parts, pieces, strict=True)]
         )
 
     def to(self, device: torch.device) -> SideBySide:
         return SideBySide([part.to(device) for part in self.parts])
+
+    def part(self, chosen: Tensor) -> SideBySide | None:
+        """Some outputs, which are given in ascending order; None where no structure saves anything by it."""
+        pieces, start, saved = [], 0, False
+        for whole in self.parts:
+            mine = chosen[(chosen >= start) & (chosen < start + whole.outputs)] - start
+            piece = whole.part(mine)
+            saved = saved or piece is not None
+            pieces.append(piece or Selected(whole, mine))
+            start += whole.outputs
+        return SideBySide(pieces) if saved else None
+
+
+class Selected(NeighbourhoodSum):
+    """Some outputs of a structure that computes all of them anyway."""
+
+    def __init__(self, whole: NeighbourhoodSum, chosen: Tensor) -> None:
+        self.whole, self.chosen, self.rows = whole, chosen, whole.rows
+
+    @property
+    def outputs(self) -> int:
+        return self.chosen.numel()
+
+    def __call__(self, values: Tensor) -> Tensor:
+        return self.whole(values).index_select(0, self.chosen)
+
+    def transposed(self, values: Tensor) -> Tensor:
+        every = values.new_zeros(self.whole.outputs, values.shape[1])
+        return self.whole.transposed(every.index_copy_(0, self.chosen, values))
+
+    def to(self, device: torch.device) -> Selected:
+        return Selected(self.whole.to(device), self.chosen.to(device))
 
 
 class SupraSum(NeighbourhoodSum):
@@ -128,3 +164,41 @@ class SupraSum(NeighbourhoodSum):
 
     def to(self, device: torch.device) -> SupraSum:
         return SupraSum(self.layers.to(device), self.present.to(device))
+
+    def part(self, chosen: Tensor) -> SupraPart | None:
+        """Some copies, where that saves something in their layers."""
+        layers = self.layers.part(chosen)
+        return None if layers is None else SupraPart(layers, self.present, chosen)
+
+
+class SupraPart(NeighbourhoodSum):
+    """S on the supra graph for some copies; ``layers`` is S over the stacked layers for the same ones."""
+
+    def __init__(self, layers: NeighbourhoodSum, present: Tensor, chosen: Tensor) -> None:
+        self.layers, self.present, self.chosen, self.rows = layers, present, chosen, layers.rows
+        self.node = chosen % present.shape[1]
+        self.there = present.flatten()[chosen][:, None]
+
+    @property
+    def outputs(self) -> int:
+        return self.chosen.numel()
+
+    def __call__(self, values: Tensor) -> Tensor:
+        sums = self.layers(values)
+        copies = values.view(*self.present.shape, -1)
+        totals = (copies * self.present[..., None]).sum(0)
+        others = totals.index_select(0, self.node) - values.index_select(0, self.chosen)
+        return sums.addcmul_(others, self.there.to(values.dtype))
+
+    def transposed(self, values: Tensor) -> Tensor:
+        sums = self.layers.transposed(values)
+        said = values * self.there
+        totals = values.new_zeros(self.present.shape[1], values.shape[1])
+        totals.index_add_(0, self.node, said)
+        sums.view(*self.present.shape, -1).addcmul_(
+            totals, self.present[..., None].to(totals.dtype)
+        )
+        return sums.index_add_(0, self.chosen, said, alpha=-1)
+
+    def to(self, device: torch.device) -> SupraPart:
+        return SupraPart(self.layers.to(device), self.present.to(device), self.chosen.to(device))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -46,6 +46,10 @@ class Task:
             torch.from_numpy(classes).to(device),
             torch.from_numpy(scaled).to(device, torch.get_default_dtype()),
         )
+
+    def in_order(self) -> Task:
+        """The same for scores of the labelled nodes alone."""
+        return replace(self, nodes=torch.arange(self.nodes.numel(), device=self.nodes.device))
 
     def losses(self, scores: Tensor) -> Tensor:
         """The weighted cross entropy of each member, shape (members,), from scores (nodes, members, classes)."""
