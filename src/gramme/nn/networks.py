@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -129,10 +128,10 @@ class FusionNetwork(Network):
         else:
             embedding = features
             for step, fusion in enumerate(self.fusions):
-                now = structure if step == len(self.fusions) - 1 else replace(structure, asked=None)
+                now = structure.at_hop(step, len(self.fusions))
                 dropped = self.drop(embedding)
                 found = [
-                    _at_nodes(hops[step](dropped, _last_sum(place, now)), place, now)  # type: ignore[index]
+                    _at_nodes(hops[step](dropped, now.wanted_sum(place)), place, now)  # type: ignore[index]
                     for place, hops in enumerate(self.hops)
                 ]
                 embedding = fusion(self._in_order(found, now))
@@ -149,18 +148,16 @@ class FusionNetwork(Network):
         shape = self.shape
         apart = not self.training or shape.dropout > 0 or shape.attention_dropout > 0
         stands = isinstance(structure.sums[place], GroupSum) and not apart
-        everywhere = replace(structure, asked=None)
         values = features
         for step, hop in enumerate(hops):
-            now = structure if step == len(hops) - 1 else everywhere
-            if step == 0:
-                values = hop(self.drop(features), _last_sum(place, now))
-            elif stands:
+            now = structure.at_hop(step, len(hops))
+            if step > 0 and stands:
                 values = hop(values, None)
             else:
-                before = _at_nodes(values, place, everywhere)
-                values = hop(self.drop(before), _last_sum(place, now))
-        return _at_nodes(values, place, structure)
+                values = hop(self.drop(values), now.wanted_sum(place))
+            if now is structure or not stands:
+                values = _at_nodes(values, place, now)
+        return values
 
     def _in_order(self, found: list[Tensor], structure: Structure) -> Tensor:
         """The groups' results as one tensor in the order of the layers; absent nodes contribute nothing."""
@@ -169,7 +166,7 @@ class FusionNetwork(Network):
             order = [position for group in self.groups for position in group]
             back = torch.tensor(sorted(range(len(order)), key=order.__getitem__))
             values = torch.cat(found).index_select(0, back.to(found[0].device))
-        present = _asked_copies(structure)
+        present = structure.wanted_copies
         return values if present is None else values * present[:, :, None, None]
 
 
@@ -197,13 +194,14 @@ class SGNetwork(Network):
         rows = structure.sums[0].rows
         values = features if features.shape[0] == rows else features.repeat(layers, 1, 1)
         pooled = values
-        for step, hop in enumerate(self.hops, start=1):
-            now = structure if step == len(self.hops) else replace(structure, asked=None)
-            values = hop(self.drop(values), _last_sum(0, now))[0]
-            if self.pool == "every hop" or step == len(self.hops):
+        for step, hop in enumerate(self.hops):
+            last = step == len(self.hops) - 1
+            now = structure.at_hop(step, len(self.hops))
+            values = hop(self.drop(values), now.wanted_sum(0))[0]
+            if self.pool == "every hop" or last:
                 copies = values.view(layers, -1, *values.shape[1:])
-                pooled = _average(copies, _asked_copies(now))
-                values = pooled.repeat(layers, 1, 1) if step < len(self.hops) else values
+                pooled = _average(copies, now.wanted_copies)
+                values = values if last else pooled.repeat(layers, 1, 1)
         return self.output(pooled)
 
 
@@ -215,12 +213,6 @@ def architectures(shape: Shape) -> list[list[int]]:
     return list(groups.values())
 
 
-def _last_sum(place: int, structure: Structure) -> NeighbourhoodSum:
-    """The sum of a hop whose output is wanted at the nodes that are asked about."""
-    part = None if structure.asked is None else structure.last[place]
-    return part or structure.sums[place]
-
-
 def _at_nodes(values: Tensor, place: int, structure: Structure) -> Tensor:
     """One row per node that is asked about, where there may be one per group or per node."""
     whole = structure.sums[place]
@@ -229,13 +221,6 @@ def _at_nodes(values: Tensor, place: int, structure: Structure) -> Tensor:
     if structure.asked is None or structure.last[place] is not None:
         return values
     return values.index_select(1, structure.asked)
-
-
-def _asked_copies(structure: Structure) -> Tensor | None:
-    """Which copies exist of the nodes that are asked about; None where all do."""
-    if structure.present is None or structure.asked is None:
-        return structure.present
-    return structure.present.index_select(1, structure.asked)
 
 
 def _present(graph: MultilayerGraph) -> Tensor | None:

@@ -78,6 +78,22 @@ class Structure:
             return self
         return replace(self, asked=nodes, last=tuple(last))
 
+    def at_hop(self, step: int, hops: int) -> Structure:
+        """What a hop needs: before the last one every node is wanted, as others listen to it."""
+        return self if step == hops - 1 else replace(self, asked=None, last=())
+
+    def wanted_sum(self, place: int) -> NeighbourhoodSum:
+        """One of the sums, for the nodes that are asked about where that saves anything."""
+        part = self.last[place] if self.last else None
+        return part or self.sums[place]
+
+    @property
+    def wanted_copies(self) -> Tensor | None:
+        """Which copies exist of the nodes that are asked about; None where all do."""
+        if self.present is None or self.asked is None:
+            return self.present
+        return self.present.index_select(1, self.asked)
+
 
 @dataclass(frozen=True)
 class Output:
