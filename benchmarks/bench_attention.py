@@ -1,6 +1,6 @@
 """CPU time and memory of a training step against PyTorch Geometric, bare sparse products and separate runs.
 
-    GRAMME_DATA=... python benchmarks/bench_attention.py [--only a,b,c,d,e]
+    GRAMME_DATA=... python benchmarks/bench_attention.py [--only a,b,c,d,e,f]
 
 All on one thread, each pair in the same run. A step is forward, loss, backward and Adam. The peer has the same sizes,
 on ``GATConv`` with explicit edges and self loops. Every node has a label, so that both sides compute the same; where a
@@ -149,8 +149,10 @@ def against_products(what: str, graph: MultilayerGraph, depth: int) -> Iterator[
     ]  # fmt: skip
     values = torch.randn(nodes, HEADS * HIDDEN)
     sums = stack([layer], nodes)
-    ours = cpu_seconds(our_step(graph, "fusion", depth=depth, every=5), repeats=10)
-    everywhere = cpu_seconds(our_step(graph, "fusion", depth=depth), repeats=10)
+    steps = {
+        share: cpu_seconds(our_step(graph, "fusion", depth=depth, every=every), repeats=10)
+        for share, every in (("a fifth", 5), ("all", 1))
+    }
     pair = cpu_seconds(lambda: [torch.sparse.mm(one, values) for one in both], repeats=10)
     bags = cpu_seconds(lambda: (sums(values), sums.transposed(values)), repeats=10)
     projected = values.view(nodes, HEADS, HIDDEN).requires_grad_()
@@ -170,22 +172,15 @@ def against_products(what: str, graph: MultilayerGraph, depth: int) -> Iterator[
         1.5,
         at_least=False,
     )
-    yield Comparison(
-        f"{what}, whole step, a fifth labelled / sparse products",
-        milliseconds(ours),
-        milliseconds(pair * depth),
-        ours / (pair * depth),
-        1.5,
-        at_least=False,
-    )
-    yield Comparison(
-        f"{what}, whole step, all labelled / sparse products",
-        milliseconds(everywhere),
-        milliseconds(pair * depth),
-        everywhere / (pair * depth),
-        1.5,
-        at_least=False,
-    )
+    for share, step in steps.items():
+        yield Comparison(
+            f"{what}, whole step, {share} labelled / sparse products",
+            milliseconds(step),
+            milliseconds(pair * depth),
+            step / (pair * depth),
+            1.5,
+            at_least=False,
+        )
     yield Comparison(
         f"{what}, sparse products / our sums",
         milliseconds(bags),

@@ -46,7 +46,7 @@ REPEATS = 20
 WALKS = ("pmne-n", "pmne-c")
 PEERS = ("rgcn", "gat", "han")
 # Datasets, methods and realisations. The peers build every edge: one fit takes seconds on the three networks, a minute
-# or two on balance_scale, and up to seven on the last two.
+# or two on balance_scale, and up to ten on the last two.
 MORE: Sequence[tuple[Sequence[str], Sequence[str], int]] = (
     (DATASETS, ("gramme-auto",), 20),
     (("vickers_chan", "leskovec_ng", "ckm_social"), PEERS, 20),

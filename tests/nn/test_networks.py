@@ -103,6 +103,7 @@ def test_asked_for_some_nodes_a_network_says_what_it_says_of_them_among_all(
         network = fusion(shape, fuse="every hop" if kind == "every hop" else "end")
     features = features_for(graph.num_nodes)
     structure = network.structure(graph, shape)
+    assert structure.asking(torch.arange(graph.num_nodes)) is structure, "all is no part"
     asked = structure.asking(ASKED)
     full, some = network(features, structure), network(features, asked)
     if asked is structure:
