@@ -1,6 +1,7 @@
 """Logistic regression on groups."""
 
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -9,11 +10,19 @@ from tests.methods.splits import mean_accuracy
 
 import gramme
 from gramme import DataError, EdgeLayer, MembershipLayer, MultilayerGraph, datasets
-from gramme.methods import OneHotLogistic
+from gramme.methods import OneHotLogistic, one_hot_logistic
+from gramme.methods.layer_penalties import layer_scales
 
 
 class TestOneHotLogistic(MethodCase):
     name = "one-hot-logistic"
+    inductive = True
+    quality = 0.6
+
+
+class TestWithAPenaltyPerLayer(MethodCase):
+    name = "one-hot-logistic"
+    arguments: ClassVar = {"weigh_layers": True}
     inductive = True
     quality = 0.6
 
@@ -57,7 +66,43 @@ def test_importance_finds_the_layers_that_tell():
     assert importance.iloc[0] > importance.iloc[2] > importance.iloc[1]
 
 
-@pytest.mark.parametrize("wrong", [{"C": 0}, {"C": "much"}, {"max_iter": 0}, {"use_features": 3}])
+def test_a_penalty_per_layer_finds_the_one_layer_of_many():
+    def accuracy(**settings) -> float:
+        found = []
+        for seed in range(10):
+            graph = datasets.load(
+                "synthetic_table", nodes=300, signal=[0.9] + [0.0] * 15, random_state=seed
+            )
+            assert graph.labels is not None
+            y = graph.labels.copy()
+            y[30:] = None
+            model = OneHotLogistic(random_state=0, **settings).fit(graph, y)
+            found.append((model.predict() == graph.labels)[30:].mean())
+        return float(np.mean(found))
+
+    assert accuracy(weigh_layers=True) > accuracy() + 0.02
+
+
+@pytest.mark.parametrize(("many", "learned"), [(10, 0), (1_000, 1)])
+def test_a_copy_takes_over_the_penalties_where_labels_are_many(monkeypatch, many, learned):
+    graph = datasets.load("synthetic_table", nodes=60, random_state=0)
+    monkeypatch.setattr(one_hot_logistic, "MANY", many)
+    model = OneHotLogistic(weigh_layers=True, random_state=0).fit(graph)
+    calls = []
+
+    def counted(*arguments):
+        calls.append(1)
+        return layer_scales(*arguments)
+
+    monkeypatch.setattr(one_hot_logistic, "layer_scales", counted)
+    twin = model.twin().fit(graph)
+    assert len(calls) == learned
+    np.testing.assert_allclose(twin.probabilities_, model.probabilities_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"C": 0}, {"C": "much"}, {"max_iter": 0}, {"use_features": 3}, {"weigh_layers": 2}]
+)
 def test_wrong_settings_are_a_clear_error(wrong):
     graph = datasets.load("wine")
     with pytest.raises(DataError, match=next(iter(wrong))):

@@ -195,7 +195,7 @@ class GrammeAuto(NodeClassifier):
 
     def _ingredient(self, name: str, seed: int, use_features: bool = True) -> NodeClassifier:
         if name == "one-hot-logistic":
-            return OneHotLogistic(use_features=use_features, random_state=seed)
+            return OneHotLogistic(use_features=use_features, weigh_layers=True, random_state=seed)
         if name != ATTENTION:
             return KINDS[name](random_state=seed)
         return GrammeFusion(

@@ -14,8 +14,10 @@ from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods import parameters as check
 from gramme.methods.inputs import given_columns
-from gramme.methods.labels import known_labels
+from gramme.methods.labels import KnownLabels, known_labels
+from gramme.methods.layer_penalties import layer_scales, scaled_columns
 from gramme.methods.logistic import (
+    MANY,
     Floats,
     LinearModel,
     chosen_strength,
@@ -27,6 +29,9 @@ from gramme.methods.one_hot import LayerColumns
 from gramme.methods.saving import Learned
 
 STRENGTHS = (1.0, 0.1, 10.0, 0.01, 100.0)
+AROUND_LEARNED = (1.0, 0.3, 3.0, 10.0)
+"""Where the layers' penalties are learned, C corrects them as a whole, ..."""
+CAUTION = 2.0  # ... against this log loss for each factor of ten, squared
 
 
 class OneHotLogistic(LinearModel):
@@ -47,6 +52,9 @@ class OneHotLogistic(LinearModel):
         Inverse strength of the penalty, as in scikit-learn; chosen among 0.01, 0.1, 1, 10 and 100 where not given.
     use_features : bool
         Whether the graph's own features, where it has some, are columns as well.
+    weigh_layers : bool
+        Whether each layer has a penalty of its own, learned from the labels (:mod:`gramme.methods.layer_penalties`):
+        better where few of many layers matter. C is then a correction to all of them, chosen among 0.3, 1, 3 and 10.
     max_iter : int
         Iterations of a fit at most.
     random_state : int, numpy generator or None
@@ -81,11 +89,13 @@ class OneHotLogistic(LinearModel):
         *,
         C: float | None = None,
         use_features: bool = True,
+        weigh_layers: bool = False,
         max_iter: int = 1000,
         random_state: Any = None,
     ) -> None:
         self.C = C
         self.use_features = use_features
+        self.weigh_layers = weigh_layers
         self.max_iter = max_iter
         self.random_state = random_state
 
@@ -94,6 +104,7 @@ class OneHotLogistic(LinearModel):
         strength = None if self.C is None else check.number("C", self.C, 0, open_low=True)
         check.whole("max_iter", self.max_iter)
         use_features = check.flag("use_features", self.use_features)
+        check.flag("weigh_layers", self.weigh_layers)
         seed = check.seed_of(self.random_state)
         known = known_labels(graph, y)
         self._begin(graph, known)
@@ -103,21 +114,43 @@ class OneHotLogistic(LinearModel):
         ]
         self.scale_ = _scale(graph) if use_features else np.zeros(0)
         parts = self._parts(graph)
-        table = sp.csr_array(sp.hstack(parts, format="csr"))
-        rows = sp.csr_array(table[known.nodes])
-        if strength is None:
-            strength = chosen_strength(rows, known, STRENGTHS, seed, self.max_iter)
-        self.C_ = strength
-        self.coefficients_, self.intercept_ = regression(
-            rows, known.codes, len(known.classes), strength, self.max_iter
-        )
-        self._finish(self._scored(table), known)
+        self._learn([sp.csr_array(part[known.nodes]) for part in parts], known, strength, seed)
+        self._finish(self._scored(sp.csr_array(sp.hstack(parts, format="csr"))), known)
         self.layer_importance_ = importances(self._layer_scores(parts), self.layers_)
         return self
+
+    def _learn(
+        self, layers: list[sp.csr_array], known: KnownLabels, strength: float | None, seed: int
+    ) -> None:
+        """Penalties and coefficients from the rows of the labelled nodes."""
+        classes = len(known.classes)
+        scales = self._scales_of(layers, known, seed)
+        rows = scaled_columns(layers, scales)
+        if strength is None and self.weigh_layers:
+            strength = chosen_strength(rows, known, AROUND_LEARNED, seed, self.max_iter, CAUTION)
+        elif strength is None:
+            strength = chosen_strength(rows, known, STRENGTHS, seed, self.max_iter)
+        self.C_ = strength
+        found, self.intercept_ = regression(rows, known.codes, classes, strength, self.max_iter)
+        self.coefficients_ = (
+            np.repeat(scales, [layer.shape[1] for layer in layers])[:, None] * found
+        )
+
+    def _scales_of(self, layers: list[sp.csr_array], known: KnownLabels, seed: int) -> Floats:
+        """What the layers' columns are multiplied by; those of the model this is a copy of where it lent them."""
+        scales: Floats | None = self.__dict__.pop("_lent", None)
+        if not self.weigh_layers:
+            scales = np.ones(len(layers))
+        elif scales is None:
+            scales = layer_scales(layers, known.codes, len(known.classes), seed, self.max_iter)
+        self._scales, self._labels = scales, known.nodes.size
+        return scales
 
     def twin(self) -> Self:
         copy = super().twin()
         copy.C = self.C_
+        if self._labels >= MANY:
+            copy._lent = self._scales
         return copy
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:

@@ -12,6 +12,7 @@ from gramme.graph import MultilayerGraph
 from gramme.methods import parameters as check
 from gramme.methods.labels import known_labels
 from gramme.methods.logistic import (
+    MANY,
     Floats,
     LinearModel,
     chosen_strength,
@@ -23,7 +24,6 @@ from gramme.methods.saving import Learned
 from gramme.methods.walk_profile import STEPS, Matrix, WalkProfile
 
 STRENGTHS = (100.0, 10.0, 1000.0, 1.0)
-MANY = 1_000  # labels from which a copy takes over C: one number chosen on so many tells nothing of one of them
 CHUNK = 65_536  # nodes scored at once, which bounds the memory
 SAMPLE = 20_000  # nodes at most that tell how much the layers matter
 

@@ -1,0 +1,104 @@
+"""How strongly a linear model may lean on each layer, learned from the labels by empirical Bayes.
+
+The coefficients of layer l are taken to be drawn from a normal distribution with variance s_l. The variances are those
+under which the labels are most probable, found by expectation-maximisation around the most probable coefficients w
+(Laplace's approximation): with V the covariance of w given the labels,
+
+    s_l  <-  mean of w^2 + V over the columns of layer l.
+
+A layer that says little of the labels comes out with a small variance, which is a strong penalty. Each layer's mean
+counts some columns of the mean over all layers as well: with few labels the layers are then nearly alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gramme.methods.logistic import Floats, class_shares, regression
+
+STEPS = 8  # of the expectation-maximisation
+LIKE_OTHERS = 3.0  # columns' worth of the mean over all layers in the variance of each
+LEAST = 1e-4  # variance of a layer at least
+ENOUGH = 500  # labels that the variances are learned from at most
+
+
+def layer_scales(
+    layers: Sequence[sp.csr_array], codes: NDArray[np.int64], classes: int, seed: int, max_iter: int
+) -> Floats:
+    """What to multiply the columns of each layer by, so that one penalty serves them all: the roots of the variances.
+
+    Parameters
+    ----------
+    layers : sequence of sparse arrays, shape (labels, columns of the layer)
+    codes : array of int, shape (labels,)
+        The class of each label.
+
+    Notes
+    -----
+    Cost: eight regressions, and as often classes x 500^3 operations at most.
+
+    Examples
+    --------
+    >>> codes = np.arange(40) % 2
+    >>> telling, noise = np.eye(2)[codes], np.eye(2)[np.arange(40) // 2 % 2]
+    >>> scales = layer_scales([sp.csr_array(telling), sp.csr_array(noise)], codes, 2, 0, 100)
+    >>> bool(scales[0] > scales[1])
+    True
+    """
+    if codes.size > ENOUGH:
+        some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:ENOUGH])
+        layers, codes = [sp.csr_array(layer[some]) for layer in layers], codes[some]
+    counts = np.array([layer.shape[1] for layer in layers])
+    variances = np.ones(len(layers))
+    if counts.sum() == 0 or np.unique(codes).size < 2:
+        return variances
+    alike = [sp.csr_array(layer @ layer.T) for layer in layers]
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    for _ in range(STEPS):
+        table = scaled_columns(layers, np.sqrt(variances))
+        coefficients, intercept = regression(table, codes, classes, 1.0, max_iter)
+        chances = class_shares(table, coefficients, intercept)
+        squares = np.array([(coefficients[a:b] ** 2).sum() for a, b in pairwise(starts)])
+        spread, directions = _posterior(alike, variances, counts, chances)
+        # so far in multiples of each layer's variance
+        found = variances * (squares + spread)
+        common = found.sum() / (directions * counts.sum())
+        variances = (found / directions + LIKE_OTHERS * common) / (counts + LIKE_OTHERS)
+        variances = np.maximum(variances, LEAST)
+    return np.sqrt(variances)
+
+
+def scaled_columns(layers: Sequence[sp.csr_array], scales: Floats) -> sp.csr_array:
+    """The layers' columns side by side, each layer's by its scale."""
+    scaled = [layer * scale for layer, scale in zip(layers, scales, strict=True)]
+    return sp.csr_array(sp.hstack(scaled, format="csr"))
+
+
+def _posterior(
+    alike: Sequence[sp.csr_array], variances: Floats, counts: NDArray[np.int64], chances: Floats
+) -> tuple[Floats, int]:
+    """The variance that is left of each layer's coefficients, in multiples of what it was, and the directions.
+
+    There is one for each class, as if the classes were independent; two classes have one.
+    """
+    kernel = sum((s * k for s, k in zip(variances, alike, strict=True))).toarray()
+    curvatures = (chances * (1 - chances)).T
+    if len(curvatures) == 2:
+        curvatures = curvatures[:1]
+    left = np.zeros(len(alike))
+    for curvature in curvatures:
+        root = np.sqrt(curvature)
+        unit = root / max(float(np.linalg.norm(root)), 1e-300)
+        seen = root[:, None] * kernel * root
+        along = seen @ unit  # the intercept has no penalty: what lies along it says nothing
+        seen += np.outer(unit, (unit @ along) * unit - along) - np.outer(along, unit)
+        kept = np.linalg.inv(np.eye(root.size) + seen) - np.outer(unit, unit)
+        kept *= np.outer(root, root)
+        learned = [s * float(k.multiply(kept).sum()) for s, k in zip(variances, alike, strict=True)]
+        left += counts - np.array(learned)
+    return left, len(curvatures)
