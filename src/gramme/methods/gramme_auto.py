@@ -59,6 +59,9 @@ HEAD_START = 2.0
 """Labels that the spectral model, which has least to learn, is credited with besides where there are few ..."""
 FEW = 10  # ... which is so many; beyond, the head start falls with the square of their number
 
+DECAY = 0.003
+"""Weight decay of the attention model: more than by itself, for it counts most on tables, where it helps."""
+
 LARGE = 4_000_000
 """Edges, memberships and nodes over all layers, beyond which the attention model would take hours of CPU time."""
 MOST = 200_000_000  # numbers in an ingredient's table, beyond which it is not made
@@ -201,6 +204,7 @@ class GrammeAuto(NodeClassifier):
         return GrammeFusion(
             ensemble=self.ensemble,
             epochs=self.epochs,
+            weight_decay=DECAY,
             features=self.features,
             progress=self.progress,
             device=self.device,
