@@ -7,6 +7,8 @@ of all subsets follow from those. What was fitted is kept below --work, so that 
     python benchmarks/auto_ablation.py --repeats 20          as many as in the results table
     python benchmarks/auto_ablation.py --inner               on training labels alone: of a realisation's 30 % training
                                                              nodes some are learned from and the rest predicted
+    python benchmarks/auto_ablation.py --inner --plain       besides, the regression with one penalty for all layers and
+                                                             the attention model without weight decay
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import pandas as pd
 
 import gramme
 from gramme.evaluation.metrics import score
+from gramme.methods import GrammeFusion, NodeClassifier, OneHotLogistic
 from gramme.methods.gramme_auto import CREDIT, credits
 from gramme.methods.labels import KnownLabels, known_labels
 from gramme.methods.mixing import calibrating_exponent, doubted, mixture_weights, pooled, sharpened
@@ -42,6 +45,8 @@ SHORT = {
     "gramme-fusion": "F",
     "spectral-logistic": "SP",
 }
+PLAIN = {"one-hot-logistic": OneHotLogistic, "gramme-fusion": GrammeFusion}
+"""What two ingredients are by themselves."""
 
 
 def split(nodes: int, percent: int, realisation: int, inner: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -52,21 +57,25 @@ def split(nodes: int, percent: int, realisation: int, inner: bool) -> tuple[np.n
 
 
 def fitted(
-    graph: gramme.MultilayerGraph, known: KnownLabels, realisation: int, path: Path
+    graph: gramme.MultilayerGraph, known: KnownLabels, realisation: int, path: Path, plain: bool
 ) -> dict[str, np.ndarray]:
     """Out-of-fold and final probabilities of every ingredient, from a file if they are there."""
-    if path.is_file():
-        return dict(np.load(path))
+    found: dict[str, np.ndarray] = dict(np.load(path)) if path.is_file() else {}
     auto = gramme.GrammeAuto(random_state=realisation, progress=False)
+    models: dict[str, NodeClassifier] = {
+        name: auto._ingredient(name, realisation) for name in NAMES
+    }
+    if plain:
+        models |= {f"plain {name}": kind(random_state=realisation) for name, kind in PLAIN.items()}
     fold = split_folds(known.codes, auto.folds, realisation)
-    found: dict[str, np.ndarray] = {}
-    for name in NAMES:
+    missing = {name: model for name, model in models.items() if f"{name}/final" not in found}
+    for name, model in missing.items():
         started = time.process_time()
-        model = auto._ingredient(name, realisation)
         found[f"{name}/unseen"] = fit_out_of_fold(model, graph, known, fold)
         found[f"{name}/final"] = model.predict_proba()
         found[f"{name}/seconds"] = np.array(time.process_time() - started)
-    np.savez(path, **found)
+    if missing:
+        np.savez(path, **found)
     return found
 
 
@@ -78,7 +87,8 @@ def mixed(found: dict[str, np.ndarray], known: KnownLabels, names: list[str]) ->
     codes = known.codes[tested]
     unseen = [doubted(found[f"{name}/unseen"][tested], prior) for name in names]
     own = np.stack([part[np.arange(codes.size), codes] for part in unseen], axis=1)
-    weights = mixture_weights(own, credits(names, known.nodes.size))
+    kinds = [name.removeprefix("plain ") for name in names]
+    weights = mixture_weights(own, credits(kinds, known.nodes.size))
     exponent = calibrating_exponent(pooled(unseen, weights), codes)
     final = [doubted(found[f"{name}/final"], prior) for name in names]
     return sharpened(pooled(final, weights), exponent)
@@ -90,6 +100,7 @@ def main() -> None:
     )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--inner", action="store_true")
+    parser.add_argument("--plain", action="store_true")
     parser.add_argument("--datasets", default=",".join(DATASETS))
     parser.add_argument("--work", type=Path, default=Path("build/auto"))
     chosen = parser.parse_args()
@@ -98,6 +109,12 @@ def main() -> None:
     subsets = {"all four": names}
     subsets |= {f"without {SHORT[name]}": [n for n in names if n != name] for name in names}
     subsets |= {f"{SHORT[name]} alone": [name] for name in names}
+    for name in PLAIN if chosen.plain else ():
+        replaced = [f"plain {n}" if n == name else n for n in names]
+        subsets |= {
+            f"plain {SHORT[name]}": replaced,
+            f"plain {SHORT[name]} alone": [f"plain {name}"],
+        }
     rows = []
     for dataset in chosen.datasets.split(","):
         graph = gramme.datasets.load(dataset)
@@ -115,7 +132,7 @@ def main() -> None:
                 path = chosen.work / f"{dataset}_{percent}_{realisation}_{kind}.npz"
                 bare = graph.replace(labels=None)
                 known = known_labels(bare, y)
-                found = fitted(bare, known, realisation, path)
+                found = fitted(bare, known, realisation, path, chosen.plain)
                 for name, parts in subsets.items():
                     scores = score(
                         graph.labels[predict],
