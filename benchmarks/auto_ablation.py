@@ -63,7 +63,7 @@ def fitted(
     found: dict[str, np.ndarray] = dict(np.load(path)) if path.is_file() else {}
     auto = gramme.GrammeAuto(random_state=realisation, progress=False)
     models: dict[str, NodeClassifier] = {
-        name: auto._ingredient(name, realisation) for name in NAMES
+        name: auto._ingredient(name, known.nodes.size, realisation) for name in NAMES
     }
     if plain:
         models |= {f"plain {name}": kind(random_state=realisation) for name, kind in PLAIN.items()}

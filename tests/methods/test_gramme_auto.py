@@ -51,7 +51,11 @@ def test_the_probabilities_are_the_geometric_mean_of_the_ingredients(fitted):
 
 def test_the_attention_ingredient_is_what_it_would_be_alone(fitted):
     alone = GrammeFusion(
-        ensemble=2, epochs=20, weight_decay=DECAY, random_state=0, device="cpu"
+        ensemble=2,
+        epochs=20,
+        weight_decay=DECAY / np.sum(pd.notna(Y)),
+        random_state=0,
+        device="cpu",
     ).fit(GRAPH, Y)
     found = fitted.models_["gramme-fusion"].predict_proba()
     np.testing.assert_allclose(found, alone.predict_proba(), atol=1e-4)

@@ -59,8 +59,9 @@ HEAD_START = 2.0
 """Labels that the spectral model, which has least to learn, is credited with besides where there are few ..."""
 FEW = 10  # ... which is so many; beyond, the head start falls with the square of their number
 
-DECAY = 0.003
-"""Weight decay of the attention model: more than by itself, for it counts most on tables, where it helps."""
+DECAY = 0.2
+"""Weight decay of the attention model, divided by the number of labels: the loss is a mean over them, so that what is
+believed of the weights beforehand counts the less the more labels there are."""
 
 LARGE = 4_000_000
 """Edges, memberships and nodes over all layers, beyond which the attention model would take hours of CPU time."""
@@ -169,7 +170,7 @@ class GrammeAuto(NodeClassifier):
         # where the neighbourhood model looks at the features, the groups alone are left to the other linear model
         use_features = "neighbourhood-logistic" not in names
         for name in names:
-            model = self._ingredient(name, seed, use_features)
+            model = self._ingredient(name, known.nodes.size, seed, use_features)
             unseen.append(fit_out_of_fold(model, graph, known, fold))
             self.models_[name] = model
             if np.isnan(unseen[-1]).any():  # the user pressed Ctrl-C: make do with what there is
@@ -196,7 +197,9 @@ class GrammeAuto(NodeClassifier):
             check.choice("ingredients", name, KINDS)
         return [name for name in KINDS if name in self.ingredients]
 
-    def _ingredient(self, name: str, seed: int, use_features: bool = True) -> NodeClassifier:
+    def _ingredient(
+        self, name: str, labels: int, seed: int, use_features: bool = True
+    ) -> NodeClassifier:
         if name == "one-hot-logistic":
             return OneHotLogistic(use_features=use_features, weigh_layers=True, random_state=seed)
         if name != ATTENTION:
@@ -204,7 +207,7 @@ class GrammeAuto(NodeClassifier):
         return GrammeFusion(
             ensemble=self.ensemble,
             epochs=self.epochs,
-            weight_decay=DECAY,
+            weight_decay=DECAY / labels,
             features=self.features,
             progress=self.progress,
             device=self.device,

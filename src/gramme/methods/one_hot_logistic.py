@@ -29,7 +29,7 @@ from gramme.methods.one_hot import LayerColumns
 from gramme.methods.saving import Learned
 
 STRENGTHS = (1.0, 0.1, 10.0, 0.01, 100.0)
-AROUND_LEARNED = (1.0, 0.3, 3.0, 10.0)
+AROUND_LEARNED = (1.0, 0.3, 3.0, 10.0, 100.0)
 """Where the layers' penalties are learned, C corrects them as a whole, ..."""
 CAUTION = 2.0  # ... against this log loss for each factor of ten, squared
 
@@ -54,7 +54,7 @@ class OneHotLogistic(LinearModel):
         Whether the graph's own features, where it has some, are columns as well.
     weigh_layers : bool
         Whether each layer has a penalty of its own, learned from the labels (:mod:`gramme.methods.layer_penalties`):
-        better where few of many layers matter. C is then a correction to all of them, chosen among 0.3, 1, 3 and 10.
+        better where few of many layers matter. C is then a correction to all of them, chosen among 0.3, 1, 3, 10 and 100.
     max_iter : int
         Iterations of a fit at most.
     random_state : int, numpy generator or None
