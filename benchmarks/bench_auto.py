@@ -48,7 +48,7 @@ def main() -> None:
         known = known_labels(bare, y)
         fold = split_folds(known.codes, auto.folds, 0)
         parts = [
-            seconds(fit_out_of_fold, auto._ingredient(part, 0), bare, known, fold)
+            seconds(fit_out_of_fold, auto._ingredient(part, known.nodes.size, 0), bare, known, fold)
             for part in INGREDIENTS
         ]
         total = seconds(auto.fit, bare, y)

@@ -28,7 +28,7 @@ ENOUGH = 500  # labels that the variances are learned from at most
 
 
 def layer_scales(
-    layers: Sequence[sp.csr_array], codes: NDArray[np.int64], classes: int, seed: int, max_iter: int
+    layers: Sequence[sp.csr_array], codes: NDArray[np.int64], seed: int, max_iter: int
 ) -> Floats:
     """What to multiply the columns of each layer by, so that one penalty serves them all: the roots of the variances.
 
@@ -46,7 +46,7 @@ def layer_scales(
     --------
     >>> codes = np.arange(40) % 2
     >>> telling, noise = np.eye(2)[codes], np.eye(2)[np.arange(40) // 2 % 2]
-    >>> scales = layer_scales([sp.csr_array(telling), sp.csr_array(noise)], codes, 2, 0, 100)
+    >>> scales = layer_scales([sp.csr_array(telling), sp.csr_array(noise)], codes, 0, 100)
     >>> bool(scales[0] > scales[1])
     True
     """
@@ -55,20 +55,21 @@ def layer_scales(
         layers, codes = [sp.csr_array(layer[some]) for layer in layers], codes[some]
     counts = np.array([layer.shape[1] for layer in layers])
     variances = np.ones(len(layers))
-    if counts.sum() == 0 or np.unique(codes).size < 2:
+    found, codes = np.unique(codes, return_inverse=True)  # a class that nobody has is no direction
+    if counts.sum() == 0 or found.size < 2:
         return variances
     alike = [sp.csr_array(layer @ layer.T) for layer in layers]
     starts = np.concatenate([[0], np.cumsum(counts)])
     for _ in range(STEPS):
         table = scaled_columns(layers, np.sqrt(variances))
-        coefficients, intercept = regression(table, codes, classes, 1.0, max_iter)
+        coefficients, intercept = regression(table, codes, found.size, 1.0, max_iter)
         chances = class_shares(table, coefficients, intercept)
         squares = np.array([(coefficients[a:b] ** 2).sum() for a, b in pairwise(starts)])
         spread, directions = _posterior(alike, variances, counts, chances)
         # so far in multiples of each layer's variance
-        found = variances * (squares + spread)
-        common = found.sum() / (directions * counts.sum())
-        variances = (found / directions + LIKE_OTHERS * common) / (counts + LIKE_OTHERS)
+        total = variances * (squares + spread)
+        common = total.sum() / (directions * counts.sum())
+        variances = (total / directions + LIKE_OTHERS * common) / (counts + LIKE_OTHERS)
         variances = np.maximum(variances, LEAST)
     return np.sqrt(variances)
 
@@ -90,7 +91,7 @@ def _posterior(
     curvatures = (chances * (1 - chances)).T
     if len(curvatures) == 2:
         curvatures = curvatures[:1]
-    left = np.zeros(len(alike))
+    learned = np.zeros_like(kernel)
     for curvature in curvatures:
         root = np.sqrt(curvature)
         unit = root / max(float(np.linalg.norm(root)), 1e-300)
@@ -98,7 +99,6 @@ def _posterior(
         along = seen @ unit  # the intercept has no penalty: what lies along it says nothing
         seen += np.outer(unit, (unit @ along) * unit - along) - np.outer(along, unit)
         kept = np.linalg.inv(np.eye(root.size) + seen) - np.outer(unit, unit)
-        kept *= np.outer(root, root)
-        learned = [s * float(k.multiply(kept).sum()) for s, k in zip(variances, alike, strict=True)]
-        left += counts - np.array(learned)
-    return left, len(curvatures)
+        learned += root[:, None] * kept * root
+    gone = [s * float(k.multiply(learned).sum()) for s, k in zip(variances, alike, strict=True)]
+    return len(curvatures) * counts - np.array(gone), len(curvatures)

@@ -54,7 +54,7 @@ class OneHotLogistic(LinearModel):
         Whether the graph's own features, where it has some, are columns as well.
     weigh_layers : bool
         Whether each layer has a penalty of its own, learned from the labels (:mod:`gramme.methods.layer_penalties`):
-        better where few of many layers matter. C is then a correction to all of them, chosen among 0.3, 1, 3, 10 and 100.
+        better where few of many layers matter. C then corrects all of them, chosen among 0.3, 1, 3, 10 and 100.
     max_iter : int
         Iterations of a fit at most.
     random_state : int, numpy generator or None
@@ -142,7 +142,7 @@ class OneHotLogistic(LinearModel):
         if not self.weigh_layers:
             scales = np.ones(len(layers))
         elif scales is None:
-            scales = layer_scales(layers, known.codes, len(known.classes), seed, self.max_iter)
+            scales = layer_scales(layers, known.codes, seed, self.max_iter)
         self._scales, self._labels = scales, known.nodes.size
         return scales
 
