@@ -9,12 +9,15 @@ of all subsets follow from those. What was fitted is kept below --work, so that 
                                                              nodes some are learned from and the rest predicted
     python benchmarks/auto_ablation.py --inner --plain       besides, the regression with one penalty for all layers and
                                                              the attention model without weight decay
+    python benchmarks/auto_ablation.py --errors              also where the ingredients err: in how many training labels
+                                                             that they did not see, and in which other nodes
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +104,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--inner", action="store_true")
     parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--errors", action="store_true")
     parser.add_argument("--datasets", default=",".join(DATASETS))
     parser.add_argument("--work", type=Path, default=Path("build/auto"))
     chosen = parser.parse_args()
@@ -116,6 +120,7 @@ def main() -> None:
             f"plain {SHORT[name]} alone": [f"plain {name}"],
         }
     rows = []
+    wrong: list[tuple[str, int, str, int, list[str]]] = []
     for dataset in chosen.datasets.split(","):
         graph = gramme.datasets.load(dataset)
         assert graph.labels is not None
@@ -133,6 +138,12 @@ def main() -> None:
                 bare = graph.replace(labels=None)
                 known = known_labels(bare, y)
                 found = fitted(bare, known, realisation, path, chosen.plain)
+                truth = pd.Index(known.classes).get_indexer(pd.Index(graph.labels))
+                for name in names:
+                    unseen = int((found[f"{name}/unseen"].argmax(1) != known.codes).sum())
+                    missed = predict[found[f"{name}/final"].argmax(1)[predict] != truth[predict]]
+                    nodes = [str(node) for node in graph.nodes[missed]]
+                    wrong.append((dataset, percent, SHORT[name], unseen, nodes))
                 for name, parts in subsets.items():
                     scores = score(
                         graph.labels[predict],
@@ -141,6 +152,22 @@ def main() -> None:
                     )
                     rows.append((dataset, percent, name, scores.accuracy, scores.calibration_error))
         table(rows)
+    if chosen.errors:
+        errors(wrong)
+
+
+def errors(wrong: list[tuple[str, int, str, int, list[str]]]) -> None:
+    """Print for every cell and ingredient how many labels it gets wrong, and the nodes it gets wrong most often."""
+    cells: dict[tuple[str, int, str], list[tuple[int, list[str]]]] = {}
+    for dataset, percent, name, unseen, nodes in wrong:
+        cells.setdefault((dataset, percent, name), []).append((unseen, nodes))
+    for (dataset, percent, name), runs in cells.items():
+        labels = " ".join(str(unseen) for unseen, _ in runs)
+        times = Counter(node for _, nodes in runs for node in nodes)
+        often = ", ".join(f"{node} ({count} times)" for node, count in times.most_common(3))
+        print(
+            f"{dataset} {percent} %, {name}: unseen labels wrong {labels}; nodes {often or 'none'}"
+        )
 
 
 def table(rows: list[tuple[str, int, str, float, float]]) -> None:
