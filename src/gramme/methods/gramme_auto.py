@@ -49,7 +49,7 @@ KINDS: dict[str, Callable[..., NodeClassifier]] = {
 
 CREDIT = {
     "label-propagation": 0.25,
-    "one-hot-logistic": 1.0,
+    "one-hot-logistic": 0.25,
     "spectral-logistic": 0.25,
     "neighbourhood-logistic": 1.0,
     ATTENTION: 0.25,
