@@ -73,6 +73,15 @@ def test_nothing_to_learn_from():
     assert np.isfinite(scales).all()
 
 
+@pytest.mark.parametrize("weight", [1e-200, 1e-9, 1e9, 1e14, 1e100, 1e200])
+def test_weights_of_any_size(weight):
+    layers, codes = drawn(3, 40)
+    with np.errstate(over="ignore"):
+        scales = layer_scales([layers[0] * weight, *layers[1:]], codes, 0, 100)
+    assert np.isfinite(scales).all()
+    assert (scales > 0).all()
+
+
 def test_a_class_that_nobody_has_changes_nothing():
     layers, codes = drawn(4, 60, classes=3)
     some = codes != 1

@@ -24,6 +24,9 @@ from gramme.methods.logistic import Floats, class_shares, regression
 STEPS = 8  # of the expectation-maximisation
 LIKE_OTHERS = 3.0  # columns' worth of the mean over all layers in the variance of each
 LEAST = 1e-4  # variance of a layer at least
+TOO_LARGE = (
+    1e30  # products of weights that leave nothing of a 1 beside them: the layers then count alike
+)
 ENOUGH = 500  # labels that the variances are learned from at most
 
 
@@ -59,6 +62,8 @@ def layer_scales(
     if counts.sum() == 0 or found.size < 2:
         return variances
     alike = [sp.csr_array(layer @ layer.T) for layer in layers]
+    if any((one.data > TOO_LARGE).any() for one in alike):
+        return variances
     starts = np.concatenate([[0], np.cumsum(counts)])
     for _ in range(STEPS):
         table = scaled_columns(layers, np.sqrt(variances))
