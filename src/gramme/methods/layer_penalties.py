@@ -24,9 +24,6 @@ from gramme.methods.logistic import Floats, class_shares, regression
 STEPS = 8  # of the expectation-maximisation
 LIKE_OTHERS = 3.0  # columns' worth of the mean over all layers in the variance of each
 LEAST = 1e-4  # variance of a layer at least
-TOO_LARGE = (
-    1e30  # products of weights that leave nothing of a 1 beside them: the layers then count alike
-)
 ENOUGH = 500  # labels that the variances are learned from at most
 
 
@@ -57,13 +54,13 @@ def layer_scales(
         some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:ENOUGH])
         layers, codes = [sp.csr_array(layer[some]) for layer in layers], codes[some]
     counts = np.array([layer.shape[1] for layer in layers])
+    units = np.array([_typical(layer.data) for layer in layers])
+    layers = [sp.csr_array(layer / unit) for layer, unit in zip(layers, units, strict=True)]
     variances = np.ones(len(layers))
     found, codes = np.unique(codes, return_inverse=True)  # a class that nobody has is no direction
     if counts.sum() == 0 or found.size < 2:
-        return variances
+        return 1 / units
     alike = [sp.csr_array(layer @ layer.T) for layer in layers]
-    if any((one.data > TOO_LARGE).any() for one in alike):
-        return variances
     starts = np.concatenate([[0], np.cumsum(counts)])
     for _ in range(STEPS):
         table = scaled_columns(layers, np.sqrt(variances))
@@ -76,13 +73,20 @@ def layer_scales(
         common = total.sum() / (directions * counts.sum())
         variances = (total / directions + LIKE_OTHERS * common) / (counts + LIKE_OTHERS)
         variances = np.maximum(variances, LEAST)
-    return np.sqrt(variances)
+    scales: Floats = np.sqrt(variances) / units
+    return scales
 
 
 def scaled_columns(layers: Sequence[sp.csr_array], scales: Floats) -> sp.csr_array:
     """The layers' columns side by side, each layer's by its scale."""
     scaled = [layer * scale for layer, scale in zip(layers, scales, strict=True)]
     return sp.csr_array(sp.hstack(scaled, format="csr"))
+
+
+def _typical(entries: Floats) -> float:
+    """The root of the mean square of a layer's entries, in which it is measured; 1 where there are none, or only 0."""
+    largest = float(np.abs(entries).max(initial=0))
+    return largest * float(np.sqrt(np.mean((entries / largest) ** 2))) if largest > 0 else 1.0
 
 
 def _posterior(
