@@ -42,23 +42,25 @@ def test_layers_that_tell_alike_stay_nearly_alike():
     ("rows", "groups"), [(40, 3), (20, 15)]
 )  # more rows than columns, and fewer
 @pytest.mark.parametrize("classes", [2, 3])
-def test_what_is_left_of_the_variance_is_that_of_the_coefficients(rows, groups, classes):
+def test_what_is_left_of_the_variance_is_that_of_the_coefficients(
+    monkeypatch, rows, groups, classes
+):
     layers, _ = drawn(2, rows, groups)
     rng = np.random.default_rng(1)
     chances = rng.dirichlet(np.ones(classes), size=rows)
     variances = np.array([0.5, 3.0])
     counts = np.array([layer.shape[1] for layer in layers])
-    alike = [sp.csr_array(layer @ layer.T) for layer in layers]
-    left, directions = layer_penalties._posterior(alike, variances, counts, chances)
+    table = layer_penalties.scaled_columns(layers, np.sqrt(variances))
+    monkeypatch.setattr(layer_penalties, "CHUNK", 4)
+    left, directions = layer_penalties._posterior(table, counts, chances)
     assert directions == (1 if classes == 2 else 3)
     # the long way: the inverse of the second derivatives by the coefficients and an intercept without penalty
-    table = layer_penalties.scaled_columns(layers, np.sqrt(variances)).toarray()
-    table = np.column_stack([table, np.ones(rows)])
+    whole = np.column_stack([table.toarray(), np.ones(rows)])
     expected = np.zeros(2)
     for number in range(directions):
         curvature = chances[:, number] * (1 - chances[:, number])
         penalty = np.diag([1.0] * counts.sum() + [0.0])
-        inverse = np.linalg.inv(penalty + table.T @ (curvature[:, None] * table))
+        inverse = np.linalg.inv(penalty + whole.T @ (curvature[:, None] * whole))
         one = np.diag(inverse)[:-1]
         expected += [one[: counts[0]].sum(), one[counts[0] :].sum()]
     np.testing.assert_allclose(left, expected, rtol=1e-8)

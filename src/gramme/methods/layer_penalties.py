@@ -24,6 +24,7 @@ from gramme.methods.logistic import Floats, class_shares, regression
 STEPS = 8  # of the expectation-maximisation
 LIKE_OTHERS = 3.0  # columns' worth of the mean over all layers in the variance of each
 LEAST = 1e-4  # variance of a layer at least
+CHUNK = 1_000  # columns looked at together, which bounds the memory
 ENOUGH = 500  # labels that the variances are learned from at most
 
 
@@ -60,14 +61,13 @@ def layer_scales(
     found, codes = np.unique(codes, return_inverse=True)  # a class that nobody has is no direction
     if counts.sum() == 0 or found.size < 2:
         return 1 / units
-    alike = [sp.csr_array(layer @ layer.T) for layer in layers]
     starts = np.concatenate([[0], np.cumsum(counts)])
     for _ in range(STEPS):
         table = scaled_columns(layers, np.sqrt(variances))
         coefficients, intercept = regression(table, codes, found.size, 1.0, max_iter)
         chances = class_shares(table, coefficients, intercept)
         squares = np.array([(coefficients[a:b] ** 2).sum() for a, b in pairwise(starts)])
-        spread, directions = _posterior(alike, variances, counts, chances)
+        spread, directions = _posterior(table, counts, chances)
         # so far in multiples of each layer's variance
         total = variances * (squares + spread)
         common = total.sum() / (directions * counts.sum())
@@ -90,13 +90,13 @@ def _typical(entries: Floats) -> float:
 
 
 def _posterior(
-    alike: Sequence[sp.csr_array], variances: Floats, counts: NDArray[np.int64], chances: Floats
+    table: sp.csr_array, counts: NDArray[np.int64], chances: Floats
 ) -> tuple[Floats, int]:
     """The variance that is left of each layer's coefficients, in multiples of what it was, and the directions.
 
     There is one for each class, as if the classes were independent; two classes have one.
     """
-    kernel = sum((s * k for s, k in zip(variances, alike, strict=True))).toarray()
+    kernel = (table @ table.T).toarray()
     curvatures = (chances * (1 - chances)).T
     if len(curvatures) == 2:
         curvatures = curvatures[:1]
@@ -109,5 +109,16 @@ def _posterior(
         seen += np.outer(unit, (unit @ along) * unit - along) - np.outer(along, unit)
         kept = np.linalg.inv(np.eye(root.size) + seen) - np.outer(unit, unit)
         learned += root[:, None] * kept * root
-    gone = [s * float(k.multiply(learned).sum()) for s, k in zip(variances, alike, strict=True)]
-    return len(curvatures) * counts - np.array(gone), len(curvatures)
+    gone = _squares_within(sp.csr_array(table.T), learned)
+    ends = np.cumsum(counts)
+    sums = np.concatenate([[0.0], np.cumsum(gone)])
+    return len(curvatures) * counts - (sums[ends] - sums[ends - counts]), len(curvatures)
+
+
+def _squares_within(columns: sp.csr_array, matrix: Floats) -> Floats:
+    """The product x' M x for each column x of a table, given as the rows of its transpose."""
+    found = np.zeros(columns.shape[0])
+    for start in range(0, columns.shape[0], CHUNK):
+        some = columns[start : start + CHUNK]
+        found[start : start + CHUNK] = np.asarray(some.multiply(some @ matrix).sum(axis=1)).ravel()
+    return found
