@@ -164,7 +164,9 @@ def errors(wrong: list[tuple[str, int, str, int, list[str]]]) -> None:
     for (dataset, percent, name), runs in cells.items():
         labels = " ".join(str(unseen) for unseen, _ in runs)
         times = Counter(node for _, nodes in runs for node in nodes)
-        often = ", ".join(f"{node} ({count} times)" for node, count in times.most_common(3))
+        often = ", ".join(
+            f"{node} ({count} of {len(runs)})" for node, count in times.most_common(3)
+        )
         print(
             f"{dataset} {percent} %, {name}: unseen labels wrong {labels}; nodes {often or 'none'}"
         )

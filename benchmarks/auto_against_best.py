@@ -18,7 +18,12 @@ from gramme.evaluation import Ledger
 
 
 def chosen_elsewhere(accuracies: pd.DataFrame, ahead: pd.DataFrame) -> float:
-    """How far ahead of the method that is best on the even realisations on the odd ones, and the other way round."""
+    """How far ahead of the method that is best on the even realisations on the odd ones, and the other way round.
+
+    NaN where there is one realisation only.
+    """
+    if len(accuracies) < 2:
+        return float("nan")
     halves = [accuracies.index[start::2] for start in (0, 1)]
     found = [
         ahead.loc[there, accuracies.loc[here].mean().idxmax()].mean()

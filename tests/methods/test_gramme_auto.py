@@ -58,7 +58,7 @@ def test_the_attention_ingredient_is_what_it_would_be_alone(fitted):
         device="cpu",
     ).fit(GRAPH, Y)
     found = fitted.models_["gramme-fusion"].predict_proba()
-    np.testing.assert_allclose(found, alone.predict_proba(), atol=1e-4)
+    np.testing.assert_allclose(found, alone.predict_proba(), atol=1e-5)
 
 
 def test_the_evidence_decides():
