@@ -26,11 +26,17 @@ import pandas as pd
 import gramme
 from gramme.evaluation.metrics import score
 from gramme.methods import GrammeFusion, NodeClassifier, OneHotLogistic
-from gramme.methods.gramme_auto import CREDIT, credits
+from gramme.methods.auto.gramme_auto import CREDIT, credits
+from gramme.methods.auto.mixing import (
+    calibrating_exponent,
+    doubted,
+    mixture_weights,
+    pooled,
+    sharpened,
+)
+from gramme.methods.auto.out_of_fold import fit_out_of_fold
 from gramme.methods.labels import KnownLabels, known_labels
-from gramme.methods.mixing import calibrating_exponent, doubted, mixture_weights, pooled, sharpened
-from gramme.methods.out_of_fold import fit_out_of_fold
-from gramme.methods.propagation_choice import class_prior, split_folds
+from gramme.methods.propagation.settings_choice import class_prior, split_folds
 
 DATASETS = (
     "vickers_chan",

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 
 import gramme
+from gramme.methods.auto.out_of_fold import fit_out_of_fold
 from gramme.methods.labels import known_labels
-from gramme.methods.out_of_fold import fit_out_of_fold
-from gramme.methods.propagation_choice import split_folds
+from gramme.methods.propagation.settings_choice import split_folds
 
 INGREDIENTS = ("label-propagation", "one-hot-logistic", "spectral-logistic", "gramme-fusion")
 DATASETS = "vickers_chan,ckm_social,leskovec_ng,balance_scale,mammography,congress_votes"

@@ -17,7 +17,8 @@ from collections.abc import Callable
 from measure import Comparison, cpu_seconds, header, milliseconds
 
 from gramme import datasets
-from gramme.methods import GrammeFusion, GrammeSG, ensemble
+from gramme.methods import GrammeFusion, GrammeSG
+from gramme.methods.attention import ensemble
 
 IN_BATCHES = ensemble._BATCH
 ONE_PROGRAM = 1 << 40

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.graph.nearest import nearest_layer
+from gramme.graph.nearest_numbers import nearest_layer
 
 from_table = MultilayerGraph.from_table
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramme.graph.nearest import nearest_layer
+from gramme.graph.nearest_numbers import nearest_layer
 from gramme.graph.nearest_points import nearest_points_layer
 
 

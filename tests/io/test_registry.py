@@ -5,7 +5,7 @@ import pkgutil
 from pathlib import Path
 
 import pytest
-import tests.io
+import tests.io.formats
 from tests.io.cases import FormatCase
 
 from gramme.errors import DataError
@@ -13,9 +13,8 @@ from gramme.io import FORMATS, find_format
 
 
 def test_every_format_has_a_test_case():
-    for module in pkgutil.iter_modules(tests.io.__path__):
-        if module.name.startswith("test_") and module.name != "test_registry":
-            importlib.import_module(f"tests.io.{module.name}")
+    for module in pkgutil.iter_modules(tests.io.formats.__path__):
+        importlib.import_module(f"tests.io.formats.{module.name}")
     assert {case.format for case in FormatCase.__subclasses__()} == set(FORMATS)
 
 

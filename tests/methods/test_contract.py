@@ -31,7 +31,9 @@ def cases(kind: type[MethodCase]) -> Iterator[type[MethodCase]]:
 
 
 def test_every_method_has_a_case():
-    for path in Path(__file__).parent.glob("test_*.py"):
-        importlib.import_module(f"tests.methods.{path.stem}")
+    here = Path(__file__).parent
+    for path in here.rglob("test_*.py"):
+        parts = path.relative_to(here).with_suffix("").parts
+        importlib.import_module(".".join(("tests.methods", *parts)))
     covered = {case.name for case in cases(MethodCase)}
     assert covered == set(METHODS), "each method needs a MethodCase: three lines, see cases.py"

@@ -51,10 +51,10 @@ def benchmark(
     A method learns from the labels of the training nodes alone and is scored once on all others (final). For methods
     with epochs the best test accuracy over the epochs is noted beside it (peak, optimistic).
     """
-    from gramme.cli import benchmarking
+    from gramme.cli import benchmark_steps
 
     with warnings_as_notes():
-        graphs = benchmarking.graphs(
+        graphs = benchmark_steps.graphs(
             datasets,
             format=source_format,
             labels=labels,
@@ -63,7 +63,7 @@ def benchmark(
             directed=directed,
             encoding=encoding,
         )
-    benchmarking.run(
+    benchmark_steps.run(
         graphs,
         methods=methods,
         train=train,

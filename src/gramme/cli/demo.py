@@ -20,7 +20,7 @@ def demo(
     seed: int = typer.Option(0, "--seed", help="The same seed gives the same result."),
 ) -> None:
     """Fit GrAMME-Fusion on the embedded balance_scale data: learn from 30 % of the labels, predict the rest."""
-    from gramme.cli.fitting import EstimatePlan, check_target, fit_graph, method, print_result
+    from gramme.cli.fit_steps import EstimatePlan, check_target, fit_graph, method, print_result
 
     check_target(target, overwrite=True)
     graph = datasets.load("balance_scale")

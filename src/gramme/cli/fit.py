@@ -1,6 +1,6 @@
 """``gramme fit`` and ``gramme predict``: from data with a few labels to predictions for every node.
 
-Only the commands' options stand here. The work is in ``fitting.py``, which is imported when it is needed: torch takes
+Only the commands' options stand here. The work is in ``fit_steps.py``, which is imported when it is needed: torch takes
 seconds to load, and ``gramme info`` or ``--help`` should not wait for it.
 """
 
@@ -70,7 +70,7 @@ def fit(
     the folder. How good the predictions are is estimated from the labelled nodes by 5 further fits, or on those that
     --holdout sets aside.
     """
-    from gramme.cli import fitting
+    from gramme.cli import fit_steps
 
     said = tables.TableOptions(
         id=id_column,
@@ -84,11 +84,11 @@ def fit(
     )
     if said.used() and not is_table:
         raise DataError(f"{', '.join(said.used())} can be said of a table only; add --table")
-    plan = fitting.EstimatePlan.of(holdout, folds, wanted=estimate)
-    fitting.check_target(target, overwrite=overwrite)
-    chosen = fitting.method(method_name)
+    plan = fit_steps.EstimatePlan.of(holdout, folds, wanted=estimate)
+    fit_steps.check_target(target, overwrite=overwrite)
+    chosen = fit_steps.method(method_name)
     silent = quiet or as_json
-    model = fitting.make_model(
+    model = fit_steps.make_model(
         chosen, settings, random_state=seed, device=device, progress=False if silent else None
     )
     with warnings_as_notes(silent=quiet):
@@ -102,7 +102,7 @@ def fit(
             directed=directed,
             encoding=encoding,
         )
-        fitting.fit_graph(
+        fit_steps.fit_graph(
             graph,
             model,
             target,
@@ -110,14 +110,14 @@ def fit(
                 "data": data,
                 "method": chosen.name,
                 "seed": seed,
-                "command": fitting.command_line(context),
+                "command": fit_steps.command_line(context),
             }
             | ({} if table is None else {"table": table}),
             plan=plan,
             seed=seed,
             embedding=embedding,
             overwrite=overwrite,
-            show=fitting.printer(as_json=as_json, quiet=quiet),
+            show=fit_steps.printer(as_json=as_json, quiet=quiet),
             silent=silent,
         )
 
@@ -146,13 +146,13 @@ def predict(
         raise DataError(f"{target} exists already; name another file or say --overwrite")
     if model_path.is_dir():
         model_path = model_path / "model.safetensors"
-    from gramme.cli import fitting
+    from gramme.cli import fit_steps
 
     with warnings_as_notes():
-        model = fitting.load(model_path)
+        model = fit_steps.load(model_path)
         graph = reading.open_again(
             data,
-            fitting.table_record(model_path),
+            fit_steps.table_record(model_path),
             format=source_format,
             labels=labels,
             labels_format=labels_format,
@@ -160,4 +160,4 @@ def predict(
             directed=directed,
             encoding=encoding,
         )
-        fitting.write_predictions(model, graph, target)
+        fit_steps.write_predictions(model, graph, target)

@@ -56,16 +56,16 @@ def report(
 
         text = benchmark_page(source)
     elif data is not None:
-        from gramme.cli import fitting
+        from gramme.cli import fit_steps
         from gramme.report.page.again import page_from_model
 
         folder = source if source.is_dir() else source.parent
         model_path = folder / "model.safetensors"
         with warnings_as_notes():
-            model = fitting.load(model_path)
+            model = fit_steps.load(model_path)
             graph = reading.open_again(
                 data,
-                fitting.table_record(model_path),
+                fit_steps.table_record(model_path),
                 format=source_format,
                 labels=labels,
                 labels_format=labels_format,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gramme.datasets.nearest import nearest_edges
+from gramme.datasets.knn_edges import nearest_edges
 from gramme.datasets.record import Dataset, DatasetInfo, Paths
 from gramme.graph import EdgeLayer, Layer, MultilayerGraph
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from gramme.datasets.country_table import PILLARS, read_countries
+from gramme.datasets.knn_edges import nearest_edges
 from gramme.datasets.locate import cache_folder, data_folder
-from gramme.datasets.nearest import nearest_edges
 from gramme.datasets.options import positive_int
 from gramme.datasets.record import Dataset, DatasetInfo, Paths
 from gramme.errors import DataError

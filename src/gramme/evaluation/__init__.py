@@ -1,13 +1,13 @@
 """How far to trust a number: held-out labels, intervals, and the benchmark of methods over many random splits."""
 
+from gramme.evaluation.benchmark import benchmark
 from gramme.evaluation.cross_validation import cross_validate
 from gramme.evaluation.estimate import Estimate, holdout_estimate
 from gramme.evaluation.holdout import Holdout, hold_out
 from gramme.evaluation.intervals import accuracy_interval
 from gramme.evaluation.ledger import Ledger
+from gramme.evaluation.one_run import RunResult, RunSpec
 from gramme.evaluation.paper_results import PAPER_ACCURACY, paper_accuracy
-from gramme.evaluation.run import RunResult, RunSpec
-from gramme.evaluation.runner import benchmark
 from gramme.evaluation.splits import Split, random_split
 from gramme.evaluation.statistics import Ranking, average_ranks, corrected_t_test, holm
 from gramme.evaluation.summary import compare_pairs, rank_methods, summarise

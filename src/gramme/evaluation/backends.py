@@ -20,7 +20,7 @@ import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from gramme.errors import DataError, did_you_mean, import_extra
-from gramme.evaluation.run import RunResult, RunSpec, execute
+from gramme.evaluation.one_run import RunResult, RunSpec, execute
 from gramme.graph import MultilayerGraph
 
 Graphs = Mapping[str, MultilayerGraph]

@@ -18,7 +18,7 @@ import pandas as pd
 
 from gramme._version import __version__
 from gramme.errors import DataError
-from gramme.evaluation.run import RunResult, RunSpec
+from gramme.evaluation.one_run import RunResult, RunSpec
 
 PROTOCOL = 1
 """Raise it when the same run would come to mean something else; rows of another protocol are kept apart."""

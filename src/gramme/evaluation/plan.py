@@ -13,12 +13,12 @@ import scipy.sparse as sp
 
 from gramme.datasets import load
 from gramme.errors import DataError, MissingExtraError, did_you_mean
-from gramme.evaluation.run import SHARED_SEED, RunSpec
+from gramme.evaluation.one_run import SHARED_SEED, RunSpec
 from gramme.evaluation.splits import check_percent, random_split
 from gramme.graph import MultilayerGraph
 from gramme.graph.checksum import checksum
 from gramme.methods import METHODS, Method, method
-from gramme.methods.embedding_model import EmbeddingModel
+from gramme.methods.embedding.estimator import EmbeddingModel
 
 DATASETS = ("balance_scale", "wine")
 """What is benchmarked where no dataset is named: embedded, so that it runs anywhere."""

@@ -13,7 +13,7 @@ from gramme.errors import DataError
 from gramme.graph.arrays import loose_index, plain
 from gramme.graph.layer import Layer
 from gramme.graph.membership_layer import MembershipLayer
-from gramme.graph.nearest import nearest_layer
+from gramme.graph.nearest_numbers import nearest_layer
 from gramme.graph.number_groups import (
     at_least,
     cut_points,

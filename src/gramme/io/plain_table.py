@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from gramme.errors import DataError, FileFormatError, import_extra
-from gramme.io.parquet import read_arrow
+from gramme.io.formats.parquet import read_arrow
 from gramme.io.source import decode, read_bytes
 
 #: Cells that mean "not known", besides empty ones.

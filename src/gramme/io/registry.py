@@ -8,7 +8,8 @@ from pathlib import Path
 
 from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
-from gramme.io import (
+from gramme.io.atomic import Content
+from gramme.io.formats import (
     authors,
     csv_tables,
     graphml,
@@ -20,7 +21,6 @@ from gramme.io import (
     pajek,
     parquet,
 )
-from gramme.io.atomic import Content
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.report import ReadReport
 

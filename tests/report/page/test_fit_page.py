@@ -10,7 +10,7 @@ from tests.report.page.graphs import HOSTILE, hostile_graph, two_blocks
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import METHODS, GrammeFusion, GrammeSG, LabelPropagation, NodeClassifier
-from gramme.methods.ensemble import EnsembleModel
+from gramme.methods.attention.ensemble import EnsembleModel
 from gramme.report.page import fit_data, fit_page, nodes, read_data, render_fit, write_fit_page
 from gramme.report.page.fit_settings import command
 

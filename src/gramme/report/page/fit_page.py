@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.io.atomic import write_files
 from gramme.methods import NodeClassifier
-from gramme.methods.ensemble import EnsembleModel
+from gramme.methods.attention.ensemble import EnsembleModel
 from gramme.report.page.fit_sections import fit_body, page_title
 from gramme.report.page.html import page
 from gramme.report.page.layout import plane

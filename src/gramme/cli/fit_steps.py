@@ -1,0 +1,284 @@
+"""The work of ``gramme fit`` and ``gramme predict``: fit, estimate how good it is, write, and show."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.markup import escape
+
+from gramme.cli.console import messages, out
+from gramme.cli.memory import bounded_memory
+from gramme.cli.settings import make_model
+from gramme.cli.showing import Show, print_result, printer
+from gramme.cli.table import describe
+from gramme.errors import DataError, GrammeWarning
+from gramme.evaluation import Estimate, Holdout, cross_validate, hold_out, holdout_estimate
+from gramme.evaluation.cross_validation import VERY_LARGE
+from gramme.graph import MultilayerGraph
+from gramme.methods import NodeClassifier, load, method
+from gramme.methods.attention.ensemble import EnsembleModel
+from gramme.methods.labels import aligned_labels
+from gramme.report import check_target, layer_table, prediction_table, write_csv, write_fit
+
+PATIENCE = 2.0
+"""Seconds of work to come from which on a person is told about it."""
+
+
+@dataclass(frozen=True)
+class EstimatePlan:
+    """How the accuracy is to be estimated: on a share set aside, by folds, or not at all."""
+
+    share: float | None = None
+    folds: int | None = None
+    wanted: bool = True
+
+    @classmethod
+    def of(cls, holdout: str | None, folds: int | None, *, wanted: bool) -> EstimatePlan:
+        """The plan from what was said on the command line."""
+        if holdout is not None and folds is not None:
+            raise DataError("--holdout and --folds are two ways to the same end; choose one")
+        if folds is not None and folds < 2:
+            raise DataError(f"--folds {folds}: at least 2 are needed")
+        if not wanted and (holdout is not None or folds is not None):
+            raise DataError("--no-estimate cannot go with --holdout or --folds")
+        return cls(None if holdout is None else parse_share(holdout), folds, wanted)
+
+
+def fit_graph(
+    graph: MultilayerGraph,
+    model: NodeClassifier,
+    target: Path,
+    *,
+    described: dict[str, Any],
+    plan: EstimatePlan,
+    seed: int,
+    overwrite: bool,
+    show: Show,
+    embedding: str = "csv",
+    silent: bool = False,
+) -> None:
+    """Fit, estimate the accuracy, write the folder and show what came out."""
+    if graph.labels is None:
+        raise DataError(
+            "there are no labels to learn from; name a file of them with --labels, or with --label "
+            "the column or attribute that holds them"
+        )
+    labels = aligned_labels(graph)
+    split = None if plan.share is None else hold_out(labels, plan.share, seed)
+    train = labels if split is None else split.train
+    if not silent:
+        _say_what_was_read(graph, labels, described.get("table"))
+        _say_what_it_costs(graph, model)
+    started = time.perf_counter()
+    with _bounded(graph), _watched_for_interrupt() as interrupted:
+        model.fit(graph, train)
+    seconds = time.perf_counter() - started
+    with _bounded(graph):
+        estimate = (
+            Estimate("none", "the training was interrupted")
+            if interrupted and split is None
+            else _estimate(model, graph, labels, split, plan, seed, seconds, silent)
+        )
+        result = described | {
+            "nodes": graph.num_nodes,
+            "layers": graph.num_layers,
+            "classes": [str(label) for label in model.classes_.tolist()],
+            "training_labels": int(sum(label is not None for label in train)),
+            "estimate": estimate.record(),
+            "seconds": round(seconds, 2),
+        }
+        if hasattr(model, "explanation_"):
+            result["explanation"] = model.explanation_
+        if not silent and seconds > PATIENCE:
+            messages.print("Writing the results and the page ...")
+        files = write_fit(
+            target,
+            model,
+            graph,
+            known=train,
+            config=result,
+            estimate=result["estimate"] | {"predictions": estimate.predictions(graph.nodes)},
+            embedding=embedding,
+            overwrite=overwrite,
+        )
+    show(result, layer_table(model), target, files)
+
+
+def _estimate(
+    model: NodeClassifier,
+    graph: MultilayerGraph,
+    labels: NDArray[np.object_],
+    split: Holdout | None,
+    plan: EstimatePlan,
+    seed: int,
+    seconds: float,
+    silent: bool,
+) -> Estimate:
+    if split is not None:
+        return holdout_estimate(split, model.classes_, model.predict_proba())
+    if not plan.wanted:
+        return Estimate("none", "it was not asked for")
+    began = time.perf_counter()
+
+    def tell(done: int, total: int) -> None:
+        each = (time.perf_counter() - began) / done if done else seconds
+        if not silent and each * (total - done) > PATIENCE:
+            messages.print(
+                f"Estimating the accuracy from the labelled nodes: fit {done + 1} of {total}, "
+                f"about {_duration(each * (total - done))} left"
+            )
+
+    try:
+        return cross_validate(model, graph, labels, folds=plan.folds, seed=seed, tell=tell)
+    except KeyboardInterrupt:
+        warnings.warn(
+            "interrupted: the accuracy is not estimated, the predictions are kept",
+            GrammeWarning,
+            stacklevel=2,
+        )
+        return Estimate("none", "the estimation was interrupted")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _say_what_was_read(
+    graph: MultilayerGraph, labels: NDArray[np.object_], table: dict[str, Any] | None
+) -> None:
+    known = [label for label in labels if label is not None]
+    what = "rows" if table is not None else "nodes"
+    messages.print(
+        escape(
+            f"{graph.num_nodes:,} {what}, {graph.num_layers:,} layers; {len(known):,} {what} have a label "
+            f"({len(set(known)):,} classes), {len(labels) - len(known):,} do not"
+        )
+    )
+    for line in [] if table is None else describe(table, graph):
+        messages.print(escape(f"  {line}"))
+
+
+def _say_what_it_costs(graph: MultilayerGraph, model: NodeClassifier) -> None:
+    """Large data can take hours: say before they begin what would be quicker."""
+    members = model.get_params().get("ensemble", 1) if isinstance(model, EnsembleModel) else 1
+    if graph.num_nodes * graph.num_layers >= VERY_LARGE and members > 1:
+        messages.print(
+            f"This is much data, and {members} networks are trained on it, which can take hours. "
+            f"--set ensemble=1 takes a part in {members} of that, --method one-hot-logistic minutes."
+        )
+
+
+def _bounded(graph: MultilayerGraph) -> AbstractContextManager[None]:
+    return bounded_memory(
+        f"it does not hold {graph.num_nodes:,} nodes in {graph.num_layers:,} layers with these settings; fewer "
+        "columns, --set hidden_dim=8, or --method label-propagation need less"
+    )
+
+
+@contextmanager
+def _watched_for_interrupt() -> Iterator[list[str]]:
+    """Collects the warnings of methods that end their training early when interrupted and keep what they have."""
+    found: list[str] = []
+    shown = warnings.showwarning
+
+    def watch(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        if issubclass(category, GrammeWarning) and str(message).startswith("interrupted"):
+            found.append(str(message))
+        shown(message, category, *where)
+
+    warnings.showwarning = watch  # type: ignore[assignment]
+    try:
+        yield found
+    finally:
+        warnings.showwarning = shown
+
+
+def write_predictions(model: NodeClassifier, graph: MultilayerGraph, target: Path) -> None:
+    """Predict the nodes of a graph and write them; the file appears whole or not at all."""
+    with _bounded(graph):
+        table = prediction_table(model, graph)
+    temporary = target.with_name(f".{target.name[:100]}.part")
+    try:
+        write_csv(table, temporary)
+        temporary.replace(target)
+    except OSError as error:
+        raise DataError(f"{target} cannot be written: {error.strerror or error}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+    out.print(escape(f"{len(table):,} predictions in {target}"))
+
+
+def table_record(model: Path) -> dict[str, Any] | None:
+    """How the table became layers that a model was fitted on, from ``config.json`` beside it; None without one."""
+    path = model.with_name("config.json")
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read: {error}; take another copy") from None
+    record = config.get("table") if isinstance(config, dict) else None
+    return record if isinstance(record, dict) else None
+
+
+def command_line(context: typer.Context) -> str:
+    """The command that was given, for whoever wants to do the same again."""
+    words = ["gramme", context.info_name or "fit"]
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[name]
+        if parameter.param_type_name == "argument":
+            words.insert(2, str(value))
+        elif isinstance(value, bool):
+            words.append((parameter.opts if value else parameter.secondary_opts or [""])[0])
+        else:
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                words += [parameter.opts[0], str(one)]
+    return shlex.join(words)
+
+
+def parse_share(text: str) -> float:
+    """A share from text: 20% or 0.2.
+
+    >>> parse_share("20%"), parse_share("0.2")
+    (0.2, 0.2)
+    """
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = float("nan")
+    if not 0 < value < 1:
+        raise DataError(f"{text!r} is no share; write 20% or 0.2")
+    return value
+
+
+__all__ = [
+    "EstimatePlan",
+    "check_target",
+    "command_line",
+    "fit_graph",
+    "load",
+    "make_model",
+    "method",
+    "parse_share",
+    "print_result",
+    "printer",
+    "table_record",
+    "write_predictions",
+]

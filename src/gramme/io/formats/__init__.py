@@ -1,0 +1,1 @@
+"""One module per file format, each with ``read`` and ``write``; ``gramme/io/registry.py`` lists them."""

@@ -1,0 +1,229 @@
+"""The ``mpx`` files of multinet and uunet: layers, actors, nodes, edges and their attributes in sections.
+
+Only edges inside a layer belong to a multi-layered graph as gramme knows it. In files of the type ``multilayer`` an
+edge between the copies of one actor in two layers is implied anyway and dropped; any other edge between layers is an
+error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gramme.errors import DataError, FileFormatError, did_you_mean
+from gramme.graph import MultilayerGraph
+from gramme.io import sections as mpx
+from gramme.io.atomic import Content
+from gramme.io.attributes import AttributeTable
+from gramme.io.formats.mpx_write import sections_of
+from gramme.io.losses import as_text
+from gramme.io.parsed import Parsed, ReadOptions
+from gramme.io.rows import RowCollector
+from gramme.io.source import read_text
+
+NAME = "mpx"
+_DIRECTED = {"DIRECTED": True, "UNDIRECTED": False}
+
+
+def read(path: Path, options: ReadOptions) -> Parsed:
+    """The graph of an mpx file of version 3 (or older ones of the same form)."""
+    sections = mpx.read_sections(read_text(path, options.encoding), path)
+    several = _check_kind(sections)
+    directed, loops = _layers(sections, several)
+    weights = _weight_columns(sections, several)
+    rows = RowCollector(path)
+    parsed = Parsed([path], rows.finish())
+    _edges(sections, several, directed, weights, rows, parsed)
+    parsed.rows = rows.finish()
+    stated = bool(sections.of(mpx.LAYERS))
+    parsed.directed = directed if stated else None
+    if stated:
+        parsed.layers = list(directed)
+    _actors(sections, parsed, options)
+    if loops:
+        parsed.notes.append(f"layers that allow self loops: {', '.join(loops)}")
+    return parsed
+
+
+def _check_kind(sections: mpx.Sections) -> bool:
+    """Whether edges name the layers of both ends; errors on versions and types from elsewhere."""
+    version, kind = sections.word(mpx.VERSION), sections.word(mpx.TYPE)
+    if version is not None and version[1].partition(".")[0] not in ("1", "2", "3"):
+        problem = f"version {version[1][:40]!r} of the format is not known; versions up to 3 are"
+        raise FileFormatError(problem, file=sections.path, line=version[0])
+    if kind is None:
+        return False
+    known = ("multiplex", "multilayer")
+    if kind[1].lower() not in known:
+        problem = f"unknown type {kind[1][:40]!r}; {did_you_mean(kind[1], known)}"
+        raise FileFormatError(problem, file=sections.path, line=kind[0])
+    return kind[1].lower() == "multilayer"
+
+
+def _layers(sections: mpx.Sections, several: bool) -> tuple[dict[str, bool], list[str]]:
+    """The direction of each layer, and the layers that allow self loops."""
+    directed: dict[str, bool] = {}
+    loops: list[str] = []
+    for line, row in sections.of(mpx.LAYERS):
+        ends, rest = (row[:2], row[2:]) if several else (row[:1] * 2, row[1:])
+        if len(ends) < 2 or not ends[0] or not ends[1]:
+            raise FileFormatError("a layer without a name", file=sections.path, line=line)
+        direction = rest[0].upper() if rest else "UNDIRECTED"
+        if direction not in _DIRECTED:
+            problem = f"{rest[0][:40]!r} is neither DIRECTED nor UNDIRECTED"
+            raise FileFormatError(problem, file=sections.path, line=line)
+        if ends[0] != ends[1]:
+            continue
+        if ends[0] in directed:
+            problem = f"the layer {ends[0]!r} stands here again"
+            raise FileFormatError(problem, file=sections.path, line=line)
+        directed[ends[0]] = _DIRECTED[direction]
+        if "LOOPS" in (word.upper() for word in rest[1:]):
+            loops.append(ends[0])
+    return directed, loops
+
+
+def _weight_columns(sections: mpx.Sections, several: bool) -> dict[str | None, tuple[int, int]]:
+    """Where the attribute ``weight`` stands among the values of an edge.
+
+    For a layer with attributes of its own: how many they are and the place of its weight (-1 for none); under None
+    the same of the attributes of all layers, which come after.
+    """
+    local: dict[str | None, list[str]] = {None: []}
+    for line, row in sections.of(mpx.EDGE_ATTRIBUTES):
+        if several and len(row) == 4:
+            layer: str | None = row[0] if row[0] == row[1] else "\0between"
+        elif len(row) == 3 and not several:
+            layer = row[0]
+        elif len(row) == 2:
+            layer = None
+        else:
+            problem = "an attribute needs its name and type, perhaps after a layer"
+            raise FileFormatError(problem, file=sections.path, line=line)
+        local.setdefault(layer, []).append(row[-2].lower())
+    found: dict[str | None, tuple[int, int]] = {}
+    for layer, names in local.items():
+        if names:
+            found[layer] = (len(names), names.index("weight") if "weight" in names else -1)
+    return found
+
+
+def _edges(
+    sections: mpx.Sections,
+    several: bool,
+    directed: dict[str, bool],
+    weights: dict[str | None, tuple[int, int]],
+    rows: RowCollector,
+    parsed: Parsed,
+) -> None:
+    needed = 4 if several else 3
+    pillars = 0
+    for line, row in sections.of(mpx.EDGES):
+        if len(row) < needed or not all(row[:needed]):
+            wanted = "actor, layer, actor, layer" if several else "actor, actor, layer"
+            raise FileFormatError(f"an edge needs {wanted}", file=sections.path, line=line)
+        if several:
+            source, layer, target, other = row[:4]
+        else:
+            (source, target, layer), other = row[:3], row[2]
+        for name in (layer, other):
+            if directed and name not in directed:
+                problem = f"unknown layer {name[:60]!r}; {did_you_mean(name, directed)}"
+                raise FileFormatError(problem, file=sections.path, line=line)
+        if layer != other:
+            if source != target:
+                raise FileFormatError(
+                    f"an edge between the layers {layer!r} and {other!r} joins different actors; only edges "
+                    "inside a layer can be read",
+                    file=sections.path,
+                    line=line,
+                )
+            pillars += 1
+            continue
+        weight = _weight(row[needed:], weights, layer)
+        rows.add(layer, source, target, weight, line)
+    if pillars:
+        parsed.notes.append(
+            f"{pillars} edges between the copies of an actor dropped: they are implied"
+        )
+
+
+def _weight(
+    values: Sequence[str], weights: dict[str | None, tuple[int, int]], layer: str
+) -> str | None:
+    count, place = weights.get(layer, (0, -1))
+    if place < 0 and None in weights and weights[None][1] >= 0:
+        place = count + weights[None][1]
+    if not 0 <= place < len(values):
+        return None
+    return values[place] or None
+
+
+def _actors(sections: mpx.Sections, parsed: Parsed, options: ReadOptions) -> None:
+    names = [row[0] for _, row in sections.of(mpx.ACTOR_ATTRIBUTES)]
+    table = AttributeTable(sections.path, ["actor", *names])
+    if len(set(table.header)) != len(table.header):
+        raise FileFormatError("an actor attribute is declared twice", file=sections.path)
+    for line, row in sections.of(mpx.ACTORS):
+        if len(row) > len(table.header):
+            problem = f"{len(row) - 1} values stand here for {len(names)} attributes of actors"
+            raise FileFormatError(problem, file=sections.path, line=line)
+        table.rows.append(row + [""] * (len(table.header) - len(row)))
+        table.lines.append(line)
+    present: dict[str, list[str]] = {}
+    for line, row in sections.of(mpx.NODES):
+        if len(row) < 2 or not row[0] or not row[1]:
+            raise FileFormatError(
+                "a node needs an actor and a layer", file=sections.path, line=line
+            )
+        present.setdefault(row[1], []).append(row[0])
+    _take_presence(sections, parsed, present)
+    if not sections.of(mpx.ACTORS):
+        if options.label is not None or options.features is not None:
+            raise DataError(f"{sections.path} has no actors with attributes")
+        if mpx.ACTORS in sections.rows:
+            parsed.nodes = []
+            parsed.labels = table.labels([], None)
+        return
+    nodes = table.names()
+    known = set(nodes)
+    met = (*parsed.rows.nodes, *(name for names in present.values() for name in names))
+    nodes = nodes + list(dict.fromkeys(name for name in met if name not in known))
+    parsed.nodes, parsed.nodes_file = nodes, sections.path
+    parsed.labels = table.labels(nodes[: len(table.rows)], options.label)
+    chosen = table.feature_columns(options.features, options.label, ["actor"], every=False)
+    if chosen and len(nodes) > len(table.rows):
+        raise FileFormatError(
+            f"the actor {nodes[len(table.rows)]!r} has no features", file=sections.path
+        )
+    parsed.features = table.features(chosen)
+    used = {"actor", options.label or "label", *chosen}
+    unused = [name for name in table.header if name not in used]
+    if unused:
+        parsed.notes.append(f"attributes not used: {', '.join(unused)}")
+
+
+def _take_presence(sections: mpx.Sections, parsed: Parsed, present: dict[str, list[str]]) -> None:
+    """Where nodes are listed, a layer holds those and the ends of its edges."""
+    if mpx.NODES not in sections.rows:
+        return
+    held = {layer: dict.fromkeys(names) for layer, names in present.items()}
+    rows = parsed.rows
+    for code, layer in enumerate(rows.layers):
+        chosen = rows.layer == code
+        members = held.setdefault(layer, {})
+        for ends in (rows.source[chosen], rows.target[chosen]):
+            members.update(dict.fromkeys(rows.nodes[end] for end in set(ends.tolist())))
+    for layer in parsed.layers or ():
+        held.setdefault(layer, {})
+    parsed.present = {layer: list(members) for layer, members in held.items()}
+    if parsed.layers is None:
+        parsed.layers = list(dict.fromkeys((*rows.layers, *held)))
+    unknown = next((layer for layer in held if layer not in parsed.layers), None)
+    if unknown is not None:
+        raise FileFormatError(f"a node is in the unknown layer {unknown!r}", file=sections.path)
+
+
+def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
+    """The graph as a file of the type multiplex, version 3.0."""
+    return {path: sections_of(as_text(graph, NAME, presence=True))}

@@ -1,0 +1,160 @@
+"""muxViz's configuration of an edge-coloured network: one line ``edges;label;layout`` per layer.
+
+Every layer has a file of rows ``source target [weight]``. The layout is a table of all nodes with the header
+``nodeID nodeLabel ...``; it may be missing. Paths are relative to the configuration. A weight of 1 on every edge of a
+layer means no weights.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from gramme.errors import DataError, FileFormatError
+from gramme.graph import MultilayerGraph
+from gramme.io.atomic import Content
+from gramme.io.attributes import read_attributes
+from gramme.io.edge_rows import fast_rows
+from gramme.io.formats.multiplex import node_table, take_nodes, warn_of_ones
+from gramme.io.losses import as_text
+from gramme.io.names import in_order
+from gramme.io.parsed import Parsed, ReadOptions
+from gramme.io.rows import EdgeRows, RowCollector
+from gramme.io.source import checked_file, decode, numbered_lines, read_bytes, read_text
+from gramme.io.tokens import fields
+from gramme.io.weights import format_number
+
+NAME = "muxviz"
+
+
+def config_lines(path: Path, encoding: str) -> list[tuple[int, list[str]]]:
+    """The fields of each line, which are separated by semicolons."""
+    found = []
+    for line, row in numbered_lines(read_text(path, encoding)):
+        parts = [part.strip() for part in row.split(";")]
+        if not 2 <= len(parts) <= 3 or not parts[0]:
+            problem = f"a line must be 'path;label;layout', not {row[:80]!r}"
+            raise FileFormatError(problem, file=path, line=line)
+        found.append((line, parts + [""] * (3 - len(parts))))
+    return found
+
+
+def named_file(config: Path, name: str, line: int) -> Path:
+    """A file that the configuration names, relative to its own folder."""
+    try:
+        return checked_file(config.parent / name)
+    except DataError as error:
+        raise FileFormatError(str(error), file=config, line=line) from None
+
+
+def read(path: Path, options: ReadOptions) -> Parsed:
+    """The network of a configuration."""
+    parts: list[tuple[str, EdgeRows]] = []
+    files, layouts = [path], {}
+    for number, (line, (edges, label, layout)) in enumerate(
+        config_lines(path, options.encoding), 1
+    ):
+        layer = label or str(number)
+        if layer in dict(parts):
+            raise FileFormatError(f"the layer {layer!r} stands here again", file=path, line=line)
+        file = named_file(path, edges, line)
+        parts.append((layer, _read_layer(file, options.encoding)))
+        files.append(file)
+        if layout:
+            layouts[named_file(path, layout, line)] = line
+    if not parts:
+        raise FileFormatError("no layer is named here", file=path)
+    parsed = Parsed([path], _joined(parts), ones_mean_unweighted=True, id_start=1)
+    parsed.layers = [layer for layer, _ in parts]
+    if len(layouts) > 1:
+        line = list(layouts.values())[1]
+        raise FileFormatError("the layers must share one layout", file=path, line=line)
+    for layout_file in layouts:
+        take_nodes(parsed, read_attributes(layout_file, options.encoding, " "), options)
+        files.append(layout_file)
+    parsed.files = files
+    return parsed
+
+
+def _read_layer(path: Path, encoding: str) -> EdgeRows:
+    data = read_bytes(path)
+    rows = fast_rows(data, columns=(2, 3), order=(-1, 0, 1, 2))
+    if rows is not None:
+        return rows
+    slow = RowCollector(path)
+    width = 0
+    for line, text in numbered_lines(decode(data, path, encoding)):
+        parts = fields(text)
+        if len(parts) not in (2, 3) or (width and len(parts) != width):
+            problem = f"a row must be 'source target [weight]' as in the others, not {text[:80]!r}"
+            raise FileFormatError(problem, file=path, line=line)
+        width = len(parts)
+        slow.add("", parts[0], parts[1], parts[2] if width == 3 else None, line)
+    return slow.finish()
+
+
+def _joined(parts: list[tuple[str, EdgeRows]]) -> EdgeRows:
+    """The rows of several layers as one."""
+    nodes = in_order(node for _, rows in parts for node in rows.nodes)
+    place = {node: position for position, node in enumerate(nodes)}
+    filled = [(layer, rows) for layer, rows in parts if len(rows)]
+    source, target, weight, layers = [], [], [], []
+    for code, (_, rows) in enumerate(filled):
+        here = np.array([place[node] for node in rows.nodes], dtype=np.int64)
+        source.append(here[rows.source])
+        target.append(here[rows.target])
+        weight.append(np.full(len(rows), np.nan) if rows.weight is None else rows.weight)
+        layers.append(np.full(len(rows), code))
+    weights = np.concatenate([np.zeros(0), *weight])
+    none = np.zeros(0, dtype=np.int64)
+    return EdgeRows(
+        [layer for layer, _ in filled],
+        nodes,
+        np.concatenate([none, *layers]),
+        np.concatenate([none, *source]),
+        np.concatenate([none, *target]),
+        None if np.isnan(weights).all() else weights,
+        lambda row: None,
+    )
+
+
+def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
+    """The configuration, a file of edges per layer and the layout; nodes are numbered from 1."""
+    text = as_text(graph, NAME, directions=False)
+    warn_of_ones(text, NAME)
+    check_file_name(path)
+    if not text.layers:
+        raise DataError(
+            f"a graph without layers cannot be held by the format {NAME!r}; 'csv' and 'npz' can"
+        )
+    layout = path.with_name(f"{path.stem}_layout.txt")
+    files: dict[Path, Content] = {}
+    config = []
+    for number, (name, layer) in enumerate(text.edges(), start=1):
+        if name != name.strip() or any(mark in name for mark in ";\n\r"):
+            raise DataError(
+                f"the format {NAME!r} cannot hold the layer name {name!r} (a semicolon, a line end or white "
+                "space around it); 'csv' and 'npz' can"
+            )
+        edges = path.with_name(f"{path.stem}_{number}.edges")
+        config.append(f"{edges.name};{name};{layout.name}\n")
+        files[edges] = (
+            edge_lines(layer.source.tolist(), layer.target.tolist(), layer.weight) or "\n"
+        )
+    return {path: "".join(config), **files, layout: node_table(text)}
+
+
+def check_file_name(path: Path) -> None:
+    """The configuration names files between semicolons, so no name may hold one."""
+    if ";" in path.name or path.name != path.name.strip() or "\n" in path.name:
+        raise DataError(f"a file {path.name!r} cannot be named in a muxViz configuration")
+
+
+def edge_lines(source: list[int], target: list[int], weight: object) -> str:
+    """Rows ``source target [weight]`` of numbers from 1."""
+    ends = zip(source, target, strict=True)
+    if not isinstance(weight, np.ndarray):
+        return "".join(f"{a + 1} {b + 1}\n" for a, b in ends)
+    weights = map(format_number, weight.tolist())
+    return "".join(f"{a + 1} {b + 1} {w}\n" for (a, b), w in zip(ends, weights, strict=True))

@@ -1,0 +1,245 @@
+"""gramme's own archive: the whole graph, nothing lost, arrays that can stay on disk, no pickles.
+
+An uncompressed ``.npz`` with the member ``gramme.json`` (what there is, version, names of layers) and one array per
+part of the graph. Names and labels keep their kinds (:mod:`gramme.io.values`).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import scipy.sparse as sp
+
+from gramme.errors import DataError, FileFormatError
+from gramme.graph import Layer, MembershipLayer, MultilayerGraph
+from gramme.io.atomic import Content
+from gramme.io.formats.npz_names import bytes_array, put_names, take_names
+from gramme.io.labels import read_labels
+from gramme.io.names import id_base
+from gramme.io.parsed import ReadOptions
+from gramme.io.report import ReadReport
+from gramme.io.restore import restored_edges, restored_graph
+from gramme.io.source import checked_file, read_bytes
+from gramme.io.values import decode, encode
+from gramme.io.zip_arrays import ArrayReader, ArrayWriter
+
+NAME = "npz"
+VERSION = 1
+_HEADER = "gramme.json"
+_KIND = "gramme graph"
+
+
+def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
+    """The archive; all is encoded before a byte is written."""
+    members: dict[str, Any] = {}
+    header: dict[str, Any] = {
+        "format": _KIND,
+        "version": VERSION,
+        "name": graph.name,
+        "num_nodes": graph.num_nodes,
+        "nodes": put_names(members, "nodes", graph.nodes),
+        "labels": graph.labels is not None,
+        "features": None,
+        "layers": [_put_layer(members, k, *item) for k, item in enumerate(graph.layers.items())],
+    }
+    if graph.labels is not None:
+        _put_labels(members, graph.labels)
+    if isinstance(graph.features, np.ndarray):
+        header["features"], members["features"] = "dense", graph.features
+    elif graph.features is not None:
+        header["features"] = "sparse"
+        matrix = graph.features
+        members["features.shape"] = np.array(matrix.shape, dtype=np.int64)
+        for part in ("data", "indices", "indptr"):
+            members[f"features.{part}"] = getattr(matrix, part)
+    head = json.dumps(header).encode("ascii")
+
+    def fill(file: BinaryIO) -> None:
+        archive = ArrayWriter(file)
+        archive.add_bytes(_HEADER, head)
+        for name, value in members.items():
+            archive.add(name, value)
+        archive.close()
+
+    return {path: fill}
+
+
+def _put_labels(members: dict[str, Any], labels: Any) -> None:
+    """The distinct labels, each of its own kind, and which of them each node has (-1 for none)."""
+    codes = np.full(len(labels), -1, dtype=np.int64)
+    number: dict[Any, int] = {}
+    for place, label in enumerate(labels):
+        if label is not None:
+            codes[place] = number.setdefault((type(label), label), len(number))
+    members["labels"] = codes
+    members["labels.classes"] = bytes_array(encode([label for _, label in number]))
+
+
+def _put_layer(members: dict[str, Any], number: int, name: str, layer: Layer) -> dict[str, Any]:
+    key = f"layer{number}"
+    facts: dict[str, Any] = {"name": name, "all_present": layer.holds_all_nodes}
+    if not layer.holds_all_nodes:
+        members[f"{key}.present"] = layer.present
+    if isinstance(layer, MembershipLayer):
+        members[f"{key}.node"], members[f"{key}.group"] = layer.node, layer.group
+        return facts | {
+            "kind": "groups",
+            "groups": put_names(members, f"{key}.groups", layer.group_names),
+        }
+    edges = layer.to_edges()
+    members[f"{key}.source"], members[f"{key}.target"] = edges.source, edges.target
+    if edges.weight is not None:
+        members[f"{key}.weight"] = edges.weight
+    return facts | {"kind": "edges", "directed": edges.directed, "weighted": edges.weighted}
+
+
+def read(path: Path, options: ReadOptions) -> tuple[MultilayerGraph, ReadReport]:
+    """The graph of an archive."""
+    checked_file(path)
+    if options.directed is not None:
+        raise DataError("the format 'npz' states which layers are directed; leave out directed=")
+    try:
+        graph = _read(ArrayReader(path), options.mmap)
+    except FileFormatError:
+        raise
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        OverflowError,
+        AttributeError,
+        RecursionError,
+    ) as error:
+        if not path.stat().st_size:
+            read_bytes(path)  # says that it is empty
+        problem = (
+            error.args[0]
+            if isinstance(error, _ForeignError)
+            else f"the archive is damaged: {error}"
+        )
+        raise FileFormatError(str(problem), file=path) from None
+    except OSError as error:
+        raise DataError(f"the file {path} cannot be read: {error.strerror or error}") from None
+    files = [str(path)]
+    if options.labels is not None:
+        graph = _with_labels(graph, options)
+        files += [str(options.labels)] if isinstance(options.labels, (str, Path)) else []
+    names = [name for name in graph.nodes if isinstance(name, (int, str))]
+    report = ReadReport(
+        format=NAME,
+        files=tuple(files),
+        rows=sum(
+            layer.num_memberships if isinstance(layer, MembershipLayer) else layer.num_edges
+            for layer in graph.layers.values()
+        ),
+        id_base=id_base([str(name) for name in names]) if len(names) == graph.num_nodes else None,
+        direction="as the file says",
+        self_loops_dropped=dict.fromkeys(graph.layers, 0),
+        duplicates_merged=dict.fromkeys(graph.layers, 0),
+    )
+    return graph, report
+
+
+class _ForeignError(ValueError):
+    """Not damaged, but not ours or newer."""
+
+
+def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
+    if _HEADER not in archive.names:
+        raise _ForeignError(
+            f"this is no graph archive of gramme's (it has no member {_HEADER}, but "
+            f"{', '.join(archive.names[:4])[:100] or 'nothing'}); other arrays go through "
+            "MultilayerGraph.from_scipy or from_edges"
+        )
+    header = json.loads(archive.bytes_of(_HEADER))
+    if not isinstance(header, dict) or header.get("format") != _KIND:
+        raise _ForeignError(f"this is no graph archive of gramme's: its {_HEADER} says otherwise")
+    if not isinstance(header["version"], int) or header["version"] > VERSION:
+        raise _ForeignError(
+            f"the archive has version {header['version']!r}; this gramme reads up to version {VERSION}, "
+            "a newer one is needed"
+        )
+    size = header["num_nodes"]
+    if type(size) is not int:
+        raise ValueError("the number of nodes is no number")
+    nodes = take_names(archive, "nodes", header["nodes"])
+    if len(nodes) != size:
+        raise ValueError(f"{len(nodes)} names for {size} nodes")
+    layers = {
+        _text(facts["name"]): _layer(archive, f"layer{number}", facts, size, mapped)
+        for number, facts in enumerate(header["layers"])
+    }
+    if len(layers) != len(header["layers"]):
+        raise ValueError("two layers have the same name")
+    labels = _labels(archive, size) if header["labels"] else None
+    features = _features(archive, header["features"], mapped)
+    name = header.get("name")
+    return restored_graph(layers, nodes, labels, features, None if name is None else _text(name))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no text")
+    return value
+
+
+def _labels(archive: ArrayReader, size: int) -> Any:
+    codes = archive.array("labels", "i")
+    classes = decode(archive.array("labels.classes", "u").tobytes())
+    if codes.size != size or codes.min(initial=-1) < -1 or codes.max(initial=-1) >= len(classes):
+        raise ValueError("the labels do not fit the nodes")
+    labels = np.empty(size, dtype=object)
+    labels[:] = [None if code < 0 else classes[code] for code in codes.tolist()]
+    return labels
+
+
+def _layer(archive: ArrayReader, key: str, facts: Any, size: int, mapped: bool) -> Layer:
+    present = None if facts["all_present"] is True else archive.array(f"{key}.present", "b")
+    if present is not None and present.shape != (size,):
+        raise ValueError(f"{key} does not say of each node whether it is present")
+    if facts["kind"] == "groups":
+        names = take_names(archive, f"{key}.groups", facts["groups"])
+        node, group = archive.array(f"{key}.node", "i"), archive.array(f"{key}.group", "i")
+        held = np.ones(size, dtype=bool) if present is None else present
+        return MembershipLayer(size, node, group, names, nodes=held)
+    if facts["kind"] != "edges":
+        raise ValueError(f"a layer of the unknown kind {facts['kind']!r}")
+    source = archive.array(f"{key}.source", "i", mapped=mapped)
+    target = archive.array(f"{key}.target", "i", mapped=mapped)
+    weight = (
+        archive.array(f"{key}.weight", "f", mapped=mapped) if facts["weighted"] is True else None
+    )
+    return restored_edges(size, source, target, weight, facts["directed"] is True, present)
+
+
+def _features(archive: ArrayReader, kind: object, mapped: bool) -> Any:
+    if kind is None:
+        return None
+    if kind == "dense":
+        return archive.array("features", "f", 2, mapped=mapped)
+    if kind != "sparse":
+        raise ValueError(f"features of the unknown kind {kind!r}")
+    shape = archive.array("features.shape", "i").tolist()
+    parts = [
+        archive.array(f"features.{part}", numbers, mapped=mapped)
+        for part, numbers in (("data", "f"), ("indices", "i"), ("indptr", "i"))
+    ]
+    matrix = sp.csr_array(tuple(parts), shape=tuple(shape))
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+def _with_labels(graph: MultilayerGraph, options: ReadOptions) -> MultilayerGraph:
+    if not isinstance(options.labels, (str, Path)):
+        return graph.replace(labels=options.labels)
+    names = [str(name) for name in graph.nodes]
+    if len(set(names)) != len(names):
+        raise DataError("the nodes have no distinct names as text, so a file cannot label them")
+    found = read_labels(
+        Path(options.labels), names, options, complete=True, form=options.labels_format
+    )
+    labels = found.labels or {}
+    return graph.replace(labels=[labels.get(name) for name in names])

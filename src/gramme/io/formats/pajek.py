@@ -1,0 +1,244 @@
+"""Pajek networks (``.net``) with any number of relations, each a layer, and a ``.clu`` partition beside as labels.
+
+``*Arcs`` are directed, ``*Edges`` undirected; an edge in a relation that also has arcs counts as two arcs. A vertex is
+named by its label where the labels tell all vertices apart, else by its number. A value of 1 on every line of a
+relation means no weights.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gramme.errors import DataError, FileFormatError, GrammeWarning
+from gramme.graph import MultilayerGraph
+from gramme.io.assemble import ONLY_LAYER
+from gramme.io.atomic import Content
+from gramme.io.formats.multiplex import warn_of_ones
+from gramme.io.losses import TextGraph, as_text, lossy
+from gramme.io.names import is_whole
+from gramme.io.parsed import Parsed, ReadOptions
+from gramme.io.rows import RowCollector
+from gramme.io.source import beside, check_declared, numbered_lines, read_text
+from gramme.io.weights import format_number
+
+NAME = "pajek"
+#: Pajek's own sign for "no class".
+MISSING_CLASS = "9999998"
+
+_HEADING = re.compile(r"\*([A-Za-z]+)[ \t]*(?::[ \t]*([0-9]{1,18}))?[ \t]*(.*)\Z", re.DOTALL)
+_TOKEN = re.compile(r'"([^"]*)"|([^ \t"]+)')
+_NUMBER = re.compile(r"[0-9]{1,18}\Z")
+_RELATION = re.compile(r"[ \t]*([0-9]{1,18}):[ \t]+")
+_LINES = {"arcs": True, "edges": False, "arcslist": True, "edgeslist": False}
+
+
+@dataclass
+class _Network:
+    path: Path
+    size: int
+    vertices: int | None = None
+    labels: dict[int, str] = field(default_factory=dict)
+    layer_of: dict[str, str] = field(default_factory=dict)
+    directed: dict[str, bool] = field(default_factory=dict)
+    edges: list[tuple[str, str, str, str, int]] = field(default_factory=list)
+    arcs: list[tuple[str, str, str, str, int]] = field(default_factory=list)
+
+    def error(self, problem: str, line: int) -> FileFormatError:
+        return FileFormatError(problem, file=self.path, line=line)
+
+    def vertex(self, text: str, line: int) -> str:
+        """The number of a vertex, checked against the number declared."""
+        if not _NUMBER.match(text) or not 1 <= int(text) <= (self.vertices or 0):
+            problem = (
+                f"{text[:40]!r} is no vertex; they are numbered from 1 to {self.vertices or 0}"
+            )
+            raise self.error(problem, line)
+        return str(int(text))
+
+    def layer(self, number: str | None, name: str, line: int) -> str:
+        """The layer of a relation, by its number; its name is the one given first."""
+        key = number or ""
+        if key not in self.layer_of:
+            layer = name or number or ONLY_LAYER
+            if layer in self.layer_of.values():
+                raise self.error(f"a second relation has the name {layer!r}", line)
+            self.layer_of[key] = layer
+        return self.layer_of[key]
+
+
+def read(path: Path, options: ReadOptions) -> Parsed:
+    """The network, with the partition beside it as labels."""
+    text = read_text(path, options.encoding)
+    network = _Network(path, len(text))
+    _parse(network, text)
+    rows = RowCollector(path)
+    for layer, source, target, weight, line in network.arcs:
+        rows.add(layer, source, target, weight, line)
+    for layer, source, target, weight, line in network.edges:
+        rows.add(layer, source, target, weight, line)
+        if network.directed[layer]:
+            rows.add(layer, target, source, weight, line)
+    parsed = Parsed([path], rows.finish(), ones_mean_unweighted=True)
+    names = _names(network)
+    parsed.nodes, parsed.nodes_file = names, path
+    parsed.rows.nodes = [names[int(node) - 1] for node in parsed.rows.nodes]
+    parsed.layers = list(network.directed)
+    parsed.directed = network.directed
+    partition = beside(path, path.stem + ".clu")
+    if partition is not None and options.labels is None:
+        parsed.labels = _read_partition(partition, names, options.encoding)
+        parsed.files.append(partition)
+    return parsed
+
+
+def _parse(network: _Network, text: str) -> None:
+    section, layer = "", ""
+    for line, row in numbered_lines(text):
+        row = row.strip(" \t")
+        if row.startswith("%"):
+            continue
+        if row.startswith("*"):
+            section, layer = _heading(network, row, line)
+        elif section == "vertices":
+            _vertex_line(network, row, line)
+        elif section in _LINES:
+            _edge_line(network, section, layer, row, line)
+        elif section != "network":
+            raise network.error("the first line must be *Vertices and their number", line)
+    if network.vertices is None:
+        raise FileFormatError("there is no line *Vertices and their number", file=network.path)
+
+
+def _heading(network: _Network, row: str, line: int) -> tuple[str, str]:
+    match = _HEADING.match(row)
+    section = match[1].lower() if match else ""
+    if match is None or section not in (*_LINES, "vertices", "network"):
+        problem = f"the section {row[:60]!r} cannot be read; known: *Vertices, *Arcs, *Edges, *Arcslist, *Edgeslist"
+        raise network.error(problem, line)
+    if section == "network":
+        return section, ""
+    if section == "vertices":
+        if network.vertices is not None:
+            raise network.error("a second *Vertices: only one network per file can be read", line)
+        count = match[3].split()
+        if not count or not _NUMBER.match(count[0]):
+            raise network.error("*Vertices needs their number", line)
+        check_declared(int(count[0]), "vertices", network.size, network.path, line)
+        network.vertices = int(count[0])
+        return section, ""
+    if network.vertices is None:
+        raise network.error("*Vertices and their number must come first", line)
+    named = _TOKEN.match(match[3])
+    name = (named[1] if named[1] is not None else match[3].strip()) if named else match[3].strip()
+    if not match[2] and not name:
+        return section, ""  # lines may name their relations, so there is no layer yet
+    return section, _layer(network, section, match[2], name, line)
+
+
+def _layer(network: _Network, section: str, number: str | None, name: str, line: int) -> str:
+    layer = network.layer(number, name, line)
+    network.directed[layer] = network.directed.get(layer, False) or _LINES[section]
+    return layer
+
+
+def _vertex_line(network: _Network, row: str, line: int) -> None:
+    tokens = [(quoted, bare) for quoted, bare in _TOKEN.findall(row)]
+    number = int(network.vertex(tokens[0][1] if tokens else "", line))
+    if number in network.labels:
+        raise network.error(f"the vertex {number} stands here again", line)
+    label = (tokens[1][0] or tokens[1][1]) if len(tokens) > 1 else ""
+    network.labels[number] = label or str(number)
+
+
+def _edge_line(network: _Network, section: str, layer: str, row: str, line: int) -> None:
+    relation = _RELATION.match(row)
+    if relation:
+        layer = _layer(network, section, relation[1], "", line)
+        row = row[relation.end() :]
+    elif not layer:
+        layer = _layer(network, section, None, "", line)
+    tokens = row.split()
+    if len(tokens) < 2:
+        raise network.error(f"two vertices are needed here, not {row[:60]!r}", line)
+    lines = network.arcs if _LINES[section] else network.edges
+    if section.endswith("list"):
+        source = network.vertex(tokens[0], line)
+        for token in tokens[1:]:
+            lines.append((layer, source, network.vertex(token, line), "1", line))
+        return
+    source, target = network.vertex(tokens[0], line), network.vertex(tokens[1], line)
+    # A value that is left out is 1; a list of neighbours never has one.
+    lines.append((layer, source, target, tokens[2] if len(tokens) > 2 else "1", line))
+
+
+def _names(network: _Network) -> list[str]:
+    numbers = range(1, (network.vertices or 0) + 1)
+    names = [network.labels.get(number, str(number)) for number in numbers]
+    if len(set(names)) == len(names):
+        return names
+    warnings.warn(
+        f"{network.path}: the labels do not tell the vertices apart, so they are named by their numbers",
+        GrammeWarning,
+        stacklevel=3,
+    )
+    return [str(number) for number in numbers]
+
+
+def _read_partition(path: Path, names: list[str], encoding: str) -> dict[str, str]:
+    labels: list[str] = []
+    for line, row in numbered_lines(read_text(path, encoding)):
+        row = row.strip(" \t")
+        if row.startswith(("*", "%")):
+            continue
+        if not is_whole(row):
+            raise FileFormatError(f"{row[:40]!r} is no class number", file=path, line=line)
+        labels.append(row)
+    if len(labels) != len(names):
+        raise FileFormatError(
+            f"{len(labels)} classes stand here for {len(names)} vertices", file=path
+        )
+    return {
+        name: label for name, label in zip(names, labels, strict=True) if label != MISSING_CLASS
+    }
+
+
+def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
+    """The network, and the labels as a partition beside it."""
+    text = as_text(graph, NAME, features=False)
+    warn_of_ones(text, NAME)
+    lines = [f"*Vertices {len(text.nodes)}\n"]
+    lines += [f"{number} {_quoted(name)}\n" for number, name in enumerate(text.nodes, start=1)]
+    for number, (name, layer) in enumerate(text.edges(), start=1):
+        lines.append(f"*{'Arcs' if layer.directed else 'Edges'} :{number} {_quoted(name)}\n")
+        ends = zip(layer.source.tolist(), layer.target.tolist(), strict=True)
+        if layer.weight is None:
+            lines += [f"{source + 1} {target + 1}\n" for source, target in ends]
+        else:
+            weights = map(format_number, layer.weight.tolist())
+            lines += [
+                f"{a + 1} {b + 1} {weight}\n" for (a, b), weight in zip(ends, weights, strict=True)
+            ]
+    return {path: "".join(lines), path.with_suffix(".clu"): _partition(text)}
+
+
+def _quoted(name: str) -> str:
+    if '"' in name or "\n" in name or "\r" in name:
+        raise DataError(
+            f"the format {NAME!r} cannot hold the quote or line end in {name!r}; 'csv' and 'npz' can"
+        )
+    return f'"{name}"'
+
+
+def _partition(text: TextGraph) -> str | None:
+    if text.labels is None:
+        return None
+    classes = text.labels
+    if not all(is_whole(label) and label != MISSING_CLASS for label in classes if label):
+        lossy(NAME, "labels that are no whole numbers; the classes are numbered from 1")
+        number = {label: str(n) for n, label in enumerate(sorted(set(classes) - {""}), start=1)}
+        classes = [number.get(label, "") for label in classes]
+    rows = "".join(f"{label or MISSING_CLASS}\n" for label in classes)
+    return f"*Vertices {len(classes)}\n{rows}"

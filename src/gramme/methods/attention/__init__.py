@@ -1,0 +1,4 @@
+"""The paper's attention models, GrAMME-Fusion and GrAMME-SG.
+
+Start with ``estimator.py``, which both share; ``gramme_fusion.py`` and ``gramme_sg.py`` add what is their own.
+"""

@@ -1,0 +1,177 @@
+"""GrAMME-Fusion: attention within each layer, then a learned combination of the layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gramme.errors import DataError
+from gramme.graph import MultilayerGraph
+from gramme.methods import parameters as check
+from gramme.methods.attention.estimator import AttentionModel
+from gramme.nn import AttentionHop, FusionNetwork, MemberRandom, Network, Shape, Structure
+
+FUSE = ("end", "every hop")
+
+
+class GrammeFusion(AttentionModel):
+    """Semi-supervised node classifier that attends within each layer and fuses the layers.
+
+    Every layer has a stack of weighted attention hops; fusion heads combine what the layers found, and a softmax layer
+    predicts. Cost per epoch: linear in nodes, edges (or memberships, which stand for far more edges) and members.
+
+    Parameters
+    ----------
+    feature_dim : int
+        Columns of the random features (D in the paper).
+    hidden_dim : int
+        Columns of the embedding (d).
+    heads : int or mapping of layer name to int
+        Attention heads of a hop (H).
+    depth : int or mapping of layer name to int
+        Hops, the paper's stacked attention layers (T).
+    fusion_heads : int
+        Supra-fusion heads (K). Without ``feed_forward`` they multiply out to one factor per layer.
+    feed_forward : bool
+        A fully connected layer with activation between the K heads and the overall fusion.
+    fuse : {"every hop", "end"}
+        Combine the layers after every hop, as in the authors' code, or once at the end, as in the paper.
+    learning_rate, epochs, weight_decay : float, int, float
+        Of Adam on the full batch.
+    dropout : float
+        Share of inputs to a hop that are zeroed in a training step.
+    attention_dropout : float
+        Share of nodes that are not heard in a training step.
+    activation : {"elu", "relu", "tanh", "none"}
+    head_weights : {"nonnegative", "simplex", "free"}
+        How fusion weights are constrained: non-negative as in the paper, summing to one, or not at all.
+    combine_heads : {"weighted", "average", "concatenate"}
+        How the heads of a hop become one: summed with learned weights as in the paper, averaged, or side by side with
+        ``hidden_dim / heads`` columns each, as in other attention networks.
+    features : {"random", "given", "both"}, optional
+        Random features by node name, the graph's own, or both side by side. Where not given, the graph's own if it
+        has any, else random ones.
+    ensemble : int
+        Members with random features and starting weights of their own, trained together; probabilities are averaged.
+    validation_fraction : float
+        Share of the training labels that each member sets aside to know when to stop; 0 trains all epochs.
+    patience : int
+        Epochs without improvement on held-out labels before stopping.
+    class_weight : "balanced" or mapping of class to float, optional
+        Weight of the classes in the loss.
+    progress : bool, optional
+        Show a progress bar; by default in a terminal, when it takes more than two seconds.
+    device : str
+        "auto" takes a GPU if there is one.
+    random_state : int, numpy generator or None
+        The same number gives the same bits on the same machine.
+
+    Attributes
+    ----------
+    classes_, probabilities_, transduction_
+        As for every :class:`~gramme.methods.NodeClassifier`.
+    history_ : DataFrame
+        Loss and accuracy per epoch, means over the members; with held-out labels also theirs.
+    layer_importance_ : Series
+        Which layers the model leans on, summing to 1; ``layer_importances_`` has a row per member.
+    embedding_ : array, shape (nodes, members * hidden_dim)
+
+    References
+    ----------
+    U. S. Shanthamallu, J. J. Thiagarajan, H. Song, A. Spanias, "GrAMME: Semi-Supervised Learning using Multi-layered
+    Graph Attention Models", IEEE Transactions on Neural Networks and Learning Systems, 2019.
+
+    Examples
+    --------
+    >>> from gramme import datasets
+    >>> g = datasets.load("balance_scale")
+    >>> y = g.labels.copy()
+    >>> y[::2] = None  # every other node is unknown
+    >>> model = GrammeFusion(ensemble=2, epochs=30, random_state=0).fit(g, y)
+    >>> bool((model.predict() == g.labels)[::2].mean() > 0.8)
+    True
+    >>> model.layer_importance_.index.tolist()
+    ['left_weight', 'left_distance', 'right_weight', 'right_distance']
+    """
+
+    def __init__(
+        self,
+        *,
+        feature_dim: int = 128,
+        hidden_dim: int = 32,
+        heads: int | Mapping[str, int] = 2,
+        depth: int | Mapping[str, int] = 2,
+        fusion_heads: int = 5,
+        feed_forward: bool = False,
+        fuse: str = "every hop",
+        learning_rate: float = 0.01,
+        epochs: int = 40,
+        dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+        weight_decay: float = 0.0,
+        activation: str = "relu",
+        head_weights: str = "nonnegative",
+        combine_heads: str = "weighted",
+        features: str | None = None,
+        ensemble: int = 8,
+        validation_fraction: float = 0.0,
+        patience: int = 20,
+        class_weight: str | Mapping[Any, float] | None = None,
+        progress: bool | None = None,
+        device: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            feature_dim=feature_dim,
+            hidden_dim=hidden_dim,
+            heads=heads,
+            depth=depth,
+            learning_rate=learning_rate,
+            epochs=epochs,
+            dropout=dropout,
+            attention_dropout=attention_dropout,
+            weight_decay=weight_decay,
+            activation=activation,
+            head_weights=head_weights,
+            combine_heads=combine_heads,
+            features=features,
+            ensemble=ensemble,
+            validation_fraction=validation_fraction,
+            patience=patience,
+            class_weight=class_weight,
+            progress=progress,
+            device=device,
+            random_state=random_state,
+        )
+        self.fusion_heads = fusion_heads
+        self.feed_forward = feed_forward
+        self.fuse = fuse
+
+    def _check_parameters(self, graph: MultilayerGraph) -> None:
+        super()._check_parameters(graph)
+        check.whole("fusion_heads", self.fusion_heads)
+        check.flag("feed_forward", self.feed_forward)
+        check.choice("fuse", self.fuse, FUSE)
+        if self.fuse == "every hop" and len(set(self._per_layer("depth", graph))) > 1:
+            raise DataError(
+                "layers that are fused at every hop need the same depth; use fuse='end'"
+            )
+
+    def _network(self, shape: Shape, random: MemberRandom) -> Network:
+        return FusionNetwork(
+            shape,
+            random,
+            fusion_heads=self.fusion_heads,
+            feed_forward=self.feed_forward,
+            fuse=self.fuse,
+        )
+
+    def _structure(self, graph: MultilayerGraph) -> Structure:
+        return FusionNetwork.structure(graph, self.shape_)
+
+    def _hops(self, network: Network, layer: int) -> tuple[list[AttentionHop], int]:
+        assert isinstance(network, FusionNetwork)
+        for group, hops in zip(network.groups, network.hops, strict=True):
+            if layer in group:
+                return list(hops), group.index(layer)  # type: ignore[call-overload]
+        raise IndexError(layer)

@@ -1,0 +1,377 @@
+"""GrammeAuto: attention, propagation and a linear model mixed by how well each predicts labels it has not seen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from gramme.errors import DataError, GrammeWarning
+from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.methods import parameters as check
+from gramme.methods.attention.estimator import AttentionModel
+from gramme.methods.attention.gramme_fusion import GrammeFusion
+from gramme.methods.attention.inputs import SOURCES
+from gramme.methods.auto.mixing import (
+    Floats,
+    calibrating_exponent,
+    doubted,
+    mixture_weights,
+    pooled,
+    sharpened,
+)
+from gramme.methods.auto.mixture_words import mixture_in_words
+from gramme.methods.auto.out_of_fold import fit_out_of_fold
+from gramme.methods.base import NodeClassifier
+from gramme.methods.labels import KnownLabels, known_labels
+from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic, numbers_needed
+from gramme.methods.linear.one_hot_logistic import OneHotLogistic
+from gramme.methods.linear.spectral_logistic import SpectralLogistic
+from gramme.methods.propagation.label_propagation import LabelPropagation
+from gramme.methods.propagation.settings_choice import class_prior, split_folds
+from gramme.methods.saving import Learned, plain, restored
+
+ATTENTION = "gramme-fusion"
+KINDS: dict[str, Callable[..., NodeClassifier]] = {
+    "label-propagation": LabelPropagation,
+    "one-hot-logistic": OneHotLogistic,
+    "spectral-logistic": SpectralLogistic,
+    "neighbourhood-logistic": NeighbourhoodLogistic,
+    ATTENTION: GrammeFusion,
+}
+"""The ingredients in the order they are fitted: the cheap ones first, so that little is lost by an interrupt."""
+
+CREDIT = {
+    "label-propagation": 0.25,
+    "one-hot-logistic": 0.25,
+    "spectral-logistic": 0.25,
+    "neighbourhood-logistic": 1.0,
+    ATTENTION: 0.25,
+}
+"""Labels each ingredient is credited with beforehand (see ``mixing``); chosen on training labels, docs/auto.md."""
+HEAD_START = 2.0
+"""Labels that the spectral model, which has least to learn, is credited with besides where there are few ..."""
+FEW = 10  # ... which is so many; beyond, the head start falls with the square of their number
+
+DECAY = 0.2
+"""Weight decay of the attention model, divided by the number of labels: the loss is a mean over them, so that what is
+believed of the weights beforehand counts the less the more labels there are."""
+
+LARGE = 4_000_000
+"""Edges, memberships and nodes over all layers, beyond which the attention model would take hours of CPU time."""
+MOST = 200_000_000  # numbers in an ingredient's table, beyond which it is not made
+SHARED = ("classes", "layers", "nodes")  # what all ingredients know alike is saved once
+
+
+class GrammeAuto(NodeClassifier):
+    """The method to use when you do not know which to use.
+
+    Where like joins like, label propagation is hard to beat; where layers are columns of a table, a linear model on the
+    groups; where labels are few, a linear model on where walks lead; elsewhere attention. All of them are fitted, and
+    the labels themselves decide how much each counts: the training labels are split into folds, every ingredient
+    predicts each label without having seen its fold, and the mixture weights are those under which these labels are
+    most probable, drawn towards a prior where labels are few. The ingredients' probabilities are pooled with these
+    weights and calibrated on the same predictions.
+
+    Cost: about three times that of :class:`GrammeFusion`. The folds of the attention model are further members of
+    its ensemble, trained in the same batched program.
+
+    Parameters
+    ----------
+    ensemble : int
+        Members of the attention model that see all labels; beside them two are trained for each fold.
+    folds : int
+        Folds of the training labels.
+    epochs : int
+        Training steps of the attention model.
+    ingredients : sequence of str, optional
+        Some of ``"gramme-fusion"``, ``"label-propagation"``, ``"one-hot-logistic"``, ``"spectral-logistic"`` and, for
+        graphs with features, ``"neighbourhood-logistic"``. All that apply where not given; beyond four million edges,
+        memberships and nodes over all layers the attention model, which would take hours, is left out with a warning.
+    features : {"random", "given", "both"}, optional
+        What the attention model starts from; the graph's own features where it has them, else random ones.
+    progress : bool, optional
+        Whether to show a progress bar; where not given, for what takes longer than two seconds, in a terminal.
+    device : str
+        ``"auto"``, ``"cpu"``, ``"cuda"``, ...
+    random_state : int, numpy generator or None
+
+    Attributes
+    ----------
+    classes_, probabilities_, transduction_
+        As for every :class:`~gramme.methods.NodeClassifier`.
+    ingredients_ : DataFrame
+        One row per ingredient: ``ingredient``, ``weight`` in the mixture, and ``accuracy`` and ``log_loss`` on training
+        labels it had not seen (NaN where there was nothing to test).
+    explanation_ : str
+        In words, what the predictions lean on.
+    layer_importance_ : Series
+        The ingredients' own layer importances, each counted by its weight; sums to 1.
+    models_ : dict of str to NodeClassifier
+        The fitted ingredients by name.
+    exponent_ : float
+        What the pooled probabilities are raised to, to be neither too sure nor too unsure.
+
+    Examples
+    --------
+    >>> from gramme import datasets
+    >>> g = datasets.load("balance_scale")
+    >>> y = g.labels.copy()
+    >>> y[np.arange(625) % 4 != 0] = None  # three of four nodes are unknown
+    >>> model = GrammeAuto(random_state=0).fit(g, y)
+    >>> bool((model.predict() == g.labels)[y == None].mean() > 0.85)
+    True
+    >>> model.ingredients_["ingredient"].tolist()
+    ['label-propagation', 'one-hot-logistic', 'spectral-logistic', 'gramme-fusion']
+    """
+
+    models_: dict[str, NodeClassifier]
+    ingredients_: pd.DataFrame
+    exponent_: float
+    class_counts_: NDArray[np.int64]
+
+    def __init__(
+        self,
+        *,
+        ensemble: int = 8,
+        folds: int = 5,
+        epochs: int = 40,
+        ingredients: Sequence[str] | None = None,
+        features: str | None = None,
+        progress: bool | None = None,
+        device: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.ensemble = ensemble
+        self.folds = folds
+        self.epochs = epochs
+        self.ingredients = ingredients
+        self.features = features
+        self.progress = progress
+        self.device = device
+        self.random_state = random_state
+
+    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
+        graph = self._check_graph(graph)
+        names = self._check_parameters(graph)
+        known = known_labels(graph, y)
+        seed = check.seed_of(self.random_state)
+        self._begin(graph, known)
+        self.class_counts_ = np.bincount(known.codes, minlength=len(known.classes))
+        fold = split_folds(known.codes, self.folds, seed)
+        self.models_ = {}
+        unseen: list[Floats] = []
+        # where the neighbourhood model looks at the features, the groups alone are left to the other linear model
+        use_features = "neighbourhood-logistic" not in names
+        for name in names:
+            model = self._ingredient(name, known.nodes.size, seed, use_features)
+            unseen.append(fit_out_of_fold(model, graph, known, fold))
+            self.models_[name] = model
+            if np.isnan(unseen[-1]).any():  # the user pressed Ctrl-C: make do with what there is
+                break
+        self._mix(known, unseen)
+        self._finish(self._mixture(graph, fitted=True), known)
+        return self
+
+    def _check_parameters(self, graph: MultilayerGraph) -> list[str]:
+        check.whole("ensemble", self.ensemble)
+        check.whole("folds", self.folds, 2)
+        check.whole("epochs", self.epochs)
+        check.choice("features", self.features, (None, *SOURCES))
+        if self.progress is not None:
+            check.flag("progress", self.progress)
+        check.device_of(self.device)
+        if self.ingredients is None:
+            return _fitting_ingredients(graph)
+        if isinstance(self.ingredients, str) or not len(self.ingredients):
+            raise DataError(
+                f"ingredients must be a list of names, not {self.ingredients!r}; there are: {', '.join(KINDS)}"
+            )
+        for name in self.ingredients:
+            check.choice("ingredients", name, KINDS)
+        return [name for name in KINDS if name in self.ingredients]
+
+    def _ingredient(
+        self, name: str, labels: int, seed: int, use_features: bool = True
+    ) -> NodeClassifier:
+        if name == "one-hot-logistic":
+            return OneHotLogistic(use_features=use_features, weigh_layers=True, random_state=seed)
+        if name != ATTENTION:
+            return KINDS[name](random_state=seed)
+        return GrammeFusion(
+            ensemble=self.ensemble,
+            epochs=self.epochs,
+            weight_decay=DECAY / labels,
+            features=self.features,
+            progress=self.progress,
+            device=self.device,
+            random_state=seed,
+        )
+
+    # Mixing
+
+    def _mix(self, known: KnownLabels, unseen: list[Floats]) -> None:
+        """Weights and exponent from what the ingredients say of labels they have not seen."""
+        prior = class_prior(self.class_counts_)
+        # the only label of a class cannot be predicted from the others, which speaks against nobody
+        tested = self.class_counts_[known.codes] > 1
+        for found in unseen:
+            tested &= ~np.isnan(found).any(axis=1)
+        codes = known.codes[tested]
+        rows = np.arange(codes.size)
+        kept = [doubted(found[tested], prior) for found in unseen]
+        own = np.stack([found[rows, codes] for found in kept], axis=1)
+        weights = mixture_weights(own, credits(list(self.models_), known.nodes.size))
+        self.exponent_ = calibrating_exponent(pooled(kept, weights), codes)
+        right = [
+            float((found.argmax(1) == codes).mean()) if codes.size else np.nan for found in kept
+        ]
+        losses = [float(-np.log(column).mean()) if codes.size else np.nan for column in own.T]
+        self.ingredients_ = pd.DataFrame(
+            {
+                "ingredient": list(self.models_),
+                "weight": weights,
+                "accuracy": right,
+                "log_loss": losses,
+            }
+        )
+
+    def _mixture(self, graph: MultilayerGraph, *, fitted: bool = False) -> NDArray[np.float32]:
+        prior = class_prior(self.class_counts_)
+        parts = [
+            doubted(model.predict_proba(None if fitted else graph), prior)
+            for model in self.models_.values()
+        ]
+        mixed = pooled(parts, self.ingredients_["weight"].to_numpy())
+        return sharpened(mixed, self.exponent_).astype(np.float32)
+
+    def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        return self._mixture(graph)
+
+    # Explaining
+
+    @cached_property
+    def layer_importance_(self) -> pd.Series:
+        """Which layers the mixture leans on: the ingredients' own importances, each counted by its weight."""
+        self._check_fitted()
+        shares = [model.layer_importance_.to_numpy() for model in self.models_.values()]
+        combined = self.ingredients_["weight"].to_numpy() @ np.stack(shares)
+        return pd.Series(combined, index=self.layers_, name="importance")
+
+    @cached_property
+    def explanation_(self) -> str:
+        """What the predictions lean on, in words."""
+        self._check_fitted()
+        weights = dict(zip(self.models_, self.ingredients_["weight"], strict=True))
+        layers = {name: model.layer_importance_ for name, model in self.models_.items()}
+        return mixture_in_words(weights, layers)
+
+    @property
+    def attention_(self) -> AttentionModel:
+        """The attention model whose embedding, history and attention this shows; missing where none takes part."""
+        model = self.models_.get(ATTENTION)
+        if isinstance(model, AttentionModel):
+            return model
+        raise AttributeError("there is no attention model among the ingredients")
+
+    @property
+    def embedding_(self) -> NDArray[np.float32]:
+        """The embedding of the nodes by the attention model."""
+        return self.attention_.embedding_
+
+    @property
+    def history_(self) -> pd.DataFrame:
+        """The training history of the attention model."""
+        return self.attention_.history_
+
+    def embed(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        """The embedding of a graph's nodes by the attention model."""
+        self._check_fitted()
+        return self.attention_.embed(graph)
+
+    def node_attention(
+        self, layer: str, *, hop: int = 1, graph: MultilayerGraph | None = None
+    ) -> pd.Series:
+        """Who is listened to in a layer by the attention ingredient; see :meth:`GrammeFusion.node_attention`."""
+        self._check_fitted()
+        return self.attention_.node_attention(layer, hop=hop, graph=graph)
+
+    # Saving
+
+    def _learned(self) -> Learned:
+        learned = super()._learned()
+        learned.record["exponent"] = self.exponent_
+        learned.record["ingredients"] = self.ingredients_.astype(object).to_dict(orient="list")
+        learned.record["models"] = {}
+        learned.tensors["class_counts"] = torch.from_numpy(self.class_counts_)
+        for name, model in self.models_.items():
+            inner = model._learned()
+            learned.record["models"][name] = {
+                "parameters": {key: plain(value, key) for key, value in model.get_params().items()},
+                "learned": {key: v for key, v in inner.record.items() if key not in SHARED},
+            }
+            learned.tensors |= {f"{name}/{key}": value for key, value in inner.tensors.items()}
+        return learned
+
+    def _restore(self, learned: Learned) -> None:
+        super()._restore(learned)
+        record = learned.record
+        self.exponent_ = float(record["exponent"])
+        self.class_counts_ = learned.tensors["class_counts"].numpy()
+        self.ingredients_ = pd.DataFrame(record["ingredients"])
+        self.models_ = {}
+        shared = {key: record[key] for key in SHARED}
+        for name in self.ingredients_["ingredient"]:
+            saved = record["models"][name]
+            parameters = {key: restored(value) for key, value in saved["parameters"].items()}
+            tensors = {
+                key.removeprefix(f"{name}/"): value
+                for key, value in learned.tensors.items()
+                if key.startswith(f"{name}/")
+            }
+            model = KINDS[name](**parameters)
+            model._restore(Learned(saved["learned"] | shared, tensors))
+            self.models_[name] = model
+        if self.class_counts_.shape != self.classes_.shape:
+            raise ValueError("the class counts do not match the classes")
+
+
+def credits(names: Sequence[str], labels: int) -> list[float]:
+    """What the ingredients are credited with where there are so many labels.
+
+    >>> credits(["label-propagation", "spectral-logistic"], 5)
+    [0.25, 2.25]
+    >>> credits(["label-propagation", "spectral-logistic"], 100)
+    [0.25, 0.27]
+    """
+    start = HEAD_START * min(1.0, FEW / labels) ** 2
+    return [CREDIT[name] + start * (name == "spectral-logistic") for name in names]
+
+
+def _fitting_ingredients(graph: MultilayerGraph) -> list[str]:
+    """Those that can be used on a graph in sensible time."""
+    names = list(KINDS)
+    if not 0 < numbers_needed(graph) <= MOST:
+        names.remove("neighbourhood-logistic")
+    if graph.num_nodes * 2 * SpectralLogistic().dim > MOST:
+        names.remove("spectral-logistic")
+    size = graph.num_nodes * graph.num_layers
+    for layer in graph.layers.values():
+        size += (
+            layer.num_memberships if isinstance(layer, MembershipLayer) else layer.to_scipy().nnz
+        )
+    if size > LARGE:
+        warnings.warn(
+            f"the graph has {size:,} edges, memberships and nodes over all layers; the attention model would take "
+            f"hours and is left out (ingredients={[*names]!r} brings it back)",
+            GrammeWarning,
+            stacklevel=4,
+        )
+        names.remove(ATTENTION)
+    return names

@@ -1,0 +1,1 @@
+"""Embeddings learned without labels, then a classifier: the paper's baselines. Start with ``estimator.py``."""

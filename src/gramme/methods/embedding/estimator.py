@@ -1,0 +1,184 @@
+"""What the embedding baselines share: an embedding that sees no labels, then logistic regression on the known ones.
+
+The embedding depends on the graph, the settings and the seed only, so it is kept on disk and serves every split and
+training percentage (:mod:`gramme.methods.embedding.cache`). A method with several candidate settings chooses among
+them by cross-validation on the training labels.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from gramme.graph import MultilayerGraph
+from gramme.methods import parameters as check
+from gramme.methods.base import NodeClassifier
+from gramme.methods.embedding.cache import Embedding, cached
+from gramme.methods.labels import KnownLabels, known_labels
+from gramme.methods.saving import Learned
+
+Settings = dict[str, Any]
+_FOLDS = 5
+
+
+class EmbeddingModel(NodeClassifier):
+    """Base of the methods that embed and then classify.
+
+    Parameters
+    ----------
+    C : float
+        Inverse strength of the logistic regression's penalty, as in scikit-learn.
+    standardise : bool
+        Give every column of the embedding mean 0 and variance 1 over all nodes before the regression.
+    cache : bool
+        Keep the embedding on disk and use one that is there. Only with a number as ``random_state``.
+    random_state : int, numpy generator or None
+
+    Attributes
+    ----------
+    embedding_ : array of float32, shape (nodes, columns)
+        Zero for a node without a neighbour in any layer.
+    settings_ : dict
+        The settings of the embedding, chosen ones included.
+    saved_seconds_ : pair of float
+        CPU and wall seconds that embeddings found in the cache had cost when they were made: what this fit was spared.
+    """
+
+    embedding_: Embedding
+    settings_: Settings
+    saved_seconds_: tuple[float, float]
+
+    def __init__(self, *, C: float, standardise: bool, cache: bool, random_state: Any) -> None:
+        self.C = C
+        self.standardise = standardise
+        self.cache = cache
+        self.random_state = random_state
+
+    @abstractmethod
+    def _candidates(self) -> list[Settings]:
+        """Settings to choose from, each all that decides an embedding, as JSON can hold it."""
+
+    @abstractmethod
+    def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
+        """The embedding of a graph's nodes, shape (nodes, columns)."""
+
+    def _check_parameters(self) -> None:
+        check.number("C", self.C, 0, open_low=True)
+        check.flag("standardise", self.standardise)
+        check.flag("cache", self.cache)
+
+    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
+        graph = self._check_graph(graph)
+        self._check_parameters()
+        known = known_labels(graph, y)
+        candidates = self._candidates()
+        seed = check.seed_of(self.random_state)
+        self._begin(graph, known)
+        self.seed_, self.saved_seconds_ = seed, (0.0, 0.0)
+        embeddings = [self._embedding(graph, settings) for settings in candidates]
+        inputs = [self._inputs(embedding) for embedding in embeddings]
+        best = _best(inputs, known, self.C, seed)
+        self.embedding_, self.settings_ = embeddings[best], candidates[best]
+        everyone = np.arange(graph.num_nodes)
+        self._finish(
+            _predicted(
+                inputs[best], known.nodes, known.codes, everyone, len(known.classes), self.C
+            ),
+            known,
+        )
+        return self
+
+    def _embedding(self, graph: MultilayerGraph, settings: Settings) -> Embedding:
+        def compute() -> Embedding:
+            return self._embed(graph, settings, self.seed_)
+
+        if not self.cache or not isinstance(self.random_state, (int, np.integer)):
+            return compute()
+        kept = cached(graph, settings | {"seed": self.seed_}, compute)
+        if not kept.fresh:
+            cpu, wall = self.saved_seconds_
+            self.saved_seconds_ = (cpu + kept.cpu_seconds, wall + kept.wall_seconds)
+        return kept.embedding
+
+    def _inputs(self, embedding: Embedding) -> NDArray[np.float64]:
+        """What the regression sees; labels play no part in it."""
+        values = embedding.astype(np.float64)
+        return StandardScaler().fit_transform(values) if self.standardise else values
+
+    def _learned(self) -> Learned:
+        learned = super()._learned()
+        learned.record |= {"settings": json.dumps(self.settings_), "seed": self.seed_}
+        learned.tensors["embedding"] = torch.from_numpy(self.embedding_)
+        return learned
+
+    def _restore(self, learned: Learned) -> None:
+        super()._restore(learned)
+        self.settings_ = json.loads(learned.record["settings"])
+        self.seed_ = learned.record["seed"]
+        self.embedding_ = learned.tensors["embedding"].numpy()
+        if self.embedding_.ndim != 2 or len(self.embedding_) != len(self.nodes_):
+            raise ValueError("the embedding does not match the nodes")
+
+
+def layer_mean(vectors: Sequence[Embedding]) -> Embedding:
+    """The mean of a node's vectors over the layers where it has one; zero where it has none.
+
+    A node that is absent from a layer, or alone in it, has the vector zero there, which says nothing about it.
+    """
+    total = np.sum(vectors, axis=0, dtype=np.float64)
+    placed = np.sum([np.any(one != 0, axis=1) for one in vectors], axis=0)
+    mean: Embedding = (total / np.maximum(placed, 1)[:, None]).astype(np.float32)
+    return mean
+
+
+def _predicted(
+    inputs: NDArray[np.float64],
+    nodes: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    wanted: NDArray[np.int64],
+    classes: int,
+    C: float,
+) -> NDArray[np.float64]:
+    """Class probabilities of the wanted nodes by logistic regression on the given ones; a class not given gets 0."""
+    probabilities = np.zeros((wanted.size, classes))
+    found = np.unique(codes)
+    if found.size == 1:
+        probabilities[:, found] = 1.0
+        return probabilities
+    model = LogisticRegression(C=C, max_iter=2000).fit(inputs[nodes], codes)
+    probabilities[:, found] = model.predict_proba(inputs[wanted])
+    return probabilities
+
+
+def _best(inputs: Sequence[NDArray[np.float64]], known: KnownLabels, C: float, seed: int) -> int:
+    """The place of the inputs that do best in cross-validation on the known labels; the first among equals."""
+    if len(inputs) == 1:
+        return 0
+    folds = _folds(known.codes, seed)
+    right = np.zeros(len(inputs))
+    for place, values in enumerate(inputs):
+        for fold in range(int(folds.max()) + 1):
+            inside, outside = known.nodes[folds != fold], known.nodes[folds == fold]
+            if not inside.size:
+                continue
+            codes = known.codes[folds != fold]
+            guess = _predicted(values, inside, codes, outside, len(known.classes), C)
+            right[place] += (guess.argmax(axis=1) == known.codes[folds == fold]).sum()
+    return int(right.argmax())
+
+
+def _folds(codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """A fold for each label, the classes dealt out evenly."""
+    shuffled = np.random.default_rng(seed).permutation(codes.size)
+    order = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    folds = np.empty(codes.size, dtype=np.int64)
+    folds[order] = np.arange(codes.size) % min(_FOLDS, codes.size)
+    return folds

@@ -1,0 +1,106 @@
+"""LINE: neighbours get similar vectors (first order), and so do nodes with the same neighbours (second order)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramme.errors import DataError
+from gramme.graph import MultilayerGraph
+from gramme.methods import parameters as check
+from gramme.methods.embedding.cache import Embedding
+from gramme.methods.embedding.estimator import EmbeddingModel, Settings, layer_mean
+
+_SAMPLES_PER_NODE = 500
+
+
+class LINE(EmbeddingModel):
+    """Node classifier on LINE embeddings, one per layer, averaged over the layers.
+
+    Half of the columns come from first-order proximity, half from second-order; each half of a node's vector is scaled
+    to length 1, as the authors' programs do before they join them. Edges are drawn in proportion to their weight, on a
+    membership layer through its groups. Cost: samples * (negative + 1) * dim multiplications per layer, about half a
+    second per million samples, whatever the number of edges.
+
+    Parameters
+    ----------
+    dim : int
+        Columns of the embedding, an even number; 100 in the GrAMME paper.
+    samples : int or None
+        Edges drawn per layer and order. None: 500 per node that has neighbours in the layer. It matters: with too few
+        the vectors stay where they started, with too many they know each edge by heart and lose the larger structure.
+    negative : int
+        Noise nodes per edge.
+    C, standardise, cache, random_state
+        As for :class:`~gramme.methods.embedding.estimator.EmbeddingModel`.
+
+    Attributes
+    ----------
+    classes_, probabilities_, transduction_
+        As for every :class:`~gramme.methods.NodeClassifier`.
+    embedding_ : array of float32, shape (nodes, dim)
+        The mean over the layers where a node has neighbours; zero where it has none at all.
+    settings_ : dict
+
+    References
+    ----------
+    J. Tang, M. Qu, M. Wang, M. Zhang, J. Yan, Q. Mei, "LINE: Large-scale Information Network Embedding", WWW 2015.
+    """
+
+    def __init__(
+        self,
+        *,
+        dim: int = 100,
+        samples: int | None = None,
+        negative: int = 5,
+        C: float = 1.0,
+        standardise: bool = True,
+        cache: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(C=C, standardise=standardise, cache=cache, random_state=random_state)
+        self.dim = dim
+        self.samples = samples
+        self.negative = negative
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if check.whole("dim", self.dim) % 2:
+            raise DataError(f"dim must be even, half for each order, not {self.dim!r}")
+        if self.samples is not None:
+            check.whole("samples", self.samples)
+        check.whole("negative", self.negative)
+
+    def _candidates(self) -> list[Settings]:
+        samples = None if self.samples is None else int(self.samples)
+        found = {"embedding": "LINE", "dim": int(self.dim), "samples": samples}
+        return [found | {"negative": int(self.negative)}]
+
+    def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
+        from gramme.ops.edge_sampling import edge_vectors  # numba takes a while to import
+        from gramme.ops.walk_graph import walk_graph
+
+        found = []
+        for place, layer in enumerate(graph.layers.values()):
+            edges = walk_graph([layer])
+            linked = int((edges.mass > 0).sum())
+            halves = [
+                edge_vectors(
+                    edges,
+                    order=order,
+                    dim=settings["dim"] // 2,
+                    samples=settings["samples"] or _SAMPLES_PER_NODE * linked,
+                    negative=settings["negative"],
+                    seed=seed + place,
+                )
+                for order in (1, 2)
+            ]
+            found.append(np.concatenate([_unit_rows(half) for half in halves], axis=1))
+        return layer_mean(found)
+
+
+def _unit_rows(vectors: Embedding) -> Embedding:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Embedding = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return scaled

@@ -1,0 +1,166 @@
+"""PMNE: three ways to embed many layers with node2vec: merge the networks, join the results, or hop between layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramme.graph import MultilayerGraph
+from gramme.methods import parameters as check
+from gramme.methods.embedding.cache import Embedding
+from gramme.methods.embedding.deepwalk import WalkModel, trained, walk_vectors
+from gramme.methods.embedding.estimator import Settings
+
+
+class PMNENetwork(WalkModel):
+    """PMNE by network aggregation (``pmne-n``): node2vec on all layers merged into one network.
+
+    An edge of the merged network weighs as much as it does in all layers together; nothing is materialised. Settings
+    are those of the authors' program: 10 walks of 80 nodes per node. It weighs a step back, and one further away, half
+    as much as one to a common neighbour, which is p = q = 2 in node2vec's terms. Cost: as
+    :class:`~gramme.methods.DeepWalk` on a single layer, in proportion to walks_per_node * walk_length * window.
+
+    Parameters
+    ----------
+    p, q : float
+        Return and in-out parameter of node2vec.
+    dim, window, walks_per_node, walk_length, epochs, negative
+        As for :class:`~gramme.methods.DeepWalk`.
+    C, standardise, cache, random_state
+        As for :class:`~gramme.methods.embedding.estimator.EmbeddingModel`.
+
+    Attributes
+    ----------
+    classes_, probabilities_, transduction_
+        As for every :class:`~gramme.methods.NodeClassifier`.
+    embedding_ : array of float32, shape (nodes, dim)
+        Zero for a node without neighbours.
+    settings_ : dict
+
+    References
+    ----------
+    W. Liu, P.-Y. Chen, S. Yeung, T. Suzumura, L. Chen, "Principled Multilayer Network Embedding", ICDM Workshops 2017.
+    """
+
+    _kind = "walks on all layers merged"
+
+    def __init__(
+        self,
+        *,
+        p: float = 2.0,
+        q: float = 2.0,
+        dim: int = 100,
+        window: int = 10,
+        walks_per_node: int = 10,
+        walk_length: int = 80,
+        epochs: int = 1,
+        negative: int = 5,
+        C: float = 1.0,
+        standardise: bool = True,
+        cache: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            dim=dim,
+            window=window,
+            walks_per_node=walks_per_node,
+            walk_length=walk_length,
+            epochs=epochs,
+            negative=negative,
+            C=C,
+            standardise=standardise,
+            cache=cache,
+            random_state=random_state,
+        )
+        self.p = p
+        self.q = q
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check.number("p", self.p, 0, open_low=True)
+        check.number("q", self.q, 0, open_low=True)
+
+    def _candidates(self) -> list[Settings]:
+        return [self._walk_settings(self._kind, self.p, self.q)]
+
+    def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
+        from gramme.ops.walks import Walks  # numba takes a while to import
+
+        layers = list(graph.layers.values())
+        how = {name: settings[name] for name in ("p", "q", "hop") if name in settings}
+        return trained(
+            Walks.of(layers, length=settings["walk_length"], seed=seed, **how), settings, seed
+        )
+
+
+class PMNEResults(PMNENetwork):
+    """PMNE by results aggregation (``pmne-r``), the variant the GrAMME paper reports: node2vec per layer, side by side.
+
+    ``embedding_`` has layers * dim columns, zero in the columns of layers where a node has no neighbours. Cost: as
+    :class:`~gramme.methods.DeepWalk`, in proportion to walks_per_node * walk_length * window per node and layer.
+    Parameters and reference: see :class:`PMNENetwork`.
+    """
+
+    _kind = "walks per layer, side by side"
+
+    def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
+        return np.concatenate(walk_vectors(graph, settings, seed), axis=1)
+
+
+class PMNECoanalysis(PMNENetwork):
+    """PMNE by layer co-analysis (``pmne-c``): walks that hop between the layers, one vector per node.
+
+    Before each step the walk changes, with probability ``hop``, to another layer where its node has neighbours, each as
+    likely. The first step in a new layer is in proportion to weight, since where the walk came from says nothing there.
+    Cost: as :class:`PMNENetwork`.
+
+    Parameters
+    ----------
+    hop : float
+        Probability to change the layer before a step (r in the PMNE paper; 0.5 in the authors' program).
+    p, q, dim, window, walks_per_node, walk_length, epochs, negative, C, standardise, cache, random_state
+        See :class:`PMNENetwork`, also for attributes and reference.
+    """
+
+    def __init__(
+        self,
+        *,
+        hop: float = 0.5,
+        p: float = 2.0,
+        q: float = 2.0,
+        dim: int = 100,
+        window: int = 10,
+        walks_per_node: int = 10,
+        walk_length: int = 80,
+        epochs: int = 1,
+        negative: int = 5,
+        C: float = 1.0,
+        standardise: bool = True,
+        cache: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            p=p,
+            q=q,
+            dim=dim,
+            window=window,
+            walks_per_node=walks_per_node,
+            walk_length=walk_length,
+            epochs=epochs,
+            negative=negative,
+            C=C,
+            standardise=standardise,
+            cache=cache,
+            random_state=random_state,
+        )
+        self.hop = hop
+
+    _kind = "walks that hop between layers"
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check.number("hop", self.hop, 0, np.nextafter(1, 2))
+
+    def _candidates(self) -> list[Settings]:
+        return [one | {"hop": float(self.hop)} for one in super()._candidates()]

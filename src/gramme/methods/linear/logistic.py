@@ -1,0 +1,140 @@
+"""What the linear models share: the regression, a penalty chosen on training labels, importances of layers, saving."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from gramme.methods.base import NodeClassifier
+from gramme.methods.labels import KnownLabels
+from gramme.methods.propagation.settings_choice import split_folds
+from gramme.methods.saving import Learned
+
+FOLDS = 5
+ENOUGH = 10_000  # labels that C is chosen on at most
+MANY = 1_000  # labels from which a copy takes over penalties: chosen on so many, they tell nothing of one of them
+
+Floats = NDArray[np.float64]
+Table = Any  # a numpy array or a scipy sparse one
+
+
+class LinearModel(NodeClassifier):
+    """A method whose predictions are a regression on the columns of a table."""
+
+    C_: float
+    coefficients_: Floats
+    intercept_: Floats
+    layer_importance_: pd.Series
+
+    def _learned(self) -> Learned:
+        learned = super()._learned()
+        learned.record |= {"C": self.C_, "importance": self.layer_importance_.tolist()}
+        learned.tensors |= {
+            "coefficients": torch.from_numpy(self.coefficients_),
+            "intercept": torch.from_numpy(self.intercept_),
+        }
+        return learned
+
+    def _restore(self, learned: Learned) -> None:
+        super()._restore(learned)
+        record, tensors = learned.record, learned.tensors
+        self.C_ = float(record["C"])
+        self.coefficients_ = tensors["coefficients"].numpy()
+        self.intercept_ = tensors["intercept"].numpy()
+        self.layer_importance_ = pd.Series(
+            record["importance"], index=self.layers_, name="importance"
+        )
+
+    def _check_columns(self, columns: int) -> None:
+        """That what was restored fits a table with so many columns."""
+        if self.coefficients_.shape != (columns, len(self.classes_)):
+            raise ValueError("the coefficients do not match the columns and classes")
+        if self.intercept_.shape != self.classes_.shape:
+            raise ValueError("the intercepts do not match the classes")
+
+
+def class_shares(table: Table, coefficients: Floats, intercept: Floats) -> Floats:
+    """Class probabilities of the rows of a table."""
+    scores = table @ coefficients + intercept
+    scores -= scores.max(axis=1, keepdims=True)
+    weights = np.exp(scores)
+    result: Floats = weights / weights.sum(axis=1, keepdims=True)
+    return result
+
+
+def regression(
+    rows: Table, codes: NDArray[np.int64], classes: int, strength: float, max_iter: int = 500
+) -> tuple[Floats, Floats]:
+    """Coefficients (columns, classes) and intercepts; classes that are not among the codes get no chance."""
+    found = np.unique(codes)
+    coefficients = np.zeros((rows.shape[1], classes))
+    intercept = np.where(np.isin(np.arange(classes), found), 0.0, -np.inf)
+    if rows.shape[1] == 0:  # nothing to tell nodes by but how frequent the classes are
+        intercept[found] = np.log(np.bincount(codes)[found])
+    elif found.size > 1:
+        model = LogisticRegression(C=strength, max_iter=max_iter)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the penalty keeps it near
+            model.fit(rows, codes)
+        # of two classes scikit-learn keeps one column, the second one's
+        learned = found[1:] if found.size == 2 else found
+        coefficients[:, learned] = model.coef_.T
+        intercept[learned] = model.intercept_
+    return coefficients, intercept
+
+
+def chosen_strength(
+    rows: Table,
+    known: KnownLabels,
+    strengths: Sequence[float],
+    seed: int,
+    max_iter: int = 500,
+    caution: float = 0.0,
+) -> float:
+    """The C with the least log loss on held-out training labels; the first where there is nothing to test.
+
+    Caution is what the loss must be lower by for a C ten times the first one; four times that for a hundred times.
+    """
+    codes, classes = known.codes, len(known.classes)
+    if codes.size > ENOUGH:
+        some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:ENOUGH])
+        rows, codes = rows[some], codes[some]
+    tested = np.bincount(codes, minlength=classes)[codes] > 1
+    if not tested.any() or rows.shape[1] == 0:
+        return strengths[0]
+    fold = split_folds(codes, FOLDS, seed)
+    losses = []
+    for strength in strengths:
+        loss = caution * float(np.log10(strength / strengths[0])) ** 2
+        for number in range(int(fold.max()) + 1):
+            held = fold == number
+            fitted = regression(rows[~held], codes[~held], classes, strength, max_iter)
+            own = class_shares(rows[held], *fitted)[np.arange(int(held.sum())), codes[held]]
+            loss -= float(np.log(np.maximum(own, 1e-3))[tested[held]].sum())
+        losses.append(loss)
+    return strengths[int(np.argmin(losses))]
+
+
+def importances(parts: Iterable[Floats], layers: list[str]) -> pd.Series:
+    """How much each layer's part of the scores, (nodes, classes), differs from node to node, summing to 1.
+
+    >>> importances(
+    ...     [np.array([[0.0, 3.0], [3.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])], ["a", "b"]
+    ... ).tolist()
+    [0.75, 0.25]
+    """
+    sizes = []
+    for scores in parts:
+        scores = scores - scores.mean(axis=1, keepdims=True)
+        sizes.append(float((scores - scores.mean(axis=0)).std()))
+    total = sum(sizes)
+    shares = [size / total if total > 0 else 1 / len(sizes) for size in sizes]
+    return pd.Series(shares, index=layers, name="importance")

@@ -1,0 +1,260 @@
+"""Where a walk over all layers leads from a node, beyond where every walk leads: an embedding that needs no labels.
+
+Layers count alike: each one's adjacency, scaled by the square roots of the degrees, is added up to B, with b = B 1. The
+walk stays where it is one time in five and else takes a step of N = b^(-1/2) B b^(-1/2). Its eigenvectors u with the
+largest eigenvalues say which nodes long walks do not tell apart; the first of all, the square root of b, is the same
+for every start and left out. After t steps a walk from node i is at sum_k m_k^t u_k(i) u_k, so the rows
+
+    m^t u(i),    scaled to length 1,
+
+compare nodes by where walks of t steps lead from them. Short walks know a node's surroundings, long ones the large
+divisions of the network.
+
+A node of another graph gets its row by one step of the walk: the mean of what its neighbours (by name) and its groups
+(by name) have. The rows of the graph that the eigenvectors are from are made by the same step, so that both agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from gramme.errors import DataError
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.methods.linear.one_hot import LayerColumns
+
+STAY = 0.2  # share of the walk that stays where it is
+STEPS = (2, 4, 8, 16)
+SMALL = 400  # nodes, or groups, up to which all eigenvectors are computed at once
+LONG = 20_000  # rows of a table from which its few groups are looked at instead
+NOTHING = 1e-9  # what an eigenvalue must exceed to count as above 0
+TOLERANCE = 1e-4
+RESTARTS = 20  # of the Lanczos iteration at most; what has not settled by then is left out
+
+Floats = NDArray[np.float64]
+Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class GroupVectors:
+    """What the groups of a membership layer pass on to their members."""
+
+    columns: LayerColumns
+    sizes: Floats  # members of each group
+    reach: Floats  # sum of the members' scales, which b is made of
+    vectors: Matrix  # sum of the members' vectors, each by its scale
+
+
+@dataclass(frozen=True)
+class WalkProfile:
+    """Eigenvectors of a graph's walk, and what it takes to place the nodes of another graph among them."""
+
+    values: Floats
+    nodes: pd.Index
+    vectors: Matrix
+    groups: dict[str, GroupVectors]
+
+    @classmethod
+    def of(cls, graph: MultilayerGraph, dim: int) -> Self:
+        """The leading eigenvectors of a graph's walk; fewer where a step has fewer eigenvalues above 0.
+
+        Cost: some 100 to 1,000 passes over all edges and memberships, and 8 * (2 dim + 1) bytes per node.
+        """
+        edges, members = _scaled_layers(graph)
+        ones = np.ones(graph.num_nodes)
+        mass = edges @ ones + members @ (members.T @ ones)
+        root = _inverse_roots(mass)
+        scale = sp.diags_array(root)
+        edges, members = sp.csr_array(scale @ edges @ scale), sp.csr_array(scale @ members)
+        first = np.sqrt(mass)
+        first /= max(float(np.linalg.norm(first)), 1e-300)
+        values, vectors = _leading(edges, members, first, min(dim, graph.num_nodes))
+        passed = (vectors * root[:, None]).astype(np.float32)
+        groups = {}
+        for name, layer in graph.layers.items():
+            if isinstance(layer, MembershipLayer):
+                groups[name] = _group_vectors(name, layer, graph, passed)
+        return cls(values, graph.nodes, passed, groups)
+
+    def messages(self, graph: MultilayerGraph) -> Iterator[tuple[Floats, Floats]]:
+        """What each layer of a graph passes to its nodes, (nodes, dim), and that layer's part of b."""
+        own = self._own(graph)
+        for name, layer in graph.layers.items():
+            group = self.groups.get(name)
+            if group is None:
+                if not isinstance(layer, EdgeLayer):
+                    raise DataError(
+                        f"the layer {name!r} has groups here; the model was fitted on one with edges"
+                    )
+                both = _both_ways(layer)
+                scale = _inverse_roots(both.sum(axis=1))
+                yield scale[:, None] * (both @ (scale[:, None] * own)), scale * (both @ scale)
+            else:
+                inside = group.columns.matrix(graph)
+                scale = _inverse_roots(inside @ group.sizes)
+                yield (
+                    scale[:, None] * (inside @ group.vectors.astype(np.float64)),
+                    scale * (inside @ group.reach),
+                )
+
+    def placed(self, graph: MultilayerGraph) -> Matrix:
+        """The rows of a graph's nodes before any is raised to a power or scaled; 0 where no walk leads."""
+        total = np.zeros((graph.num_nodes, self.values.size))
+        mass = np.zeros(graph.num_nodes)
+        for heard, part in self.messages(graph):
+            total += heard
+            mass += part
+        total *= 1 - STAY
+        total += (STAY * mass)[:, None] * self._own(graph)
+        return total.astype(np.float32)
+
+    def table(self, rows: Matrix, placed: Matrix | None = None) -> Matrix:
+        """Rows for walks of every length side by side, each of length 1 (or by the lengths of other rows)."""
+        blocks = []
+        for steps in STEPS:
+            power = (self.values ** (steps - 1)).astype(np.float32)
+            length = np.linalg.norm((rows if placed is None else placed) * power, axis=1)
+            blocks.append(rows * (power / np.where(length > 0, length, 1)[:, None]))
+        table: Matrix = (np.concatenate(blocks, axis=1) / len(STEPS) ** 0.5).astype(np.float32)
+        return table
+
+    def _own(self, graph: MultilayerGraph) -> Floats:
+        """The vectors of the nodes that the eigenvectors know by name; 0 for others."""
+        places = self.nodes.get_indexer(graph.nodes)
+        own: Floats = self.vectors[places].astype(np.float64)
+        own[places < 0] = 0
+        return own
+
+    # Saving
+
+    def record(self) -> dict[str, Any]:
+        """What JSON can hold of it; the nodes' names are the model's."""
+        return {"groups": {name: group.columns.record() for name, group in self.groups.items()}}
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """The rest."""
+        found = {
+            "values": torch.from_numpy(self.values),
+            "vectors": torch.from_numpy(self.vectors),
+        }
+        for place, group in enumerate(self.groups.values()):
+            for part in ("sizes", "reach", "vectors"):
+                found[f"group {place} {part}"] = torch.from_numpy(getattr(group, part))
+        return found
+
+    @classmethod
+    def restored(
+        cls, record: dict[str, Any], tensors: dict[str, torch.Tensor], nodes: pd.Index
+    ) -> Self:
+        """From what :meth:`record` and :meth:`tensors` made."""
+        values, vectors = tensors["values"].numpy(), tensors["vectors"].numpy()
+        if vectors.shape != (len(nodes), values.size):
+            raise ValueError("the vectors do not match the nodes")
+        groups = {}
+        for place, (name, columns) in enumerate(record["groups"].items()):
+            parts = [
+                tensors[f"group {place} {part}"].numpy() for part in ("sizes", "reach", "vectors")
+            ]
+            groups[name] = GroupVectors(LayerColumns.from_record(columns), *parts)
+            size = len(groups[name].columns.names)
+            if any(len(part) != size for part in parts) or parts[2].shape[1:] != values.shape:
+                raise ValueError("the vectors do not match the groups")
+        return cls(values, nodes, vectors, groups)
+
+
+def _inverse_roots(degrees: NDArray[Any]) -> Floats:
+    found: Floats = np.where(degrees > 0, 1 / np.sqrt(np.where(degrees > 0, degrees, 1)), 0.0)
+    return found
+
+
+def _both_ways(layer: EdgeLayer) -> sp.csr_array:
+    matrix = layer.to_scipy().astype(np.float64)
+    return sp.csr_array(matrix + matrix.T) if layer.directed else sp.csr_array(matrix)
+
+
+def _scaled_layers(graph: MultilayerGraph) -> tuple[sp.csr_array, sp.csr_array]:
+    """B = E + M M': the edges of all layers together, and the memberships of all layers side by side."""
+    edges = sp.csr_array((graph.num_nodes, graph.num_nodes))
+    members = [sp.csr_array((graph.num_nodes, 0))]
+    for layer in graph.layers.values():
+        if isinstance(layer, EdgeLayer):
+            both = _both_ways(layer)
+            scale = sp.diags_array(_inverse_roots(both.sum(axis=1)))
+            edges = edges + scale @ both @ scale
+        elif isinstance(layer, MembershipLayer):
+            inside = layer.incidence().astype(np.float64)
+            members.append(sp.diags_array(_inverse_roots(inside @ inside.sum(axis=0))) @ inside)
+    return sp.csr_array(edges), sp.csr_array(sp.hstack(members, format="csr"))
+
+
+def _group_vectors(
+    name: str, layer: MembershipLayer, graph: MultilayerGraph, passed: Matrix
+) -> GroupVectors:
+    columns = LayerColumns.seen(name, layer, graph, np.arange(graph.num_nodes))
+    inside = columns.matrix(graph).astype(np.float64)
+    sizes: Floats = np.asarray(inside.sum(axis=0), dtype=np.float64)
+    scale = _inverse_roots(inside @ sizes)
+    gathered = sp.csr_array(inside.T)
+    vectors = (gathered @ (scale[:, None] * passed)).astype(np.float32)
+    return GroupVectors(columns, sizes, gathered @ scale, vectors)
+
+
+def _leading(
+    edges: sp.csr_array, members: sp.csr_array, first: Floats, count: int
+) -> tuple[Floats, Floats]:
+    """Eigenvalues of the walk, largest first, and their vectors; ``first`` is taken out.
+
+    Those that a step takes to 0 or below are left out: they know nothing of the graph, or of its divisions.
+    """
+    nodes = first.size
+    if nodes > LONG and edges.nnz == 0 and members.shape[1] <= SMALL:
+        values, vectors = _from_groups(members, first)
+    elif nodes <= SMALL:
+        step = (edges + members @ members.T).toarray() - np.outer(first, first) / (1 - STAY)
+        values, vectors = np.linalg.eigh(step)
+    else:
+        values, vectors = _lanczos(edges, members, first, count)
+    order = np.argsort(-values, kind="stable")[:count]
+    order = order[values[order] > NOTHING]
+    return STAY + (1 - STAY) * values[order], vectors[:, order]
+
+
+def _from_groups(members: sp.csr_array, first: Floats) -> tuple[Floats, Floats]:
+    """The same for a table of few groups and many rows, where M M' and M' M have the same eigenvalues above 0."""
+    inside = members.T @ first
+    values, sides = np.linalg.eigh((members.T @ members).toarray() - np.outer(inside, inside))
+    values, sides = values[values > NOTHING], sides[:, values > NOTHING]
+    vectors: Floats = members @ sides - np.outer(first, inside @ sides)
+    return values, vectors / np.sqrt(values)
+
+
+def _lanczos(
+    edges: sp.csr_array, members: sp.csr_array, first: Floats, count: int
+) -> tuple[Floats, Floats]:
+    back = sp.csr_array(members.T)
+    out = first / (1 - STAY)  # so that nothing is left of it after staying, either
+
+    def stepped(one: Floats) -> Floats:
+        flat = one.reshape(-1)
+        further: Floats = edges @ flat + members @ (back @ flat) - out * (first @ flat)
+        return further
+
+    operator = LinearOperator((first.size, first.size), matvec=stepped, dtype=np.float64)
+    start = np.random.default_rng(0).normal(size=first.size)
+    values: Any
+    vectors: Any
+    try:
+        values, vectors = eigsh(
+            operator, count, which="LA", v0=start, tol=TOLERANCE, maxiter=RESTARTS
+        )
+    except ArpackNoConvergence as stopped:
+        values, vectors = stopped.eigenvalues, stopped.eigenvectors
+    return values, vectors

@@ -1,0 +1,1 @@
+"""Graph networks of PyTorch Geometric to compare with. Start with ``estimator.py``."""

@@ -1,0 +1,263 @@
+"""What the peers built on PyTorch Geometric share: explicit edges, features, a plain training loop, saving."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from gramme.errors import DataError, import_extra
+from gramme.graph import MultilayerGraph
+from gramme.methods import parameters as check
+from gramme.methods.attention.inputs import SOURCES, feature_columns, feature_source, input_features
+from gramme.methods.base import NodeClassifier
+from gramme.methods.labels import KnownLabels, coded_labels, known_labels
+from gramme.methods.saving import Learned
+
+MOST_EDGES = 20_000_000
+"""Edges, both ways counted, that a graph may have: each one costs memory for every head and column."""
+
+
+class Output(NamedTuple):
+    """Scores (nodes, classes), the embedding before the last step, and shares of the layers where there are some."""
+
+    scores: Tensor
+    embedding: Tensor
+    shares: Tensor | None = None
+
+
+class PygModel(NodeClassifier):
+    """Base of the peers; a method says what its network is and what edges it wants."""
+
+    embedding_: NDArray[np.float32]
+    history_: pd.DataFrame
+
+    def __init__(
+        self,
+        *,
+        feature_dim: int,
+        hidden_dim: int,
+        epochs: int,
+        learning_rate: float,
+        weight_decay: float,
+        dropout: float,
+        features: str | None,
+        device: str,
+        random_state: Any,
+    ) -> None:
+        self.feature_dim = feature_dim
+        self.hidden_dim = hidden_dim
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.dropout = dropout
+        self.features = features
+        self.device = device
+        self.random_state = random_state
+
+    @abstractmethod
+    def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
+        """The network, whose forward takes features and edges and gives an :class:`Output`."""
+
+    @abstractmethod
+    def _edges(self, graph: MultilayerGraph) -> Any:
+        """The edges in the form the network takes."""
+
+    def fit(self, graph: MultilayerGraph, y: Any = None, *, monitor: Any = None) -> Self:
+        """Learn from the labelled nodes of a graph.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph
+        y : sequence, mapping or Series, optional
+            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels where not given.
+        monitor : sequence, mapping or Series, optional
+            Labels of further nodes whose accuracy is noted after every epoch. For looking only: the training does not
+            depend on them.
+        """
+        graph = self._check_graph(graph)
+        self._check_parameters()
+        device = check.device_of(self.device)
+        known = known_labels(graph, y)
+        watched = None
+        if monitor is not None:
+            watched = coded_labels(graph, monitor, known.classes, "monitor", strict=False)
+        pyg = self._pyg()
+        _check_size(graph, type(self).__name__)
+        self._begin(graph, known)
+        self.source_ = feature_source(graph, self.features)
+        self.seed_ = check.seed_of(self.random_state)
+        self.columns_ = feature_columns(graph, self.source_, self.feature_dim)
+        features, edges = self._inputs(graph, device), _moved(self._edges(graph), device)
+        with _own_random_numbers(self.seed_, device):
+            network = self._new_network(pyg, device)
+            self.history_ = self._train(network, features, edges, known, watched)
+        self.state_ = {name: value.cpu() for name, value in network.state_dict().items()}
+        output = _evaluated(network, features, edges)
+        self.embedding_ = output.embedding.float().cpu().numpy()
+        if output.shares is not None:
+            self.shares_ = output.shares.double().cpu().numpy()
+        self._finish(_probabilities(output), known)
+        return self
+
+    def _pyg(self) -> ModuleType:
+        return import_extra("torch_geometric.nn", "pyg", f"the method {type(self).__name__}")
+
+    def _check_parameters(self) -> None:
+        for name in ("feature_dim", "hidden_dim", "epochs"):
+            check.whole(name, getattr(self, name))
+        check.number("learning_rate", self.learning_rate, 0, open_low=True)
+        check.number("weight_decay", self.weight_decay, 0)
+        check.number("dropout", self.dropout, 0, 1)
+        check.choice("features", self.features, (None, *SOURCES))
+
+    def _inputs(self, graph: MultilayerGraph, device: torch.device) -> Tensor:
+        drawn = input_features(
+            graph,
+            [self.seed_],
+            source=self.source_,
+            dim=self.feature_dim,
+            per_layer=False,
+            device=device,
+        )
+        return drawn[:, 0, :].contiguous()
+
+    def _new_network(self, pyg: ModuleType, device: torch.device) -> nn.Module:
+        return self._network(pyg, self.columns_, len(self.layers_), len(self.classes_)).to(device)
+
+    def _train(
+        self,
+        network: nn.Module,
+        features: Tensor,
+        edges: Any,
+        known: KnownLabels,
+        watched: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
+    ) -> pd.DataFrame:
+        """Adam on the cross entropy of the training labels, the full graph in every step."""
+        nodes = torch.from_numpy(known.nodes).to(features.device)
+        codes = torch.from_numpy(known.codes).to(features.device)
+        optimiser = torch.optim.Adam(
+            network.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
+        )
+        losses, accuracies = [], []
+        for _ in range(self.epochs):
+            network.train()
+            optimiser.zero_grad()
+            loss = F.cross_entropy(network(features, edges).scores[nodes], codes)
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            losses.append(float(loss.detach()))
+            if watched is not None:
+                guess = _evaluated(network, features, edges).scores.argmax(-1).cpu().numpy()
+                accuracies.append(float((guess[watched[0]] == watched[1]).mean()))
+        table = pd.DataFrame({"epoch": np.arange(1, self.epochs + 1), "loss": losses})
+        return table if watched is None else table.assign(monitor_accuracy=accuracies)
+
+    def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        if feature_columns(graph, self.source_, self.feature_dim) != self.columns_:
+            raise DataError(
+                f"the model was fitted on {self.columns_} features per node, its random ones included; "
+                f"the graph has {feature_columns(graph, self.source_, self.feature_dim)}"
+            )
+        _check_size(graph, type(self).__name__)
+        device = check.device_of(self.device)
+        with _own_random_numbers(self.seed_, device):
+            network = self._new_network(self._pyg(), device)
+        network.load_state_dict(self.state_)
+        edges = _moved(self._edges(graph), device)
+        return _probabilities(_evaluated(network, self._inputs(graph, device), edges))
+
+    def _learned(self) -> Learned:
+        learned = super()._learned()
+        learned.record |= {
+            "source": self.source_,
+            "seed": self.seed_,
+            "columns": self.columns_,
+            "loss": self.history_["loss"].tolist(),
+        }
+        learned.tensors |= {f"state.{name}": value for name, value in self.state_.items()}
+        learned.tensors["embedding"] = torch.from_numpy(self.embedding_)
+        if hasattr(self, "shares_"):
+            learned.tensors["shares"] = torch.from_numpy(self.shares_)
+        return learned
+
+    def _restore(self, learned: Learned) -> None:
+        super()._restore(learned)
+        record, tensors = learned.record, learned.tensors
+        self.source_, self.seed_ = str(record["source"]), int(record["seed"])
+        self.columns_ = int(record["columns"])
+        loss = [float(value) for value in record["loss"]]
+        self.history_ = pd.DataFrame({"epoch": np.arange(1, len(loss) + 1), "loss": loss})
+        self.embedding_ = tensors["embedding"].numpy()
+        if "shares" in tensors:
+            self.shares_ = tensors["shares"].numpy()
+        self.state_ = {
+            name.removeprefix("state."): value
+            for name, value in tensors.items()
+            if name.startswith("state.")
+        }
+        if self.embedding_.shape[:1] != (len(self.nodes_),) or not self.state_:
+            raise ValueError("the embedding or the weights do not match the nodes")
+
+
+def listening(graph: MultilayerGraph, name: str, *, self_loops: bool = False) -> Tensor:
+    """The edges of a layer as PyG takes them, shape (2, edges): from who is heard to who listens.
+
+    A node of a gramme graph listens to the nodes its edges point to, while PyG sends messages along an edge, so the
+    direction is turned round. Weights are left out.
+    """
+    matrix = graph.layers[name].to_scipy().tocoo()
+    listener, heard = matrix.row.astype(np.int64), matrix.col.astype(np.int64)
+    if self_loops:
+        there = np.flatnonzero(graph.layers[name].present)
+        listener, heard = np.concatenate([listener, there]), np.concatenate([heard, there])
+    return torch.from_numpy(np.stack([heard, listener]))
+
+
+def _check_size(graph: MultilayerGraph, method: str) -> None:
+    total = 0
+    for name, layer in graph.layers.items():
+        edges = layer.num_edges * (1 if layer.directed else 2)
+        total += edges
+        if total > MOST_EDGES:
+            raise DataError(
+                f"the layer {name!r} has {edges:,} edges, both ways counted, and {method} must build every one: more "
+                f"than {MOST_EDGES:,} in all do not fit; gramme-fusion, gramme-sg and label-propagation do without"
+            )
+
+
+@contextmanager
+def _own_random_numbers(seed: int, device: torch.device) -> Iterator[None]:
+    """Torch's own random numbers from a seed; outside, they go on as if nothing had been drawn."""
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(seed)
+        yield
+
+
+def _moved(edges: Any, device: torch.device) -> Any:
+    if isinstance(edges, dict):
+        return {key: value.to(device) for key, value in edges.items()}
+    if isinstance(edges, tuple):
+        return tuple(value.to(device) for value in edges)
+    return edges.to(device)
+
+
+def _evaluated(network: nn.Module, features: Tensor, edges: Any) -> Output:
+    network.eval()
+    with torch.no_grad():
+        output: Output = network(features, edges)
+    return output
+
+
+def _probabilities(output: Output) -> NDArray[np.float32]:
+    shares: NDArray[np.float32] = output.scores.double().softmax(-1).float().cpu().numpy()
+    return shares

@@ -1,0 +1,228 @@
+"""How label propagation chooses its settings: inner cross-validation on the training labels, all folds at once.
+
+Layer weights come from one number per layer, its **skill**: how much better the labels of a node's labelled neighbours
+tell its own than the class frequencies do (mean gain in log probability, leaving the node itself out). Weights are
+proportional to a power of the skill: 0 treats layers alike, a large power trusts the best one all but alone. The
+power, alpha and the sharpness of the probabilities are those with the least log loss on held-out training labels; a
+fold's skills come from its own remaining labels, so that the weights it tests have not seen what they are tested on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.methods.labels import KnownLabels
+from gramme.methods.propagation.series import Floats, Walk, propagate
+
+ALPHAS = (0.3, 0.1, 0.6, 0.9)
+POWERS = (0.0, 0.5, 1.0, 2.0, 4.0)
+SHARPNESS = (1.0, 2.0, 4.0, 8.0, 16.0)
+FEW = 200  # labels up to which ten folds are made, and five beyond
+PSEUDO = 3  # labelled neighbourhoods without gain that are added when a layer's skill is averaged
+EVEN = 0.05  # part of the weight that all layers share, as a node may be reached through the least of them only
+BATCH = 1 << 22  # numbers in a batch of columns, which bounds the memory
+LEAST = 1e-3  # probability below which a held-out label counts no worse
+
+
+class Candidate(NamedTuple):
+    """Settings of a propagation, in the order of preference where they do equally well."""
+
+    power: float
+    alpha: float
+    sharpness: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to choose from and how."""
+
+    powers: Sequence[float]
+    alphas: Sequence[float]
+    sharpness: Sequence[float]
+    class_mass: bool
+    folds: int | None
+    tolerance: float
+    most: int
+
+
+def class_prior(counts: NDArray[Any]) -> Floats:
+    """Class frequencies, with one pseudo label spread evenly so that none is 0."""
+    prior: Floats = (counts + 1 / counts.shape[-1]) / (counts.sum(-1, keepdims=True) + 1)
+    return prior
+
+
+def probabilities(
+    scores: Floats, prior: Floats, base: Floats, sharpness: float, labels: int
+) -> Floats:
+    """From propagated labels to class probabilities.
+
+    The scores F of a node are made to sum to 1, f, mixed with one part in ``labels + 1`` of the prior (all of it where
+    no label reaches the node), and compared with what a node hears on average: p_c ~ prior_c (f_c / base_c)^sharpness.
+    """
+    total = scores.sum(-1, keepdims=True)
+    heard = np.where(total > 0, scores / np.where(total > 0, total, 1), prior)
+    mixed = (labels * heard + prior) / (labels + 1)
+    logits = np.log(prior) + sharpness * (np.log(mixed) - np.log(base))
+    logits -= logits.max(-1, keepdims=True)
+    weights = np.exp(logits)
+    result: Floats = weights / weights.sum(-1, keepdims=True)
+    return result
+
+
+def baseline(prior: Floats, totals: Floats, class_mass: bool) -> Floats:
+    """What a node hears on average: the class frequencies, or with ``class_mass`` the share of each class in F."""
+    if not class_mass:
+        return prior
+    shares: Floats = np.maximum(totals / totals.sum(), 1e-12)
+    return shares
+
+
+def skills(graph: MultilayerGraph, known: KnownLabels, kept: NDArray[np.bool_]) -> Floats:
+    """The skill of every layer for every fold, (folds, layers), from the labels it keeps, (folds, known)."""
+    folds, size = kept.shape
+    classes = len(known.classes)
+    hot = np.zeros((size, folds, classes))
+    hot[np.arange(size), :, known.codes] = kept.T
+    counts = hot.sum(0)
+    prior = class_prior(counts)
+    # a class with a single label left cannot be told by others of its class, whatever the layer is worth
+    tested = kept & (counts[:, known.codes] > 1)
+    found = np.zeros((folds, graph.num_layers))
+    for place, layer in enumerate(graph.layers.values()):
+        among = layer.subset(known.nodes)
+        flat = hot.reshape(size, -1)
+        if isinstance(among, MembershipLayer):
+            incidence = among.incidence()
+            votes = incidence @ (incidence.T @ flat) - among.groups_per_node[:, None] * flat
+        else:
+            votes = among.to_scipy() @ flat
+        votes = votes.reshape(size, folds, classes)
+        heard = votes.sum(-1)
+        own = votes[np.arange(size), :, known.codes]
+        expected = prior[:, known.codes].T
+        gain = np.log((own + expected) / (heard + 1)) - np.log(expected)
+        counted = tested.T & (heard > 0)
+        found[:, place] = (gain * counted).sum(0) / (counted.sum(0) + PSEUDO)
+    return np.maximum(found, 0)
+
+
+def skill_weights(skill: Floats, power: float) -> Floats:
+    """Layer weights that sum to 1: a part spread evenly, the rest proportional to a power of the skills."""
+    best = skill.max(-1, keepdims=True)
+    raised = np.where(best > 0, (skill / np.where(best > 0, best, 1)) ** power, 1.0)
+    weights: Floats = raised / raised.sum(-1, keepdims=True)
+    mixed: Floats = (1 - EVEN) * weights + EVEN / skill.shape[-1]
+    return mixed
+
+
+def split_folds(codes: NDArray[np.int64], folds: int | None, seed: int) -> NDArray[np.int64]:
+    """The fold of each label, with every class spread evenly over the folds."""
+    if folds is None:
+        folds = 10 if codes.size <= FEW else 5
+    order = np.random.default_rng(seed).permutation(codes.size)
+    order = order[np.argsort(codes[order], kind="stable")]
+    fold = np.empty(codes.size, dtype=np.int64)
+    fold[order] = np.arange(codes.size) % min(folds, codes.size)
+    return fold
+
+
+def choose(
+    graph: MultilayerGraph,
+    walk: Walk,
+    known: KnownLabels,
+    plan: Plan,
+    given: Floats | None,
+    seed: int,
+) -> Candidate:
+    """The candidate with the least log loss on held-out training labels; the first where there is nothing to test."""
+    candidates = [
+        Candidate(power, alpha, sharpness)
+        for power in plan.powers
+        for alpha in plan.alphas
+        for sharpness in plan.sharpness
+    ]
+    counts = np.bincount(known.codes, minlength=len(known.classes))
+    tested = counts[known.codes] > 1
+    if len(candidates) == 1 or not tested.any():
+        return candidates[0]
+    fold = split_folds(known.codes, plan.folds, seed)
+    kept = fold[None, :] != np.arange(fold.max() + 1)[:, None]
+    loss = np.zeros(len(candidates))
+    skill = skills(graph, known, kept) if given is None and max(plan.powers) > 0 else None
+    for units in _batches(walk, known, plan, kept):
+        columns = []
+        for number, power in units:
+            if given is not None:
+                columns.append(given)
+            elif skill is None:
+                columns.append(np.full(graph.num_layers, 1 / graph.num_layers))
+            else:
+                columns.append(skill_weights(skill[number], power))
+        for (number, power), losses in zip(
+            units, _held_out_losses(walk, known, plan, kept, units, columns), strict=True
+        ):
+            first = plan.powers.index(power) * losses.shape[0]
+            scored = tested[~kept[number]]
+            loss[first : first + losses.shape[0]] += losses[:, scored].sum(1)
+    # rounding must not decide between candidates that do equally well
+    return candidates[int(np.flatnonzero(loss <= loss.min() * (1 + 1e-9) + 1e-12)[0])]
+
+
+def _batches(
+    walk: Walk, known: KnownLabels, plan: Plan, kept: NDArray[np.bool_]
+) -> Iterator[list[tuple[int, float]]]:
+    """Pairs of fold and power that are propagated together, each with a column per class."""
+    units = [(fold, power) for fold in range(kept.shape[0]) for power in plan.powers]
+    rows = max(walk.nodes, known.nodes.size * len(plan.alphas))
+    size = max(1, BATCH // (rows * len(known.classes)))
+    for begin in range(0, len(units), size):
+        yield units[begin : begin + size]
+
+
+def _held_out_losses(
+    walk: Walk,
+    known: KnownLabels,
+    plan: Plan,
+    kept: NDArray[np.bool_],
+    units: list[tuple[int, float]],
+    columns: list[Floats],
+) -> Iterator[Floats]:
+    """For each fold and power the log losses of its held-out labels, shape (alphas x sharpness, held out)."""
+    classes = len(known.classes)
+    hot = np.zeros((known.nodes.size, len(units), classes))
+    for place, (number, _) in enumerate(units):
+        hot[kept[number], place, known.codes[kept[number]]] = 1
+    weights = np.repeat(np.stack(columns, axis=1), classes, axis=1)
+    values, totals = propagate(
+        walk,
+        known.nodes,
+        hot.reshape(known.nodes.size, -1),
+        weights,
+        plan.alphas,
+        known.nodes,
+        tolerance=max(plan.tolerance, 1e-3),
+        most=plan.most,
+        dtype=torch.float32,
+    )
+    shape = (len(plan.alphas), -1, len(units), classes)
+    values, totals = values.reshape(shape), totals.reshape(shape)
+    for place, (number, _) in enumerate(units):
+        held = ~kept[number]
+        prior = class_prior(hot[:, place].sum(0))
+        losses = []
+        for alpha in range(len(plan.alphas)):
+            base = baseline(prior, totals[alpha, 0, place], plan.class_mass)
+            for sharpness in plan.sharpness:
+                found = probabilities(
+                    values[alpha, held, place], prior, base, sharpness, known.nodes.size
+                )
+                own = found[np.arange(found.shape[0]), known.codes[held]]
+                losses.append(-np.log(np.maximum(own, LEAST)))
+        yield np.array(losses)

@@ -1,0 +1,270 @@
+"""Fitting an ensemble: validation, monitoring, history, interrupts, class weights."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from tests.methods.graphs import PINNED, half_known, planted
+
+from gramme import DataError, GrammeFusion, GrammeSG, GrammeWarning
+from gramme.methods.attention import ensemble, ensemble_fit
+from gramme.methods.labels import known_labels
+from gramme.training import Callback, train
+
+FAST = PINNED
+GRAPH = planted()
+Y = half_known(GRAPH)
+BOTH = pytest.mark.parametrize("kind", [GrammeSG, GrammeFusion])
+
+
+def hidden_labels(every=4, offset=1):
+    return {
+        GRAPH.nodes[place]: GRAPH.labels[place]
+        for place in range(offset, 36, every)
+        if Y[place] is None
+    }
+
+
+# Stopping
+
+
+@BOTH
+def test_stops_early_on_held_out_training_labels(kind):
+    settings = FAST | {"epochs": 400, "learning_rate": 0.1, "patience": 3}
+    model = kind(**settings | {"validation_fraction": 0.4}).fit(GRAPH, Y)
+    assert 3 < len(model.history_) < 400
+    assert model.history_.columns.tolist() == [
+        "epoch",
+        "loss",
+        "accuracy",
+        "validation_loss",
+        "validation_accuracy",
+    ]
+    assert model.history_["epoch"].tolist() == list(range(1, len(model.history_) + 1))
+
+
+@BOTH
+def test_held_out_labels_are_training_labels_and_leave_one_of_each_class(kind):
+    model = kind(**FAST | {"validation_fraction": 0.5})
+    model.fit(GRAPH, Y)
+    known = known_labels(GRAPH, Y)
+    aside = ensemble_fit.EnsembleFit(model, known, None, None).held_out
+    assert aside is not None
+    assert aside.shape == (known.nodes.size, 2)
+    assert (aside[:, 0] != aside[:, 1]).any()
+    for member in range(2):
+        assert set(known.codes[~aside[:, member]]) == {0, 1, 2}
+        assert 0.3 < aside[:, member].mean() < 0.6
+
+
+@BOTH
+def test_stopping_sees_no_label_but_those_of_training(kind):
+    model = kind(**FAST | {"validation_fraction": 0.3, "patience": 2})
+    own = model.fit(GRAPH, Y).probabilities_.tobytes()
+    blind = model.fit(GRAPH.replace(labels=None), Y).probabilities_.tobytes()
+    assert own == blind
+
+
+@BOTH
+def test_too_few_labels_to_hold_any_out_is_a_warning(kind):
+    y = {"n0": "a", "n1": "b"}
+    with pytest.warns(GrammeWarning, match="sets none aside"):
+        model = kind(**FAST | {"validation_fraction": 0.3}).fit(GRAPH, y)
+    assert len(model.history_) == 12
+
+
+@BOTH
+def test_validation_labels_decide_when_to_stop_and_teach_nothing(kind):
+    settings = FAST | {"epochs": 300, "learning_rate": 0.1, "patience": 3}
+    stopped = kind(**settings).fit(GRAPH, Y, validation=hidden_labels())
+    assert len(stopped.history_) < 300
+    assert "validation_loss" in stopped.history_
+    patient = kind(**(settings | {"epochs": 5, "patience": 100})).fit(GRAPH, Y)
+    watched = kind(**(settings | {"epochs": 5, "patience": 100})).fit(
+        GRAPH, Y, validation=hidden_labels()
+    )
+    # while no member has got worse, the validated training is the plain one
+    np.testing.assert_array_equal(patient.history_["loss"], watched.history_["loss"])
+
+
+@BOTH
+def test_a_validation_class_that_training_lacks_is_an_error(kind):
+    with pytest.raises(
+        DataError, match="the validation label 'z' is not among the training labels"
+    ):
+        kind(**FAST).fit(GRAPH, Y, validation={"n1": "z"})
+    with pytest.raises(DataError, match="no node has a known validation label"):
+        kind(**FAST).fit(GRAPH, Y, validation={"n1": None})
+
+
+# Monitoring
+
+
+@BOTH
+@pytest.mark.parametrize("fraction", [0.0, 0.3])
+def test_a_monitor_has_no_influence(kind, fraction):
+    model = kind(**FAST | {"dropout": 0.3, "validation_fraction": fraction})
+    plain = model.fit(GRAPH, Y).probabilities_.tobytes()
+    watched = model.fit(GRAPH, Y, monitor=GRAPH.labels)
+    assert watched.probabilities_.tobytes() == plain
+    assert watched.history_["monitor_accuracy"].between(0, 1).all()
+
+
+@BOTH
+def test_the_last_monitored_accuracy_is_that_of_the_model(kind, monkeypatch):
+    monkeypatch.setattr(ensemble, "_BATCH", 1)
+    truth = hidden_labels(every=2)
+    model = kind(**FAST).fit(GRAPH, Y, monitor=truth)
+    answers = dict(zip(GRAPH.nodes, model.predict(), strict=True))
+    accuracy = np.mean([answers[node] == label for node, label in truth.items()])
+    assert model.history_["monitor_accuracy"].iloc[-1] == pytest.approx(accuracy)
+    assert len(model.history_) == 12
+
+
+@BOTH
+def test_classes_unseen_in_training_count_as_wrong(kind):
+    model = kind(**FAST).fit(GRAPH, Y, monitor={"n1": "never seen", "n3": "nor this"})
+    assert (model.history_["monitor_accuracy"] == 0).all()
+
+
+@BOTH
+def test_the_loss_falls(kind):
+    history = kind(**FAST | {"epochs": 40}).fit(GRAPH, Y).history_
+    assert history["loss"].iloc[-1] < 0.7 * history["loss"].iloc[0]
+    assert history["accuracy"].iloc[-1] > history["accuracy"].iloc[0]
+
+
+# Interrupts
+
+
+class Interrupt(Callback):
+    """Ctrl-C after so many epochs of all batches together."""
+
+    def __init__(self, epochs):
+        self.left = epochs
+
+    def after_epoch(self, state):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+def interrupt_after(monkeypatch, epochs):
+    callback = Interrupt(epochs)
+
+    def interrupted(*arguments, callbacks, **options):
+        return train(*arguments, callbacks=[*callbacks, callback], **options)
+
+    monkeypatch.setattr(ensemble_fit, "train", interrupted)
+
+
+@BOTH
+def test_an_interrupt_in_the_first_batch_keeps_the_model_as_it_is(kind, monkeypatch):
+    short = kind(**FAST | {"epochs": 5}).fit(GRAPH, Y)
+    interrupt_after(monkeypatch, 5)
+    with pytest.warns(GrammeWarning, match="2 of 2 members, after 5 of 12 epochs") as caught:
+        model = kind(**FAST).fit(GRAPH, Y)
+    assert caught[0].filename == __file__
+    assert model.probabilities_.tobytes() == short.probabilities_.tobytes()
+    assert len(model.history_) == 5
+    assert model.layer_importance_.sum() == pytest.approx(1)
+
+
+@BOTH
+def test_an_interrupt_in_a_later_batch_keeps_the_members_that_are_ready(
+    kind, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(ensemble, "_BATCH", 1)
+    one = kind(**FAST | {"ensemble": 1}).fit(GRAPH, Y)
+    interrupt_after(monkeypatch, 12 + 1)
+    with pytest.warns(GrammeWarning, match="1 of 2 members, fully trained"):
+        model = kind(**FAST).fit(GRAPH, Y, monitor=GRAPH.labels)
+    assert model.members_ == 1
+    assert model.probabilities_.tobytes() == one.probabilities_.tobytes()
+    assert model.embedding_.shape == (36, 4)
+    assert len(model.history_) == 12
+    model.save(tmp_path / "model")
+
+
+@BOTH
+def test_an_interrupt_with_early_stopping_keeps_the_best_weights(kind, monkeypatch):
+    interrupt_after(monkeypatch, 4)
+    with pytest.warns(GrammeWarning, match="interrupted"):
+        model = kind(**FAST | {"validation_fraction": 0.3}).fit(GRAPH, Y)
+    assert len(model.predict()) == 36
+
+
+def test_a_real_ctrl_c_leaves_a_usable_model():
+    program = """
+        import signal, warnings
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
+        from gramme import GrammeFusion, datasets
+        from gramme.training import History
+        from gramme.methods.attention import ensemble_fit
+        g = datasets.load("synthetic", nodes=200)
+
+        class Announcing(History):
+            def after_epoch(self, state):
+                super().after_epoch(state)
+                if state.epoch == 3:
+                    print("training", flush=True)
+
+        ensemble_fit.History = Announcing
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = GrammeFusion(epochs=10**9, ensemble=1, random_state=0).fit(g)
+        assert any("interrupted" in str(one.message) for one in caught)
+        print("predicted", len(model.predict()), flush=True)
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "training\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, out) == (0, "predicted 200\n"), err
+
+
+# Class weights
+
+
+@BOTH
+def test_class_weights_count(kind):
+    plain = kind(**FAST).fit(GRAPH, Y)
+    even = kind(**FAST | {"class_weight": {"a": 1, "b": 1.0}}).fit(GRAPH, Y)
+    heavy = kind(**FAST | {"class_weight": {"c": 50}}).fit(GRAPH, Y)
+    assert even.probabilities_.tobytes() == plain.probabilities_.tobytes()
+    assert heavy.probabilities_[:, 2].mean() > plain.probabilities_[:, 2].mean() + 0.1
+
+
+def test_balanced_weights_give_every_class_the_same_say():
+    y = {"n0": "a", "n1": "a", "n2": "a", "n3": "b"}
+    model = GrammeFusion(**FAST | {"class_weight": "balanced"}).fit(GRAPH, y)
+    weights = ensemble_fit.EnsembleFit(model, known_labels(GRAPH, y), None, None).node_weights
+    assert weights[:3].sum() == pytest.approx(weights[3])
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ("balance", "did you mean 'balanced'"),
+        ({"z": 1.0}, "class_weight names 'z', which is no class"),
+        ({"a": 0}, r"class_weight\['a'\] must be a number of more than 0, not 0"),
+        ({"a": float("nan")}, r"class_weight\['a'\] must be a number"),
+        ({"a": "1"}, r"class_weight\['a'\] must be a number"),
+        (3, "class_weight must be 'balanced' or a mapping of class to number, not 3"),
+    ],
+)
+def test_wrong_class_weights_are_clear_errors(weights, message):
+    with pytest.raises(DataError, match=message):
+        GrammeFusion(**FAST | {"class_weight": weights}).fit(GRAPH, Y)

@@ -1,0 +1,38 @@
+import pytest
+from tests.methods.cases import MethodCase
+from tests.methods.embedding.test_deepwalk import FAST
+from tests.methods.graphs import half_known, planted
+
+from gramme import DataError
+from gramme.methods import DeepWalk, Node2Vec
+from gramme.methods.embedding.node2vec import GRID
+
+
+class TestNode2Vec(MethodCase):
+    name = "node2vec"
+    arguments = FAST | {"p": 0.5, "q": 2.0}
+    needs = "gensim"
+
+
+def test_p_and_q_are_chosen_where_not_given():
+    pytest.importorskip("gensim")
+    graph = planted()
+    model = Node2Vec(random_state=0, **FAST).fit(graph, half_known(graph))
+    assert (model.settings_["p"], model.settings_["q"]) in GRID
+
+
+def test_with_p_and_q_of_one_it_is_deepwalk():
+    pytest.importorskip("gensim")
+    graph = planted()
+    plain = DeepWalk(random_state=0, **FAST).fit(graph)
+    unbiased = Node2Vec(p=1, q=1, random_state=0, **FAST).fit(graph)
+    biased = Node2Vec(p=0.25, q=4, random_state=0, **FAST).fit(graph)
+    assert (
+        unbiased.embedding_.tobytes() == plain.embedding_.tobytes() != biased.embedding_.tobytes()
+    )
+
+
+@pytest.mark.parametrize("wrong", [{"p": 1.0}, {"q": 1.0}, {"p": 0, "q": 1}, {"p": 1, "q": -1}])
+def test_wrong_p_and_q_are_a_clear_error(wrong):
+    with pytest.raises(DataError, match=r"p|q"):
+        Node2Vec(**wrong).fit(planted())

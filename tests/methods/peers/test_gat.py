@@ -1,0 +1,115 @@
+"""GAT on the union of the layers, and what the three peers built on PyTorch Geometric share."""
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tests.methods.cases import MethodCase
+from tests.methods.splits import mean_accuracy
+
+from gramme import DataError, EdgeLayer, MembershipLayer, MultilayerGraph, datasets
+from gramme.errors import MissingExtraError
+from gramme.methods import GAT, HAN, RGCN
+from gramme.methods.peers.estimator import listening
+
+PEERS = [GAT, RGCN, HAN]
+
+
+class TestGAT(MethodCase):
+    name = "gat"
+    arguments = {"epochs": 60, "learning_rate": 0.02, "hidden_dim": 4, "dropout": 0.2}  # noqa: RUF012
+    inductive = True
+    needs = "torch_geometric"
+    quality = 0.6
+
+
+def test_a_node_listens_to_the_nodes_its_edges_point_to():
+    graph = MultilayerGraph({"asks": EdgeLayer(3, [0, 0], [1, 2], directed=True)})
+    heard, listener = listening(graph, "asks").tolist()
+    assert sorted(zip(heard, listener, strict=True)) == [(1, 0), (2, 0)]
+    some = EdgeLayer(3, [0], [1], nodes=[0, 1])
+    loops = listening(MultilayerGraph({"some": some}), "some", self_loops=True)
+    assert sorted(zip(*loops.tolist(), strict=True)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_the_union_has_every_edge_once():
+    graph = MultilayerGraph(
+        {"one": EdgeLayer(4, [0, 1], [1, 2]), "two": MembershipLayer.from_codes([0, 0, 1, 1])}
+    )
+    heard, listener = GAT()._edges(graph).tolist()
+    pairs = {(0, 1), (1, 2), (2, 3)}
+    assert sorted(zip(heard, listener, strict=True)) == sorted(pairs | {(b, a) for a, b in pairs})
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_directions_matter(peer):
+    """Features far away reach a node only through the edges that point to their owners."""
+    pytest.importorskip("torch_geometric")
+    size = 12
+    forward = EdgeLayer(size, np.arange(size - 1), np.arange(1, size), directed=True)
+    graph = MultilayerGraph({"chain": forward})
+    features = np.eye(size)
+    model = peer(epochs=3, random_state=0).fit(graph.replace(features=features), {0: "a", 5: "b"})
+    changed = features.copy()
+    changed[8] *= 5
+    other = model.predict_proba(graph.replace(features=changed))
+    moved = np.flatnonzero(np.abs(other - model.probabilities_).max(axis=1) > 1e-7)
+    assert set(moved) <= {6, 7, 8}
+    assert 7 in moved or 8 in moved
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_too_many_edges_are_a_clear_error(peer):
+    pytest.importorskip("torch_geometric")
+    graph = MultilayerGraph(
+        {"few": EdgeLayer(10_000, [0], [1]), "one group": MembershipLayer.from_codes([0] * 10_000)}
+    )
+    with pytest.raises(DataError, match="'one group' has 99,990,000 edges"):
+        peer().fit(graph, {0: "a", 1: "b"})
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_without_the_package_the_extra_is_named(peer, monkeypatch):
+    graph = datasets.load("wine")
+
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(MissingExtraError, match=r'pip install "gramme\[pyg\]"'):
+        peer(epochs=1).fit(graph)
+
+
+@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.parametrize("wrong", [{"epochs": 0}, {"dropout": 1}, {"hidden_dim": 1.5}])
+def test_wrong_settings_are_a_clear_error(peer, wrong):
+    with pytest.raises(DataError, match=next(iter(wrong))):
+        peer(**wrong).fit(datasets.load("wine"))
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_other_features_are_a_clear_error(peer):
+    pytest.importorskip("torch_geometric")
+    graph = MultilayerGraph({"x": EdgeLayer(3, [0], [1])}, features=np.eye(3))
+    model = peer(epochs=1).fit(graph, {0: "a", 1: "b"})
+    with pytest.raises(DataError, match="3 features"):
+        model.predict(graph.replace(features=np.eye(3)[:, :2]))
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_predictions_do_not_depend_on_what_torch_drew_before(peer):
+    pytest.importorskip("torch_geometric")
+    graph = datasets.load("synthetic", nodes=40)
+    torch.rand(7)
+    one = peer(epochs=2, random_state=3).fit(graph)
+    torch.rand(1)
+    assert (one.probabilities_ == peer(epochs=2, random_state=3).fit(graph).probabilities_).all()
+    assert (one.embedding_ == peer(epochs=2, random_state=3).fit(graph).embedding_).all()
+    assert one.history_["epoch"].tolist() == [1, 2]
+
+
+def test_ckm_social(gramme_data: Path):
+    pytest.importorskip("torch_geometric")
+    assert mean_accuracy(GAT, datasets.load("ckm_social"), 30, repeats=2) > 0.8

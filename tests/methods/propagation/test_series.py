@@ -1,0 +1,97 @@
+"""The propagation series against a dense solution, in both spaces."""
+
+import numpy as np
+import pytest
+import torch
+
+from gramme import MultilayerGraph, datasets
+from gramme.graph import EdgeLayer, MembershipLayer
+from gramme.methods.propagation.series import GroupWalk, NodeWalk, Walk, propagate, walk_of
+
+ALPHAS = [0.0, 0.3, 0.9]
+
+
+def table(nodes: int = 40, seed: int = 0) -> MultilayerGraph:
+    """Two columns with gaps and groups of one."""
+    random = np.random.default_rng(seed)
+    first = random.integers(-1, 4, nodes)
+    second = random.integers(-1, 3, nodes)
+    second[0] = 7
+    return MultilayerGraph(
+        {"first": MembershipLayer.from_codes(first), "second": MembershipLayer.from_codes(second)}
+    )
+
+
+def mixed(nodes: int = 40) -> MultilayerGraph:
+    """Directed, weighted, undirected, and several groups per node."""
+    random = np.random.default_rng(1)
+    ends = random.integers(0, nodes - 2, (2, 60))
+    return MultilayerGraph(
+        {
+            "directed": EdgeLayer(nodes, *ends, random.random(60) + 0.1, directed=True),
+            "plain": EdgeLayer(nodes, *ends[:, :20]),
+            "several": MembershipLayer(nodes, *random.integers(0, 8, (2, 50))),
+        }
+    )
+
+
+def dense(graph: MultilayerGraph, known, values, weights, alphas):
+    """The solution of F = alpha P F + Y, column by column."""
+    nodes = graph.num_nodes
+    means = []
+    for layer in graph.layers.values():
+        matrix = layer.to_scipy().toarray() + np.eye(nodes)
+        size = matrix.sum(1, keepdims=True)
+        means.append(np.where(size > 1, matrix / size, 0))
+    start = np.zeros((nodes, values.shape[1]))
+    start[known] = values
+    found = np.empty((len(alphas), *start.shape))
+    for place, alpha in enumerate(alphas):
+        for column in range(values.shape[1]):
+            joint = np.tensordot(weights[:, column], np.array(means), 1)
+            found[place, :, column] = np.linalg.solve(
+                np.eye(nodes) - alpha * joint, start[:, column]
+            )
+    return found
+
+
+def walks() -> dict[str, tuple[MultilayerGraph, Walk]]:
+    columns, both = table(), mixed()
+    layers = list(columns.layers.values())
+    return {
+        "groups": (columns, GroupWalk(layers, 40)),
+        "nodes of a table": (columns, NodeWalk(layers, 40)),
+        "nodes of edges": (both, NodeWalk(list(both.layers.values()), 40)),
+    }
+
+
+@pytest.mark.parametrize("kind", walks())
+def test_equals_the_dense_solution(kind):
+    graph, walk = walks()[kind]
+    random = np.random.default_rng(5)
+    known = np.array([0, 3, 11, 25])
+    values = random.random((4, 5))
+    weights = random.dirichlet(np.ones(graph.num_layers), 5).T.copy()
+    rows = np.array([0, 39, 3, 7])
+    found = propagate(walk, known, values, weights, ALPHAS, rows, tolerance=1e-12, most=10_000)
+    expected = dense(graph, known, values, weights, ALPHAS)
+    np.testing.assert_allclose(found.values, expected[:, rows], rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(found.totals, expected.sum(1), rtol=1e-7)
+
+
+def test_single_precision_and_a_loose_tolerance_stay_near():
+    graph, walk = walks()["nodes of edges"]
+    known, values = np.array([1, 2]), np.eye(2)
+    weights = np.full((3, 2), 1 / 3)
+    rows = np.arange(40)
+    found = propagate(
+        walk, known, values, weights, ALPHAS, rows, tolerance=1e-3, most=200, dtype=torch.float32
+    )
+    expected = dense(graph, known, values, weights, ALPHAS)
+    np.testing.assert_allclose(found.values, expected, atol=0.02)
+
+
+def test_tables_are_propagated_among_groups():
+    assert isinstance(walk_of(datasets.load("balance_scale")), GroupWalk)
+    assert isinstance(walk_of(datasets.load("synthetic")), NodeWalk)
+    assert isinstance(walk_of(mixed()), NodeWalk)
