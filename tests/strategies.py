@@ -55,7 +55,12 @@ def edge_layers(
 
 @st.composite
 def membership_layers(
-    draw: st.DrawFn, num_nodes: int, *, presence: bool | None = None, single: bool | None = None
+    draw: st.DrawFn,
+    num_nodes: int,
+    *,
+    presence: bool | None = None,
+    single: bool | None = None,
+    weighted: bool | None = False,
 ) -> MembershipLayer:
     """A membership layer; `single`: whether a node is in at most one group.
 
@@ -70,12 +75,16 @@ def membership_layers(
         pairs = [(node, code) for node, code in enumerate(codes) if code >= 0]
     else:
         pairs = draw(st.lists(st.tuples(st.integers(0, num_nodes - 1), group), max_size=20))
+    weights = None
+    if _decided(draw, weighted):
+        weights = draw(st.lists(WEIGHTS, min_size=len(pairs), max_size=len(pairs)))
     absent = _decided(draw, presence)
     return MembershipLayer(
         num_nodes,
         [node for node, _ in pairs],
         [code for _, code in pairs],
         names,
+        weight=weights,
         nodes=None if absent else np.ones(num_nodes, dtype=bool),
     )
 
@@ -87,12 +96,13 @@ def layers(
     *,
     kinds: Sequence[str] = ("edges", "membership"),
     weighted: bool | None = None,
+    weighted_groups: bool | None = False,
     directed: bool | None = None,
     presence: bool | None = None,
     clean: bool = False,
 ) -> Layer:
     if draw(st.sampled_from(list(kinds))) == "membership":
-        return draw(membership_layers(num_nodes, presence=presence))
+        return draw(membership_layers(num_nodes, presence=presence, weighted=weighted_groups))
     return draw(
         edge_layers(num_nodes, weighted=weighted, directed=directed, presence=presence, clean=clean)
     )
@@ -128,6 +138,7 @@ def multilayer_graphs(
     *,
     kinds: Sequence[str] = ("edges", "membership"),
     weighted: bool | None = None,
+    weighted_groups: bool | None = False,
     directed: bool | None = None,
     presence: bool | None = None,
     labels: bool | None = None,
@@ -147,6 +158,8 @@ def multilayer_graphs(
         Kinds of layer to draw from: "edges", "membership".
     weighted, directed, presence
         For edge layers: weights, directions; for all layers: whether nodes may be absent.
+    weighted_groups
+        Whether memberships have weights.
     labels, features, text_names
         Whether there are labels (some unknown), features, names of text.
     clean
@@ -160,6 +173,7 @@ def multilayer_graphs(
                 num_nodes,
                 kinds=kinds,
                 weighted=weighted,
+                weighted_groups=weighted_groups,
                 directed=directed,
                 presence=presence,
                 clean=clean,

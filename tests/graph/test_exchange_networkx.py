@@ -27,7 +27,11 @@ def test_a_graph_per_layer_gives_the_graph_back(graph):
     assert again == expected
 
 
-@given(multilayer_graphs(presence=False, features=False, labels=True, min_layers=1))
+@given(
+    multilayer_graphs(
+        presence=False, features=False, weighted_groups=None, labels=True, min_layers=1
+    )
+)
 def test_one_multigraph_holds_every_edge(graph):
     merged = graph.to_networkx(merged=True)
     assert list(merged) == list(graph.nodes)

@@ -16,7 +16,7 @@ def test_there_and_back_is_the_same_graph(graph):
     assert from_pyg(graph.to_pyg()) == graph
 
 
-@given(multilayer_graphs(min_layers=1))
+@given(multilayer_graphs(min_layers=1, weighted_groups=None))
 def test_membership_layers_come_back_as_their_edges(graph):
     again = from_pyg(graph.to_pyg())
     for name, layer in graph.layers.items():

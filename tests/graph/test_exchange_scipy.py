@@ -30,7 +30,7 @@ def test_matrices_give_the_graph_back(graph):
     assert again.replace(layers=graph.layers) == graph
 
 
-@given(multilayer_graphs(directed=False, min_layers=1))
+@given(multilayer_graphs(directed=False, min_layers=1, weighted_groups=None))
 def test_symmetric_matrices_are_undirected_and_weights_do_not_double(graph):
     again = from_scipy(graph.to_scipy())
     for name, layer in graph.layers.items():

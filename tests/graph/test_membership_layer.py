@@ -13,17 +13,52 @@ from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer
 
 LAYERS = st.integers(0, 8).flatmap(membership_layers)
+WEIGHTED = st.integers(0, 8).flatmap(lambda nodes: membership_layers(nodes, weighted=True))
 
 
 def brute_force(layer):
-    """How many groups each pair of nodes shares."""
-    groups = [set() for _ in range(layer.num_nodes)]
-    for node, group in zip(layer.node.tolist(), layer.group.tolist(), strict=True):
-        groups[node].add(group)
+    """The sum over shared groups of the product of both weights; without weights, how many they are."""
+    groups = [{} for _ in range(layer.num_nodes)]
+    weights = np.ones(layer.num_memberships) if layer.weight is None else layer.weight
+    rows = zip(layer.node.tolist(), layer.group.tolist(), weights.tolist(), strict=True)
+    for node, group, weight in rows:
+        groups[node][group] = weight
     shared = np.zeros((layer.num_nodes, layer.num_nodes))
     for i, j in itertools.permutations(range(layer.num_nodes), 2):
-        shared[i, j] = len(groups[i] & groups[j])
+        both = groups[i].keys() & groups[j].keys()
+        shared[i, j] = sum(groups[i][group] * groups[j][group] for group in both)
     return shared
+
+
+@given(WEIGHTED)
+def test_weighted_memberships_equal_their_explicit_edges(layer):
+    weights = brute_force(layer)
+    assert np.array_equal(layer.to_edges().to_scipy().toarray(), weights)
+    assert layer.num_edges == layer.to_edges().num_edges or not layer.groups_per_node.max() < 2
+    assert layer.weighted == (layer.num_memberships > 0)
+    assert not (layer.weighted and layer.single)
+    for node in range(layer.num_nodes):
+        others, heard = layer.neighbours(node)
+        assert others.tolist() == np.flatnonzero(weights[node]).tolist()
+        assert heard.tolist() == weights[node][others].tolist()
+
+
+def test_weights_of_a_repeated_membership_add():
+    layer = MembershipLayer(2, [0, 0, 1], [0, 0, 0], weight=[1, 2, 4])
+    assert layer.weight.tolist() == [3, 4]
+    assert layer.duplicates_merged == 1
+    assert layer != MembershipLayer(2, [0, 1], [0, 0])
+    assert layer != MembershipLayer(2, [0, 1], [0, 0], weight=[4, 3])
+    assert layer == MembershipLayer(2, [1, 0], [1, 1], [8, 0], weight=[4, 3])
+
+
+@pytest.mark.parametrize(
+    ("weight", "problem"),
+    [([1.0, 0.0], "node 1 in 'b' has the weight 0.0"), ([1.0], "shape"), (["x", 1], "numbers")],
+)
+def test_bad_weights_are_named(weight, problem):
+    with pytest.raises(DataError, match=problem):
+        MembershipLayer(2, [0, 1], [0, 1], ["a", "b"], weight=weight)
 
 
 @given(LAYERS)
@@ -59,7 +94,7 @@ def test_groups_are_told_consistently(layer):
             layer.codes()
 
 
-@given(LAYERS, st.randoms(use_true_random=False))
+@given(st.one_of(LAYERS, WEIGHTED), st.randoms(use_true_random=False))
 def test_a_subset_equals_the_materialised_subset(layer, random):
     nodes = [node for node in range(layer.num_nodes) if random.random() < 0.6]
     random.shuffle(nodes)
@@ -71,7 +106,7 @@ def test_a_subset_equals_the_materialised_subset(layer, random):
     assert set(part.group_names) <= set(layer.group_names)
 
 
-@given(LAYERS)
+@given(st.one_of(LAYERS, WEIGHTED))
 def test_copies_and_pickles_are_equal_and_read_only(layer):
     again = pickle.loads(pickle.dumps(layer))
     assert again == layer

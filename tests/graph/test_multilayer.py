@@ -24,7 +24,7 @@ def small(**parts):
     return MultilayerGraph(layers, **({"nodes": ["Ann", "Bo", "Cy"]} | parts))
 
 
-@given(multilayer_graphs())
+@given(multilayer_graphs(weighted_groups=None))
 def test_copies_and_pickles_are_equal_and_read_only(graph):
     again = pickle.loads(pickle.dumps(graph))
     assert again == graph
@@ -46,7 +46,7 @@ def test_other_processes_get_an_equal_graph(tmp_path):
     assert again == graph
 
 
-@given(multilayer_graphs(min_nodes=1), st.randoms(use_true_random=False))
+@given(multilayer_graphs(weighted_groups=None, min_nodes=1), st.randoms(use_true_random=False))
 def test_a_subgraph_equals_the_materialised_subgraph(graph, random):
     names = [name for name in graph.nodes if random.random() < 0.6]
     random.shuffle(names)

@@ -5,7 +5,7 @@ from tests.strategies import multilayer_graphs
 from gramme.graph import EdgeLayer, MultilayerGraph
 
 
-@given(multilayer_graphs())
+@given(multilayer_graphs(weighted_groups=None))
 def test_the_supra_graph_equals_brute_force(graph):
     size, layers = graph.num_nodes, list(graph.layers.values())
     expected = np.zeros((size * len(layers), size * len(layers)))

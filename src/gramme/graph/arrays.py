@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,25 @@ def whole_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
     if not beyond and not np.issubdtype(array.dtype, np.integer):
         raise DataError(f"{what} must be whole numbers, not {array.dtype}")
     return array
+
+
+def checked_weights(
+    weight: ArrayLike, size: int, what: str, named: Callable[[int], str]
+) -> FloatArray:
+    """Positive finite weights as float64, or an error that names the first bad one."""
+    try:
+        weights = np.array(weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the weights of the {what}s must be numbers: {error}") from error
+    if weights.shape != (size,):
+        raise DataError(f"weights of shape {weights.shape} were given for {size} {what}s")
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if bad.size:
+        place = int(bad[0])
+        raise DataError(
+            f"{named(place)} has the weight {weights[place]}; weights must be positive and finite"
+        )
+    return weights
 
 
 def is_missing(value: object) -> bool:

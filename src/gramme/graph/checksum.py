@@ -46,6 +46,8 @@ def _add_layer(digest: Any, layer: Layer) -> None:
     if isinstance(layer, MembershipLayer):
         _add(digest, layer.groups_per_node)
         _add(digest, layer.group)
+        if layer.weight is not None:  # nothing otherwise, so that older checksums stay true
+            _add(digest, layer.weight)
     elif isinstance(layer, EdgeLayer):
         _add(digest, layer.source)
         _add(digest, layer.target)

@@ -12,6 +12,7 @@ from gramme.errors import DataError
 from gramme.graph.arrays import (
     FloatArray,
     IntArray,
+    checked_weights,
     frozen,
     index_array,
     node_count,
@@ -195,20 +196,12 @@ class EdgeLayer(Layer):
 def _checked_weights(
     weight: ArrayLike, start: NDArray[np.int64], end: NDArray[np.int64]
 ) -> FloatArray:
-    try:
-        weights = np.array(weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"the weights of the edges must be numbers: {error}") from error
-    if weights.shape != start.shape:
-        raise DataError(f"weights of shape {weights.shape} were given for {start.size} edges")
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
-    if bad.size:
-        first = bad[0]
-        raise DataError(
-            f"the edge from node {start[first]} to node {end[first]} has the weight "
-            f"{weights[first]}; weights must be positive and finite"
-        )
-    return weights
+    return checked_weights(
+        weight,
+        start.size,
+        "edge",
+        lambda place: f"the edge from node {start[place]} to node {end[place]}",
+    )
 
 
 def _merged(

@@ -17,7 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from gramme.errors import DataError
 from gramme.graph.arrays import (
+    FloatArray,
     IntArray,
+    checked_weights,
     frozen,
     index_array,
     name_index,
@@ -33,12 +35,17 @@ from gramme.graph.layer import Layer, presence
 class MembershipLayer(Layer):
     """Nodes in any number of named groups; two nodes are joined once per group they share.
 
+    Memberships may be weighted: how often an author published at a venue, how strongly a node
+    belongs to a group. Two nodes are then joined by w_ig w_jg for every group g they share.
+
     Parameters
     ----------
     num_nodes : int
         Nodes of the whole graph.
     node, group : array of int, shape (memberships,)
         Who belongs to which group, by position. A membership stated twice counts once.
+    weight : array of float, shape (memberships,), optional
+        Positive finite weights; those of a membership stated twice add. Without, all weigh 1.
     group_names : sequence, optional
         Distinct names of the groups; 0, 1, 2, ... where not given. Groups without members are left
         out.
@@ -50,6 +57,7 @@ class MembershipLayer(Layer):
     ----------
     node, group : array of int, shape (memberships,)
         The memberships, sorted by node and then group; read-only.
+    weight : array of float64, shape (memberships,), or None
     group_names : pandas.Index
     sizes : array of int, shape (groups,)
         Members of each group.
@@ -65,11 +73,15 @@ class MembershipLayer(Layer):
     ([3, 1], ['yes', 'no'])
     >>> layer.to_edges()
     EdgeLayer(4 nodes, 3 edges)
+    >>> often = MembershipLayer(3, [0, 1, 2], [0, 0, 0], weight=[3, 1, 2])
+    >>> often.to_edges().weight.tolist()
+    [3.0, 6.0, 2.0]
     """
 
     directed = False
     self_loops_dropped = 0
     group: IntArray
+    weight: FloatArray | None
     group_names: pd.Index
     sizes: NDArray[np.int64]
     _counts: IntArray
@@ -81,6 +93,7 @@ class MembershipLayer(Layer):
         group: ArrayLike,
         group_names: Iterable[Any] | None = None,
         *,
+        weight: ArrayLike | None = None,
         nodes: ArrayLike | None = None,
     ) -> None:
         self.num_nodes = node_count(num_nodes)
@@ -88,14 +101,15 @@ class MembershipLayer(Layer):
         groups, names = _numbered_groups(group, group_names)
         if members.size != groups.size:
             raise DataError(f"{members.size} members were given for {groups.size} groups")
-        incidence = sp.csr_array(
-            (np.ones(members.size, dtype=np.int8), (members, groups)),
-            shape=(self.num_nodes, len(names)),
-        )
+        given: NDArray[Any] = np.ones(members.size, dtype=np.int8)
+        if weight is not None:
+            given = _checked_weights(weight, members, groups, names)
+        incidence = sp.csr_array((given, (members, groups)), shape=(self.num_nodes, len(names)))
         incidence.sum_duplicates()
         incidence.sort_indices()
         counts = np.diff(incidence.indptr)
-        self._set(counts, incidence.indices, names, nodes)
+        weights = None if weight is None else np.ascontiguousarray(incidence.data)
+        self._set(counts, incidence.indices, names, nodes, weights)
         self.duplicates_merged = int(members.size - self.group.size)
 
     def _set(
@@ -104,6 +118,7 @@ class MembershipLayer(Layer):
         groups: NDArray[Any],
         names: pd.Index,
         nodes: ArrayLike | None,
+        weights: FloatArray | None = None,
     ) -> None:
         """Store memberships that are already sorted and unique; drop the groups without members."""
         sizes = np.bincount(groups, minlength=len(names))
@@ -113,6 +128,7 @@ class MembershipLayer(Layer):
             groups, names, sizes = renumbered[groups], names[kept], sizes[kept]
         self.group_names = names
         self.group = frozen(smallest_int(groups, len(names)))
+        self.weight = None if weights is None or not weights.size else frozen(weights)
         self.sizes = frozen(sizes.astype(np.int64))
         self._counts = frozen(smallest_int(counts, len(names)))
         present = counts > 0 if nodes is None else np.asarray(nodes)
@@ -183,8 +199,8 @@ class MembershipLayer(Layer):
 
     @property
     def single(self) -> bool:
-        """Whether no node is in more than one group."""
-        return self.num_nodes == 0 or int(self._counts.max()) <= 1
+        """Whether no node is in more than one group, and none by a weight: members are alike."""
+        return self.weight is None and (self.num_nodes == 0 or int(self._counts.max()) <= 1)
 
     def codes(self) -> NDArray[np.int64]:
         """The group of each node, -1 for none; only where no node is in several groups."""
@@ -196,8 +212,8 @@ class MembershipLayer(Layer):
 
     @property
     def weighted(self) -> bool:
-        """Pairs that share several groups weigh more; only a materialised layer tells."""
-        return False
+        """Whether memberships carry weights; pairs that share several groups weigh more anyway."""
+        return self.weight is not None
 
     @property
     def num_edges(self) -> int:
@@ -207,18 +223,23 @@ class MembershipLayer(Layer):
         return sum(n * size * (size - 1) // 2 for size, n in zip(sizes, times, strict=True))
 
     def incidence(self) -> sp.csr_array:
-        """Node by group matrix of ones."""
+        """Node by group matrix of the weights, ones where there are none."""
         indptr = np.concatenate([[0], np.cumsum(self._counts, dtype=np.int64)])
+        weights = np.ones(self.num_memberships) if self.weight is None else self.weight.copy()
         return sp.csr_array(
-            (np.ones(self.num_memberships), self.group.astype(np.int32), indptr),
-            shape=(self.num_nodes, self.num_groups),
+            (weights, self.group.astype(np.int32), indptr), shape=(self.num_nodes, self.num_groups)
         )
 
     def to_edges(self) -> EdgeLayer:
-        """The implied edges, all of them; a pair that shares k > 1 groups has the weight k."""
-        incidence = self.incidence().astype(np.int32)
+        """The implied edges, all of them; a pair has the weight sum over shared groups of w_ig w_jg.
+
+        Where memberships have no weights, that is the number of groups the pair shares.
+        """
+        incidence = self.incidence()
+        if self.weight is None:
+            incidence = incidence.astype(np.int32)
         pairs = sp.triu(incidence @ incidence.T, k=1).tocoo()
-        weighted = pairs.data.size > 0 and int(pairs.data.max()) > 1
+        weighted = self.weighted or (pairs.data.size > 0 and int(pairs.data.max()) > 1)
         return EdgeLayer(
             self.num_nodes,
             pairs.row,
@@ -234,7 +255,10 @@ class MembershipLayer(Layer):
         return np.asarray(others[ends] - others[ends - self._counts])
 
     def neighbours(self, node: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Positions of the nodes that share a group with ``node``, and how many each shares."""
+        """Positions of the nodes that share a group with ``node``, and the weight of each.
+
+        The weight is the sum of w_ig w_jg over the shared groups: their number without weights.
+        """
         node = self._position(node)
         incidence = self.incidence()
         weights = incidence @ incidence[[node]].toarray().ravel()
@@ -250,6 +274,7 @@ class MembershipLayer(Layer):
             np.repeat(np.arange(nodes.size), np.diff(rows.indptr)),
             rows.indices,
             self.group_names,
+            weight=rows.data if self.weighted else None,
             nodes=self.present[nodes],
         )
 
@@ -267,6 +292,7 @@ class MembershipLayer(Layer):
             and self.num_nodes == other.num_nodes
             and self.num_memberships == other.num_memberships
             and self.num_groups == other.num_groups
+            and self.weighted == other.weighted
             and same_values(self._counts, other._counts)
             and same_values(self._present, other._present)
         ):
@@ -274,18 +300,34 @@ class MembershipLayer(Layer):
         positions = self.group_names.get_indexer(other.group_names)
         if (positions < 0).any():
             return False
-        node = self.node.astype(np.int64)
-        mine = np.sort(node * self.num_groups + self.group)
-        theirs = np.sort(node * self.num_groups + positions[other.group])
-        return bool(np.array_equal(mine, theirs))
+        node = self.node.astype(np.int64) * self.num_groups
+        mine, theirs = node + self.group, node + positions[other.group]
+        if self.weight is None or other.weight is None:
+            return bool(np.array_equal(np.sort(mine), np.sort(theirs)))
+        first, second = np.argsort(mine), np.argsort(theirs)
+        return bool(
+            np.array_equal(mine[first], theirs[second])
+            and np.array_equal(self.weight[first], other.weight[second])
+        )
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays; compare with ==
 
     def __repr__(self) -> str:
         return (
             f"MembershipLayer({self.num_present} nodes, {self.num_groups} groups, "
-            f"{self.num_edges} implied edges)"
+            f"{self.num_edges} implied edges{', weighted' if self.weighted else ''})"
         )
+
+
+def _checked_weights(
+    weight: ArrayLike, node: NDArray[np.int64], group: NDArray[np.int64], names: pd.Index
+) -> FloatArray:
+    return checked_weights(
+        weight,
+        node.size,
+        "membership",
+        lambda place: f"the membership of node {node[place]} in {names[group[place]]!r}",
+    )
 
 
 def _numbered_groups(

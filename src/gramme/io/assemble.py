@@ -260,7 +260,9 @@ def _membership(
     members = index.get_indexer(_index(groups.nodes))
     if present is None and groups.all_present:
         present = np.arange(len(index))
-    return MembershipLayer(len(index), members, codes, names, nodes=present)
+    return MembershipLayer(
+        len(index), members, codes, names, weight=groups.weights or None, nodes=present
+    )
 
 
 def _is_directed(stated: bool | Mapping[str, bool] | None, asked: bool | None, layer: str) -> bool:

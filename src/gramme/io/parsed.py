@@ -32,10 +32,14 @@ class ReadOptions:
 
 @dataclass
 class Groups:
-    """The memberships of one layer, by name; who is in no group is absent unless all are present."""
+    """The memberships of one layer, by name, all with a weight or none.
+
+    Who is in no group is absent unless all are present.
+    """
 
     nodes: list[str] = field(default_factory=list)
     groups: list[str] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
     all_present: bool = False
 
 

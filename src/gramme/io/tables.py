@@ -5,7 +5,7 @@ table      columns                                    needed
 ========== ========================================== ==========================================================
 edges      layer, source, target, weight              always; layer and weight may be missing
 nodes      node, label, then features                 found beside; lists all nodes
-groups     layer, node, group                         for membership layers
+groups     layer, node, group, weight                 for membership layers; weight may be missing
 layers     layer, kind, directed, nodes               for directed or empty layers and for membership layers
 presence   layer, node                                for layers that do not hold all nodes
 ========== ========================================== ==========================================================
@@ -25,6 +25,7 @@ from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.io.attributes import AttributeTable
 from gramme.io.losses import TextGraph, as_text, text_names
 from gramme.io.parsed import Groups, Parsed, ReadOptions
+from gramme.io.weights import parse_weight
 
 COMPANIONS = ("nodes", "groups", "layers", "presence")
 _YES = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
@@ -89,13 +90,18 @@ def _nodes(text: TextGraph) -> Table:
 
 def _groups(text: TextGraph, names: Any, format_name: str) -> Table | None:
     rows: tuple[list[str], list[str], list[str]] = ([], [], [])
+    weights: list[float] = []
     for name, layer in text.layers.items():
         if isinstance(layer, MembershipLayer):
+            none = np.full(layer.num_memberships, np.nan)
+            weights.extend((none if layer.weight is None else layer.weight).tolist())
             groups = np.array(text_names(layer.group_names, format_name, "group"), dtype=object)
             rows[0].extend([name] * layer.num_memberships)
             rows[1].extend(names[layer.node].tolist())
             rows[2].extend(groups[layer.group].tolist() if layer.num_groups else [])
     found = any(isinstance(layer, MembershipLayer) for layer in text.layers.values())
+    if any(not np.isnan(weight) for weight in weights):
+        return Table(["layer", "node", "group", "weight"], [*rows, weights])
     return Table(["layer", "node", "group"], list(rows)) if found else None
 
 
@@ -154,10 +160,7 @@ def take_tables(parsed: Parsed, tables: dict[str, AttributeTable], options: Read
             _take_layers(parsed, table)
     groups = dict(parsed.groups)
     if "groups" in tables:
-        for layer, node, group in _rows(tables["groups"], ("layer", "node", "group")):
-            members = groups.setdefault(layer, Groups())
-            members.nodes.append(node)
-            members.groups.append(group)
+        _take_groups(groups, tables["groups"])
     parsed.groups = groups
     for layer in groups:
         if layer in parsed.rows.layers:
@@ -168,6 +171,24 @@ def take_tables(parsed: Parsed, tables: dict[str, AttributeTable], options: Read
         for layer, node in _rows(tables["presence"], ("layer", "node")):
             held.setdefault(layer, []).append(node)
         parsed.present = held
+
+
+def _take_groups(groups: dict[str, Groups], table: AttributeTable) -> None:
+    """The memberships; the weights of a layer are all given or none."""
+    weights = table.column("weight") if table.has("weight") else [""] * len(table.rows)
+    rows = _rows(table, ("layer", "node", "group"))
+    for (layer, node, group), weight, line in zip(rows, weights, table.lines, strict=True):
+        members = groups.setdefault(layer, Groups())
+        if bool(weight) != bool(members.weights) and members.nodes:
+            problem = f"some memberships of the layer {layer!r} have a weight and some have none"
+            raise FileFormatError(problem, file=table.path, line=line)
+        members.nodes.append(node)
+        members.groups.append(group)
+        if weight:
+            try:
+                members.weights.append(parse_weight(weight))
+            except ValueError as error:
+                raise FileFormatError(str(error), file=table.path, line=line) from None
 
 
 def _take_nodes(parsed: Parsed, table: AttributeTable, options: ReadOptions) -> None:

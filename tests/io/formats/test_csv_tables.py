@@ -20,7 +20,7 @@ class TestCsv(FormatCase):
         {"g.csv": b"layer,source,target,weight\n1,1,2,0.5\n1,2,3,2\n"},
         {
             "g.csv": b"layer,source,target\na,x,y\n",
-            "g.groups.csv": b"layer,node,group\nb,x,g\nb,y,g\n",
+            "g.groups.csv": b"layer,node,group,weight\nb,x,g,2\nb,y,g,0.5\n",
             "g.layers.csv": b"layer,kind,directed,nodes\na,edges,yes,listed\nb,groups,no,all\n",
             "g.presence.csv": b"layer,node\na,x\na,y\n",
         },

@@ -27,7 +27,8 @@ from gramme.io.values import decode, encode
 from gramme.io.zip_arrays import ArrayReader, ArrayWriter
 
 NAME = "npz"
-VERSION = 1
+#: The newest version that is read. A graph is written as the oldest version that can hold it.
+VERSION = 2
 _HEADER = "gramme.json"
 _KIND = "gramme graph"
 
@@ -37,7 +38,7 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     members: dict[str, Any] = {}
     header: dict[str, Any] = {
         "format": _KIND,
-        "version": VERSION,
+        "version": _version(graph),
         "name": graph.name,
         "num_nodes": graph.num_nodes,
         "nodes": put_names(members, "nodes", graph.nodes),
@@ -67,6 +68,14 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     return {path: fill}
 
 
+def _version(graph: MultilayerGraph) -> int:
+    """1 where an older gramme can read all of the graph, 2 where it has weighted memberships."""
+    weighted = (
+        isinstance(layer, MembershipLayer) and layer.weighted for layer in graph.layers.values()
+    )
+    return 2 if any(weighted) else 1
+
+
 def _put_labels(members: dict[str, Any], labels: Any) -> None:
     """The distinct labels, each of its own kind, and which of them each node has (-1 for none)."""
     codes = np.full(len(labels), -1, dtype=np.int64)
@@ -85,6 +94,9 @@ def _put_layer(members: dict[str, Any], number: int, name: str, layer: Layer) ->
         members[f"{key}.present"] = layer.present
     if isinstance(layer, MembershipLayer):
         members[f"{key}.node"], members[f"{key}.group"] = layer.node, layer.group
+        if layer.weight is not None:
+            members[f"{key}.weight"] = layer.weight
+            facts["weighted"] = True
         return facts | {
             "kind": "groups",
             "groups": put_names(members, f"{key}.groups", layer.group_names),
@@ -204,7 +216,8 @@ def _layer(archive: ArrayReader, key: str, facts: Any, size: int, mapped: bool) 
         names = take_names(archive, f"{key}.groups", facts["groups"])
         node, group = archive.array(f"{key}.node", "i"), archive.array(f"{key}.group", "i")
         held = np.ones(size, dtype=bool) if present is None else present
-        return MembershipLayer(size, node, group, names, nodes=held)
+        weight = archive.array(f"{key}.weight", "f") if facts.get("weighted") is True else None
+        return MembershipLayer(size, node, group, names, weight=weight, nodes=held)
     if facts["kind"] != "edges":
         raise ValueError(f"a layer of the unknown kind {facts['kind']!r}")
     source = archive.array(f"{key}.source", "i", mapped=mapped)
