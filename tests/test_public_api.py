@@ -1,9 +1,13 @@
 """What users and other programs rely on: the names of the package and the README's example."""
 
+import ast
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import gramme
 
@@ -30,6 +34,57 @@ def test_the_contracts_names() -> None:
     for name in ("from_table", "from_edges", "from_networkx", "from_scipy", "from_pyg"):
         assert callable(getattr(gramme.MultilayerGraph, name))
     assert callable(gramme.datasets.load)
+
+
+def fresh(code: str, *arguments: str) -> str:
+    """What a new interpreter prints that runs the code: this one has imported too much to tell."""
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+# The libraries are loaded once, then every name gets a process of its own in which gramme is new.
+EACH_IN_ITS_OWN_PROCESS = """
+import os, sys, numba, pandas, scipy.sparse, sklearn.linear_model, torch
+for name in sys.argv[1:]:
+    if child := os.fork():
+        if os.waitpid(child, 0)[1]:
+            sys.exit(f"gramme.{name} does not work at once")
+    else:
+        import gramme
+        assert name in dir(gramme)
+        getattr(gramme, name)
+        os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_every_name_of_dir_works_at_once_after_a_fresh_import() -> None:
+    fresh(EACH_IN_ITS_OWN_PROCESS, *dir(gramme))
+
+
+def test_dir_has_every_room_before_and_after_it_is_imported() -> None:
+    rooms = {path.parent.name for path in Path(gramme.__file__).parent.glob("*/__init__.py")}
+    assert rooms - {"cli"} <= set(dir(gramme))  # the command line is no library
+
+
+def test_import_gramme_alone_imports_nothing_heavy() -> None:
+    code = "import sys, gramme; print(*{name.partition('.')[0] for name in sys.modules})"
+    assert not set(fresh(code).split()) & {"numpy", "scipy", "pandas", "torch", "rich", "typer"}
+
+
+def test_type_checkers_see_the_names_that_are_imported_on_first_use() -> None:
+    tree = ast.parse(Path(gramme.__file__).read_text(encoding="utf-8"))
+    for_checkers = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        alias.name
+        for node in for_checkers.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == {*gramme._HOMES, *gramme._ROOMS}
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

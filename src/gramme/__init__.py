@@ -1,9 +1,12 @@
-"""Semi-supervised learning on multi-layered graphs: one set of nodes, many kinds of relation, a few known labels."""
+"""Semi-supervised learning on multi-layered graphs: one set of nodes, many kinds of relation, a few known labels.
+
+Everything below but the errors is imported when it is first used: torch takes seconds to load, and reading a file or
+printing ``gramme --help`` needs none of it.
+"""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gramme import datasets
 from gramme._version import __version__
 from gramme.errors import (
     DataError,
@@ -13,11 +16,44 @@ from gramme.errors import (
     LossyFormatWarning,
     MissingExtraError,
 )
-from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.io import read, write
 
 if TYPE_CHECKING:
+    from gramme import datasets
+    from gramme import evaluation as evaluation
+    from gramme import graph as graph
+    from gramme import io as io
+    from gramme import methods as methods
+    from gramme import nn as nn
+    from gramme import ops as ops
+    from gramme import report as report
+    from gramme import training as training
+    from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+    from gramme.io import read, write
     from gramme.methods import GrammeAuto, GrammeFusion, GrammeSG, load
+
+_ROOMS = (
+    "graph",
+    "io",
+    "datasets",
+    "ops",
+    "nn",
+    "training",
+    "methods",
+    "evaluation",
+    "report",
+)
+_HOMES = {
+    "EdgeLayer": "gramme.graph",
+    "GrammeAuto": "gramme.methods",
+    "GrammeFusion": "gramme.methods",
+    "GrammeSG": "gramme.methods",
+    "MembershipLayer": "gramme.graph",
+    "MultilayerGraph": "gramme.graph",
+    "load": "gramme.methods",
+    "read": "gramme.io",
+    "write": "gramme.io",
+}
+"""Where each name that is imported on first use is defined."""
 
 __all__ = [
     "DataError",
@@ -39,14 +75,19 @@ __all__ = [
     "write",
 ]
 
+# Hidden from type checkers, which would otherwise take any name for one of the package.
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> Any:
-    """The methods, imported when first asked for: torch takes seconds to load, and reading a file needs none of it."""
-    methods = import_module("gramme.methods")
-    if name in methods.__all__:
-        return getattr(methods, name)
-    raise AttributeError(f"module 'gramme' has no attribute {name!r}")
+    def __getattr__(name):
+        """A room or a public name, imported now and kept."""
+        if name in _ROOMS:
+            return import_module(f"gramme.{name}")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'gramme' has no attribute {name!r}")
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_ROOMS, "errors"})

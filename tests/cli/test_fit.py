@@ -127,11 +127,6 @@ def test_demo_in_a_process_of_its_own(tmp_path: Path) -> None:
     assert (tmp_path / "gramme-demo" / "report.html").is_file()
 
 
-def test_help_and_info_do_not_load_torch() -> None:
-    code = "import sys; import gramme.cli.app, gramme; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 def test_methods_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("methods") == 0
     printed = capsys.readouterr().out

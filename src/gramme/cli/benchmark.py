@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from gramme.cli import data as reading
+from gramme.cli import options
 from gramme.cli.console import warnings_as_notes
 
 
@@ -33,12 +33,12 @@ def benchmark(
     settings: list[str] = typer.Option(
         [], "--set", help="A parameter as method.name=value, or name=value for all that have it."
     ),
-    labels: reading.Labels = None,
-    labels_format: reading.LabelsFormat = None,
-    label: reading.Label = None,
-    source_format: reading.SourceFormat = None,
-    directed: reading.Directed = None,
-    encoding: reading.Encoding = "utf-8",
+    labels: options.Labels = None,
+    labels_format: options.LabelsFormat = None,
+    label: options.Label = None,
+    source_format: options.SourceFormat = None,
+    directed: options.Directed = None,
+    encoding: options.Encoding = "utf-8",
     quick: bool = typer.Option(
         False, "--quick", help="A first look in about a minute: 3 realisations of 20 %."
     ),

@@ -1,44 +1,17 @@
-"""DATA on the command line: a file of any known format or, where no file has that name, a dataset.
-
-The options that say how to read a file are the same for every command; they stand here once.
-"""
+"""DATA on the command line: a file of any known format or, where no file has that name, a dataset."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from gramme import datasets
-from gramme.cli.table import TableOptions, is_table_name, open_table, open_table_again
+from gramme.cli.options import TableOptions
+from gramme.cli.table import is_table_name, open_table, open_table_again
 from gramme.errors import DataError, FileFormatError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.io import ReadReport, inspect
 from gramme.io.plain_table import header_of
-
-Data = Annotated[str, typer.Argument(help="A file, or the name of a dataset.")]
-Labels = Annotated[
-    Path | None, typer.Option("--labels", help="File of labels: a list, or rows of node and label.")
-]
-LabelsFormat = Annotated[
-    str | None, typer.Option("--labels-format", help="What that file is: list or pairs.")
-]
-Label = Annotated[
-    str | None, typer.Option("--label", help="The column or attribute of nodes that is the label.")
-]
-SourceFormat = Annotated[
-    str | None, typer.Option("--from", help="Format of the file where its name does not tell.")
-]
-Directed = Annotated[
-    bool | None,
-    typer.Option(
-        "--directed/--undirected",
-        help="Whether edges have a direction, whatever the file says.",
-        show_default=False,
-    ),
-]
-Encoding = Annotated[str, typer.Option("--encoding", help="Encoding of text files.")]
 
 
 def open_data(name: str, **options: Any) -> tuple[MultilayerGraph, ReadReport | None]:

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from gramme import datasets
+import gramme
 from gramme.cli.console import messages, out, warnings_as_notes
 
 app = typer.Typer(
@@ -29,7 +29,10 @@ def default(context: typer.Context) -> None:
 def list_(as_json: bool = AS_JSON) -> None:
     """All datasets, their sizes and where they are now."""
     with warnings_as_notes():
-        rows = [(datasets.info(name), datasets.where(name)) for name in datasets.names()]
+        rows = [
+            (gramme.datasets.info(name), gramme.datasets.where(name))
+            for name in gramme.datasets.names()
+        ]
     if as_json:
         _print_json([record.as_dict() | {"where": where} for record, where in rows])
         return
@@ -50,9 +53,9 @@ def info(
     as_json: bool = AS_JSON,
 ) -> None:
     """Everything known about a dataset: recipe, citation, licence, caveats, files, options."""
-    record = datasets.info(name)
+    record = gramme.datasets.info(name)
     with warnings_as_notes():
-        where = datasets.where(name)
+        where = gramme.datasets.where(name)
     if as_json:
         _print_json(record.as_dict() | {"where": where})
         return
@@ -89,20 +92,22 @@ def download(
     """Get the files of datasets that are not on this machine yet."""
     chosen = _with_files() if names == ["all"] else names
     for name in chosen:
-        datasets.info(name)  # a misspelled name ends the command before anything is downloaded
+        # a misspelled name ends the command before anything is downloaded
+        gramme.datasets.info(name)
     for name in chosen:
         with warnings_as_notes():
-            paths = datasets.download(name)
+            paths = gramme.datasets.download(name)
         where = ", ".join(dict.fromkeys(str(path.parent) for path in paths))
-        messages.print(f"{escape(name)}: {escape(where or datasets.where(name))}")
+        messages.print(f"{escape(name)}: {escape(where or gramme.datasets.where(name))}")
 
 
 def _with_files() -> list[str]:
     """The datasets whose files are here or can be downloaded."""
     return [
         name
-        for name in datasets.names()
-        if datasets.info(name).files and datasets.where(name) != "missing, not downloadable"
+        for name in gramme.datasets.names()
+        if gramme.datasets.info(name).files
+        and gramme.datasets.where(name) != "missing, not downloadable"
     ]
 
 

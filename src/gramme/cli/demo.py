@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from gramme import datasets
+import gramme
 from gramme.cli.console import messages, out, warnings_as_notes
 
 LABELLED = 0.3
@@ -23,7 +23,7 @@ def demo(
     from gramme.cli.fit_steps import EstimatePlan, check_target, fit_graph, method, print_result
 
     check_target(target, overwrite=True)
-    graph = datasets.load("balance_scale")
+    graph = gramme.datasets.load("balance_scale")
     messages.print(escape(repr(graph)))
     messages.print(
         f"Each layer joins the {graph.num_nodes} scales that are alike in one attribute. Learning which way a scale "

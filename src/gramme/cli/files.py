@@ -5,26 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from gramme.cli import data as reading
+from gramme.cli import options
 from gramme.cli.console import out, warnings_as_notes
-from gramme.graph import MultilayerGraph
-from gramme.io import ReadReport, write
+
+if TYPE_CHECKING:
+    from gramme.graph import MultilayerGraph
+    from gramme.io import ReadReport
 
 
 def info(
     data: list[str] = typer.Argument(..., help="Files, or names of datasets."),
-    labels: reading.Labels = None,
-    labels_format: reading.LabelsFormat = None,
-    label: reading.Label = None,
-    source_format: reading.SourceFormat = None,
-    directed: reading.Directed = None,
-    encoding: reading.Encoding = "utf-8",
+    labels: options.Labels = None,
+    labels_format: options.LabelsFormat = None,
+    label: options.Label = None,
+    source_format: options.SourceFormat = None,
+    directed: options.Directed = None,
+    encoding: options.Encoding = "utf-8",
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object per file."),
 ) -> None:
     """What is in a file: nodes, layers, labels, and what was dropped while reading.
@@ -32,10 +34,12 @@ def info(
     In the table of layers, "loops cut" counts self loops that were dropped (the models add one per node) and "merged"
     counts repeated edges that became one.
     """
+    from gramme.cli.data import open_data
+
     found = []
     for name in data:
         with warnings_as_notes():
-            opened = reading.open_data(
+            opened = open_data(
                 name,
                 format=source_format,
                 labels=labels,
@@ -56,20 +60,23 @@ def info(
 def convert(
     source: str = typer.Argument(..., metavar="IN", help="A file, or the name of a dataset."),
     target: Path = typer.Argument(..., metavar="OUT", help="The file to write."),
-    source_format: reading.SourceFormat = None,
+    source_format: options.SourceFormat = None,
     target_format: str | None = typer.Option(
         None, "--to", help="Format to write where the name does not tell."
     ),
-    labels: reading.Labels = None,
-    labels_format: reading.LabelsFormat = None,
-    label: reading.Label = None,
-    directed: reading.Directed = None,
-    encoding: reading.Encoding = "utf-8",
+    labels: options.Labels = None,
+    labels_format: options.LabelsFormat = None,
+    label: options.Label = None,
+    directed: options.Directed = None,
+    encoding: options.Encoding = "utf-8",
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace files that exist."),
 ) -> None:
     """Write the graph of a file in another format."""
+    from gramme.cli.data import open_data
+    from gramme.io import write
+
     with warnings_as_notes():
-        graph, _ = reading.open_data(
+        graph, _ = open_data(
             source,
             format=source_format,
             labels=labels,

@@ -11,8 +11,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from gramme.cli import data as reading
-from gramme.cli import table as tables
+from gramme.cli import options
 from gramme.cli.console import warnings_as_notes
 from gramme.errors import DataError
 
@@ -21,23 +20,23 @@ DEFAULT_METHOD = "gramme-auto"
 
 def fit(
     context: typer.Context,
-    data: reading.Data,
+    data: options.Data,
     target: Path = typer.Option(..., "--out", help="Folder to write the results to."),
     method_name: str = typer.Option(
         DEFAULT_METHOD, "--method", help="Which method; see gramme methods."
     ),
-    labels: reading.Labels = None,
-    labels_format: reading.LabelsFormat = None,
-    label: reading.Label = None,
-    is_table: tables.IsTable = False,
-    id_column: tables.Id = None,
-    columns: tables.Columns = None,
-    bins: tables.Bins = None,
-    quantiles: tables.Quantiles = None,
-    knn: tables.Knn = None,
-    split: tables.Split = None,
-    missing: tables.Missing = None,
-    missing_group: tables.MissingGroup = False,
+    labels: options.Labels = None,
+    labels_format: options.LabelsFormat = None,
+    label: options.Label = None,
+    is_table: options.IsTable = False,
+    id_column: options.Id = None,
+    columns: options.Columns = None,
+    bins: options.Bins = None,
+    quantiles: options.Quantiles = None,
+    knn: options.Knn = None,
+    split: options.Split = None,
+    missing: options.Missing = None,
+    missing_group: options.MissingGroup = False,
     holdout: str | None = typer.Option(
         None, "--holdout", help="Share of the labels to set aside for an honest accuracy, like 20%."
     ),
@@ -57,9 +56,9 @@ def fit(
     embedding: Literal["csv", "parquet", "none"] = typer.Option(
         "csv", "--embedding", help="How to write the nodes' embedding."
     ),
-    source_format: reading.SourceFormat = None,
-    directed: reading.Directed = None,
-    encoding: reading.Encoding = "utf-8",
+    source_format: options.SourceFormat = None,
+    directed: options.Directed = None,
+    encoding: options.Encoding = "utf-8",
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
     quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
     as_json: bool = typer.Option(False, "--json", help="Print a JSON object for scripts."),
@@ -71,8 +70,9 @@ def fit(
     --holdout sets aside.
     """
     from gramme.cli import fit_steps
+    from gramme.cli.data import open_fit_data
 
-    said = tables.TableOptions(
+    said = options.TableOptions(
         id=id_column,
         columns=columns or [],
         bins=bins or [],
@@ -92,7 +92,7 @@ def fit(
         chosen, settings, random_state=seed, device=device, progress=False if silent else None
     )
     with warnings_as_notes(silent=quiet):
-        graph, table = reading.open_fit_data(
+        graph, table = open_fit_data(
             data,
             said if is_table else None,
             format=source_format,
@@ -126,14 +126,14 @@ def predict(
     model_path: Annotated[
         Path, typer.Argument(metavar="MODEL", help="A folder of gramme fit, or a model in one.")
     ],
-    data: reading.Data,
+    data: options.Data,
     target: Path = typer.Option(..., "--out", help="CSV file to write."),
-    labels: reading.Labels = None,
-    labels_format: reading.LabelsFormat = None,
-    label: reading.Label = None,
-    source_format: reading.SourceFormat = None,
-    directed: reading.Directed = None,
-    encoding: reading.Encoding = "utf-8",
+    labels: options.Labels = None,
+    labels_format: options.LabelsFormat = None,
+    label: options.Label = None,
+    source_format: options.SourceFormat = None,
+    directed: options.Directed = None,
+    encoding: options.Encoding = "utf-8",
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace the file if it exists."),
 ) -> None:
     """Predict the nodes of DATA, which may be new, with a model that was fitted before.
@@ -147,10 +147,11 @@ def predict(
     if model_path.is_dir():
         model_path = model_path / "model.safetensors"
     from gramme.cli import fit_steps
+    from gramme.cli.data import open_again
 
     with warnings_as_notes():
         model = fit_steps.load(model_path)
-        graph = reading.open_again(
+        graph = open_again(
             data,
             fit_steps.table_record(model_path),
             format=source_format,

@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from gramme.cli import data as reading
+from gramme.cli import options
 from gramme.cli.console import out, warnings_as_notes
 from gramme.errors import DataError
-from gramme.io.atomic import write_files
 
 SQLITE = b"SQLite format 3\x00"
 """How the file of a benchmark's ledger begins."""
@@ -26,12 +25,12 @@ def report(
     data: str | None = typer.Option(
         None, "--data", help="The data of the fit, to make its page from the model anew."
     ),
-    labels: reading.Labels = None,
-    labels_format: reading.LabelsFormat = None,
-    label: reading.Label = None,
-    source_format: reading.SourceFormat = None,
-    directed: reading.Directed = None,
-    encoding: reading.Encoding = "utf-8",
+    labels: options.Labels = None,
+    labels_format: options.LabelsFormat = None,
+    label: options.Label = None,
+    source_format: options.SourceFormat = None,
+    directed: options.Directed = None,
+    encoding: options.Encoding = "utf-8",
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace the file if it exists."),
 ) -> None:
     """Write one HTML page that opens offline: about a fit, or about all runs of a benchmark.
@@ -57,13 +56,14 @@ def report(
         text = benchmark_page(source)
     elif data is not None:
         from gramme.cli import fit_steps
+        from gramme.cli.data import open_again
         from gramme.report.page.again import page_from_model
 
         folder = source if source.is_dir() else source.parent
         model_path = folder / "model.safetensors"
         with warnings_as_notes():
             model = fit_steps.load(model_path)
-            graph = reading.open_again(
+            graph = open_again(
                 data,
                 fit_steps.table_record(model_path),
                 format=source_format,
@@ -76,6 +76,8 @@ def report(
             text = page_from_model(folder, model, graph)
     else:
         text = _from_page(source)
+    from gramme.io.atomic import write_files
+
     write_files({target: text}, overwrite=overwrite)
     out.print(escape(f"open {target}"))
 

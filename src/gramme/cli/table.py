@@ -1,17 +1,16 @@
-"""``--table`` and what belongs to it: which columns of a table become layers, and how, from text to a plan."""
+"""What follows from ``--table``: which columns of a table become layers, and how, from text to a plan."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import typer
 
+from gramme.cli.options import TableOptions
 from gramme.errors import DataError, FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.from_table import known_column
@@ -20,68 +19,7 @@ from gramme.io.labels import read_labels
 from gramme.io.parsed import ReadOptions
 from gramme.io.plain_table import ENDINGS, read_table
 
-IsTable = Annotated[
-    bool,
-    typer.Option(
-        "--table",
-        help="DATA is a table with a row per person or thing (CSV, TSV, Excel or Parquet).",
-    ),
-]
-Id = Annotated[
-    str | None, typer.Option("--id", help="Table: the column with the names of the rows.")
-]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option("--columns", help="Table: the columns to use, like age,city; all where not said."),
-]
-Bins = Annotated[
-    list[str] | None,
-    typer.Option("--bins", help="Table: cut numbers into groups, like age=5 or age=18:35:65."),
-]
-Quantiles = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--quantiles", help="Table: cut numbers into groups of equal size, like income=4."
-    ),
-]
-Knn = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--knn",
-        help="Table: join each row to those with the nearest numbers, like income=10 or lat+lon=10.",
-    ),
-]
-Split = Annotated[
-    list[str] | None,
-    typer.Option("--split", help="Table: cells with several values, like 'authors=;'."),
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option("--missing", help="Table: cells that mean 'not known', like 99 or 'no answer'."),
-]
-MissingGroup = Annotated[
-    bool,
-    typer.Option("--missing-group", help="Table: rows with a missing value are alike in that."),
-]
 _SINGLE_ROW_LABELS = 20
-
-
-@dataclass
-class TableOptions:
-    """What was said on the command line about a table."""
-
-    id: str | None = None
-    columns: list[str] = field(default_factory=list)
-    bins: list[str] = field(default_factory=list)
-    quantiles: list[str] = field(default_factory=list)
-    knn: list[str] = field(default_factory=list)
-    split: list[str] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    missing_group: bool = False
-
-    def used(self) -> list[str]:
-        """The options that were given, as the user writes them."""
-        return [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
 
 
 def open_table(

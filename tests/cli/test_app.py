@@ -1,0 +1,70 @@
+"""The command as a whole: what it imports before it is asked for anything, and how it ends."""
+
+import subprocess
+import sys
+
+import pytest
+
+from gramme._version import __version__
+from gramme.cli import main
+from gramme.cli.app import app
+
+HEAVY = {"joblib", "matplotlib", "numba", "numpy", "pandas", "pyarrow", "scipy", "sklearn", "torch"}
+# Runs every command line it is given, words with blanks between, and prints which libraries that imported.
+RUN = """
+import contextlib, io, sys
+from gramme.cli import main
+for line in sys.argv[1:]:
+    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+        main(line.split())
+print(*{name.partition(".")[0] for name in sys.modules})
+"""
+
+
+def imported(*lines: str) -> set[str]:
+    ended = subprocess.run(
+        [sys.executable, "-c", RUN, *lines], capture_output=True, text=True, check=True
+    )
+    return set(ended.stdout.split())
+
+
+def test_no_help_imports_what_takes_long_to_load() -> None:
+    commands = [command.name or command.callback.__name__ for command in app.registered_commands]
+    assert {"fit", "benchmark", "info", "results"} <= set(commands)
+    lines = ["--help", "--version", "datasets --help", *(f"{name} --help" for name in commands)]
+    assert not imported(*lines) & HEAVY
+
+
+def test_reading_a_file_needs_no_torch() -> None:
+    assert not imported("info balance_scale") & {"torch", "numba", "sklearn", "matplotlib"}
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        ("--version", 0, __version__),
+        ("info no_such_file.csv", 2, "there is no file 'no_such_file.csv'"),
+        ("nonsense", 2, "No such command 'nonsense'"),
+        ("datasets info balanse_scale", 2, "did you mean 'balance_scale'?"),
+    ],
+)
+def test_how_it_ends(line: str, code: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(line.split())
+    assert (end.value.code or 0) == code
+    printed = capsys.readouterr()
+    assert words in printed.out + printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_ctrl_c_ends_with_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gramme.cli.data.open_data", interrupt)
+    with pytest.raises(SystemExit) as end:
+        main(["info", "balance_scale"])
+    assert end.value.code == 130
+    assert "Traceback" not in capsys.readouterr().err
