@@ -17,19 +17,20 @@ CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
 PAPER := $(VENV)/.paper
 DOCS := $(VENV)/.docs
+RAY := $(VENV)/.ray
 
 # One thread per process: many small tensors, and comparable timings.
 ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench docs paper paper-more lint format clean distclean
+.PHONY: help demo test bench html docs paper paper-more lint format clean distclean
 .DELETE_ON_ERROR:
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(CORE) ## the main job on embedded data
-	$(VENV)/bin/gramme demo
+	$(VENV)/bin/gramme demo --out build/demo
 
 test: lint ## lint, types, tests and doctests
 	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
@@ -43,8 +44,10 @@ bench: $(DEV) ## speed and memory against peers, one script after the other
 	done; \
 	[ "$$found" = yes ] || { echo "There is no benchmarks/bench_*.py to run." >&2; exit 1; }
 
-docs: $(DOCS) ## the documentation into build/docs; a warning or a page that lies is an error
+html: $(DOCS) ## the documentation into build/docs; a warning is an error
 	$(PY) -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
+
+docs: html ## the documentation, and a run of everything its pages show
 	$(ONE_THREAD) $(PY) -m pytest tests/test_docs.py
 	@echo "Open build/docs/index.html"
 
@@ -98,6 +101,11 @@ $(DEV): $(CORE) pyproject.toml constraints.txt
 $(DOCS): $(DEV) pyproject.toml constraints.txt
 	@echo "Installing what builds the documentation into $(VENV)"
 	@$(PIP_INSTALL) -e '.[docs]'
+	@touch $@
+
+$(RAY): $(DEV) pyproject.toml constraints.txt
+	@echo "Installing Ray into $(VENV)"
+	@$(PIP_INSTALL) -e '.[ray]'
 	@touch $@
 
 $(PAPER): $(CORE) pyproject.toml constraints.txt

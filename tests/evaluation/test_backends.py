@@ -46,6 +46,7 @@ def test_one_job_and_two_give_the_same(tmp_path, alone):
     same(alone, runs(tmp_path, "two", jobs=2))
 
 
+@pytest.mark.ray
 @pytest.mark.usefixtures("own_cache")
 def test_a_real_local_ray_gives_the_same(tmp_path, monkeypatch, alone):
     pytest.importorskip("ray", reason='the extra is absent: pip install "gramme[ray]"')

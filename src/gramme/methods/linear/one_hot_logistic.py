@@ -55,7 +55,7 @@ class OneHotLogistic(LinearModel):
         Whether the graph's own features, where it has some, are columns as well.
     weigh_layers : bool
         Whether each layer has a penalty of its own, learned from the labels
-        (:mod:`gramme.methods.linear.layer_penalties`): better where few of many layers
+        (``gramme.methods.linear.layer_penalties``): better where few of many layers
         matter. C then corrects all of them, chosen among 0.3, 1, 3, 10 and 100.
     max_iter : int
         Iterations of a fit at most.
