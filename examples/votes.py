@@ -73,7 +73,7 @@ def main(folder: Path, source: Path | None = None) -> None:
     print(f"{graph.num_nodes} members, {graph.num_layers} votes, the party of {known} is known.")
 
     # Labels set aside before anything is learned give an honest number, and an interval to go with it.
-    split = hold_out(graph.labels, SET_ASIDE, seed=0)
+    split = hold_out(graph.labels, SET_ASIDE, random_state=0)
     model = gramme.GrammeAuto(random_state=0).fit(graph, split.train)
     print(f"\nWhat the predictions rest on:\n{model.explanation_}")
 

@@ -7,7 +7,7 @@ from gramme.evaluation import Holdout, hold_out, holdout_estimate
 
 def test_the_estimate_of_a_holdout_agrees_with_its_accuracy():
     labels = np.array(["a", "b", "c"] * 20 + [None] * 5, dtype=object)
-    split = hold_out(labels, 0.4, seed=1)
+    split = hold_out(labels, 0.4, random_state=1)
     shares = np.random.default_rng(0).dirichlet([1, 1, 1], 65)
     classes = np.array(["a", "b", "c"])
     estimate = holdout_estimate(split, classes, shares)

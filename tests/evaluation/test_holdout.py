@@ -8,7 +8,7 @@ LABELS = np.array(["a", "b", None, "a", "b", "a", None, "b", "a", "b"], dtype=ob
 
 
 def test_labels_set_aside_are_not_in_training() -> None:
-    split = hold_out(LABELS, 0.5, seed=1)
+    split = hold_out(LABELS, 0.5, random_state=1)
     assert split.held_out.size == 4
     assert all(split.train[node] is None for node in split.held_out)
     others = np.setdiff1d(np.arange(LABELS.size), split.held_out)
@@ -18,14 +18,14 @@ def test_labels_set_aside_are_not_in_training() -> None:
 
 def test_the_input_is_left_alone_and_the_seed_decides() -> None:
     before = LABELS.copy()
-    first, again, other = (hold_out(LABELS, 0.5, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (hold_out(LABELS, 0.5, random_state=seed) for seed in (1, 1, 2))
     assert (before == LABELS).all()
     assert first.held_out.tolist() == again.held_out.tolist()
     assert first.held_out.tolist() != other.held_out.tolist()
 
 
 def test_accuracy_counts_only_the_nodes_set_aside() -> None:
-    split = hold_out(LABELS, 0.5, seed=1)
+    split = hold_out(LABELS, 0.5, random_state=1)
     guess = np.array(["wrong"] * LABELS.size, dtype=object)
     guess[split.held_out[:3]] = LABELS[split.held_out[:3]]
     accuracy, (low, high) = split.accuracy(guess)
@@ -36,10 +36,10 @@ def test_accuracy_counts_only_the_nodes_set_aside() -> None:
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.1, float("nan")])
 def test_a_share_outside_0_and_1_is_an_error(share: float) -> None:
     with pytest.raises(DataError, match="between 0 and 1"):
-        hold_out(LABELS, share, seed=0)
+        hold_out(LABELS, share, random_state=0)
 
 
 @pytest.mark.parametrize("share", [0.01, 0.99])
 def test_too_few_labels_on_either_side_is_an_error(share: float) -> None:
     with pytest.raises(DataError, match="of 8 labelled nodes"):
-        hold_out(LABELS, share, seed=0)
+        hold_out(LABELS, share, random_state=0)

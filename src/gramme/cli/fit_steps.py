@@ -75,7 +75,7 @@ def fit_graph(
             "the column or attribute that holds them"
         )
     labels = aligned_labels(graph)
-    split = None if plan.share is None else hold_out(labels, plan.share, seed)
+    split = None if plan.share is None else hold_out(labels, plan.share, random_state=seed)
     train = labels if split is None else split.train
     if not silent:
         _say_what_was_read(graph, labels, described.get("table"))
@@ -140,7 +140,7 @@ def _estimate(
             )
 
     try:
-        return cross_validate(model, graph, labels, folds=plan.folds, seed=seed, tell=tell)
+        return cross_validate(model, graph, labels, folds=plan.folds, random_state=seed, tell=tell)
     except KeyboardInterrupt:
         warnings.warn(
             "interrupted: the accuracy is not estimated, the predictions are kept",

@@ -26,7 +26,7 @@ LARGE, VERY_LARGE = 1_000_000, 5_000_000
 
 
 def deal_folds(
-    labels: NDArray[np.object_], folds: int, seed: int
+    labels: NDArray[np.object_], folds: int, random_state: int
 ) -> tuple[list[NDArray[np.int64]], list[Any]]:
     """Positions of the labelled nodes in each fold, and the classes that have a single label.
 
@@ -34,7 +34,7 @@ def deal_folds(
     every class, and every class of two labels or more keeps some outside each fold. The only label of a class is in no
     fold, since without it the class would be unknown.
 
-    >>> folds, single = deal_folds(np.array([*"aabbbc", None], dtype=object), 2, seed=0)
+    >>> folds, single = deal_folds(np.array([*"aabbbc", None], dtype=object), 2, random_state=0)
     >>> sorted(np.concatenate(folds).tolist()), [len(fold) for fold in folds], single
     ([0, 1, 2, 3, 4], [3, 2], ['c'])
     """
@@ -44,7 +44,7 @@ def deal_folds(
     members: dict[Any, list[int]] = {}
     for position in known.tolist():
         members.setdefault(labels[position], []).append(position)
-    random = np.random.default_rng([seed, 5])
+    random = np.random.default_rng([random_state, 5])
     single = [label for label, mine in members.items() if len(mine) == 1]
     dealt = [random.permutation(mine) for mine in members.values() if len(mine) > 1]
     cards = np.concatenate([*dealt, np.zeros(0, dtype=np.int64)]).astype(np.int64)
@@ -63,7 +63,7 @@ def cross_validate(
     labels: NDArray[np.object_],
     *,
     folds: int | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     tell: Callable[[int, int], None] | None = None,
 ) -> Estimate:
     """Predict every labelled node by a model that did not see its label.
@@ -77,7 +77,7 @@ def cross_validate(
         The known labels, None where unknown.
     folds : int, optional
         All of so many folds; where not given 5, of which large data test only two or one.
-    seed : int
+    random_state : int
         Which labels go to which fold.
     tell : callable, optional
         Called with the number of folds done and of folds to do, before each.
@@ -87,7 +87,7 @@ def cross_validate(
     KeyboardInterrupt
         Also where a method would end its training early and keep what it has: half a fold says nothing.
     """
-    dealt, single = deal_folds(labels, FOLDS if folds is None else folds, seed)
+    dealt, single = deal_folds(labels, FOLDS if folds is None else folds, random_state)
     if not dealt:
         return Estimate("none", "every class has a single label, so none can be tested")
     count = folds_to_test(graph, len(dealt)) if folds is None else len(dealt)

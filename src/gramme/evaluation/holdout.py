@@ -38,10 +38,10 @@ class Holdout:
         return right / total, accuracy_interval(right, total)
 
 
-def hold_out(labels: NDArray[np.object_], share: float, seed: int) -> Holdout:
+def hold_out(labels: NDArray[np.object_], share: float, random_state: int) -> Holdout:
     """Set aside a share of the labelled nodes, uniformly at random.
 
-    >>> split = hold_out(np.array(["a", "b", None, "a", "b"], dtype=object), 0.5, seed=0)
+    >>> split = hold_out(np.array(["a", "b", None, "a", "b"], dtype=object), 0.5, random_state=0)
     >>> len(split.held_out), sum(label is not None for label in split.train)
     (2, 2)
     """
@@ -53,7 +53,7 @@ def hold_out(labels: NDArray[np.object_], share: float, seed: int) -> Holdout:
         raise DataError(
             f"of {known.size} labelled nodes, setting aside {share:.0%} leaves too few to learn from or to test on"
         )
-    aside = np.sort(np.random.default_rng(seed).permutation(known)[:count])
+    aside = np.sort(np.random.default_rng(random_state).permutation(known)[:count])
     train = labels.copy()
     train[aside] = None
     return Holdout(train, aside, labels)
