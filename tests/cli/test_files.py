@@ -100,7 +100,7 @@ def test_markup_in_names_is_shown_as_it_is(run, tmp_path):
         (["info", "balance_scal"], "did you mean 'balance_scale'"),
         (
             ["info", "balance_scale", "--directed"],
-            "is a dataset, which comes complete; leave out directed",
+            "is a dataset, which comes complete; leave out --directed",
         ),
         (["convert", "missing.csv", "out.mpx"], "there is no file 'missing.csv'"),
     ],
@@ -174,3 +174,24 @@ def test_as_a_program(school, arguments, code):
     )
     assert done.returncode == code
     assert "Traceback" not in done.stderr
+
+
+def test_na_is_unknown_and_said(run, tmp_path):
+    (tmp_path / "g.csv").write_text("source,target\na,b\nb,c\n")
+    (tmp_path / "l.csv").write_text("node,label\na,x\nb,NA\nc,99\n")
+    data = ["info", tmp_path / "g.csv", "--labels", tmp_path / "l.csv"]
+    code, printed, _ = run(*data, "--missing", "99")
+    assert code == 0
+    assert "1 of 3 nodes, 1 classes: x (1)" in printed
+    assert "2 labels read as unknown: NA, 99" in printed
+    assert "3 of 3 nodes, 3 classes" in run(*data, "--keep-na")[1]
+
+
+def test_info_and_convert_take_tables(run, tmp_path):
+    (tmp_path / "t.csv").write_text("who,city,age,team\na,Ulm,1,x\nb,Ulm,2,y\nc,Bonn,2,\n")
+    options = ["--table", "--label", "team", "--id", "who"]
+    code, printed, _ = run("info", tmp_path / "t.csv", *options)
+    assert code == 0
+    assert "2 of 3 nodes, 2 classes" in printed
+    assert run("convert", tmp_path / "t.csv", tmp_path / "t.npz", *options)[0] == 0
+    assert list(read(tmp_path / "t.npz").layers) == ["city", "age"]

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -118,3 +119,53 @@ def test_the_given_matrix_stays_as_it_is():
     layer = from_scipy([matrix]).layers["layer 1"]
     assert layer == EdgeLayer(2, [0], [1], [2.0], directed=True)
     assert (matrix.nnz, matrix.data.tolist()) == (3, [1.0, 1.0, 0.0])
+
+
+PEOPLE = ["Ann", "Bo", "Cy", "Di"]
+
+
+def advice():
+    return pd.DataFrame(
+        [[0, 1, 0, 0], [0, 0, 2, 0], [0, 0, 0, 1], [1, 0, 0, 0]], index=PEOPLE, columns=PEOPLE
+    )
+
+
+def test_frames_are_put_in_order_by_their_names():
+    friends = pd.DataFrame(
+        np.triu(np.ones((4, 4)), 1) + np.tril(np.ones((4, 4)), -1), PEOPLE, PEOPLE
+    )
+    graph = from_scipy({"advice": advice(), "friends": friends})
+    assert graph.nodes.tolist() == PEOPLE
+    shuffled = advice().loc[["Cy", "Ann", "Di", "Bo"], ["Di", "Bo", "Cy", "Ann"]]
+    assert from_scipy({"advice": shuffled, "friends": friends}, nodes=PEOPLE) == graph
+    assert (
+        from_scipy({"friends": friends, "advice": shuffled}).layers["advice"]
+        == (graph.layers["advice"])
+    )
+    assert from_scipy(advice()).nodes.tolist() == PEOPLE
+
+
+def test_a_node_that_a_frame_lacks_is_absent_from_its_layer():
+    three = advice().drop(index="Bo", columns="Bo")
+    graph = from_scipy({"three": three, "advice": advice()})
+    assert graph.nodes.tolist() == ["Ann", "Cy", "Di", "Bo"]
+    assert graph.layers["three"].present.tolist() == [True, True, True, False]
+    assert graph.layers["advice"].holds_all_nodes
+    assert graph.layers["three"].num_edges == 2
+
+
+@pytest.mark.parametrize(
+    ("matrices", "message"),
+    [
+        ({"a": advice().rename(columns={"Bo": "Bob"})}, "row 'Bo' has no column of the same name"),
+        ({"a": advice().drop(columns="Di")}, "row 'Di' has no column"),
+        ({"a": advice().drop(index="Di")}, "column 'Di' has no row"),
+        ({"a": advice().rename(index={"Bo": "Ann"})}, "two rows have the name 'Ann'"),
+        ({"a": advice(), "b": np.eye(4)}, "'b' is a matrix without names"),
+    ],
+)
+def test_frames_that_do_not_fit_are_refused(matrices, message):
+    with pytest.raises(DataError, match=message):
+        from_scipy(matrices)
+    with pytest.raises(DataError, match="'Di' is not among the nodes"):
+        from_scipy({"a": advice()}, nodes=["Ann", "Bo", "Cy"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.io.cases import sample_graph
 
-from gramme.errors import DataError, FileFormatError
+from gramme.errors import DataError, FileFormatError, GrammeWarning
 from gramme.io import inspect, read, write
 from gramme.io.atomic import write_files
 
@@ -44,7 +44,18 @@ def test_a_file_without_permission(edges):
 def test_encodings(edges):
     edges.write_bytes("layer,source,target\nl,a,b\nl,a,Zoë\n".encode("latin-1"))
     with pytest.raises(FileFormatError, match=r"line 3: the bytes here are no utf-8 text.*latin-1"):
-        read(edges)
+        read(edges, encoding="utf-8")
+    with pytest.warns(GrammeWarning, match="read as Windows-1252"):
+        assert read(edges).nodes.tolist() == ["a", "b", "Zoë"]
+    _, report = inspect(edges)
+    assert report.doubts == report.notes == ("g.csv: read as Windows-1252, since it is no UTF-8",)
+    edges.write_bytes("layer,source,target\nl,a,Zoë\n".encode("utf-16"))
+    assert read(edges).nodes.tolist() == ["a", "Zoë"]
+    for broken in (b"source,target\na,\x81\n", b"source,target\n\xe4\0,b\n", b"\xff\xfea"):
+        edges.write_bytes(broken)
+        with pytest.raises(FileFormatError, match=r"are no text|no UTF-16"):
+            read(edges)
+    edges.write_bytes("layer,source,target\nl,a,b\nl,a,Zoë\n".encode("latin-1"))
     assert read(edges, encoding="latin-1").nodes.tolist() == ["a", "b", "Zoë"]
     with pytest.raises(DataError, match="no text encoding 'klingon'"):
         read(edges, encoding="klingon")

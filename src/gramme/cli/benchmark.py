@@ -6,10 +6,11 @@ from pathlib import Path
 
 import typer
 
-from gramme.cli import options
 from gramme.cli.console import warnings_as_notes
+from gramme.cli.options import Reading, takes_reading_options
 
 
+@takes_reading_options
 def benchmark(
     target: Path = typer.Option(..., "--out", help="Ledger to write to or resume, a sqlite file."),
     datasets: str | None = typer.Option(
@@ -33,18 +34,14 @@ def benchmark(
     settings: list[str] = typer.Option(
         [], "--set", help="A parameter as method.name=value, or name=value for all that have it."
     ),
-    labels: options.Labels = None,
-    labels_format: options.LabelsFormat = None,
-    label: options.Label = None,
-    source_format: options.SourceFormat = None,
-    directed: options.Directed = None,
-    encoding: options.Encoding = "utf-8",
     quick: bool = typer.Option(
         False, "--quick", help="A first look in about a minute: 3 realisations of 20 %."
     ),
     force: bool = typer.Option(False, "--force", help="Do again what is in the ledger already."),
     quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
     as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON for scripts."),
+    *,
+    read: Reading,
 ) -> None:
     """Compare methods on datasets: the same random splits for all, every run in a ledger, resumed if killed.
 
@@ -54,15 +51,7 @@ def benchmark(
     from gramme.cli import benchmark_steps
 
     with warnings_as_notes():
-        graphs = benchmark_steps.graphs(
-            datasets,
-            format=source_format,
-            labels=labels,
-            labels_format=labels_format,
-            label=label,
-            directed=directed,
-            encoding=encoding,
-        )
+        graphs = benchmark_steps.graphs(datasets, read)
     benchmark_steps.run(
         graphs,
         methods=methods,

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from gramme.cli import data as reading
 from gramme.cli.console import messages, note, out
+from gramme.cli.options import Reading
 from gramme.cli.settings import make_model
 from gramme.errors import DataError
 from gramme.evaluation import benchmark
@@ -29,13 +30,13 @@ from gramme.report.live_table import LiveTable
 from gramme.report.results_formats import format_results
 
 
-def graphs(datasets: str | None, **options: Any) -> dict[str, MultilayerGraph]:
+def graphs(datasets: str | None, read: Reading) -> dict[str, MultilayerGraph]:
     """The graphs by name: a file's is its name without folder and ending, or all of it where two would be the same."""
     words = list(DATASETS) if datasets is None else _words(datasets, "--datasets")
-    given = [name for name, value in options.items() if value not in (None, "utf-8")]
+    given = read.used()
     if given and len(words) > 1:
         raise DataError(
-            f"--{given[0].replace('_', '-')} is about one file, and {len(words)} datasets are named; run them one "
+            f"{given[0]} is about one file, and {len(words)} datasets are named; run them one "
             "after the other into the same ledger, or convert each file with its labels to .mpx"
         )
     short = [Path(word).stem if Path(word).is_file() else word for word in words]
@@ -44,7 +45,9 @@ def graphs(datasets: str | None, **options: Any) -> dict[str, MultilayerGraph]:
         key = name if short.count(name) == 1 else word
         if key in found:
             raise DataError(f"the dataset {word!r} is named twice")
-        found[key] = reading.open_data(word, **options)[0]
+        opened = reading.open_data(word, read)
+        opened.tell()
+        found[key] = opened.graph
     return found
 
 

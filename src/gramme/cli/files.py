@@ -11,23 +11,19 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from gramme.cli import options
 from gramme.cli.console import out, warnings_as_notes
+from gramme.cli.options import Reading, takes_reading_options
 
 if TYPE_CHECKING:
-    from gramme.graph import MultilayerGraph
-    from gramme.io import ReadReport
+    from gramme.cli.data import Opened
 
 
+@takes_reading_options
 def info(
     data: list[str] = typer.Argument(..., help="Files, or names of datasets."),
-    labels: options.Labels = None,
-    labels_format: options.LabelsFormat = None,
-    label: options.Label = None,
-    source_format: options.SourceFormat = None,
-    directed: options.Directed = None,
-    encoding: options.Encoding = "utf-8",
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object per file."),
+    *,
+    read: Reading,
 ) -> None:
     """What is in a file: nodes, layers, labels, and what was dropped while reading.
 
@@ -39,57 +35,39 @@ def info(
     found = []
     for name in data:
         with warnings_as_notes():
-            opened = open_data(
-                name,
-                format=source_format,
-                labels=labels,
-                labels_format=labels_format,
-                label=label,
-                directed=directed,
-                encoding=encoding,
-            )
-            found.append((name, *opened))
-    for name, graph, report in found:
-        facts = _facts(name, graph, report)
+            found.append((name, open_data(name, read)))
+    for name, opened in found:
+        facts = _facts(name, opened)
         if as_json:
             typer.echo(json.dumps(facts, ensure_ascii=False))
         else:
             _show(facts)
 
 
+@takes_reading_options
 def convert(
     source: str = typer.Argument(..., metavar="IN", help="A file, or the name of a dataset."),
     target: Path = typer.Argument(..., metavar="OUT", help="The file to write."),
-    source_format: options.SourceFormat = None,
     target_format: str | None = typer.Option(
         None, "--to", help="Format to write where the name does not tell."
     ),
-    labels: options.Labels = None,
-    labels_format: options.LabelsFormat = None,
-    label: options.Label = None,
-    directed: options.Directed = None,
-    encoding: options.Encoding = "utf-8",
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace files that exist."),
+    *,
+    read: Reading,
 ) -> None:
     """Write the graph of a file in another format."""
     from gramme.cli.data import open_data
     from gramme.io import write
 
     with warnings_as_notes():
-        graph, _ = open_data(
-            source,
-            format=source_format,
-            labels=labels,
-            labels_format=labels_format,
-            label=label,
-            directed=directed,
-            encoding=encoding,
-        )
-        write(graph, target, format=target_format, overwrite=overwrite)
-    out.print(escape(f"{target}: {graph!r}"))
+        opened = open_data(source, read)
+        opened.tell()
+        write(opened.graph, target, format=target_format, overwrite=overwrite)
+    out.print(escape(f"{target}: {opened.graph!r}"))
 
 
-def _facts(name: str, graph: MultilayerGraph, report: ReadReport | None) -> dict[str, Any]:
+def _facts(name: str, opened: Opened) -> dict[str, Any]:
+    graph, report = opened.graph, opened.report
     summary = graph.summary().reset_index()
     layers = json.loads(summary.to_json(orient="records")) if graph.layers else []
     for facts in layers:
@@ -104,6 +82,7 @@ def _facts(name: str, graph: MultilayerGraph, report: ReadReport | None) -> dict
         "classes": None,
         "features": None if graph.features is None else graph.features.shape[1],
         "reading": None if report is None else report.as_dict(),
+        "notes": list(opened.notes),
     }
     if graph.labels is not None:
         known = [label for label in graph.labels if label is not None]
@@ -135,7 +114,7 @@ def _show(facts: dict[str, Any]) -> None:
             ("labels", f"{known:,} of {total:,} nodes, {len(facts['classes'])} classes: {sizes}")
         )
     rows.append(("features", str(facts["features"] or "none")))
-    rows += [("note", note) for note in (reading["notes"] if reading is not None else ())]
+    rows += [("note", note) for note in facts["notes"]]
     out.print(f"[bold]{escape(facts['name'])}[/]")
     for title, text in rows:
         for line in text.split("\n"):

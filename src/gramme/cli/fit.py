@@ -11,32 +11,21 @@ from typing import Annotated, Literal
 
 import typer
 
-from gramme.cli import options
 from gramme.cli.console import warnings_as_notes
+from gramme.cli.options import Data, Reading, takes_reading_options
 from gramme.errors import DataError
 
 DEFAULT_METHOD = "gramme-auto"
 
 
+@takes_reading_options
 def fit(
     context: typer.Context,
-    data: options.Data,
+    data: Data,
     target: Path = typer.Option(..., "--out", help="Folder to write the results to."),
     method_name: str = typer.Option(
         DEFAULT_METHOD, "--method", help="Which method; see gramme methods."
     ),
-    labels: options.Labels = None,
-    labels_format: options.LabelsFormat = None,
-    label: options.Label = None,
-    is_table: options.IsTable = False,
-    id_column: options.Id = None,
-    columns: options.Columns = None,
-    bins: options.Bins = None,
-    quantiles: options.Quantiles = None,
-    knn: options.Knn = None,
-    split: options.Split = None,
-    missing: options.Missing = None,
-    missing_group: options.MissingGroup = False,
     holdout: str | None = typer.Option(
         None, "--holdout", help="Share of the labels to set aside for an honest accuracy, like 20%."
     ),
@@ -56,12 +45,11 @@ def fit(
     embedding: Literal["csv", "parquet", "none"] = typer.Option(
         "csv", "--embedding", help="How to write the nodes' embedding."
     ),
-    source_format: options.SourceFormat = None,
-    directed: options.Directed = None,
-    encoding: options.Encoding = "utf-8",
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
     quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
     as_json: bool = typer.Option(False, "--json", help="Print a JSON object for scripts."),
+    *,
+    read: Reading,
 ) -> None:
     """Learn from the labelled nodes of DATA and predict all the others.
 
@@ -70,20 +58,8 @@ def fit(
     --holdout sets aside.
     """
     from gramme.cli import fit_steps
-    from gramme.cli.data import open_fit_data
+    from gramme.cli.data import open_data
 
-    said = options.TableOptions(
-        id=id_column,
-        columns=columns or [],
-        bins=bins or [],
-        quantiles=quantiles or [],
-        knn=knn or [],
-        split=split or [],
-        missing=missing or [],
-        missing_group=missing_group,
-    )
-    if said.used() and not is_table:
-        raise DataError(f"{', '.join(said.used())} can be said of a table only; add --table")
     plan = fit_steps.EstimatePlan.of(holdout, folds, wanted=estimate)
     fit_steps.check_target(target, overwrite=overwrite)
     chosen = fit_steps.method(method_name)
@@ -92,18 +68,11 @@ def fit(
         chosen, settings, random_state=seed, device=device, progress=False if silent else None
     )
     with warnings_as_notes(silent=quiet):
-        graph, table = open_fit_data(
-            data,
-            said if is_table else None,
-            format=source_format,
-            labels=labels,
-            labels_format=labels_format,
-            label=label,
-            directed=directed,
-            encoding=encoding,
-        )
+        opened = open_data(data, read)
+        if not quiet:
+            opened.tell()
         fit_steps.fit_graph(
-            graph,
+            opened.graph,
             model,
             target,
             described={
@@ -112,7 +81,8 @@ def fit(
                 "seed": seed,
                 "command": fit_steps.command_line(context),
             }
-            | ({} if table is None else {"table": table}),
+            | ({} if opened.table is None else {"table": opened.table})
+            | ({"reading": list(opened.notes)} if opened.notes else {}),
             plan=plan,
             seed=seed,
             embedding=embedding,
@@ -122,19 +92,16 @@ def fit(
         )
 
 
+@takes_reading_options
 def predict(
     model_path: Annotated[
         Path, typer.Argument(metavar="MODEL", help="A folder of gramme fit, or a model in one.")
     ],
-    data: options.Data,
+    data: Data,
     target: Path = typer.Option(..., "--out", help="CSV file to write."),
-    labels: options.Labels = None,
-    labels_format: options.LabelsFormat = None,
-    label: options.Label = None,
-    source_format: options.SourceFormat = None,
-    directed: options.Directed = None,
-    encoding: options.Encoding = "utf-8",
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace the file if it exists."),
+    *,
+    read: Reading,
 ) -> None:
     """Predict the nodes of DATA, which may be new, with a model that was fitted before.
 
@@ -151,14 +118,6 @@ def predict(
 
     with warnings_as_notes():
         model = fit_steps.load(model_path)
-        graph = open_again(
-            data,
-            fit_steps.table_record(model_path),
-            format=source_format,
-            labels=labels,
-            labels_format=labels_format,
-            label=label,
-            directed=directed,
-            encoding=encoding,
-        )
-        fit_steps.write_predictions(model, graph, target)
+        opened = open_again(data, fit_steps.table_record(model_path), read)
+        opened.tell()
+        fit_steps.write_predictions(model, opened.graph, target)

@@ -1,96 +1,183 @@
-"""The options that several commands share: how to read DATA, and which columns of a table become layers.
+"""The options that say how to read DATA: declared once, taken by every command that reads any.
 
-Only words stand here, so that ``gramme --help`` has nothing to wait for; ``data.py`` and ``table.py`` act on them.
+A command is decorated with :func:`takes_reading_options` and has a parameter ``read``; on the command line the
+fields of :class:`Reading` stand in its place. Only words stand here, so that ``gramme --help`` has nothing to wait for;
+``data.py`` and ``table.py`` act on them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 Data = Annotated[str, typer.Argument(help="A file, or the name of a dataset.")]
-Labels = Annotated[
-    Path | None, typer.Option("--labels", help="File of labels: a list, or rows of node and label.")
-]
-LabelsFormat = Annotated[
-    str | None, typer.Option("--labels-format", help="What that file is: list or pairs.")
-]
-Label = Annotated[
-    str | None, typer.Option("--label", help="The column or attribute of nodes that is the label.")
-]
-SourceFormat = Annotated[
-    str | None, typer.Option("--from", help="Format of the file where its name does not tell.")
-]
-Directed = Annotated[
-    bool | None,
-    typer.Option(
-        "--directed/--undirected",
-        help="Whether edges have a direction, whatever the file says.",
-        show_default=False,
-    ),
-]
-Encoding = Annotated[str, typer.Option("--encoding", help="Encoding of text files.")]
-IsTable = Annotated[
-    bool,
-    typer.Option(
-        "--table",
-        help="DATA is a table with a row per person or thing (CSV, TSV, Excel or Parquet).",
-    ),
-]
-Id = Annotated[
-    str | None, typer.Option("--id", help="Table: the column with the names of the rows.")
-]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option("--columns", help="Table: the columns to use, like age,city; all where not said."),
-]
-Bins = Annotated[
-    list[str] | None,
-    typer.Option("--bins", help="Table: cut numbers into groups, like age=5 or age=18:35:65."),
-]
-Quantiles = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--quantiles", help="Table: cut numbers into groups of equal size, like income=4."
-    ),
-]
-Knn = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--knn",
-        help="Table: join each row to those with the nearest numbers, like income=10 or lat+lon=10.",
-    ),
-]
-Split = Annotated[
-    list[str] | None,
-    typer.Option("--split", help="Table: cells with several values, like 'authors=;'."),
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option("--missing", help="Table: cells that mean 'not known', like 99 or 'no answer'."),
-]
-MissingGroup = Annotated[
-    bool,
-    typer.Option("--missing-group", help="Table: rows with a missing value are alike in that."),
-]
+_FILES = "Reading"
+_TABLES = "Tables and attributes of nodes"
+
+
+def _option(*names: str, help: str, panel: str = _FILES, **more: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
 @dataclass
-class TableOptions:
-    """What was said on the command line about a table."""
+class Reading:
+    """What was said on the command line about reading DATA."""
 
-    id: str | None = None
-    columns: list[str] = field(default_factory=list)
-    bins: list[str] = field(default_factory=list)
-    quantiles: list[str] = field(default_factory=list)
-    knn: list[str] = field(default_factory=list)
-    split: list[str] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    missing_group: bool = False
+    labels: Annotated[
+        Path | None,
+        _option("--labels", help="File of labels: a list, rows of node and label, or a table."),
+    ] = None
+    labels_format: Annotated[
+        str | None, _option("--labels-format", help="What that file is: list or pairs.")
+    ] = None
+    label: Annotated[
+        str | None,
+        _option("--label", help="The column or attribute of nodes that is the label."),
+    ] = None
+    source_format: Annotated[
+        str | None, _option("--from", help="Format of the file where its name does not tell.")
+    ] = None
+    directed: Annotated[
+        bool | None,
+        _option(
+            "--directed/--undirected",
+            help="Whether edges have a direction, whatever the file says.",
+            show_default=False,
+        ),
+    ] = None
+    encoding: Annotated[
+        str, _option("--encoding", help="Encoding of text files, where it is not to be guessed.")
+    ] = "auto"
+    missing: Annotated[
+        list[str] | None,
+        _option("--missing", help="Further labels or cells that mean 'not known', like 99."),
+    ] = None
+    keep_na: Annotated[
+        bool, _option("--keep-na", help="NA, NaN, null, ? and . are values, not 'not known'.")
+    ] = False
+    is_table: Annotated[
+        bool,
+        _option(
+            "--table",
+            help="DATA is a table with a row per person or thing (CSV, TSV, Excel or Parquet).",
+            panel=_TABLES,
+        ),
+    ] = False
+    id: Annotated[
+        str | None, _option("--id", help="The column with the names of the rows.", panel=_TABLES)
+    ] = None
+    columns: Annotated[
+        list[str] | None,
+        _option(
+            "--columns",
+            help="The columns to use, like age,city; all where not said.",
+            panel=_TABLES,
+        ),
+    ] = None
+    bins: Annotated[
+        list[str] | None,
+        _option(
+            "--bins",
+            help="Cut numbers into groups, like age=5 or age=18:35:65.",
+            panel=_TABLES,
+        ),
+    ] = None
+    quantiles: Annotated[
+        list[str] | None,
+        _option(
+            "--quantiles",
+            help="Cut numbers into groups of equal size, like income=4.",
+            panel=_TABLES,
+        ),
+    ] = None
+    knn: Annotated[
+        list[str] | None,
+        _option(
+            "--knn",
+            help="Join each row to those with the nearest numbers, like income=10 or lat+lon=10.",
+            panel=_TABLES,
+        ),
+    ] = None
+    split: Annotated[
+        list[str] | None,
+        _option("--split", help="Cells with several values, like 'authors=;'.", panel=_TABLES),
+    ] = None
+    missing_group: Annotated[
+        bool,
+        _option(
+            "--missing-group", help="Rows with a missing value are alike in that.", panel=_TABLES
+        ),
+    ] = False
 
-    def used(self) -> list[str]:
-        """The options that were given, as the user writes them."""
-        return [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
+    def marks(self) -> list[str]:
+        """What --missing names: each text whole, and its parts between commas."""
+        return [
+            mark for text in self.missing or () for mark in dict.fromkeys((text, *text.split(",")))
+        ]
+
+    def file_options(self) -> dict[str, Any]:
+        """The options of :func:`gramme.io.inspect`."""
+        return {
+            "format": self.source_format,
+            "labels": self.labels,
+            "labels_format": self.labels_format,
+            "label": self.label,
+            "directed": self.directed,
+            "encoding": self.encoding,
+            "missing": tuple(self.marks()),
+            "keep_na": self.keep_na,
+        }
+
+    def used(self, *names: str) -> list[str]:
+        """Those of the named options (all where none is named) that were given, as the user writes them."""
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        return [
+            _WRITTEN.get(name, f"--{name.replace('_', '-')}")
+            for name, value in given.items()
+            if (not names or name in names) and value not in (None, False, [], "auto")
+        ]
+
+
+TABLE_ONLY = ("id", "columns", "bins", "quantiles", "knn", "split", "missing_group")
+_WRITTEN = {
+    "source_format": "--from",
+    "directed": "--directed and --undirected",
+    "is_table": "--table",
+}
+
+
+def takes_reading_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the fields of :class:`Reading` as options in the place of its parameter ``read``."""
+    hints = get_type_hints(command, include_extras=True)
+    said = get_type_hints(Reading, include_extras=True)
+    shown = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name != "read":
+            annotation = hints.get(parameter.name, parameter.annotation)
+            kind = inspect.Parameter.KEYWORD_ONLY
+            shown.append(parameter.replace(annotation=annotation, kind=kind))
+            continue
+        shown += [
+            inspect.Parameter(
+                one.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                annotation=said[one.name],
+                default=one.default,
+            )
+            for one in fields(Reading)
+        ]
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:
+        read = Reading(**{one.name: values.pop(one.name) for one in fields(Reading)})
+        command(**values, read=read)
+
+    run.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in shown}
+    return run

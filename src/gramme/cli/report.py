@@ -8,14 +8,15 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from gramme.cli import options
 from gramme.cli.console import out, warnings_as_notes
+from gramme.cli.options import Reading, takes_reading_options
 from gramme.errors import DataError
 
 SQLITE = b"SQLite format 3\x00"
 """How the file of a benchmark's ledger begins."""
 
 
+@takes_reading_options
 def report(
     source: Annotated[
         Path,
@@ -25,13 +26,9 @@ def report(
     data: str | None = typer.Option(
         None, "--data", help="The data of the fit, to make its page from the model anew."
     ),
-    labels: options.Labels = None,
-    labels_format: options.LabelsFormat = None,
-    label: options.Label = None,
-    source_format: options.SourceFormat = None,
-    directed: options.Directed = None,
-    encoding: options.Encoding = "utf-8",
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace the file if it exists."),
+    *,
+    read: Reading,
 ) -> None:
     """Write one HTML page that opens offline: about a fit, or about all runs of a benchmark.
 
@@ -63,17 +60,8 @@ def report(
         model_path = folder / "model.safetensors"
         with warnings_as_notes():
             model = fit_steps.load(model_path)
-            graph = open_again(
-                data,
-                fit_steps.table_record(model_path),
-                format=source_format,
-                labels=labels,
-                labels_format=labels_format,
-                label=label,
-                directed=directed,
-                encoding=encoding,
-            )
-            text = page_from_model(folder, model, graph)
+            opened = open_again(data, fit_steps.table_record(model_path), read)
+            text = page_from_model(folder, model, opened.graph)
     else:
         text = _from_page(source)
     from gramme.io.atomic import write_files

@@ -10,31 +10,29 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gramme.cli.options import TableOptions
+from gramme.cli.options import Reading
 from gramme.errors import DataError, FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.from_table import known_column
 from gramme.graph.table_plan import LayerPlan, TablePlan
 from gramme.io.labels import read_labels
+from gramme.io.notes import tell
 from gramme.io.parsed import ReadOptions
 from gramme.io.plain_table import ENDINGS, read_table
+from gramme.io.unknown import known_labels
 
 _SINGLE_ROW_LABELS = 20
 
 
-def open_table(
-    path: Path,
-    options: TableOptions,
-    *,
-    label: str | None,
-    labels: Path | None = None,
-    labels_format: Any = None,
-    encoding: str = "utf-8",
-) -> tuple[MultilayerGraph, dict[str, Any]]:
+def open_table(path: Path, read: Reading) -> tuple[MultilayerGraph, dict[str, Any]]:
     """The graph of a table, and the record by which another table becomes a graph in the same way."""
-    marks = [mark for text in options.missing for mark in (text, *text.split(","))]
+    label, labels = read.label, read.labels
     table = read_table(
-        path, encoding=encoding, missing=marks, text=[c for c in (label, options.id) if c]
+        path,
+        encoding=read.encoding,
+        missing=read.marks(),
+        keep_na=read.keep_na,
+        text=[c for c in (label, read.id) if c],
     )
     names = list(table.columns)
     if label is None and labels is None:
@@ -43,7 +41,7 @@ def open_table(
             f"columns: {', '.join(names)[:300]}"
         )
     try:
-        chosen_id = options.id
+        chosen_id = read.id
         if chosen_id is None and names[0] == "row" != label and table["row"].is_unique:
             chosen_id = "row"
             warnings.warn(
@@ -53,21 +51,23 @@ def open_table(
             )
         if chosen_id is not None and chosen_id == label:
             raise DataError(f"the column {label!r} cannot be both --id and --label")
-        alone, together = _neighbours(options.knn, names)
+        alone, together = _neighbours(read.knn or (), names)
         plan = TablePlan.of(
             table,
             label=label,
             id=chosen_id,
-            columns=_columns(options.columns, names) if options.columns else None,
-            bins={column: _edges(column, text) for column, text in _pairs("--bins", options.bins)},
+            columns=_columns(read.columns, names) if read.columns else None,
+            bins={
+                column: _edges(column, text) for column, text in _pairs("--bins", read.bins or ())
+            },
             quantiles={
                 column: _whole(f"--quantiles {column}", text)
-                for column, text in _pairs("--quantiles", options.quantiles)
+                for column, text in _pairs("--quantiles", read.quantiles or ())
             },
             knn=alone,
             together=together,
-            separator=dict(_separators(options.split)),
-            missing="group" if options.missing_group else "nobody",
+            separator=dict(_separators(read.split or ())),
+            missing="group" if read.missing_group else "nobody",
         )
         graph = plan.graph(_named(table, chosen_id), name=path.stem)
         if label is not None:
@@ -76,23 +76,19 @@ def open_table(
         raise
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    graph = _with_labels_file(graph, labels, labels_format, encoding)
-    return graph, plan.record() | {"missing_values": marks}
+    graph = _with_labels_file(graph, read)
+    return graph, plan.record() | {"missing_values": read.marks(), "keep_na": read.keep_na}
 
 
-def open_table_again(
-    path: Path,
-    record: dict[str, Any],
-    *,
-    labels: Path | None = None,
-    labels_format: Any = None,
-    encoding: str = "utf-8",
-) -> MultilayerGraph:
+def open_table_again(path: Path, record: dict[str, Any], read: Reading) -> MultilayerGraph:
     """The graph of another table, made as the record of the fit says."""
     plan = TablePlan.from_record(record)
-    marks = record.get("missing_values", [])
     table = read_table(
-        path, encoding=encoding, missing=marks, text=[c for c in (plan.label, plan.id) if c]
+        path,
+        encoding=read.encoding,
+        missing=record.get("missing_values", []),
+        keep_na=bool(record.get("keep_na", False)),
+        text=[c for c in (plan.label, plan.id) if c],
     )
     try:
         graph = plan.graph(_named(table, plan.id), name=path.stem)
@@ -100,7 +96,7 @@ def open_table_again(
         raise
     except DataError as error:
         raise DataError(f"{path}: {error} (the model was fitted on it)") from error
-    return _with_labels_file(graph, labels, labels_format, encoding)
+    return _with_labels_file(graph, read)
 
 
 def describe(plan: dict[str, Any], graph: MultilayerGraph, most: int = 20) -> list[str]:
@@ -154,15 +150,20 @@ def _check_labels(column: pd.Series, label: str) -> None:
         )
 
 
-def _with_labels_file(
-    graph: MultilayerGraph, labels: Path | None, labels_format: Any, encoding: str
-) -> MultilayerGraph:
-    if labels is None:
+def _with_labels_file(graph: MultilayerGraph, read: Reading) -> MultilayerGraph:
+    if read.labels is None:
         return graph
     names = [str(name) for name in graph.nodes]
-    options = ReadOptions(labels_format=labels_format, encoding=encoding)
-    facts = read_labels(labels, names, options, complete=True, form=labels_format)
-    found = facts.labels or {}
+    options = ReadOptions(
+        labels_format=read.labels_format,  # type: ignore[arg-type]
+        encoding=read.encoding,
+        missing=tuple(read.marks()),
+        keep_na=read.keep_na,
+    )
+    facts = read_labels(read.labels, names, options, complete=True, form=options.labels_format)
+    found, unknown = known_labels(facts.labels or {}, options.marks)
+    if unknown:
+        tell(unknown)
     values = np.array([found.get(name) for name in names], dtype=object)
     return graph.replace(labels=values)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph.arrays import name_index, plain
@@ -38,7 +39,9 @@ def from_scipy(
     ----------
     matrices : mapping, sequence or one matrix
         Square sparse or dense matrices of equal size, by layer name or in order ("layer 1",
-        "layer 2", ...). A single matrix makes the layer "edges".
+        "layer 2", ...). A single matrix makes the layer "edges". A pandas frame brings its names:
+        rows and columns are put in one order by them, the same for all layers, and a node that is
+        not in a frame is absent from its layer.
     directed : bool or mapping of layer name to bool, optional
         Where not given, a matrix equal to its transpose is undirected, any other directed.
         False on a matrix that states an edge one way only joins both ways.
@@ -53,19 +56,26 @@ def from_scipy(
     >>> g.layers["friends"], g.layers["likes"]
     (EdgeLayer(3 nodes, 2 edges), EdgeLayer(3 nodes, 1 edges, directed, weighted))
     """
-    named = {key: _adjacency(matrix, key) for key, matrix in _named(matrices).items()}
-    if not named and nodes is None:
+    given = _named(matrices)
+    names, place = _common_names(given, nodes)
+    named = {key: _adjacency(matrix, key) for key, matrix in given.items()}
+    named = {
+        key: _placed(matrix, place[key], len(names)) if key in place else matrix
+        for key, matrix in named.items()
+    }
+    if not named and names is None:
         raise DataError("there is no matrix to make a layer of, and no node names either")
     sizes = {matrix.shape[0] for matrix in named.values()}
     if len(sizes) > 1:
         listed = ", ".join(f"{key!r} {matrix.shape[0]}" for key, matrix in named.items())
         raise DataError(f"the matrices are over different numbers of nodes: {listed}")
-    index = name_index(nodes, sizes.pop() if sizes else None)
+    index = name_index(names, sizes.pop() if sizes else None)
     one_way = layer_directions(directed, named, otherwise=None)
     layers: dict[str, Layer] = {}
     for key, matrix in named.items():
         try:
-            layers[key] = _layer(matrix, index, one_way[key])
+            held = place.get(key)
+            layers[key] = _layer(matrix, index, one_way[key], held)
         except DataError as error:
             raise DataError(f"layer {key!r}: {error}") from error
     return MultilayerGraph(
@@ -76,11 +86,72 @@ def from_scipy(
 def _named(matrices: Any) -> dict[str, Any]:
     if isinstance(matrices, Mapping):
         return {str(key): matrix for key, matrix in matrices.items()}
-    if sp.issparse(matrices) or (isinstance(matrices, np.ndarray) and matrices.ndim == 2):
+    if (
+        sp.issparse(matrices)
+        or isinstance(matrices, pd.DataFrame)
+        or (isinstance(matrices, np.ndarray) and matrices.ndim == 2)
+    ):
         return {ONLY_LAYER: matrices}
     if isinstance(matrices, str) or not isinstance(matrices, Iterable):
         raise DataError(f"matrices must be a mapping or a sequence of matrices, not {matrices!r}")
     return {f"layer {place}": matrix for place, matrix in enumerate(matrices, start=1)}
+
+
+def _common_names(given: dict[str, Any], nodes: Any) -> tuple[Any, dict[str, NDArray[np.int64]]]:
+    """The nodes of all frames in order, and which of them each frame's rows are; no places without frames."""
+    frames = {key: matrix for key, matrix in given.items() if isinstance(matrix, pd.DataFrame)}
+    if not frames:
+        return nodes, {}
+    for key, frame in frames.items():
+        _check_frame(key, frame)
+        given[key] = frame.reindex(columns=frame.index).to_numpy()
+    plain_key = next((key for key in given if key not in frames), None)
+    if plain_key is not None:
+        raise DataError(
+            f"layer {plain_key!r} is a matrix without names beside frames with names; give all or none of them names"
+        )
+    if nodes is None:
+        index = next(iter(frames.values())).index
+        for frame in frames.values():
+            index = index.append(frame.index.difference(index, sort=False))
+    else:
+        index = name_index(nodes)
+    place = {}
+    for key, frame in frames.items():
+        found = index.get_indexer(frame.index)
+        if (found < 0).any():
+            stray = plain(frame.index[int(np.flatnonzero(found < 0)[0])])
+            raise DataError(f"layer {key!r}: {stray!r} is not among the nodes")
+        place[key] = found.astype(np.int64)
+    return index, place
+
+
+def _check_frame(key: str, frame: pd.DataFrame) -> None:
+    """Whether rows and columns name the same nodes, each once."""
+    for names, what in ((frame.index, "row"), (frame.columns, "column")):
+        if not names.is_unique:
+            double = plain(names[names.duplicated()][0])
+            raise DataError(f"layer {key!r}: two {what}s have the name {double!r}")
+    for these, those, what in (
+        (frame.index, frame.columns, "row"),
+        (frame.columns, frame.index, "column"),
+    ):
+        alone = these[~these.isin(those)]
+        if len(alone):
+            other = "column" if what == "row" else "row"
+            raise DataError(
+                f"layer {key!r}: the {what} {plain(alone[0])!r} has no {other} of the same name; rows and columns "
+                "must name the same nodes (frame.to_numpy() takes them by position)"
+            )
+
+
+def _placed(matrix: Any, place: NDArray[np.int64], size: int) -> Any:
+    """The matrix over all nodes."""
+    entries = matrix.tocoo()
+    spread: Any = sp.csr_array(
+        (entries.data, (place[entries.row], place[entries.col])), shape=(size, size)
+    )
+    return spread
 
 
 def _adjacency(matrix: Any, key: str) -> Any:
@@ -100,7 +171,9 @@ def _adjacency(matrix: Any, key: str) -> Any:
     return csr
 
 
-def _layer(matrix: Any, nodes: pd.Index, directed: bool | None) -> EdgeLayer:
+def _layer(
+    matrix: Any, nodes: pd.Index, directed: bool | None, held: NDArray[np.int64] | None
+) -> EdgeLayer:
     matrix = matrix.tocoo()
     bad = np.flatnonzero(~(np.isfinite(matrix.data) & (matrix.data > 0)))
     if bad.size:
@@ -111,4 +184,7 @@ def _layer(matrix: Any, nodes: pd.Index, directed: bool | None) -> EdgeLayer:
         )
     off_diagonal = matrix.row != matrix.col
     weights = None if (matrix.data[off_diagonal] == 1).all() else matrix.data
-    return layer_from_both_ways(nodes, matrix.row, matrix.col, weights, directed=directed)
+    present = None if held is None or held.size == len(nodes) else held
+    return layer_from_both_ways(
+        nodes, matrix.row, matrix.col, weights, directed=directed, present=present
+    )

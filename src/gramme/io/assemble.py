@@ -17,10 +17,12 @@ from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.io.attributes import read_attributes
 from gramme.io.labels import NodeFacts, read_labels
 from gramme.io.names import id_base, in_order
+from gramme.io.notes import tell
 from gramme.io.parsed import Groups, Parsed, ReadOptions
 from gramme.io.report import ReadReport
 from gramme.io.restore import renamed
 from gramme.io.rows import EdgeRows
+from gramme.io.unknown import known_labels
 
 ONLY_LAYER = "edges"
 
@@ -37,6 +39,10 @@ def assemble(
     met = _met_nodes(parsed)
     _take_nodes_file(parsed, options)
     facts = _node_facts(parsed, options, met)
+    if facts.labels is not None:
+        facts.labels, unknown = known_labels(facts.labels, options.marks)
+        if unknown:
+            tell(unknown)
     layers = _layers(parsed, options, facts.nodes)
     graph = _guarded(path, lambda: _graph(layers, facts, path))
     if options.labels is not None and not _is_path(options.labels):

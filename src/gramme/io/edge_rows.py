@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from gramme.errors import FileFormatError
 from gramme.io.integer_table import Columns, integer_table
 from gramme.io.rows import EdgeRows, RowCollector
-from gramme.io.source import decode, numbered_lines, read_bytes
+from gramme.io.source import AUTO, decode, numbered_lines, read_bytes
 from gramme.io.tokens import fields
 
 
 def read_edge_rows(
-    path: Path, encoding: str = "utf-8", *, columns: tuple[int, ...] = (3, 4), expected: str
+    path: Path, encoding: str = AUTO, *, columns: tuple[int, ...] = (3, 4), expected: str
 ) -> EdgeRows:
     """The rows of a file without a header."""
     data = read_bytes(path)

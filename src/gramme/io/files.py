@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gramme.errors import DataError
+from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.io.assemble import assemble
 from gramme.io.atomic import write_files
+from gramme.io.notes import gathered
 from gramme.io.parsed import LabelsForm, Parsed, ReadOptions
 from gramme.io.registry import find_format
 from gramme.io.report import ReadReport
-from gramme.io.source import checked_file
+from gramme.io.source import AUTO, checked_file
 
 
 def read(
@@ -27,8 +30,10 @@ def read(
     label: str | None = None,
     features: Sequence[str] | None = None,
     directed: bool | None = None,
-    encoding: str = "utf-8",
+    encoding: str = AUTO,
     mmap: bool = False,
+    missing: str | Sequence[str] = (),
+    keep_na: bool = False,
 ) -> MultilayerGraph:
     r"""A graph from a file and the files that belong to it.
 
@@ -54,10 +59,14 @@ def read(
         The columns or attributes of the nodes that are features.
     directed : bool, optional
         Whether edges have a direction, whatever the file says. Where not given, as the file says, else undirected.
-    encoding : str
-        Encoding of text files.
-    mmap : bool
+    encoding : str, default="auto"
+        Encoding of text files; "auto" is UTF-8, else UTF-16 by its byte order mark, else Windows-1252 with a warning.
+    mmap : bool, default=False
         Leave the arrays of an ``npz`` file on disk and load what is touched.
+    missing : str or sequence of str, optional
+        Further labels and cells that mean "not known", besides blank ones, NA, N/A, NaN, null, "?" and ".".
+    keep_na : bool, default=False
+        Whether these usual marks are labels like any other; blank ones stay unknown.
 
     Examples
     --------
@@ -67,7 +76,7 @@ def read(
     >>> read(folder / "school.csv")
     MultilayerGraph('school', 3 nodes, 2 layers: chat 1 edge, lunch 1 edge)
     """
-    graph, _ = inspect(
+    graph, report = inspect(
         path,
         format=format,
         labels=labels,
@@ -78,7 +87,11 @@ def read(
         directed=directed,
         encoding=encoding,
         mmap=mmap,
+        missing=missing,
+        keep_na=keep_na,
     )
+    for doubt in report.doubts:
+        warnings.warn(doubt, GrammeWarning, stacklevel=2)
     return graph
 
 
@@ -91,10 +104,11 @@ def inspect(
         raise DataError(f"labels_format must be 'list' or 'pairs', not {chosen.labels_format!r}")
     name = checked_file(path)
     kind = find_format(name, format)
-    found = kind.read(name, chosen)
-    if isinstance(found, Parsed):
-        return assemble(found, chosen, kind.name)
-    return found
+    with gathered() as notes:
+        found = kind.read(name, chosen)
+        graph, report = assemble(found, chosen, kind.name) if isinstance(found, Parsed) else found
+    told = dict.fromkeys((*report.notes, *notes.all))
+    return graph, replace(report, notes=tuple(told), doubts=tuple(notes.doubts))
 
 
 def write(

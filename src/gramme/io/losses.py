@@ -10,6 +10,7 @@ import numpy as np
 
 from gramme.errors import DataError, LossyFormatWarning
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.io.unknown import is_unknown, unknown_marks
 from gramme.io.weights import format_number
 
 #: Implied edges of a membership layer that are still written out one by one.
@@ -141,6 +142,9 @@ def _labels_text(labels: Iterable[object], format_name: str) -> list[str]:
     texts = ["" if label is None else str(label) for label in listed]
     if any(not text and label is not None for text, label in zip(texts, listed, strict=True)):
         lossy(format_name, "the empty label ''; it becomes unknown")
+    mark = next((text for text in texts if text and is_unknown(text, unknown_marks())), None)
+    if mark is not None:
+        lossy(format_name, f"the label {mark!r}: it is read as unknown (keep_na=True keeps NA)")
     if len({text for text in texts if text}) != len(
         {label for label in listed if label not in (None, "")}
     ):

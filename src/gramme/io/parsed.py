@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramme.io.rows import EdgeRows
+from gramme.io.source import AUTO
+from gramme.io.unknown import unknown_marks
 
 LabelsForm = Literal["list", "pairs"]
 
@@ -26,8 +28,15 @@ class ReadOptions:
     label: str | None = None
     features: Sequence[str] | None = None
     directed: bool | None = None
-    encoding: str = "utf-8"
+    encoding: str = AUTO
     mmap: bool = False
+    missing: str | Sequence[str] = ()
+    keep_na: bool = False
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """The text that means "not known"."""
+        return unknown_marks(self.missing, keep_na=self.keep_na)
 
 
 @dataclass

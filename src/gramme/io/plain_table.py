@@ -19,10 +19,9 @@ import pandas as pd
 
 from gramme.errors import DataError, FileFormatError, import_extra
 from gramme.io.formats.parquet import read_arrow
-from gramme.io.source import decode, read_bytes
+from gramme.io.source import AUTO, decode, read_bytes
+from gramme.io.unknown import unknown_marks
 
-#: Cells that mean "not known", besides empty ones.
-MISSING = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "?")
 ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".xlsx")
 _SEPARATORS = (",", ";", "\t", "|")
 _CODE = re.compile(r"[+-]?0\d")
@@ -33,8 +32,9 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 def read_table(
     path: Path,
     *,
-    encoding: str = "utf-8",
+    encoding: str = AUTO,
     missing: Iterable[str] = (),
+    keep_na: bool = False,
     text: Collection[str] = (),
 ) -> pd.DataFrame:
     """The table in a file, its columns typed; which kind of file it is, its name tells.
@@ -46,11 +46,13 @@ def read_table(
         Of CSV and TSV files.
     missing : iterable of str
         Further cells that mean "not known", such as "99".
+    keep_na : bool, default=False
+        Whether NA and the like are values, so that only blank and named cells are not known.
     text : collection of str
         Columns to leave as text: names and labels, in which 1 and 01 differ.
     """
     ending = path.suffix.lower()
-    marks = {*MISSING, *missing}
+    marks = unknown_marks(missing, keep_na=keep_na)
     if ending in (".parquet", ".pq"):
         table = read_arrow(path).to_pandas()
     elif ending == ".xlsx":
@@ -66,7 +68,7 @@ def read_table(
     )
 
 
-def header_of(path: Path, encoding: str = "utf-8") -> list[str]:
+def header_of(path: Path, encoding: str = AUTO) -> list[str]:
     """The names of the columns, without reading all of the table."""
     if path.suffix.lower() in (".parquet", ".pq", ".xlsx"):
         return list(read_table(path).columns)

@@ -26,6 +26,8 @@ class ReadReport:
     self_loops_dropped, duplicates_merged : mapping of layer name to int
     notes : tuple of str
         Anything else a user should know, such as attributes that were left out.
+    doubts : tuple of str
+        Those of the notes that are guesses, such as an encoding that the file does not state.
     """
 
     format: str
@@ -36,6 +38,7 @@ class ReadReport:
     self_loops_dropped: Mapping[str, int]
     duplicates_merged: Mapping[str, int]
     notes: tuple[str, ...] = field(default=())
+    doubts: tuple[str, ...] = field(default=())
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -48,4 +51,5 @@ class ReadReport:
             "self_loops_dropped": dict(self.self_loops_dropped),
             "duplicates_merged": dict(self.duplicates_merged),
             "notes": list(self.notes),
+            "doubts": list(self.doubts),
         }

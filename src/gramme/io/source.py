@@ -9,9 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gramme.errors import DataError, FileFormatError
+from gramme.io.notes import tell
 
 #: Nodes, layers and the like that a file may declare beyond what its own length could spell out.
 LARGEST_UNSPELLED = 1_000_000
+#: The encoding that means "find out".
+AUTO = "auto"
+OLDER_ENCODING = "cp1252"
 
 
 def checked_file(path: str | os.PathLike[str], what: str = "file") -> Path:
@@ -46,8 +50,14 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def decode(data: bytes, path: Path, encoding: str = "utf-8") -> str:
-    """The bytes as text; a UTF-8 byte order mark is skipped."""
+def decode(data: bytes, path: Path, encoding: str = AUTO) -> str:
+    """The bytes as text; a byte order mark is skipped.
+
+    With ``encoding="auto"`` a file is UTF-8, or UTF-16 where its byte order mark says so; bytes that are neither are
+    read as Windows-1252, the usual encoding of older files, and the report says it.
+    """
+    if encoding == AUTO:
+        return _detected(data, path)
     try:
         kind = codecs.lookup(encoding).name
         if kind == "utf-8" and data.startswith(codecs.BOM_UTF8):
@@ -58,17 +68,43 @@ def decode(data: bytes, path: Path, encoding: str = "utf-8") -> str:
             f"there is no text encoding {encoding!r}; try 'utf-8' or 'latin-1'"
         ) from None
     except UnicodeError as error:
-        place = error.start if isinstance(error, UnicodeDecodeError) else 0
-        line = data.count(b"\n", 0, place) + 1
         hint = "; if it is an older text file, say encoding='latin-1'" if "utf" in encoding else ""
         problem = f"the bytes here are no {encoding} text{hint}"
-        raise FileFormatError(problem, file=path, line=line) from None
+        raise FileFormatError(problem, file=path, line=_line(data, error)) from None
     if not isinstance(text, str):
         raise DataError(f"{encoding!r} is no text encoding; try 'utf-8' or 'latin-1'")
     return text
 
 
-def read_text(path: str | os.PathLike[str], encoding: str = "utf-8", what: str = "file") -> str:
+def _detected(data: bytes, path: Path) -> str:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        try:
+            text = data.decode("utf-16")
+        except UnicodeError:
+            raise FileFormatError("the bytes are no UTF-16 text", file=path) from None
+        tell(f"{path.name}: read as UTF-16")
+        return text
+    try:
+        return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeError as error:
+        line = _line(data, error)
+    try:
+        if b"\0" in data:
+            raise UnicodeError
+        text = data.decode(OLDER_ENCODING)
+    except UnicodeError:
+        problem = "the bytes here are no text in UTF-8 or Windows-1252; say encoding=... if it is another one"
+        raise FileFormatError(problem, file=path, line=line) from None
+    tell(f"{path.name}: read as Windows-1252, since it is no UTF-8", doubt=True)
+    return text
+
+
+def _line(data: bytes, error: UnicodeError) -> int:
+    place = error.start if isinstance(error, UnicodeDecodeError) else 0
+    return data.count(b"\n", 0, place) + 1
+
+
+def read_text(path: str | os.PathLike[str], encoding: str = AUTO, what: str = "file") -> str:
     """The whole file as text."""
     return decode(read_bytes(path, what), Path(path), encoding)
 
