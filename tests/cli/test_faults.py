@@ -54,8 +54,9 @@ def seed_of(out: Path) -> int:
 
 
 def kill_while_writing(process: subprocess.Popen[bytes], out: Path, delay: float) -> None:
-    """Kill so many seconds after the hidden folder, in which the result is gathered, has appeared."""
-    while process.poll() is None and not any(".part-" in path.name for path in hidden(out.parent)):
+    """Kill so many seconds after the first file in the hidden folder, in which the result is gathered."""
+    gathered = out.with_name(f".{out.name}.gramme") / "new"
+    while process.poll() is None and not any(gathered.glob("*")):
         time.sleep(0.001)
     time.sleep(delay)
     process.kill()

@@ -1,5 +1,6 @@
 import hashlib
 import warnings
+from dataclasses import replace
 
 import pytest
 from tests.datasets.server import serving
@@ -50,6 +51,18 @@ def test_another_file_in_the_data_folder_is_used_with_a_warning(data):
     given = put(data, b"mine\n")
     with pytest.warns(GrammeWarning, match="name.txt is not the file"):
         assert provide(FILE) == given
+
+
+def test_another_pickle_in_the_data_folder_is_refused_unless_one_insists(data, monkeypatch):
+    given = put(data, b"mine\n")
+    exact = replace(FILE, exact=True)
+    with pytest.raises(
+        DataError, match=r"a pickle of unknown origin is not read; .*GRAMME_ANY_CHECKSUM=1"
+    ):
+        provide(exact)
+    monkeypatch.setenv("GRAMME_ANY_CHECKSUM", "1")
+    with pytest.warns(GrammeWarning, match="it is used as it is"):
+        assert provide(exact) == given
 
 
 def test_a_damaged_file_in_the_cache_is_downloaded_anew(cache, mirror, monkeypatch):

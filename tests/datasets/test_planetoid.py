@@ -70,6 +70,31 @@ def test_other_things_are_no_data_of_this_kind(tmp_path, read, value):
         read(pickled(tmp_path, value))
 
 
+def test_bytes_never_become_pointers(tmp_path):
+    """A dtype whose state declares an object field made numpy follow a pointer of the file's choosing."""
+    array = np.zeros((2, 2), dtype=np.int64)
+    content = pickle.dumps(array, protocol=4)
+    for code in (b"O8", b"V8", b"S8", b"M8"):
+        crafted = content.replace(b"i8", code)
+        assert crafted != content
+        with pytest.raises(FileFormatError, match="no array of numbers"):
+            read_classes(pickled(tmp_path, crafted))
+
+
+def test_an_array_is_no_larger_than_its_bytes(tmp_path):
+    content = pickle.dumps(np.zeros((2, 2), dtype=np.int32), protocol=4)
+    crafted = content.replace(b"K\x02K\x02\x86", b"J\xff\xff\xff\x7fK\x02\x86")
+    assert crafted != content
+    with pytest.raises(FileFormatError, match="do not make an array"):
+        read_classes(pickled(tmp_path, crafted))
+
+
+def test_a_list_that_is_referred_to_very_often(tmp_path):
+    others = list(range(1000))
+    with pytest.raises(FileFormatError, match="more neighbours than it has bytes"):
+        read_adjacency(pickled(tmp_path, dict.fromkeys(range(10000), others)))
+
+
 def test_a_matrix_that_points_outside_itself(tmp_path):
     matrix = sp.csr_matrix(np.eye(3))
     matrix.indices[1] = 10**6

@@ -29,7 +29,14 @@ from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier, load, method
 from gramme.methods.attention.ensemble import EnsembleModel
 from gramme.methods.labels import aligned_labels
-from gramme.report import check_target, layer_table, prediction_table, write_csv, write_fit
+from gramme.report import (
+    check_target,
+    fill_fit_folder,
+    layer_table,
+    prediction_table,
+    write_csv,
+)
+from gramme.report.output_folder import output_folder
 
 PATIENCE = 2.0
 """Seconds of work to come from which on a person is told about it."""
@@ -74,6 +81,26 @@ def fit_graph(
             "there are no labels to learn from; name a file of them with --labels, or with --label "
             "the column or attribute that holds them"
         )
+    # the name is taken before the work begins, so that a second run into the same place is refused at once
+    with output_folder(target, overwrite=overwrite) as place:
+        result, files = _fit_into(
+            place.folder, graph, model, described, plan, seed, embedding, silent=silent
+        )
+    show(result, layer_table(model), target, files)
+
+
+def _fit_into(
+    folder: Path,
+    graph: MultilayerGraph,
+    model: NodeClassifier,
+    described: dict[str, Any],
+    plan: EstimatePlan,
+    seed: int,
+    embedding: str,
+    *,
+    silent: bool,
+) -> tuple[dict[str, Any], list[str]]:
+    """Fit, estimate and fill the folder; returns the record of the fit and the names of its files."""
     labels = aligned_labels(graph)
     split = None if plan.share is None else hold_out(labels, plan.share, random_state=seed)
     train = labels if split is None else split.train
@@ -102,17 +129,16 @@ def fit_graph(
             result["explanation"] = model.explanation_
         if not silent and seconds > PATIENCE:
             messages.print("Writing the results and the page ...")
-        files = write_fit(
-            target,
+        files = fill_fit_folder(
+            folder,
             model,
             graph,
             known=train,
             config=result,
             estimate=result["estimate"] | {"predictions": estimate.predictions(graph.nodes)},
             embedding=embedding,
-            overwrite=overwrite,
         )
-    show(result, layer_table(model), target, files)
+    return result, files
 
 
 def _estimate(

@@ -85,7 +85,9 @@ INFO = DatasetInfo(
     caveat="Not in the paper, and a single layer: here for comparison with published results on "
     'its fixed split, official_split("cora"). One split of one graph says little about a method.',
     files=tuple(
-        DataFile("cora", f"ind.cora.{part}", size, sha256, f"{_ADDRESS}/ind.cora.{part}")
+        DataFile(
+            "cora", f"ind.cora.{part}", size, sha256, f"{_ADDRESS}/ind.cora.{part}", exact=True
+        )
         for part, (size, sha256) in _FILES.items()
     ),
 )

@@ -57,6 +57,12 @@ def local_path(file: DataFile) -> Path | None:
         given = folder / file.folder / file.name
         if given.is_file():
             if checksum(given) != file.sha256:
+                if file.exact and os.environ.get("GRAMME_ANY_CHECKSUM") != "1":
+                    raise DataError(
+                        f"{given} is not the file this dataset was described with (its sha256 is not "
+                        f"{file.sha256[:12]}...), and a pickle of unknown origin is not read; put the original "
+                        "there, or set GRAMME_ANY_CHECKSUM=1 if you made the file yourself"
+                    )
                 warnings.warn(
                     f"{given} is not the file this dataset was described with (its sha256 is "
                     f"not {file.sha256[:12]}...); it is used as it is",

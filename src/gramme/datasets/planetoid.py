@@ -1,14 +1,13 @@
-"""Read the files of the Planetoid split: Python 2 pickles, admitted only where they hold plain data.
+"""Read the files of the Planetoid split: Python 2 pickles of arrays, CSR matrices and dicts of lists.
 
-A pickle can call any function it names. This reader knows four names - numpy's arrays and dtypes, scipy's CSR
-matrix (under its old module path) and ``collections.defaultdict(list)`` - and refuses a file with any other.
+The pickles are read as data (:mod:`gramme.datasets.pickle_data`); arrays are made from the bytes here, with dtypes of
+plain numbers only.
 """
 
 from __future__ import annotations
 
-import io
-import pickle
-from collections import defaultdict
+import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,45 +15,66 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme.datasets.pickle_data import Call, RefusedError, read_pickle
 from gramme.errors import FileFormatError
 
-
-class _Csr:
-    """Stands in for scipy's matrix, so that the state in the file is looked at before it becomes one."""
-
-
-class _RefusedError(Exception):
-    """The file names something else."""
-
-
-_ADMITTED: dict[tuple[str, str], Any] = {
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): np.dtype,
-    ("collections", "defaultdict"): defaultdict,
-    ("__builtin__", "list"): list,
-    ("builtins", "list"): list,
-}
-_ADMITTED |= {(f"scipy.sparse.{name}", "csr_matrix"): _Csr for name in ("csr", "_csr")}
-_ADMITTED |= {
-    (f"numpy.{name}.multiarray", "_reconstruct"): np._core.multiarray._reconstruct  # type: ignore[attr-defined]
-    for name in ("core", "_core")
-}
+_MATRICES = ("scipy.sparse.csr.csr_matrix", "scipy.sparse._csr.csr_matrix")
+_ARRAYS = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
+_LISTS = ("__builtin__.list", "builtins.list")
+_ADMITTED = frozenset(
+    {*_MATRICES, *_ARRAYS, *_LISTS, "numpy.ndarray", "numpy.dtype", "collections.defaultdict"}
+)
+_NUMBERS = re.compile(r"[biuf][1248]")
 
 
-class _PlainUnpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _ADMITTED:
-            raise _RefusedError(f"{module}.{name}")
-        return _ADMITTED[module, name]
-
-    def persistent_load(self, pid: Any) -> Any:
-        raise _RefusedError(f"persistent object {pid!r}")
-
-
-def _unpickle(path: Path) -> Any:
+def read_matrix(path: Path) -> sp.csr_array:
+    """A sparse matrix."""
+    stored = _read(path)
     try:
-        return _PlainUnpickler(io.BytesIO(path.read_bytes()), encoding="latin1").load()
-    except _RefusedError as error:
+        if not (isinstance(stored, Call) and stored.name in _MATRICES):
+            raise ValueError("it holds something else")
+        state = stored.state
+        parts = (_array(state["data"]), _array(state["indices"]), _array(state["indptr"]))
+        matrix = sp.csr_array(parts, shape=state["_shape"], dtype=np.float64)
+        matrix.check_format(full_check=True)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise FileFormatError(f"this is no CSR matrix ({error})", file=path) from error
+    return matrix
+
+
+def read_classes(path: Path) -> NDArray[np.int64]:
+    """The class of each row of a one-hot array."""
+    record = _read(path)
+    try:
+        stored = _array(record)
+        one_hot = stored.ndim == 2 and (stored.sum(axis=1) == 1).all()
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FileFormatError(f"this is no array of numbers ({error})", file=path) from error
+    if not one_hot:
+        raise FileFormatError("every row must be one-hot: a single 1 among zeros", file=path)
+    return np.asarray(stored.argmax(axis=1), dtype=np.int64)
+
+
+def read_adjacency(path: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sources and targets of a mapping from a node to the list of its neighbours."""
+    stored = _read(path)
+    try:
+        if isinstance(stored, Call) and stored.name == "collections.defaultdict":
+            stored = stored.items
+        # a list may stand in the file once and be referred to many times
+        if sum(len(others) for others in stored.values()) > path.stat().st_size:
+            raise ValueError("it names more neighbours than it has bytes")
+        pairs = [(int(node), int(other)) for node, others in stored.items() for other in others]
+        edges = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
+        raise FileFormatError(f"this is no dict of lists of nodes ({error})", file=path) from error
+    return edges[:, 0], edges[:, 1]
+
+
+def _read(path: Path) -> Any:
+    try:
+        return read_pickle(path.read_bytes(), _ADMITTED)
+    except RefusedError as error:
         raise FileFormatError(
             f"the pickle names {error}; only numpy arrays, CSR matrices and dicts of lists are read",
             file=path,
@@ -63,38 +83,27 @@ def _unpickle(path: Path) -> Any:
         raise FileFormatError(f"this is no readable pickle ({error})", file=path) from error
 
 
-def read_matrix(path: Path) -> sp.csr_array:
-    """A sparse matrix."""
-    stored = _unpickle(path)
-    state = vars(stored) if isinstance(stored, _Csr) else {}
-    try:
-        parts = (state["data"], state["indices"], state["indptr"])
-        matrix = sp.csr_array(parts, shape=state["_shape"], dtype=np.float64)
-        matrix.check_format(full_check=True)
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileFormatError(f"this is no CSR matrix ({error})", file=path) from error
-    return matrix
+def _array(stored: Any) -> NDArray[Any]:
+    """An array of plain numbers from the record of how numpy would have rebuilt it."""
+    if not (isinstance(stored, Call) and stored.name in _ARRAYS):
+        raise ValueError("an array is expected")
+    _, shape, dtype, by_columns, content = stored.state
+    kind = _dtype(dtype)
+    if isinstance(content, str):  # a text of Python 2 is a string of bytes
+        content = content.encode("latin-1")
+    if not isinstance(content, bytes) or not all(type(size) is int and size >= 0 for size in shape):
+        raise ValueError("an array's content is not what it should be")
+    if math.prod(shape) * kind.itemsize != len(content):
+        raise ValueError(f"{len(content)} bytes do not make an array of shape {shape}")
+    flat: NDArray[Any] = np.frombuffer(content, dtype=kind)
+    return flat.reshape(shape, order="F" if by_columns else "C")
 
 
-def read_classes(path: Path) -> NDArray[np.int64]:
-    """The class of each row of a one-hot array."""
-    stored = _unpickle(path)
-    if not (
-        isinstance(stored, np.ndarray)
-        and stored.ndim == 2
-        and stored.dtype.kind in "iufb"
-        and (stored.sum(axis=1) == 1).all()
-    ):
-        raise FileFormatError("every row must be one-hot: a single 1 among zeros", file=path)
-    return np.asarray(stored.argmax(axis=1), dtype=np.int64)
-
-
-def read_adjacency(path: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sources and targets of a mapping from a node to the list of its neighbours."""
-    stored = _unpickle(path)
-    try:
-        pairs = [(int(node), int(other)) for node, others in stored.items() for other in others]
-    except (AttributeError, TypeError, ValueError) as error:
-        raise FileFormatError(f"this is no dict of lists of nodes ({error})", file=path) from error
-    edges = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return edges[:, 0], edges[:, 1]
+def _dtype(stored: Any) -> np.dtype[Any]:
+    if not (isinstance(stored, Call) and stored.name == "numpy.dtype"):
+        raise ValueError("an array needs a dtype")
+    code, order = stored.arguments[0], stored.state[1]
+    fields = stored.state[2:5]
+    if not _NUMBERS.fullmatch(code) or order not in ("<", ">", "|", "=") or any(fields):
+        raise ValueError(f"an array of {code!r} is no array of numbers")
+    return np.dtype(f"{order}{code}")

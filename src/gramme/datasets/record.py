@@ -27,6 +27,8 @@ class DataFile:
         Checksum of the content.
     address : str, optional
         Where the public can get it; None where nobody serves the file in this form.
+    exact : bool, default=False
+        Whether only the very file will do: for formats that are dangerous to read from strangers.
     """
 
     folder: str
@@ -34,6 +36,7 @@ class DataFile:
     size: int
     sha256: str
     address: str | None = None
+    exact: bool = False
 
 
 @dataclass(frozen=True)

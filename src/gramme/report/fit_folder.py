@@ -17,9 +17,9 @@ from gramme.errors import DataError, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
 from gramme.methods.saving import plain
+from gramme.report.output_folder import check_writable, exists_already, output_folder
 from gramme.report.page import write_fit_page
 from gramme.report.tables import embedding_table, layer_table, prediction_table, write_csv
-from gramme.report.whole_folder import check_writable, recover, whole_folder
 
 EMBEDDINGS = ("csv", "parquet", "none")
 
@@ -27,10 +27,8 @@ EMBEDDINGS = ("csv", "parquet", "none")
 def check_target(folder: Path, *, overwrite: bool) -> None:
     """Whether a folder may be written, said before the work begins rather than after it."""
     check_writable(folder)
-    if folder.parent.is_dir():
-        recover(folder)
     if folder.exists() and not overwrite:
-        raise DataError(f"{folder} exists already; name another folder or say --overwrite")
+        raise exists_already(folder)
     if folder.exists() and not folder.is_dir():
         raise DataError(f"{folder} is a file, not a folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / "config.json").is_file():
@@ -50,11 +48,12 @@ def write_fit(
     embedding: str = "csv",
     overwrite: bool = False,
 ) -> list[str]:
-    """Write a fitted model, its tables and its page to a folder; returns the names of the files.
+    """Write a fitted model, its tables and its page to a new folder; returns the names of the files.
 
     Parameters
     ----------
     folder : Path
+        Appears whole or not at all.
     model : NodeClassifier
         Fitted on ``graph``.
     known : array of object, optional
@@ -69,21 +68,43 @@ def write_fit(
         Replace the result of an earlier fit.
     """
     check_target(folder, overwrite=overwrite)
-    with whole_folder(folder) as temporary:
-        model.save(temporary / "model.safetensors")
-        write_csv(prediction_table(model, graph, known), temporary / "predictions.csv")
-        if embedding != "none":
-            config = config | _write_embedding(model, temporary, embedding)
-        for name, table in (("layers", layer_table(model)), ("history", history_table(model))):
-            if table is not None:
-                write_csv(table, temporary / f"{name}.csv")
-        record = config | {"parameters": _plain_parameters(model), "versions": versions()}
-        (temporary / "config.json").write_text(
-            json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    with output_folder(folder, overwrite=overwrite) as place:
+        return fill_fit_folder(
+            place.folder,
+            model,
+            graph,
+            known=known,
+            config=config,
+            estimate=estimate,
+            embedding=embedding,
         )
-        page = temporary / "report.html"
-        write_fit_page(page, model, graph, known=known, estimate=estimate, config=record)
-        files = sorted(path.name for path in temporary.iterdir())
+
+
+def fill_fit_folder(
+    folder: Path,
+    model: NodeClassifier,
+    graph: MultilayerGraph,
+    *,
+    known: np.ndarray | None = None,
+    config: dict[str, Any],
+    estimate: Mapping[str, Any] | None = None,
+    embedding: str = "csv",
+) -> list[str]:
+    """Write the files of :func:`write_fit` into a folder that is there; returns their names."""
+    model.save(folder / "model.safetensors")
+    write_csv(prediction_table(model, graph, known), folder / "predictions.csv")
+    if embedding != "none":
+        config = config | _write_embedding(model, folder, embedding)
+    for name, table in (("layers", layer_table(model)), ("history", history_table(model))):
+        if table is not None:
+            write_csv(table, folder / f"{name}.csv")
+    record = config | {"parameters": _plain_parameters(model), "versions": versions()}
+    (folder / "config.json").write_text(
+        json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+    page = folder / "report.html"
+    write_fit_page(page, model, graph, known=known, estimate=estimate, config=record)
+    files = sorted(path.name for path in folder.iterdir())
     return files
 
 

@@ -1,0 +1,231 @@
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gramme._locks import lock, unlock
+from gramme.errors import DataError, GrammeWarning
+from gramme.report import output_folder as module
+from gramme.report.output_folder import MARKER, check_writable, output_folder, recover
+
+
+def fill(folder: Path, text: str, overwrite: bool = True) -> None:
+    with output_folder(folder, overwrite=overwrite) as place:
+        (place.folder / "a").write_text(text)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def leftover(folder: Path) -> Path:
+    """What a run that was killed has left: the hidden folder with its marker."""
+    hidden = folder.with_name(f".{folder.name}.gramme")
+    (hidden / "new").mkdir(parents=True)
+    (hidden / "new" / "a").write_text("half")
+    record = {"gramme": "x", "process": 1, "started": "2026-01-01T00:00:00"}
+    (hidden / MARKER).write_text(json.dumps(record))
+    return hidden
+
+
+@pytest.fixture(params=["one step", "two steps"])
+def systems(request, monkeypatch):
+    """Systems that exchange folders in one step, and others."""
+    if request.param == "two steps":
+        monkeypatch.setattr(module, "_rename", lambda source, target, how: False)
+
+
+@pytest.mark.usefixtures("systems")
+def test_a_folder_is_replaced_whole(tmp_path):
+    fill(tmp_path / "out", "first")
+    (tmp_path / "out" / "b").write_text("old only")
+    fill(tmp_path / "out", "second")
+    assert names(tmp_path) == ["out"]
+    assert names(tmp_path / "out") == ["a"]
+    assert (tmp_path / "out" / "a").read_text() == "second"
+
+
+@pytest.mark.usefixtures("systems")
+def test_without_overwrite_nothing_is_replaced(tmp_path):
+    fill(tmp_path / "out", "first", overwrite=False)
+    with pytest.raises(DataError, match=r"out exists already; .*--overwrite"):
+        fill(tmp_path / "out", "second", overwrite=False)
+    assert (tmp_path / "out" / "a").read_text() == "first"
+
+
+@pytest.mark.usefixtures("systems")
+def test_what_appears_at_the_place_meanwhile_is_not_replaced(tmp_path):
+    target = tmp_path / "out"
+
+    def interfered() -> None:
+        with output_folder(target) as place:
+            (place.folder / "a").write_text("mine")
+            target.mkdir()
+
+    with pytest.raises(DataError, match="out exists already"):
+        interfered()
+    assert names(tmp_path) == ["out"]
+    assert names(target) == []
+
+
+@pytest.mark.usefixtures("systems")
+@pytest.mark.parametrize(
+    "error",
+    [OSError(errno.ENOSPC, "No space left on device"), ValueError("x"), KeyboardInterrupt("x")],
+)
+def test_a_failure_changes_nothing(tmp_path, error):
+    fill(tmp_path / "out", "first")
+
+    def fail() -> None:
+        with output_folder(tmp_path / "out", overwrite=True) as place:
+            (place.folder / "a").write_text("half")
+            raise error
+
+    with pytest.raises(DataError if isinstance(error, OSError) else type(error)):
+        fail()
+    assert names(tmp_path) == ["out"]
+    assert (tmp_path / "out" / "a").read_text() == "first"
+
+
+def test_a_run_that_dies_between_the_two_steps_loses_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_rename", lambda source, target, how: False)
+    fill(tmp_path / "out", "first")
+    replace, steps = Path.replace, []
+
+    def dies_at_the_second(self: Path, target: Path) -> Path:
+        steps.append(target)
+        if len(steps) == 3:  # the marker, the old folder aside, and now the new one in place
+            raise KeyboardInterrupt
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", dies_at_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        fill(tmp_path / "out", "second")
+    assert names(tmp_path) == ["out"]
+    assert (tmp_path / "out" / "a").read_text() == "first"
+
+
+def test_what_a_killed_run_left_is_removed_and_said(tmp_path):
+    leftover(tmp_path / "out")
+    with pytest.warns(GrammeWarning, match="did not end properly; what it left unfinished was"):
+        fill(tmp_path / "out", "whole")
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_folder_that_was_put_aside_comes_back(tmp_path):
+    hidden = leftover(tmp_path / "out")
+    (hidden / "old").mkdir()
+    (hidden / "old" / "a").write_text("first")
+    with pytest.warns(GrammeWarning, match="brought back"):
+        recover(tmp_path / "out")
+    assert names(tmp_path) == ["out"]
+    assert (tmp_path / "out" / "a").read_text() == "first"
+
+
+@pytest.mark.parametrize("name", [".out.gramme", ".out.old-2024", ".out.part-x", ".gramme-x"])
+@pytest.mark.parametrize("marker", [None, "thesis", "[1]", '{"process": 1}'])
+def test_what_is_not_ours_is_never_touched(tmp_path, name, marker):
+    other = tmp_path / name
+    other.mkdir()
+    (other / "thesis.txt").write_text("x")
+    if marker is not None:
+        (other / MARKER).write_text(marker)
+    if name == ".out.gramme":
+        with pytest.raises(DataError, match=r"\.out\.gramme is in the way and not gramme's own"):
+            fill(tmp_path / "out", "whole")
+    else:
+        fill(tmp_path / "out", "whole")
+    assert (other / "thesis.txt").read_text() == "x"
+
+
+def test_a_second_run_into_the_same_place_is_refused(tmp_path):
+    with output_folder(tmp_path / "out") as place:
+        (place.folder / "a").write_text("first")
+        for overwrite in (False, True):
+            with pytest.raises(DataError, match=rf"another run is writing to .*{os.getpid()}"):
+                fill(tmp_path / "out", "second", overwrite=overwrite)
+    assert (tmp_path / "out" / "a").read_text() == "first"
+    assert names(tmp_path) == ["out"]
+
+
+def test_of_many_processes_one_gets_the_name(tmp_path):
+    code = (
+        "import sys, time; from pathlib import Path; from gramme.report.output_folder import output_folder\n"
+        "from gramme.errors import DataError\n"
+        "try:\n"
+        "    with output_folder(Path(sys.argv[1])) as place:\n"
+        "        (place.folder / 'a').write_text(sys.argv[2]); time.sleep(0.2)\n"
+        "except DataError: sys.exit(2)\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "out"), str(number)])
+        for number in range(4)
+    ]
+    codes = [process.wait(120) for process in running]
+    assert sorted(codes) == [0, 2, 2, 2]
+    assert (tmp_path / "out" / "a").read_text() == str(codes.index(0))
+    assert names(tmp_path) == ["out"]
+
+
+def test_after_a_kill_the_next_run_goes_on(tmp_path):
+    code = (
+        "import sys, time; from pathlib import Path; from gramme.report.output_folder import output_folder\n"
+        "with output_folder(Path(sys.argv[1])) as place:\n"
+        "    (place.folder / 'a').write_text('half'); print('ready', flush=True); time.sleep(60)\n"
+    )
+    run = [sys.executable, "-c", code, str(tmp_path / "out")]
+    with subprocess.Popen(run, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        with pytest.raises(DataError, match=f"another run is writing .*process {process.pid}"):
+            fill(tmp_path / "out", "second")
+        process.send_signal(signal.SIGKILL)
+    time.sleep(0.05)
+    with pytest.warns(GrammeWarning, match="did not end properly"):
+        fill(tmp_path / "out", "second", overwrite=False)
+    assert names(tmp_path) == ["out"]
+    assert (tmp_path / "out" / "a").read_text() == "second"
+
+
+@pytest.mark.usefixtures("systems")
+def test_a_link_is_followed(tmp_path):
+    (tmp_path / "disk").mkdir()
+    fill(tmp_path / "disk" / "real", "first")
+    (tmp_path / "out").symlink_to(tmp_path / "disk" / "real")
+    fill(tmp_path / "out", "second")
+    assert names(tmp_path) == ["disk", "out"]
+    assert (tmp_path / "out").is_symlink()
+    assert (tmp_path / "disk" / "real" / "a").read_text() == "second"
+    assert names(tmp_path / "disk") == ["real"]
+
+
+def test_a_name_that_cannot_be_written_is_refused_before_the_work(tmp_path):
+    with pytest.raises(DataError, match="not UTF-8"):
+        check_writable(tmp_path / "out\udcff")
+    with pytest.raises(DataError, match="not UTF-8"):
+        fill(tmp_path / "out\udcff", "x")
+
+
+def test_a_place_that_cannot_be_is_said_at_once(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(DataError, match="file is a file, not a folder"):
+        check_writable(tmp_path / "file" / "deep" / "out")
+    with pytest.raises(DataError, match="/proc/out cannot be written"):
+        check_writable(Path("/proc/out"))
+    check_writable(tmp_path / "new" / "out")
+    assert names(tmp_path) == ["file"]
+
+
+def test_locks_end_with_their_holder(tmp_path):
+    (tmp_path / "x").write_text("")
+    held = lock(tmp_path / "x")
+    with pytest.raises(BlockingIOError):
+        lock(tmp_path / "x")
+    unlock(held)
+    unlock(lock(tmp_path / "x"))
