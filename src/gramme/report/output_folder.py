@@ -164,7 +164,15 @@ def _take(place: Path) -> tuple[Path, int | None]:
         hidden.mkdir()
     except FileExistsError:
         raise _taken(place, hidden) from None
-    # the marker appears whole and locked, or not at all
+    try:
+        return hidden, _mark(hidden, place)
+    except BaseException:
+        shutil.rmtree(hidden, ignore_errors=True)
+        raise
+
+
+def _mark(hidden: Path, place: Path) -> int | None:
+    """Put the marker into the hidden folder: it appears whole and locked, or not at all."""
     handle, name = tempfile.mkstemp(dir=hidden)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump(
@@ -178,7 +186,7 @@ def _take(place: Path) -> tuple[Path, int | None]:
         )
     held = lock(Path(name))
     Path(name).replace(hidden / MARKER)
-    return hidden, held
+    return held
 
 
 def _taken(place: Path, hidden: Path) -> DataError:
