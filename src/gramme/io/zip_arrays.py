@@ -143,6 +143,8 @@ class ArrayReader:
     def _place(self, name: str) -> tuple[int, int]:
         """Where a member's bytes start and end in the file."""
         info = self._member(name)
+        if info.header_offset < 0:
+            raise ValueError(f"the member {name} is not where it should be")
         with self._path.open("rb") as file:
             file.seek(info.header_offset)
             header = file.read(_LOCAL_HEADER)

@@ -1,0 +1,61 @@
+import os
+
+import pytest
+
+from gramme.errors import DataError, FileFormatError
+from gramme.io.source import beside, check_declared, checked_file, decode, read_bytes, read_text
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(DataError, match="there is no list 'nowhere'"):
+        checked_file("nowhere", "list")
+    with pytest.raises(DataError, match="is a folder; name a file in it"):
+        checked_file(tmp_path)
+    with pytest.raises(DataError, match="cannot be read"):
+        checked_file("a\0b")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(DataError, match="no ordinary file"):
+            checked_file(tmp_path / "pipe")
+
+
+def test_an_empty_file(tmp_path):
+    (tmp_path / "empty").touch()
+    with pytest.raises(FileFormatError, match="the file is empty"):
+        read_bytes(tmp_path / "empty")
+
+
+def test_text_in_any_encoding_and_without_its_mark(tmp_path):
+    path = tmp_path / "t"
+    path.write_bytes("\ufeffü".encode())
+    assert read_text(path) == "ü"
+    path.write_bytes("ü".encode("latin-1"))
+    assert read_text(path, "latin-1") == "ü"
+    with pytest.raises(FileFormatError, match=r"t, line 1: the bytes here are no utf-8.*latin-1"):
+        read_text(path)
+
+
+def test_the_line_of_the_first_wrong_byte(tmp_path):
+    with pytest.raises(FileFormatError, match="line 3"):
+        decode(b"a\nb\nc\xff", tmp_path / "t")
+
+
+@pytest.mark.parametrize("encoding", ["utf-99", "base64"])
+def test_what_is_no_text_encoding(tmp_path, encoding):
+    with pytest.raises(DataError, match="text encoding"):
+        decode(b"YQ==", tmp_path / "t", encoding)
+
+
+def test_the_first_file_beside(tmp_path):
+    for name in ("a.edges", "b.labels", "c.labels"):
+        (tmp_path / name).touch()
+    here = tmp_path / "a.edges"
+    assert beside(here, "x.labels", "c.labels", "b.labels") == tmp_path / "c.labels"
+    assert beside(here, "a.edges", "x") is None
+
+
+def test_a_declared_number_must_be_possible(tmp_path):
+    check_declared(1_000_010, "nodes", 10, tmp_path, 1)
+    for count in (-1, 1_000_011):
+        with pytest.raises(FileFormatError, match="may declare at most 1000010"):
+            check_declared(count, "nodes", 10, tmp_path, 1)

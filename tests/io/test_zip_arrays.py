@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from gramme.io.zip_arrays import ArrayReader, ArrayWriter
+
+
+@pytest.fixture
+def path(tmp_path):
+    with (tmp_path / "a.npz").open("wb") as file:
+        writer = ArrayWriter(file)
+        writer.add("numbers", np.arange(5))
+        writer.add_bytes("facts.json", b"{}")
+        writer.add("matrix", np.ones((2, 3), dtype=np.float32))
+        writer.add("nothing", np.zeros(0))
+        writer.close()
+    return tmp_path / "a.npz"
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_arrays_come_back(path, mapped):
+    reader = ArrayReader(path)
+    assert reader.array("numbers", "i", mapped=mapped).tolist() == [0, 1, 2, 3, 4]
+    matrix = reader.array("matrix", "f", ndim=2, mapped=mapped)
+    assert matrix.shape == (2, 3)
+    assert matrix.dtype == np.float32
+    assert isinstance(matrix, np.memmap) is mapped
+    assert reader.array("nothing", "f", mapped=mapped).size == 0
+    assert reader.bytes_of("facts.json") == b"{}"
+
+
+def test_numpy_reads_it_and_arrays_are_aligned(path):
+    assert np.load(path)["numbers"].tolist() == [0, 1, 2, 3, 4]
+    assert ArrayReader(path).array("matrix", "f", ndim=2, mapped=True).offset % 64 == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds", "ndim"),
+    [("numbers", "f", 1), ("numbers", "i", 2), ("absent", "i", 1)],
+)
+def test_another_kind_or_no_array_at_all(path, name, kinds, ndim):
+    with pytest.raises(ValueError, match=r"another kind|missing"):
+        ArrayReader(path).array(name, kinds, ndim)
+
+
+def test_objects_are_not_written(path):
+    with path.open("wb") as file, pytest.raises(TypeError, match="objects"):
+        ArrayWriter(file).add("x", np.array([None]))
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_any_flipped_byte_is_an_error_or_the_same_arrays(path, mapped):
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        try:
+            found = ArrayReader(path).array("numbers", "i", mapped=mapped)
+        except ValueError:
+            continue
+        assert mapped or found.tolist() == [0, 1, 2, 3, 4]  # only a whole read has a checksum
+
+
+def test_a_cut_file_is_an_error(path):
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(ValueError, match=r"."):
+        ArrayReader(path)
