@@ -15,6 +15,10 @@ class Server:
     """Send half of what was announced, then hang up."""
     stall: bool = False
     """Send half, then nothing for as long as the test lasts."""
+    drip: str = ""
+    """Send the "header" or the "body" a byte at a time."""
+    announced: int | None = None
+    """A length to announce in place of the true one."""
     requests: list[str] = field(default_factory=list)
     sent_half: threading.Event = field(default_factory=threading.Event)
     finished: threading.Event = field(default_factory=threading.Event)
@@ -32,9 +36,15 @@ def serving(**options: Any) -> Iterator[Server]:
             if body is None:
                 self.send_error(404)
                 return
+            if server.drip == "header":
+                self.drip(b"HTTP/1.0 200 OK\r\nX: " + b"x" * 10_000)
+                return
             self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Content-Length", str(server.announced or len(body)))
             self.end_headers()
+            if server.drip == "body":
+                self.drip(body)
+                return
             if server.cut or server.stall:
                 self.wfile.write(body[: len(body) // 2])
                 self.wfile.flush()
@@ -43,6 +53,16 @@ def serving(**options: Any) -> Iterator[Server]:
                     server.finished.wait(30)
             else:
                 self.wfile.write(body)
+
+        def drip(self, content: bytes) -> None:
+            for position in range(len(content)):
+                if server.finished.wait(0.02):
+                    return
+                try:
+                    self.wfile.write(content[position : position + 1])
+                    self.wfile.flush()
+                except OSError:
+                    return
 
         def log_message(self, *args: Any) -> None:
             pass

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.datasets.server import serving
 
+from gramme._locks import lock, unlock
 from gramme.datasets import fetch as fetch_module
 from gramme.datasets.fetch import fetch
 from gramme.errors import DataError
@@ -44,9 +45,22 @@ def test_it_has_the_permissions_of_any_new_file(tmp_path):
         ({"files": {"data.txt": b""}}, "cut after 0 of|is not the file that is expected"),
         ({"files": {"data.txt": CONTENT}, "cut": True}, "the connection was cut after 170000 of"),
         ({"files": {"data.txt": CONTENT}, "stall": True}, "timed out"),
+        ({"files": {"data.txt": CONTENT}, "drip": "header"}, "timed out, with 0 of"),
+        ({"files": {"data.txt": CONTENT}, "drip": "body"}, r"timed out, with \d+ of 340,000 bytes"),
+        ({"files": {"data.txt": CONTENT}, "announced": 10**15}, "it has 1,000,000,000,000,000"),
         ({}, "the server answered 404"),
     ],
-    ids=["wrong byte", "too long", "empty", "cut off", "stalled", "not found"],
+    ids=[
+        "wrong byte",
+        "too long",
+        "empty",
+        "cut off",
+        "stalled",
+        "dripping header",
+        "dripping body",
+        "endless",
+        "not found",
+    ],
 )
 def test_a_bad_download_leaves_nothing_behind(tmp_path, monkeypatch, problem, message):
     monkeypatch.setattr(fetch_module, "TIMEOUT", 0.3)
@@ -91,7 +105,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path):
         "import signal, sys; from pathlib import Path\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from gramme.datasets.fetch import fetch\n"
-        "fetch(sys.argv[1], Path(sys.argv[2]), sha256='0' * 64, size=10)\n"
+        "fetch(sys.argv[1], Path(sys.argv[2]), sha256='0' * 64, size=340_000)\n"
     )
     with serving(files={"data.txt": CONTENT}, stall=True) as server:
         process = subprocess.Popen(
@@ -123,3 +137,18 @@ def test_a_quick_download_is_silent(tmp_path, monkeypatch, capsys):
     with serving(files={"data.txt": CONTENT}) as server:
         get(f"{server.address}/data.txt", tmp_path / "data.txt")
     assert capsys.readouterr() == ("", "")
+
+
+def test_what_a_killed_download_left_is_swept_and_a_living_one_is_not(tmp_path):
+    target = tmp_path / "data.txt"
+    dead, living = (tmp_path / f".data.txt.{name * 8}.part" for name in "dl")
+    mine = tmp_path / ".data.txt.thesis.part"
+    for path in (dead, living, mine):
+        path.touch()
+    held = lock(living)
+    try:
+        with serving(files={"data.txt": CONTENT}) as server:
+            get(f"{server.address}/data.txt", target)
+    finally:
+        unlock(held)
+    assert sorted(tmp_path.iterdir()) == sorted([living, mine, target])

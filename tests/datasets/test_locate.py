@@ -1,6 +1,7 @@
 import hashlib
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.datasets.server import serving
@@ -114,3 +115,17 @@ def test_the_cache_follows_the_platform(monkeypatch, tmp_path):
     assert cache_folder() == tmp_path / ".cache" / "gramme"
     monkeypatch.setattr("sys.platform", "darwin")
     assert cache_folder() == tmp_path / "Library" / "Caches" / "gramme"
+
+
+def test_without_a_home_nothing_is_kept_and_that_is_said_once(monkeypatch):
+    monkeypatch.delenv("GRAMME_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.warns(GrammeWarning, match="no home folder, so nothing is cached") as said:
+        assert cache_folder() == cache_folder()
+    assert len(said) == 1
+    assert cache_folder().is_dir()

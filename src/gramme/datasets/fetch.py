@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import http.client
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -16,10 +18,13 @@ from uuid import uuid4
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
+from gramme._locks import is_abandoned, lock, unlock
 from gramme.errors import DataError
 
 TIMEOUT = 30.0
-"""Seconds to wait for the server to connect or to send more."""
+"""Seconds to wait for the server to connect or to send more, and over which its speed is judged."""
+LEAST_SPEED = 1000.0
+"""Bytes per second below which a download is given up."""
 CHUNK = 1 << 16
 PATIENCE = 1.0
 """Seconds of download before a progress bar is worth its place on the screen."""
@@ -29,57 +34,115 @@ def fetch(address: str, target: Path, *, sha256: str, size: int) -> None:
     """Download ``address`` to ``target``.
 
     The bytes go to a temporary file beside the target, which takes the target's place only when it is complete and
-    its checksum is right. Whatever happens on the way, an interrupt included, the temporary file is removed.
+    its checksum is right. Whatever happens on the way, an interrupt included, the temporary file is removed; one that a
+    killed download left is removed by the next. A server that sends less than ``LEAST_SPEED`` is given up.
     """
     if not address.startswith(("http://", "https://")):
         raise DataError(f"{address} is no web address: it must begin with http:// or https://")
     part = target.with_name(f".{target.name}.{uuid4().hex[:8]}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(target)
         stream = part.open("xb")
     except OSError as error:
         raise DataError(
             f"nothing can be written to {target.parent} ({error.strerror}): set GRAMME_CACHE to "
             "a folder that can"
         ) from error
+    held = lock(part)
     try:
         with stream:
             found = _receive(address, stream, size)
         if found != sha256:
-            raise DataError(
-                f"{address} is not the file that is expected: its sha256 is {found[:12]}..., "
-                f"not {sha256[:12]}..."
-            )
+            raise _unexpected(address, f"its sha256 is {found[:12]}..., not {sha256[:12]}...")
         part.replace(target)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+    finally:
+        unlock(held)
+
+
+def _sweep(target: Path) -> None:
+    """Remove what killed downloads of this file left behind."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.????????.part"):
+        if is_abandoned(left):
+            left.unlink(missing_ok=True)
+
+
+def _unexpected(address: str, why: str) -> DataError:
+    return DataError(f"{address} is not the file that is expected: {why}")
 
 
 def _receive(address: str, stream: IO[bytes], size: int) -> str:
-    """Write what the server sends, and return its sha256."""
-    digest, received = hashlib.sha256(), 0
-    request = urllib.request.Request(address, headers={"User-Agent": "gramme"})
+    """Write what the server sends, and return its sha256.
+
+    A thread does the reading, since a server that sends its header byte by byte never runs into a socket's timeout.
+    """
+    download = _Download(address, stream, size)
+    download.start()
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as reply, _progress(address) as show:
-            announced = int(reply.headers.get("Content-Length") or size)
-            while chunk := reply.read(CHUNK):
-                received += len(chunk)
-                if received > max(size, announced):
-                    break  # a wrong file, however long it may be; the checksum says so
-                digest.update(chunk)
-                stream.write(chunk)
-                show(received, announced)
-    except urllib.error.HTTPError as error:
-        raise DataError(f"{address}: the server answered {error.code} {error.reason}") from error
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise DataError(f"{address} could not be downloaded: {reason}") from error
-    if received < announced:
-        raise DataError(
-            f"{address}: the connection was cut after {received} of {announced} bytes; try again"
-        )
-    return digest.hexdigest()
+        with _progress(address) as show:
+            began, before = time.monotonic(), 0
+            while download.is_alive():
+                download.join(0.05)
+                show(download.received, size)
+                if time.monotonic() - began >= TIMEOUT and download.is_alive():
+                    if download.received - before < LEAST_SPEED * TIMEOUT:
+                        raise DataError(
+                            f"{address} could not be downloaded: timed out, with {download.received:,} of "
+                            f"{size:,} bytes received"
+                        )
+                    began, before = time.monotonic(), download.received
+    finally:
+        download.given_up = True
+    if download.problem is not None:
+        raise download.problem
+    return download.digest.hexdigest()
+
+
+class _Download(threading.Thread):
+    """Reads from the server and writes to the stream, never more than the size that is known."""
+
+    def __init__(self, address: str, stream: IO[bytes], size: int) -> None:
+        super().__init__(daemon=True)
+        self.address, self.stream, self.size = address, stream, size
+        self.digest = hashlib.sha256()
+        self.received = 0
+        self.given_up = False
+        self.problem: DataError | None = None
+
+    def run(self) -> None:
+        try:
+            self._run()
+        except DataError as error:
+            self.problem = error
+        except urllib.error.HTTPError as error:
+            self.problem = DataError(
+                f"{self.address}: the server answered {error.code} {error.reason}"
+            )
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            reason = getattr(error, "reason", None) or error
+            self.problem = DataError(f"{self.address} could not be downloaded: {reason}")
+
+    def _run(self) -> None:
+        request = urllib.request.Request(self.address, headers={"User-Agent": "gramme"})
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as reply:
+            announced = int(reply.headers.get("Content-Length") or self.size)
+            if announced != self.size:
+                raise _unexpected(
+                    self.address, f"it has {announced:,} bytes, {self.size:,} are known"
+                )
+            while (chunk := reply.read1(CHUNK)) and not self.given_up:
+                self.received += len(chunk)
+                if self.received > self.size:
+                    raise _unexpected(self.address, f"it has more than {self.size:,} bytes")
+                self.digest.update(chunk)
+                self.stream.write(chunk)
+        if self.received < self.size:
+            raise DataError(
+                f"{self.address}: the connection was cut after {self.received} of {self.size} bytes; try again"
+            )
 
 
 class _Show(Protocol):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import shutil
 import sys
+import tempfile
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from gramme.datasets.fetch import fetch
@@ -28,11 +32,29 @@ def cache_folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME")
     if base:
         return Path(base).expanduser() / "gramme"
+    try:
+        home = Path.home()
+    except RuntimeError:  # in a container: no HOME, and a user that nobody knows
+        return _folder_of_this_process()
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "gramme"
+        return home / "Library" / "Caches" / "gramme"
     if sys.platform == "win32" and os.environ.get("LOCALAPPDATA"):
         return Path(os.environ["LOCALAPPDATA"]) / "gramme" / "Cache"
-    return Path.home() / ".cache" / "gramme"
+    return home / ".cache" / "gramme"
+
+
+@cache
+def _folder_of_this_process() -> Path:
+    """A folder that ends with the process, where there is no home to keep a cache in."""
+    folder = Path(tempfile.mkdtemp(prefix="gramme-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    warnings.warn(
+        "there is no home folder, so nothing is cached from one run to the next; set GRAMME_CACHE to a folder to "
+        "keep downloads and embeddings",
+        GrammeWarning,
+        stacklevel=3,
+    )
+    return folder
 
 
 def address_of(file: DataFile) -> str | None:
