@@ -4,6 +4,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from gramme import datasets
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 
 
@@ -225,3 +228,27 @@ EMBEDDED = [
 ]
 # The user's own file: tests/datasets/test_reinnovation.py makes one.
 BROUGHT = ["reinnovation"]
+
+
+def check_split(name: str, sizes: tuple[int, int, int], **options: int) -> None:
+    """The published split has these sizes, and no node is in two parts of it."""
+    split = datasets.official_split(name, **options)
+    assert list(split) == ["train", "validation", "test"]
+    assert tuple(len(part) for part in split.values()) == sizes
+    together = np.concatenate(list(split.values()))
+    assert np.unique(together).size == together.size
+    nodes = datasets.info(name).nodes
+    assert nodes is not None
+    assert 0 <= together.min() <= together.max() < nodes
+    assert all(part.dtype == np.int64 for part in split.values())
+
+
+def check_complementary(name: str) -> None:
+    """No layer alone settles the label, and a vote over all layers does better than over any one."""
+    graph = datasets.load(name)
+    one_hot = (graph.labels[:, None] == np.array(graph.classes, dtype=object)).astype(float)
+    votes = [matrix @ one_hot for matrix in graph.to_scipy().values()]
+    truth = one_hot.argmax(axis=1)
+    alone = [(vote.argmax(axis=1) == truth).mean() for vote in votes]
+    together = (np.sum(votes, axis=0).argmax(axis=1) == truth).mean()
+    assert max(alone) < 0.9 < together

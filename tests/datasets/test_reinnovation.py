@@ -1,33 +1,10 @@
 import numpy as np
-import pandas as pd
 import pytest
+from tests.datasets.countries import COUNTRIES, table
 
 from gramme.datasets import load
-from gramme.datasets.country_table import PILLARS, plain_name
-from gramme.errors import DataError, FileFormatError, MissingExtraError
-
-COUNTRIES = 20
-
-
-def table(seed=0):
-    random = np.random.default_rng(seed)
-    frame = pd.DataFrame({"Country": [f"Country {n}" for n in range(COUNTRIES)]})
-    frame["Stage of development"] = [1 + n % 3 for n in range(COUNTRIES)]
-    for pillar in PILLARS:
-        frame[pillar] = random.uniform(1, 7, COUNTRIES).round(2)
-    return frame
-
-
-def variant_headers(frame):
-    """Spelled as reports do, with other columns between."""
-    frame = frame.rename(columns={"Country": "Country/Economy", "Stage of development": "Stage"})
-    numbered = {}
-    for number, pillar in enumerate(PILLARS, start=1):
-        title = pillar.capitalize().replace("Labor", "Labour").replace(" and ", " & ")
-        numbered[pillar] = f"{number}{'st' if number == 1 else 'th'} pillar: {title}, 1-7 (best)"
-    frame = frame.rename(columns=numbered)
-    frame.insert(1, "ISO code", "XXX")
-    return frame
+from gramme.datasets.country_table import PILLARS
+from gramme.errors import DataError
 
 
 @pytest.mark.parametrize("suffix", ["xlsx", "csv"])
@@ -46,15 +23,6 @@ def test_one_layer_per_pillar(tmp_path, suffix):
         assert (layer.degrees() >= 3).all()
         nearest = np.argsort(np.abs(scores - scores[0]), kind="stable")[1]
         assert nearest in layer.neighbours(0)[0]
-
-
-def test_titles_other_sheets_and_other_spellings_do_not_matter(tmp_path):
-    plain, fancy = tmp_path / "plain.csv", tmp_path / "fancy.xlsx"
-    table().to_csv(plain, index=False)
-    with pd.ExcelWriter(fancy) as writer:
-        pd.DataFrame({"About": ["notes"]}).to_excel(writer, sheet_name="Read me", index=False)
-        variant_headers(table()).to_excel(writer, sheet_name="Data", index=False, startrow=4)
-    assert load("reinnovation", path=fancy) == load("reinnovation", path=plain)
 
 
 def test_a_country_without_a_score_is_absent_from_that_layer(tmp_path):
@@ -96,49 +64,3 @@ def test_a_table_alone_in_the_data_folder_is_found(tmp_path, monkeypatch):
     table().to_csv(folder / "b.csv", index=False)
     with pytest.raises(DataError, match=r"holds a\.csv, b\.csv: say which"):
         load("reinnovation")
-
-
-def test_a_missing_column_is_named(tmp_path):
-    path = tmp_path / "table.csv"
-    table().drop(columns=["market size", "Country"]).to_csv(path, index=False)
-    with pytest.raises(FileFormatError, match=r"row 1 of the file, lacks: country, market size"):
-        load("reinnovation", path=path)
-
-
-def test_a_bad_score_is_named_with_its_line(tmp_path):
-    frame = table().astype(object)
-    frame.loc[3, "market size"] = "big"
-    frame.to_csv(tmp_path / "table.csv", index=False)
-    with pytest.raises(FileFormatError, match=r"line 5: 'big' is no score in 'market size'"):
-        load("reinnovation", path=tmp_path / "table.csv")
-
-
-@pytest.mark.parametrize("suffix", [".xlsx", ".csv", ".doc"])
-@pytest.mark.parametrize("content", [b"", b"nonsense", b"\xff\x00\n\x80", b"PK\x03\x04"])
-def test_nonsense_is_one_clear_error(tmp_path, suffix, content):
-    path = tmp_path / f"table{suffix}"
-    path.write_bytes(content)
-    with pytest.raises(DataError, match="table"):
-        load("reinnovation", path=path)
-
-
-def test_a_workbook_without_the_extra(tmp_path, monkeypatch):
-    table().to_excel(tmp_path / "table.xlsx", index=False)
-    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
-    with pytest.raises(MissingExtraError, match=r"gramme\[excel\]"):
-        load("reinnovation", path=tmp_path / "table.xlsx")
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "Goods market efficiency",
-        "6th pillar: Goods market efficiency",
-        "Pillar 6 Goods market efficiency",
-        "6. Goods market efficiency (score)",
-        "F) Goods Market Efficiency, 1-7 (best)",
-        "6 goods_market_efficiency",
-    ],
-)
-def test_plain_names(cell):
-    assert plain_name(cell) == "goodsmarketefficiency"

@@ -7,7 +7,6 @@ from tests.sizes import sample
 
 from gramme.datasets import load
 from gramme.errors import DataError
-from gramme.graph import MembershipLayer
 
 
 @pytest.mark.parametrize("name", ["synthetic", "synthetic_table"])
@@ -38,16 +37,6 @@ def test_degree_and_classes():
     assert counts.max() - counts.min() <= 1
 
 
-@pytest.mark.parametrize("groups", [3, 7, 30])
-def test_a_column_of_full_signal_tells_the_class(groups):
-    graph = load("synthetic_table", nodes=5000, groups=groups, signal=[1.0, 0.0])
-    sure, _ = graph.layers.values()
-    assert isinstance(sure, MembershipLayer)
-    assert sure.num_groups == groups
-    assert np.array_equal(sure.group_names[sure.codes()] % 3, graph.labels.astype(int))
-    assert graph.summary()["homophily"].iloc[1] == pytest.approx(1 / 3, abs=0.01)
-
-
 def test_layers_without_signals_take_the_default_ones_in_turn():
     assert load("synthetic", layers=4).num_layers == 4
     assert load("synthetic", signal=[0.1, 0.2]).num_layers == 2
@@ -70,11 +59,6 @@ def test_layers_without_signals_take_the_default_ones_in_turn():
 def test_options_that_make_no_sense(options, message):
     with pytest.raises(DataError, match=message):
         load("synthetic", **options)
-
-
-def test_a_table_needs_a_group_for_each_class():
-    with pytest.raises(DataError, match="2 groups are too few for 3 classes"):
-        load("synthetic_table", groups=2)
 
 
 @pytest.mark.parametrize("name", ["synthetic", "synthetic_table"])
