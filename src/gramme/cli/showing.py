@@ -69,8 +69,9 @@ def _layers(layers: pd.DataFrame) -> Table:
     table.add_column("importance", justify="right")
     table.add_column("")
     ordered = layers.sort_values("importance", ascending=False)
+    longest = ordered["importance"].max() or 1.0  # all are 0 where no layer joins any nodes
     for row in ordered.head(20).to_dict(orient="records"):
-        bar = "█" * round(30 * row["importance"] / ordered["importance"].max())
+        bar = "█" * round(30 * row["importance"] / longest)
         table.add_row(escape(str(row["layer"])), f"{row['importance']:.1%}", bar)
     if len(ordered) > 20:
         table.add_row(f"and {len(ordered) - 20} more in layers.csv")

@@ -21,6 +21,7 @@ from gramme.methods.attention.ensemble import EnsembleModel
 from gramme.methods.attention.ensemble_fit import EnsembleFit
 from gramme.methods.attention.explain import hop_scores, layer_shares, relative_attention
 from gramme.methods.attention.inputs import SOURCES, feature_columns, feature_source
+from gramme.methods.importance import shares_of_joined
 from gramme.methods.labels import KnownLabels, known_labels
 from gramme.methods.saving import Learned
 from gramme.nn import ACTIVATIONS, COMBINE, KINDS, AttentionHop, MemberRandom, Network, Shape
@@ -221,7 +222,9 @@ class AttentionModel(EnsembleModel):
             shares.append(layer_shares(*batch))
             if sum(map(len, shares)) >= enough:
                 break
-        return pd.DataFrame(np.concatenate(shares), columns=self.layers_)
+        return pd.DataFrame(
+            shares_of_joined(np.concatenate(shares), graph), columns=self.layers_
+        )
 
     @property
     def layer_importance_(self) -> pd.Series:

@@ -269,8 +269,9 @@ class GrammeAuto(NodeClassifier):
         """What the predictions lean on, in words."""
         self._check_fitted()
         weights = dict(zip(self.models_, self.ingredients_["weight"], strict=True))
-        layers = {name: model.layer_importance_ for name, model in self.models_.items()}
-        return mixture_in_words(weights, layers)
+        linear = self.models_.get("one-hot-logistic")
+        columns = linear.kinds_of_columns if isinstance(linear, OneHotLogistic) else ()
+        return mixture_in_words(weights, self.layer_importance_, columns)
 
     @property
     def attention_(self) -> AttentionModel:

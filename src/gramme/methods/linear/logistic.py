@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
+from gramme.methods.importance import shares_of_joined
 from gramme.methods.labels import KnownLabels
 from gramme.methods.propagation.settings_choice import split_folds
 from gramme.methods.saving import Learned
@@ -123,18 +125,18 @@ def chosen_strength(
     return strengths[int(np.argmin(losses))]
 
 
-def importances(parts: Iterable[Floats], layers: list[str]) -> pd.Series:
+def importances(parts: Iterable[Floats], graph: MultilayerGraph) -> pd.Series:
     """How much each layer's part of the scores, (nodes, classes), differs from node to node, summing to 1.
 
-    >>> importances(
-    ...     [np.array([[0.0, 3.0], [3.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])], ["a", "b"]
-    ... ).tolist()
+    >>> from gramme.graph import EdgeLayer
+    >>> layers = {name: EdgeLayer(2, [0], [1]) for name in "ab"}
+    >>> parts = [np.array([[0.0, 3.0], [3.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])]
+    >>> importances(parts, MultilayerGraph(layers)).tolist()
     [0.75, 0.25]
     """
     sizes = []
     for scores in parts:
         scores = scores - scores.mean(axis=1, keepdims=True)
         sizes.append(float((scores - scores.mean(axis=0)).std()))
-    total = sum(sizes)
-    shares = [size / total if total > 0 else 1 / len(sizes) for size in sizes]
-    return pd.Series(shares, index=layers, name="importance")
+    shares = shares_of_joined(np.array(sizes), graph)
+    return pd.Series(shares, index=list(graph.layers), name="importance")

@@ -75,7 +75,7 @@ class NeighbourhoodLogistic(LinearModel):
             rows, known.codes, len(known.classes), self.C_
         )
         self._finish(self._scored(table), known)
-        self.layer_importance_ = importances(self._layer_scores(table), self.layers_)
+        self.layer_importance_ = importances(self._layer_scores(table), graph)
         return self
 
     def twin(self) -> Self:

@@ -118,7 +118,7 @@ class OneHotLogistic(LinearModel):
         parts = self._parts(graph)
         self._learn([sp.csr_array(part[known.nodes]) for part in parts], known, strength, seed)
         self._finish(self._scored(sp.csr_array(sp.hstack(parts, format="csr"))), known)
-        self.layer_importance_ = importances(self._layer_scores(parts), self.layers_)
+        self.layer_importance_ = importances(self._layer_scores(parts), graph)
         return self
 
     def _learn(
@@ -154,6 +154,12 @@ class OneHotLogistic(LinearModel):
         if self._labels >= MANY:
             copy._lent = self._scales
         return copy
+
+    @property
+    def kinds_of_columns(self) -> set[str]:
+        """What the columns stand for: some of "groups", "edges" (neighbours) and "features"."""
+        kinds = {one.kind for one in self.columns_ if len(one.names)}
+        return kinds | ({"features"} if self.scale_.size else set())
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         if self.scale_.size and given_columns(graph) != self.scale_.size:

@@ -79,7 +79,7 @@ class SpectralLogistic(LinearModel):
             rows, known.codes, len(known.classes), strength
         )
         self._finish(self._scored(placed), known)
-        self.layer_importance_ = importances(self._layer_scores(graph), self.layers_)
+        self.layer_importance_ = importances(self._layer_scores(graph), graph)
         return self
 
     def twin(self) -> Self:

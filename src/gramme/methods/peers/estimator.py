@@ -20,6 +20,7 @@ from gramme.graph import MultilayerGraph
 from gramme.methods import parameters as check
 from gramme.methods.attention.inputs import SOURCES, feature_columns, feature_source, input_features
 from gramme.methods.base import NodeClassifier
+from gramme.methods.importance import shares_of_joined
 from gramme.methods.labels import KnownLabels, coded_labels, known_labels
 from gramme.methods.saving import Learned
 
@@ -105,7 +106,7 @@ class PygModel(NodeClassifier):
         output = _evaluated(network, features, edges)
         self.embedding_ = output.embedding.float().cpu().numpy()
         if output.shares is not None:
-            self.shares_ = output.shares.double().cpu().numpy()
+            self.shares_ = shares_of_joined(output.shares.double().cpu().numpy(), graph)
         self._finish(_probabilities(output), known)
         return self
 

@@ -14,6 +14,7 @@ from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods import parameters as check
 from gramme.methods.base import NodeClassifier
+from gramme.methods.importance import shares_of_joined
 from gramme.methods.labels import KnownLabels, known_labels
 from gramme.methods.propagation.series import Floats, NodeWalk, Walk, propagate, walk_of
 from gramme.methods.propagation.settings_choice import (
@@ -280,4 +281,4 @@ def _importance(
                 heard[place] = float((spread / graph.num_nodes).sqrt())
     parts: Floats = weights * heard
     # a difference that is mere rounding decides nothing
-    return parts / parts.sum() if parts.sum() > 1e-12 else weights
+    return shares_of_joined(parts if parts.sum() > 1e-12 else weights, graph)
