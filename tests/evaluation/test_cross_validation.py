@@ -80,9 +80,10 @@ def test_what_groups_tell_is_found_and_counted():
     record = estimate.record()
     assert (record["kind"], record["nodes"], record["folds"]) == ("cross-validation", 20, 5)
     assert record["confusion"]["counts"] == [[9, 0], [1, 10]]
-    guess, share = estimate.predictions(np.arange(20))[0]
-    assert guess == "a"
-    assert share < 0.5
+    said = estimate.predictions(np.arange(20))[0]
+    assert said["predicted"] == said["suggested"] == "a"
+    assert said["own"] < 0.5 < said["probability"]
+    assert record["doubtful_labels"] == 1
 
 
 def test_classes_with_one_label_are_not_tested_and_that_is_said():

@@ -3,6 +3,7 @@ import pytest
 
 from gramme.errors import DataError
 from gramme.evaluation import Holdout, hold_out, holdout_estimate
+from gramme.evaluation.estimate import UnseenPredictions, joined_estimate
 
 
 def test_the_estimate_of_a_holdout_agrees_with_its_accuracy():
@@ -14,10 +15,11 @@ def test_the_estimate_of_a_holdout_agrees_with_its_accuracy():
     accuracy, interval = split.accuracy(classes[shares.argmax(axis=1)])
     assert (estimate.accuracy, estimate.interval) == (accuracy, interval)
     assert estimate.confusion()[1].sum() == 24 == estimate.record()["nodes"]
-    for node, (guess, share) in estimate.predictions(np.arange(65)).items():
+    for node, said in estimate.predictions(np.arange(65)).items():
         place = list(classes).index(labels[node])
-        assert share == shares[node, place]
-        assert guess == classes[shares[node].argmax()]
+        assert said["own"] == shares[node, place]
+        assert said["predicted"] == classes[shares[node].argmax()]
+        assert said["probability"] == shares[node].max()
 
 
 def test_a_class_the_model_never_saw_counts_as_wrong():
@@ -27,7 +29,37 @@ def test_a_class_the_model_never_saw_counts_as_wrong():
     estimate = holdout_estimate(split, np.array(["a", "b"]), np.array([[0.9, 0.1], [1, 0]]))
     assert estimate.accuracy == 0
     assert estimate.confusion()[0] == ["a", "z"]
-    assert estimate.probability.tolist() == [0]
+    said = estimate.predictions(["x", "y"])["x"]
+    assert said == {"predicted": "a", "probability": 0.9, "own": 0.0, "suggested": None}
+
+
+def test_parts_whose_models_know_different_classes_are_joined():
+    labels = np.array(["a", "b", "c", "b"], dtype=object)
+    one = UnseenPredictions.of(
+        np.array([0, 1]), labels, np.array(["b", "c"]), np.array([[0.6, 0.4], [0.7, 0.3]] * 2)
+    )
+    other = UnseenPredictions.of(np.array([2, 3]), labels, np.array(["a", "b"]), np.eye(4)[:, :2])
+    found = joined_estimate("cross-validation", "", [one, other], 2, 2)
+    assert found.classes == ["a", "b", "c"]
+    assert found.predicted == ["b", "b", "a", "a"]
+    assert found.shares[1].tolist() == [0, 0.7, 0.3]
+    assert found.accuracy == 0.25
+
+
+def test_unequal_classes_are_told_by_recall_and_against_the_guess():
+    labels = np.array(["ok"] * 294 + ["fraud"] * 6, dtype=object)
+    split = Holdout(np.full(300, None), np.arange(300), labels)
+    blind = np.tile([0.02, 0.98], (300, 1))
+    record = holdout_estimate(split, np.array(["fraud", "ok"]), blind).record()
+    assert record["accuracy"] == 0.98
+    assert record["unequal_classes"]
+    assert record["balanced_accuracy"] == 0.5
+    assert record["recall"]["fraud"] == {"nodes": 6, "found": 0, "recall": 0.0}
+    assert record["guess"] == {"class": "ok", "accuracy": 0.98}
+    assert record["against_guess"] == "no better"
+    sharp = np.array([[0.1, 0.9]] * 294 + [[0.9, 0.1]] * 6)
+    record = holdout_estimate(split, np.array(["fraud", "ok"]), sharp).record()
+    assert (record["balanced_accuracy"], record["against_guess"]) == (1.0, "better")
 
 
 def test_nothing_set_aside_is_an_error():

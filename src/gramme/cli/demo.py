@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import typer
@@ -10,16 +11,19 @@ from rich.table import Table
 
 import gramme
 from gramme.cli.console import messages, out, warnings_as_notes
+from gramme.cli.fit import DEFAULT_METHOD
 
-LABELLED = 0.3
-"""The share of nodes whose label the demo learns from."""
+HELD_OUT = "70%"
+"""The share of the labels that the demo sets aside."""
+FIT = ("gramme", "fit", "balance_scale", "--method", DEFAULT_METHOD, "--holdout", HELD_OUT)
+"""The command that does the same, which the page of the demo names."""
 
 
 def demo(
     target: Path = typer.Option(Path("gramme-demo"), "--out", help="Folder to write to."),
     seed: int = typer.Option(0, "--seed", help="The same seed gives the same result."),
 ) -> None:
-    """Fit GrAMME-Fusion on the embedded balance_scale data: learn from 30 % of the labels, predict the rest."""
+    """Do what gramme fit does, on the embedded balance_scale data: learn from 30 % of the labels, predict the rest."""
     from gramme.cli.fit_steps import EstimatePlan, check_target, fit_graph, method, print_result
 
     check_target(target, overwrite=True)
@@ -27,15 +31,20 @@ def demo(
     messages.print(escape(repr(graph)))
     messages.print(
         f"Each layer joins the {graph.num_nodes} scales that are alike in one attribute. Learning which way a scale "
-        f"tips from {LABELLED:.0%} of them; the others are held out."
+        f"tips; the labels of {HELD_OUT} of them are held out."
     )
     with warnings_as_notes():
         fit_graph(
             graph,
-            method("gramme-fusion").estimator(random_state=seed),
+            method(DEFAULT_METHOD).estimator(random_state=seed),
             target,
-            described={"data": "balance_scale", "method": "gramme-fusion", "seed": seed},
-            plan=EstimatePlan(share=1 - LABELLED),
+            described={
+                "data": "balance_scale",
+                "method": DEFAULT_METHOD,
+                "seed": seed,
+                "command": shlex.join([*FIT, "--seed", str(seed), "--out", str(target)]),
+            },
+            plan=EstimatePlan.of(HELD_OUT, None, wanted=True),
             seed=seed,
             overwrite=True,
             show=print_result,

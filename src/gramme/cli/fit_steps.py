@@ -260,13 +260,20 @@ def table_record(model: Path) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
+_NO_PART = (
+    "overwrite",
+    "quiet",
+    "as_json",
+)  # of a result: they say where it goes and what is printed
+
+
 def command_line(context: typer.Context) -> str:
     """The command that was given, for whoever wants to do the same again."""
     words = ["gramme", context.info_name or "fit"]
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
-        if source is None or source.name != "COMMANDLINE":
+        if source is None or source.name != "COMMANDLINE" or name in _NO_PART:
             continue
         value = context.params[name]
         if parameter.param_type_name == "argument":

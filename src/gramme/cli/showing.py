@@ -14,6 +14,8 @@ from rich.table import Table
 
 from gramme.cli.console import out
 
+MOST_CLASSES = 8  # whose recall is told, the rarest first
+
 Show = Callable[[dict[str, Any], pd.DataFrame | None, Path, list[str]], None]
 
 
@@ -38,7 +40,8 @@ def print_result(
             f"{result['seconds']:.1f} s; every node has a label, so there is none left to predict"
         )
     )
-    out.print(escape(_accuracy(result["estimate"])))
+    for line in accuracy_told(result["estimate"]):
+        out.print(escape(line))
     if "explanation" in result:
         out.print(escape(f"made of: {result['explanation']}"))
     if layers is not None:
@@ -48,19 +51,39 @@ def print_result(
     out.print(escape(f"open {target / best}"))
 
 
-def _accuracy(estimate: dict[str, Any]) -> str:
+def accuracy_told(estimate: dict[str, Any]) -> list[str]:
+    """The lines about how good a fit is; where classes are unequal, balanced accuracy and recall come first."""
     if estimate["kind"] == "none":
-        return f"accuracy: not known ({estimate['note']})"
-    low, high = estimate["accuracy_ci95"]
+        return [f"accuracy: not known ({estimate['note']})"]
     where = (
         f"on {estimate['nodes']:,} held-out nodes"
         if estimate["kind"] == "holdout"
         else f"by cross-validation on {estimate['nodes']:,} labelled nodes"
     )
-    return (
-        f"accuracy {where}: {estimate['accuracy']:.1%} (95 % interval {low:.1%} to {high:.1%})\n"
-        f"  {estimate['note']}"
-    )
+    low, high = estimate["accuracy_ci95"]
+    plain = f"{estimate['accuracy']:.1%} (95 % interval {low:.1%} to {high:.1%})"
+    lines = [f"accuracy {where}: {plain}"]
+    if estimate["unequal_classes"]:
+        low, high = estimate["balanced_accuracy_ci95"]
+        lines = [
+            f"balanced accuracy {where}: {estimate['balanced_accuracy']:.1%} "
+            f"(95 % interval {low:.1%} to {high:.1%})",
+            f"  found of each class: {_recalls(estimate['recall'])}",
+            f"  accuracy: {plain}",
+        ]
+    guess = estimate["guess"]
+    if estimate["against_guess"] != "better":
+        word = "no better" if estimate["against_guess"] == "no better" else "not clearly better"
+        lines.append(
+            f"  {word} than always saying {guess['class']!r}, which is right for {guess['accuracy']:.1%}"
+        )
+    return [*lines, f"  {estimate['note']}"]
+
+
+def _recalls(recall: dict[str, dict[str, Any]]) -> str:
+    rarest = sorted(recall.items(), key=lambda one: one[1]["nodes"])
+    told = [f"{label} {one['found']:,} of {one['nodes']:,}" for label, one in rarest[:MOST_CLASSES]]
+    return ", ".join(told) + (", ..." if len(rarest) > MOST_CLASSES else "")
 
 
 def _layers(layers: pd.DataFrame) -> Table:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from gramme.errors import DataError, GrammeWarning
-from gramme.evaluation.estimate import Estimate, tested_part
+from gramme.evaluation.estimate import Estimate, UnseenPredictions, joined_estimate
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
 
@@ -102,17 +102,9 @@ def cross_validate(
             one = clone(model).fit(graph, train)
         if any(str(warning.message).startswith("interrupted") for warning in caught):
             raise KeyboardInterrupt
-        parts.append(tested_part(fold, labels, one.classes_, one.predict_proba()))
-    return Estimate(
-        "cross-validation",
-        _note(len(dealt), count, single),
-        tested=np.concatenate([part["tested"] for part in parts]),
-        labels=[label for part in parts for label in part["labels"]],
-        predicted=[label for part in parts for label in part["predicted"]],
-        probability=np.concatenate([part["probability"] for part in parts]),
-        folds=len(dealt),
-        folds_tested=count,
-    )
+        parts.append(UnseenPredictions.of(fold, labels, one.classes_, one.predict_proba()))
+    note = _note(len(dealt), count, single)
+    return joined_estimate("cross-validation", note, parts, folds=len(dealt), folds_tested=count)
 
 
 def _note(folds: int, tested: int, single: list[Any]) -> str:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from gramme.errors import DataError
 from gramme.evaluation.holdout import Holdout
 from gramme.evaluation.intervals import accuracy_interval
+from gramme.evaluation.label_doubts import LabelDoubts, label_doubts
+from gramme.evaluation.recall import Recall
 from gramme.graph import sorted_labels
 
 
@@ -27,8 +29,10 @@ class Estimate:
         Positions of the nodes that were predicted without their label.
     labels, predicted : list
         Their labels and what was predicted, in the same order.
-    probability : array of float
-        The probability each was given of having its own label.
+    classes : list
+        The classes the models know.
+    shares : array of float, shape (tested, classes)
+        The class probabilities each was given.
     folds : int
         Into how many parts the labels were divided, and how many of these were tested; 0 for a holdout.
     """
@@ -38,7 +42,8 @@ class Estimate:
     tested: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     labels: list[Any] = field(default_factory=list)
     predicted: list[Any] = field(default_factory=list)
-    probability: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    classes: list[Any] = field(default_factory=list)
+    shares: NDArray[np.floating[Any]] = field(default_factory=lambda: np.zeros((0, 0)))
     folds: int = 0
     folds_tested: int = 0
 
@@ -69,50 +74,115 @@ class Estimate:
             counts[number[known], number[guess]] += 1
         return classes, counts
 
-    def predictions(self, nodes: Any) -> dict[Any, list[Any]]:
-        """For each tested node what was predicted without its label, and the probability given to its own label."""
+    def recall(self) -> Recall:
+        """How many nodes of each class were found."""
+        return Recall.of(*self.confusion())
+
+    def doubts(self) -> LabelDoubts:
+        """Which of the labels look wrong, by confident learning."""
+        return label_doubts(self.labels, self.classes, self.shares)
+
+    def predictions(self, nodes: Any) -> dict[Any, dict[str, Any]]:
+        """What was said of each tested node without its label.
+
+        ``predicted`` with its ``probability``, the probability of its ``own`` label, and ``suggested``: the predicted
+        class where the label looks wrong, else None.
+        """
+        number = {label: place for place, label in enumerate(self.classes)}
+        doubtful = self.doubts().doubtful
         return {
-            nodes[place]: [guess, float(probability)]
-            for place, guess, probability in zip(
-                self.tested.tolist(), self.predicted, self.probability, strict=True
+            nodes[place]: {
+                "predicted": guess,
+                "probability": float(row[number[guess]]),
+                "own": float(row[number[label]]) if label in number else 0.0,
+                "suggested": guess if doubted else None,
+            }
+            for place, label, guess, row, doubted in zip(
+                self.tested.tolist(),
+                self.labels,
+                self.predicted,
+                self.shares,
+                doubtful,
+                strict=True,
             )
         }
 
     def record(self) -> dict[str, Any]:
         """All but the single predictions, as JSON can hold it."""
-        if not self.labels:
+        if not self.labels or self.accuracy is None:
             return {"kind": "none", "note": self.note, "nodes": 0}
         classes, counts = self.confusion()
+        recall = self.recall()
+        guess, guess_accuracy = recall.guess
+        doubts = self.doubts()
         return {
             "kind": self.kind,
             "note": self.note,
             "accuracy": self.accuracy,
             "accuracy_ci95": list(self.interval),
+            "balanced_accuracy": recall.balanced_accuracy,
+            "balanced_accuracy_ci95": list(recall.balanced_interval),
+            "unequal_classes": recall.unequal,
+            "recall": recall.record(),
+            "guess": {"class": str(guess), "accuracy": guess_accuracy},
+            "against_guess": recall.verdict(self.accuracy, self.interval),
             "nodes": len(self.labels),
             "folds": self.folds,
             "folds_tested": self.folds_tested,
             "confusion": {"classes": [str(one) for one in classes], "counts": counts.tolist()},
+            "doubtful_labels": int(doubts.doubtful.sum()),
+            "label_thresholds": {
+                str(label): round(float(bar), 4)
+                for label, bar in zip(self.classes, doubts.thresholds, strict=True)
+                if bar == bar  # NaN where no tested node has the class
+            },
         }
 
 
-def tested_part(
-    tested: NDArray[np.int64], labels: NDArray[np.object_], classes: NDArray[Any], shares: Any
-) -> dict[str, Any]:
-    """What a model's class probabilities (nodes, classes) say about the tested nodes, as parts of an estimate."""
-    chosen = shares[tested]
-    listed = classes.tolist()
-    number = {label: place for place, label in enumerate(listed)}
-    known = list(labels[tested])
-    own = [number.get(label, -1) for label in known]
-    probability = [
-        row[place] if place >= 0 else 0.0 for row, place in zip(chosen, own, strict=True)
-    ]
-    return {
-        "tested": tested,
-        "labels": known,
-        "predicted": [listed[place] for place in chosen.argmax(axis=1)],
-        "probability": np.array(probability, dtype=np.float64),
-    }
+@dataclass(frozen=True)
+class UnseenPredictions:
+    """What one model's class probabilities say about the nodes it is tested on."""
+
+    tested: NDArray[np.int64]
+    labels: list[Any]
+    classes: list[Any]
+    shares: NDArray[np.floating[Any]]
+
+    @classmethod
+    def of(
+        cls,
+        tested: NDArray[np.int64],
+        labels: NDArray[np.object_],
+        classes: NDArray[Any],
+        shares: Any,
+    ) -> UnseenPredictions:
+        """From the labels and the class probabilities of all nodes."""
+        return cls(tested, list(labels[tested]), classes.tolist(), shares[tested])
+
+
+def joined_estimate(
+    kind: str, note: str, parts: list[UnseenPredictions], folds: int = 0, folds_tested: int = 0
+) -> Estimate:
+    """One estimate from several parts, whose models may know different classes."""
+    classes = sorted_labels([label for part in parts for label in part.classes])
+    number = {label: place for place, label in enumerate(classes)}
+    rows = []
+    for part in parts:
+        wide = np.zeros((len(part.labels), len(classes)), dtype=part.shares.dtype)
+        wide[:, [number[label] for label in part.classes]] = part.shares
+        rows.append(wide)
+    shares = np.concatenate(rows)
+    return Estimate(
+        kind,
+        note,
+        tested=np.concatenate([part.tested for part in parts]),
+        labels=[label for part in parts for label in part.labels],
+        predicted=[classes[place] for place in shares.argmax(axis=1)],
+        classes=classes,
+        shares=shares,
+        folds=folds,
+        folds_tested=folds_tested,
+    )
 
 
 def holdout_estimate(split: Holdout, classes: NDArray[Any], shares: Any) -> Estimate:
@@ -123,4 +193,5 @@ def holdout_estimate(split: Holdout, classes: NDArray[Any], shares: Any) -> Esti
         f"{split.held_out.size:,} labelled nodes, drawn at random, were set aside before anything was learned and "
         "then predicted"
     )
-    return Estimate("holdout", note, **tested_part(split.held_out, split.labels, classes, shares))
+    part = UnseenPredictions.of(split.held_out, split.labels, classes, shares)
+    return joined_estimate("holdout", note, [part])

@@ -19,7 +19,13 @@ from gramme.methods import NodeClassifier
 from gramme.methods.saving import plain
 from gramme.report.output_folder import check_writable, exists_already, output_folder
 from gramme.report.page import write_fit_page
-from gramme.report.tables import embedding_table, layer_table, prediction_table, write_csv
+from gramme.report.tables import (
+    embedding_table,
+    layer_table,
+    prediction_table,
+    with_unseen,
+    write_csv,
+)
 
 EMBEDDINGS = ("csv", "parquet", "none")
 
@@ -92,7 +98,9 @@ def fill_fit_folder(
 ) -> list[str]:
     """Write the files of :func:`write_fit` into a folder that is there; returns their names."""
     model.save(folder / "model.safetensors")
-    write_csv(prediction_table(model, graph, known), folder / "predictions.csv")
+    unseen = (estimate or {}).get("predictions") or {}
+    predicted = with_unseen(prediction_table(model, graph, known), unseen)
+    write_csv(predicted, folder / "predictions.csv")
     if embedding != "none":
         config = config | _write_embedding(model, folder, embedding)
     for name, table in (("layers", layer_table(model)), ("history", history_table(model))):

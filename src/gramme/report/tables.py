@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,6 +45,35 @@ def prediction_table(
     for position, label in enumerate(model.classes_.tolist()):
         columns[f"probability_{label}"] = probabilities[:, position]
     return pd.DataFrame(columns)
+
+
+OUT_OF_FOLD = {
+    "out_of_fold_predicted": "predicted",
+    "out_of_fold_probability": "probability",
+    "out_of_fold_probability_of_label": "own",
+    "suggested": "suggested",
+}
+"""Columns on labelled nodes, and the entries of :meth:`gramme.evaluation.Estimate.predictions` that they hold."""
+
+
+def with_unseen(table: pd.DataFrame, predictions: Mapping[Any, Mapping[str, Any]]) -> pd.DataFrame:
+    """Predictions with what models that had not learned from a node's label say of it; empty where there are none.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of :func:`prediction_table`.
+    predictions : mapping
+        By node, of :meth:`gramme.evaluation.Estimate.predictions`.
+    """
+    rows = [predictions.get(node, {}) for node in table["node"]]
+    added = {
+        column: pd.Series([row.get(key) for row in rows], dtype=object, index=table.index)
+        for column, key in OUT_OF_FOLD.items()
+    }
+    for column in ("out_of_fold_probability", "out_of_fold_probability_of_label"):
+        added[column] = added[column].astype(float)
+    return table.assign(**added)
 
 
 def layer_table(model: NodeClassifier) -> pd.DataFrame | None:

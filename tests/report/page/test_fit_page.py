@@ -20,6 +20,21 @@ ESTIMATE = {
     "accuracy_ci95": [0.8, 0.95],
     "nodes": 50,
     "confusion": {"classes": ["left", "right"], "counts": [[20, 4], [1, 25]]},
+    "guess": {"class": "right", "accuracy": 0.52},
+    "against_guess": "better",
+}
+UNEQUAL = ESTIMATE | {
+    "accuracy": 0.98,
+    "accuracy_ci95": [0.957, 0.991],
+    "unequal_classes": True,
+    "balanced_accuracy": 0.5,
+    "balanced_accuracy_ci95": [0.49, 0.7],
+    "recall": {
+        "ok": {"nodes": 294, "found": 294, "recall": 1.0},
+        "fraud": {"nodes": 6, "found": 0, "recall": 0.0},
+    },
+    "guess": {"class": "ok", "accuracy": 0.98},
+    "against_guess": "no better",
 }
 
 
@@ -61,7 +76,7 @@ def test_the_page_answers_what_how_sure_why_and_how_to_repeat(model, graph, tmp_
     text = path.read_text(encoding="utf-8")
     for words in (
         "learned from the labels of", "90.0%", "80.0% to 95.0%", "set aside before learning",
-        "Of 100 further nodes like these, expect about 90", "52% of them",
+        "Of 100 further nodes like these, expect about 90", "the most common class, would be right for 52%",
         "Which layers matter", "standard deviation over the 3 networks",
         "gramme fit blocks.csv --method gramme-fusion --seed 3", "10.1109/TNNLS.2019.2948797",
     ):  # fmt: skip
@@ -155,11 +170,16 @@ def test_names_beyond_all_measure_are_shortened_together(model, graph, monkeypat
         (None, "No accuracy was measured"),
         ({"kind": "none", "note": "too few <labels>"}, "(too few &lt;labels&gt;)"),
         ({"kind": "holdout", "accuracy": 0.5}, "50.0%"),
-        (ESTIMATE | {"accuracy_ci95": [0.4, 0.95]}, "not clearly better than that guess"),
+        (ESTIMATE | {"against_guess": "unclear"}, "not clearly better than always saying “right”"),
+        (UNEQUAL, "<strong>no better than always saying “ok”</strong>"),
+        (UNEQUAL, "<strong>50.0%</strong> balanced accuracy on 50 held-out nodes"),
+        (UNEQUAL, "Found of each: <bdi>fraud</bdi> 0 of 6 (0%); <bdi>ok</bdi> 294 of 294 (100%)."),
+        (ESTIMATE | {"label_thresholds": {"left": 0.9}}, "<bdi>left</bdi> 90.0%"),
         (ESTIMATE | {"kind": "cross-validation", "folds": 5}, "cross-validated estimate from 50 labelled nodes"),
         (ESTIMATE | {"confusion": {"classes": [], "counts": []}}, "90.0%"),
     ],
-    ids=["absent", "none", "bare", "no-better", "folds", "empty-confusion"],
+    ids=["absent", "none", "bare", "unclear", "no-better", "balanced", "recall", "thresholds", "folds",
+         "empty-confusion"],
 )  # fmt: skip
 def test_an_estimate_may_lack_anything(model, graph, estimate, words: str) -> None:
     assert words in render_fit(fit_data(model, graph, estimate=estimate))

@@ -26,6 +26,12 @@ MIDDLE = """(() => {
 PICTURE = "document.getElementById('scatter').toDataURL()"
 
 
+def unseen(predicted: str, probability: float, own: float, doubtful: bool = False) -> dict:
+    """What a model that had not learned from a label says of it."""
+    suggested = predicted if doubtful else None
+    return {"predicted": predicted, "probability": probability, "own": own, "suggested": suggested}
+
+
 @pytest.fixture(scope="module")
 def graph() -> MultilayerGraph:
     return two_blocks()
@@ -40,12 +46,14 @@ def model(graph) -> GrammeFusion:
 def path(model, graph, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("page")
     wrong = {"left": "right", "right": "left"}
-    predictions = {f"node {k}": [graph.labels[k], 0.8] for k in range(24)}
-    predictions["node 7"] = [wrong[graph.labels[7]], 0.05]
-    predictions["node 9"] = [wrong[graph.labels[9]], 0.01]
+    predictions = {f"node {k}": unseen(graph.labels[k], 0.8, 0.8) for k in range(24)}
+    predictions["node 7"] = unseen(wrong[graph.labels[7]], 0.95, 0.05, doubtful=True)
+    predictions["node 9"] = unseen(wrong[graph.labels[9]], 0.99, 0.01, doubtful=True)
+    predictions["node 11"] = unseen(wrong[graph.labels[11]], 0.6, 0.4)  # wrong, but not surely
     estimate = {
         "kind": "cross-validation", "accuracy": 0.9, "accuracy_ci95": [0.8, 0.95], "nodes": 24,
         "confusion": {"classes": ["left", "right"], "counts": [[11, 1], [1, 11]]}, "predictions": predictions,
+        "label_thresholds": {"left": 0.8, "right": 0.79},
     }  # fmt: skip
     return write_fit_page(
         folder / "a.html", model, graph, estimate=estimate, config={"data": "blocks"}
@@ -164,7 +172,7 @@ def test_where_every_node_has_a_label_the_least_likely_labels_come_first(
     graph = two_blocks(labelled=60)
     model = LabelPropagation().fit(graph)
     predictions = {
-        one: [label, 0.5 + k / 200]
+        one: unseen(label, 0.5 + k / 200, 0.5 + k / 200)
         for k, (one, label) in enumerate(zip(graph.nodes, graph.labels, strict=True))
     }
     tab.open(
@@ -176,14 +184,23 @@ def test_where_every_node_has_a_label_the_least_likely_labels_come_first(
     assert "Every node has a label" in tab.text("#nodes-caption")
 
 
-def test_labels_in_doubt_are_listed_the_worst_first(page: Page) -> None:
+def test_labels_in_doubt_are_listed_with_what_is_suggested_the_surest_first(
+    page: Page, graph
+) -> None:
     page.choose("#view", "doubtful")
     assert column(page, 1) == ["node 9", "node 7"]
-    assert column(page, 6) == ["1.0 %", "5.0 %"]
-    assert "had not learned from it" in page.text("#doubt-how")
+    wrong = {"left": "right", "right": "left"}
+    assert column(page, 6) == [wrong[graph.labels[9]], wrong[graph.labels[7]]]
+    assert column(page, 7) == ["99.0 %", "95.0 %"]
+    assert column(page, 8) == ["1.0 %", "5.0 %"]
+    told = page.text("#look p")
+    assert "a model that had not learned from it" in told
+    assert "left 80.0%, right 79.0%" in told
     page.click("#nodes tbody button")
     assert page.text("#panel h3") == "node 9"
-    assert "had not seen" in page.text("#panel")
+    assert f"a model says {wrong[graph.labels[9]]} with 99.0 %, so the label looks wrong" in (
+        page.text("#panel")
+    )
 
 
 def test_the_export_holds_the_rows_shown_and_all_beyond_them(page: Page, model, graph) -> None:
@@ -391,10 +408,13 @@ def test_hostile_text_shows_as_text_and_nothing_runs(tab: Page, tmp_path: Path, 
         else GrammeFusion(ensemble=1, epochs=3, progress=False)
     )
     model = method.fit(graph)
-    predictions = {one: [HOSTILE[0], 0.1] for one in HOSTILE}
+    predictions = {one: unseen(HOSTILE[0], 0.9, 0.1, doubtful=True) for one in HOSTILE}
     estimate = {
         "kind": "cross-validation", "note": HOSTILE[2], "accuracy": 0.5, "accuracy_ci95": [0.1, 0.9], "nodes": 3,
         "confusion": {"classes": HOSTILE[:5], "counts": np.eye(5, dtype=int).tolist()}, "predictions": predictions,
+        "unequal_classes": True, "balanced_accuracy": 0.5, "guess": {"class": HOSTILE[0], "accuracy": 0.5},
+        "against_guess": "no better", "recall": {one: {"nodes": 1, "found": 1, "recall": 1.0} for one in HOSTILE},
+        "label_thresholds": dict.fromkeys(HOSTILE, 0.5),
     }  # fmt: skip
     config = {
         "data": HOSTILE[1],

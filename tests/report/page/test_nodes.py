@@ -7,9 +7,7 @@ from gramme.methods import LabelPropagation
 from gramme.report.page.nodes import (
     HELD_OUT,
     LEARNED,
-    SEEN,
     UNLABELLED,
-    UNSEEN,
     NodeTable,
     node_table,
 )
@@ -40,22 +38,23 @@ def test_each_node_has_what_the_model_says(model, graph, known) -> None:
     assert np.allclose(table.probability, model.predict_proba().max(axis=1))
     assert labels[table.label[:24]].tolist() == graph.labels[:24].tolist()
     assert table.use[[0, 3, 30]].tolist() == [LEARNED, HELD_OUT, UNLABELLED]
-    assert table.judge[[0, 3, 30]].tolist() == [SEEN, UNSEEN, 0]
-    assert table.own[30] == 0
-    column = model.classes_.tolist().index(graph.labels[3])
-    assert table.own[3] == pytest.approx(model.predict_proba()[3, column])
+    assert not table.judged.any(), "the model that learned from a label is no judge of it"
+    assert not table.doubtful.any()
 
 
 def test_a_label_that_models_without_it_contradict_is_in_doubt(model, graph, known) -> None:
-    wrong = {"left": "right", "right": "left"}
     predictions = {
-        name: [label, 0.9] for name, label in zip(graph.nodes[:24], graph.labels[:24], strict=True)
+        name: {"predicted": label, "probability": 0.9, "own": 0.9, "suggested": None}
+        for name, label in zip(graph.nodes[:24], graph.labels[:24], strict=True)
     }
-    predictions["node 5"] = [wrong[graph.labels[5]], 0.02]
+    other = {"left": "right", "right": "left"}[graph.labels[5]]
+    predictions["node 5"] |= {"predicted": other, "probability": 0.6, "own": 0.4}
+    assert not node_table(model, graph, known, predictions).doubtful.any()
+    predictions["node 5"] |= {"probability": 0.98, "own": 0.02, "suggested": other}
     table = node_table(model, graph, known, predictions)
     assert np.flatnonzero(table.doubtful).tolist() == [5]
-    assert table.own[5] == pytest.approx(0.02)
-    assert (table.judge[:24] == UNSEEN).all()
+    assert table.labels[table.judged[5] - 1] == other
+    assert (table.judged_probability[5], table.own[5]) == (0.98, 0.02)
 
 
 def test_a_label_outside_the_classes_is_kept(model, graph, known) -> None:
@@ -63,19 +62,16 @@ def test_a_label_outside_the_classes_is_kept(model, graph, known) -> None:
     table = node_table(model, other, known, None)
     assert table.labels == ["left", "right", "centre"]
     assert table.labels[table.label[59] - 1] == "centre"
-    assert table.doubtful[59]
-    assert table.own[59] == 0
 
 
 def test_a_sample_holds_the_least_certain_and_the_doubtful() -> None:
     count = 5000
     random = np.random.default_rng(0)
     ones = np.ones(count, dtype=np.int64)
-    judged = ones.copy()
-    judged[::100] = 2
+    doubtful = np.arange(count) % 100 == 0
     table = NodeTable(
         [str(k) for k in range(count)], ["a", "b"], ones, ones, ones, random.random(count),
-        random.random(count), judged, ones,
+        ones, random.random(count), random.random(count), doubtful,
     )  # fmt: skip
     chosen = table.chosen(1000)
     assert chosen.size == np.unique(chosen).size == 1000

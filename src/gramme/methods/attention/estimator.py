@@ -222,9 +222,7 @@ class AttentionModel(EnsembleModel):
             shares.append(layer_shares(*batch))
             if sum(map(len, shares)) >= enough:
                 break
-        return pd.DataFrame(
-            shares_of_joined(np.concatenate(shares), graph), columns=self.layers_
-        )
+        return pd.DataFrame(shares_of_joined(np.concatenate(shares), graph), columns=self.layers_)
 
     @property
     def layer_importance_(self) -> pd.Series:

@@ -27,7 +27,7 @@ ALIKE = 1.3  # the largest importance divided by the smallest, up to which layer
 def mixture_in_words(
     weights: Mapping[str, float], importance: pd.Series, columns: Collection[str] = ("groups",)
 ) -> str:
-    """A sentence on the ingredients with their weights, and one on the layers.
+    r"""A sentence on the ingredients with their weights, and one on the layers.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def mixture_in_words(
     --------
     >>> importance = pd.Series({"advice": 0.6, "friendship": 0.35, "discussion": 0.05})
     >>> weights = {"label-propagation": 0.8, "gramme-fusion": 0.2}
-    >>> print(mixture_in_words(weights, importance).replace(". ", ".\\n"))
+    >>> print(mixture_in_words(weights, importance).replace(". ", ".\n"))
     Mostly known labels spreading to neighbours (label propagation), 80 %; then attention within each layer (GrAMME-Fusion), 20 %.
     Of the layers, advice counts most (60 %), then friendship (35 %) and discussion (5 %).
     """  # noqa: E501

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
 from gramme.report.page.fit_page import fit_data, render_fit
 from gramme.report.page.html import read_data
+from gramme.report.tables import OUT_OF_FOLD
 
 
 def page_from_page(path: Path) -> str:
@@ -53,15 +53,12 @@ def page_from_model(folder: Path, model: NodeClassifier, graph: MultilayerGraph)
         raise DataError(f"the data lack layers of the model in {folder}; give the same data again")
     # a loaded model does not hold its graph, which embeddings and attention are computed from
     model.graph_ = graph.select_layers(model.layers_)
-    return render_fit(
-        fit_data(
-            model,
-            model.graph_,
-            known=_known(folder, names),
-            estimate=config.get("estimate"),
-            config=config,
-        )
-    )
+    table = _predictions(folder, names)
+    measured = config.get("estimate")
+    if table is not None and isinstance(measured, dict):
+        measured = measured | {"predictions": _unseen(table)}
+    known = None if table is None else np.array([one or None for one in table["known"]], object)
+    return render_fit(fit_data(model, model.graph_, known=known, estimate=measured, config=config))
 
 
 def _config(folder: Path) -> dict[str, Any]:
@@ -77,16 +74,27 @@ def _config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _known(folder: Path, names: list[str]) -> NDArray[np.object_] | None:
-    """The labels that were learned from, as text; None where the table of predictions is gone."""
+def _predictions(folder: Path, names: list[str]) -> pd.DataFrame | None:
+    """The table of predictions as text, empty cells as ""; None where it is gone."""
     path = folder / "predictions.csv"
     if not path.is_file():
         return None
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
-        nodes, known = table["node"].tolist(), table["known"].tolist()
+        nodes, _ = table["node"].tolist(), table["known"]
     except (ValueError, KeyError) as error:
         raise FileFormatError(f"is no table of predictions ({error})", file=path) from None
     if nodes != names:
         raise FileFormatError("lists other nodes than the data", file=path)
-    return np.array([label or None for label in known], dtype=object)
+    return table
+
+
+def _unseen(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """What models that had not learned from a label said of it, by node; tables of older versions hold none."""
+    if not set(OUT_OF_FOLD) <= set(table.columns):
+        return {}
+    tested = table[table["out_of_fold_predicted"] != ""]
+    return {
+        row["node"]: {key: row[column] or None for column, key in OUT_OF_FOLD.items()}
+        for row in tested.to_dict(orient="records")
+    }

@@ -8,6 +8,7 @@ from gramme.report.page.charts import interval
 from gramme.report.page.html import escape, name
 
 _MOST_CLASSES = 25
+_MOST_TOLD = 8  # classes named in a sentence
 
 
 def accuracy_section(data: dict[str, Any]) -> str:
@@ -21,9 +22,9 @@ def accuracy_section(data: dict[str, Any]) -> str:
             f"<p>No accuracy was measured for this fit{because}, so nothing here says how often it is right. "
             "Fit again with <code>--holdout 20%</code> to measure it on labels set aside.</p>"
         )
-    low, high = estimate.get("accuracy_ci95") or (None, None)
-    guess = _most_common_share(estimate.get("confusion"))
-    drawn = interval(accuracy, low, high, guess) if low is not None and high is not None else ""
+    value, bounds, guess, words = leading(estimate)
+    low, high = bounds or (None, None)
+    drawn = interval(value, low, high, guess) if low is not None and high is not None else ""
     between = (
         f'<p class="between">95 % interval<br><strong>{low:.1%} to {high:.1%}</strong></p>'
         if drawn
@@ -31,11 +32,54 @@ def accuracy_section(data: dict[str, Any]) -> str:
     )
     scale = '<p class="scale" aria-hidden="true"><span>0 %</span><span>50 %</span><span>100 %</span></p>'
     return (
-        f'<div class="score"><p class="big"><strong>{accuracy:.1%}</strong> right</p>{between}'
+        f'<div class="score"><p class="big"><strong>{value:.1%}</strong> {words}</p>{between}'
         f'<div class="gauge">{drawn}{scale if drawn else ""}</div></div>'
-        f'<div class="beside"><div><p>{_how(estimate)}</p><p>{_meaning(accuracy, low, high, guess)}</p></div>'
+        f'<div class="beside"><div><p>{_how(estimate)}</p>{_per_class(estimate)}<p>{_meaning(estimate)}</p></div>'
         f"{_confusion(estimate.get('confusion'))}</div>"
     )
+
+
+def leading(
+    estimate: dict[str, Any],
+) -> tuple[float, tuple[float, float] | None, float | None, str]:
+    """The number to lead with, its interval, what a blind guess reaches of it, and what it is.
+
+    The accuracy; where classes are unequal the balanced accuracy, since a rare class hardly counts in the other.
+    """
+    guess = estimate.get("guess") or {}
+    if estimate.get("unequal_classes"):
+        classes = len(estimate["recall"])
+        return (
+            estimate["balanced_accuracy"],
+            estimate.get("balanced_accuracy_ci95"),
+            1 / classes,
+            "of a class found, mean over the classes",
+        )
+    return estimate["accuracy"], estimate.get("accuracy_ci95"), guess.get("accuracy"), "right"
+
+
+def headline(estimate: dict[str, Any]) -> str:
+    """How good it is in one line, for the top of the page."""
+    if estimate.get("accuracy") is None:
+        return "<strong>How often it is right was not measured.</strong>"
+    value, bounds, _, _ = leading(estimate)
+    what = "balanced accuracy" if estimate.get("unequal_classes") else "accuracy"
+    where = "held-out" if estimate.get("kind") == "holdout" else "labelled"
+    nodes = estimate.get("nodes")
+    on = f" on {nodes:,} {where} nodes" if nodes else ""
+    reach = f" (95 % interval {bounds[0]:.1%} to {bounds[1]:.1%})" if bounds else ""
+    text = f"<strong>{value:.1%}</strong> {what}{on}{reach}"
+    verdict = verdict_told(estimate)
+    return f"{text}: <strong>{verdict}</strong>" if verdict else text
+
+
+def verdict_told(estimate: dict[str, Any]) -> str:
+    """That the model does not beat a blind guess, where it does not; else nothing."""
+    guess, against = estimate.get("guess"), estimate.get("against_guess")
+    if not guess or against not in ("no better", "unclear"):
+        return ""
+    word = "no better than" if against == "no better" else "not clearly better than"
+    return f"{word} always saying “{escape(guess['class'])}”"
 
 
 def _how(estimate: dict[str, Any]) -> str:
@@ -56,27 +100,61 @@ def _how(estimate: dict[str, Any]) -> str:
     )
 
 
-def _meaning(accuracy: float, low: float | None, high: float | None, guess: float | None) -> str:
+def _per_class(estimate: dict[str, Any]) -> str:
+    """How many of each class were found, where classes are unequal: accuracy alone would hide the rare ones."""
+    recall = estimate.get("recall")
+    if not recall or not estimate.get("unequal_classes"):
+        return ""
+    rarest = sorted(recall, key=lambda label: recall[label]["nodes"])
+    told = "; ".join(
+        f"{name(label, 40)} {recall[label]['found']:,} of {recall[label]['nodes']:,} "
+        f"({recall[label]['recall']:.0%})"
+        for label in rarest[:_MOST_TOLD]
+    )
+    more = "; …" if len(rarest) > _MOST_TOLD else ""
+    return f"<p>The classes are of unequal size. Found of each: {told}{more}.</p>"
+
+
+def _meaning(estimate: dict[str, Any]) -> str:
+    accuracy = estimate["accuracy"]
+    low, high = estimate.get("accuracy_ci95") or (None, None)
     words = f"Of 100 further nodes like these, expect about {round(100 * accuracy)} to be predicted right"
     if low is not None and high is not None:
         words += f"; since only so many nodes were tested, anything from {round(100 * low)} to {round(100 * high)} fits"
     words += "."
-    if guess is not None:
-        words += (
-            f" Always answering with the most common class would be right for {guess:.0%} of them"
+    guess = estimate.get("guess")
+    if not guess:
+        return words
+    always = f"Always saying {name(guess['class'], 40)}, the most common class,"
+    words += f" {always} would be right for {guess['accuracy']:.0%}"
+    if estimate.get("unequal_classes"):
+        words += f", with a balanced accuracy of {1 / len(estimate['recall']):.0%} (the thin mark)"
+    else:
+        words += " (the thin mark)"
+    verdict = verdict_told(estimate)
+    return f"{words}, so the model is <strong>{verdict}</strong>." if verdict else f"{words}."
+
+
+def doubts_told(estimate: dict[str, Any]) -> str:
+    """How labels were judged, with the thresholds that a doubt must reach."""
+    thresholds = estimate.get("label_thresholds")
+    if not thresholds:
+        return (
+            "No label was judged: that takes predictions by models that had not learned from it, which come with the "
+            "estimate of the accuracy."
         )
-        if low is not None and low <= guess:
-            words += ", so the model is <strong>not clearly better than that guess</strong>."
-        else:
-            words += " (the thin mark)."
-    return words
-
-
-def _most_common_share(confusion: dict[str, Any] | None) -> float | None:
-    if not confusion or not confusion.get("counts"):
-        return None
-    sizes = [sum(row) for row in confusion["counts"]]
-    return max(sizes) / sum(sizes) if sum(sizes) else None
+    bars = ", ".join(
+        f"{name(label, 40)} {bar:.1%}" for label, bar in list(thresholds.items())[:_MOST_TOLD]
+    )
+    more = ", …" if len(thresholds) > _MOST_TOLD else ""
+    which = (
+        "Each held-out label" if estimate.get("kind") == "holdout" else "Each label that was tested"
+    )
+    return (
+        f"{which} was judged by a model that had not learned from it. A label counts as likely wrong where that model "
+        "gives another class at least the probability that this class's own nodes get on average "
+        f"({bars}{more}). A doubt is a reason to look, not a verdict."
+    )
 
 
 def _confusion(confusion: dict[str, Any] | None) -> str:

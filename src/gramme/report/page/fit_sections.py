@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Any
 
 from gramme.report.page.charts import Series, bar, chart, legend
-from gramme.report.page.fit_accuracy import accuracy_section
+from gramme.report.page.fit_accuracy import accuracy_section, doubts_told, headline
 from gramme.report.page.fit_settings import settings_section
 from gramme.report.page.frame import frame
 from gramme.report.page.html import escape, name, shorten
@@ -49,6 +50,7 @@ def summary(data: dict[str, Any]) -> str:
     rest = graph["nodes"] - labels["learned"]
     target = f"the other {rest:,} nodes" if rest else "all of them, which had labels already"
     return (
+        f'<p class="headline">{headline(data["estimate"])}</p>'
         f'<p class="lead"><strong>{escape(_method(data))}</strong> learned from the labels of '
         f"<strong>{labels['learned']:,}</strong> of {graph['nodes']:,} nodes, "
         f"joined by {kinds} of relations ({listed}). "
@@ -192,8 +194,7 @@ def table_section(data: dict[str, Any]) -> str:
     if not data["nodes"]["count"]:
         return ""
     return (
-        "<p>Where the model is least certain, a look by hand helps most. A label is in doubt where the model would "
-        'have given another one. <span id="doubt-how"></span></p>'
+        f"<p>Where the model is least certain, a look by hand helps most. {doubts_told(data['estimate'])}</p>"
         '<div class="controls"><label>Show <select id="view"><option value="uncertain">least certain</option>'
         '<option value="doubtful">likely mislabelled</option><option value="all">all nodes</option></select></label>'
         '<label>Filter <input id="filter" type="search" autocomplete="off" spellcheck="false" '
@@ -254,4 +255,17 @@ def _method(data: dict[str, Any]) -> str:
 
 
 def _data(data: dict[str, Any]) -> str:
-    return str(data["config"].get("data") or data["graph"].get("name") or "a graph")
+    """The data's name: that of the graph, or of the file without its folder and ending."""
+    return data_name(data["config"].get("data"), data["graph"].get("name"))
+
+
+def data_name(given: Any, graph_name: str | None = None) -> str:
+    """What a reader would call the data.
+
+    >>> data_name("/home/ann/2024/votes.csv"), data_name("balance_scale"), data_name(None, "club")
+    ('votes', 'balance_scale', 'club')
+    """
+    if not given:
+        return str(graph_name or "a graph")
+    path = PurePath(str(given).replace("\\", "/"))
+    return path.stem or str(given)

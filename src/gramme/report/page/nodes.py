@@ -24,8 +24,6 @@ _LONG = 80
 
 UNLABELLED, LEARNED, HELD_OUT = 0, 1, 2
 """What a node's label was used for."""
-UNSEEN, SEEN = 1, 2
-"""Whether a label was judged by a model that had not learned from it."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +36,16 @@ class NodeTable:
     labels : list of str
         The distinct labels, classes first.
     label, predicted, judged : array of int
-        Positions among ``labels``, counted from 1; 0 for none. ``judged`` is what the judge of the label predicts.
+        Positions among ``labels``, counted from 1; 0 for none. ``judged`` is what a model predicts that had not learned
+        from the node's label.
     use : array of int
         0 without label, 1 learned from, 2 held out.
     probability : array of float
         Of the predicted class.
-    own : array of float
-        The probability that the judge gives to the node's own label.
-    judge : array of int
-        0 for nodes without label, 1 where a model judged that had not learned from the label, 2 where it had.
+    judged_probability, own : array of float
+        The probability that this model gives to what it predicts, and to the node's own label.
+    doubtful : array of bool
+        Whether the label looks wrong: then ``judged`` is suggested in its place.
     """
 
     names: list[str]
@@ -55,17 +54,10 @@ class NodeTable:
     predicted: NDArray[np.int64]
     use: NDArray[np.int64]
     probability: NDArray[np.float64]
-    own: NDArray[np.float64]
     judged: NDArray[np.int64]
-    judge: NDArray[np.int64]
-
-    @property
-    def doubtful(self) -> NDArray[np.bool_]:
-        """Nodes whose label is not what the judge would have given."""
-        doubt: NDArray[np.bool_] = (
-            (self.label > 0) & (self.judged > 0) & (self.judged != self.label)
-        )
-        return doubt
+    judged_probability: NDArray[np.float64]
+    own: NDArray[np.float64]
+    doubtful: NDArray[np.bool_]
 
     def chosen(self, most: int = MOST_NODES) -> NDArray[np.int64]:
         """The nodes a page shows: all, or the least certain, the doubtful and a random sample of the others."""
@@ -74,7 +66,8 @@ class NodeTable:
             return np.arange(count)
         first = np.argsort(self.probability, kind="stable")[: min(_ALWAYS, most // 4)]
         doubtful = np.flatnonzero(self.doubtful)
-        worst = doubtful[np.argsort(self.own[doubtful], kind="stable")][: min(_ALWAYS, most // 4)]
+        order = np.argsort(-self.judged_probability[doubtful], kind="stable")
+        worst = doubtful[order][: min(_ALWAYS, most // 4)]
         fixed = np.union1d(first, worst)
         others = np.setdiff1d(np.arange(count), fixed, assume_unique=True)
         drawn = np.random.default_rng(0).choice(others, most - fixed.size, replace=False)
@@ -96,9 +89,10 @@ class NodeTable:
             "predicted": pack_integers(self.predicted[chosen]),
             "use": pack_integers(self.use[chosen]),
             "probability": pack_shares(self.probability[chosen]),
-            "own": pack_shares(self.own[chosen]),
             "judged": pack_integers(self.judged[chosen]),
-            "judge": pack_integers(self.judge[chosen]),
+            "judged_probability": pack_shares(self.judged_probability[chosen]),
+            "own": pack_shares(self.own[chosen]),
+            "doubtful": pack_integers(self.doubtful[chosen]),
         }
 
 
@@ -118,8 +112,8 @@ def node_table(
     known : array of object, optional
         The labels it learned from, None where unknown; the graph's own where not given.
     predictions : mapping, optional
-        For labelled nodes, by name: what a model that had not learned from this label predicts, and the probability
-        it gives to the node's own label.
+        For labelled nodes, by name: what a model that had not learned from this label says, as in
+        :meth:`gramme.evaluation.Estimate.predictions`.
     """
     count = graph.num_nodes
     own_labels = np.full(count, None) if graph.labels is None else graph.labels
@@ -143,18 +137,17 @@ def node_table(
 
     probabilities = model.predict_proba().astype(np.float64)
     predicted = probabilities.argmax(axis=1) + 1 if count else np.zeros(0, dtype=np.int64)
-    inside = (label > 0) & (label <= probabilities.shape[1])
-    own = np.zeros(count)
-    own[inside] = probabilities[inside, label[inside] - 1]
-    judged = np.where(label > 0, predicted, 0)
-    judge = np.where(use == HELD_OUT, UNSEEN, np.where(use == LEARNED, SEEN, 0))
-
+    judged = np.zeros(count, dtype=np.int64)
+    judged_probability, own = np.zeros(count), np.zeros(count)
+    doubtful = np.zeros(count, dtype=bool)
     names = [str(one) for one in graph.nodes]
-    if predictions:
-        for place, (node, text) in enumerate(zip(graph.nodes, names, strict=True)):
-            found = predictions.get(text) or predictions.get(node)
-            if found and label[place] > 0:
-                judged[place], own[place], judge[place] = code(found[0]), float(found[1]), UNSEEN
+    for place, (node, text) in enumerate(zip(graph.nodes, names, strict=True)):
+        found = predictions and (predictions.get(text) or predictions.get(node))
+        if found and label[place] > 0:
+            judged[place] = code(found["predicted"])
+            judged_probability[place] = float(found["probability"])
+            own[place] = float(found["own"])
+            doubtful[place] = found["suggested"] is not None
     return NodeTable(
         names=names,
         labels=labels,
@@ -162,7 +155,8 @@ def node_table(
         predicted=predicted,
         use=use,
         probability=probabilities.max(axis=1) if count else np.zeros(0),
-        own=own,
         judged=judged,
-        judge=judge,
+        judged_probability=judged_probability,
+        own=own,
+        doubtful=doubtful,
     )

@@ -6,8 +6,10 @@
   const raw = data.nodes, total = raw.count;
   const nodes = {
     names: raw.names, labels: raw.labels, label: unpack(raw.label), predicted: unpack(raw.predicted), use: unpack(raw.use),
-    probability: unpackShares(raw.probability), own: unpackShares(raw.own), judged: unpack(raw.judged), judge: unpack(raw.judge),
-    doubtful(i) { return this.label[i] > 0 && this.judged[i] > 0 && this.judged[i] !== this.label[i]; },
+    probability: unpackShares(raw.probability), own: unpackShares(raw.own), judged: unpack(raw.judged),
+    judgedProbability: unpackShares(raw.judged_probability), inDoubt: unpack(raw.doubtful) || new Uint8Array(total),
+    doubtful(i) { return this.inDoubt[i] > 0; },
+    judgedText(i) { return this.judged[i] ? this.labels[this.judged[i] - 1] : ""; },
     labelText(i) { return this.label[i] ? this.labels[this.label[i] - 1] : ""; },
     predictedText(i) { return this.labels[this.predicted[i] - 1] || ""; },
   };

@@ -9,14 +9,10 @@ gramme.nodeTable = function ({ nodes, total, choose }) {
   const sets = { uncertain: open.length ? open : every, doubtful, all: every };
   const told = {
     uncertain: open.length ? "Nodes the model did not learn from, the least certain first." : "Every node has a label, so these are the nodes whose own label was given the lowest probability.",
-    doubtful: "Nodes whose label the model would not have given, the least likely labels first.",
+    doubtful: "Labels that look wrong, with the class that is suggested in their place, the most probable suggestion first.",
     all: "All nodes on this page.",
   };
-  const seen = doubtful.filter((i) => nodes.judge[i] === 2).length;
-  byId("doubt-how").textContent = !every.some((i) => nodes.label[i]) ? "" : seen
-    ? "Some labels were judged by the very model that learned from them, which rarely doubts what it was told; there may be more."
-    : "Each label was judged by a model that had not learned from it.";
-  byId("view").options[1].textContent = "likely mislabelled (" + count(doubtful.length) + ")";
+  view.options[1].textContent = "likely mislabelled (" + count(doubtful.length) + ")";
   const uses = ["", "learned from", "held out"];
   const text = (get) => ({ key: get, value: get });
   const columns = [
@@ -27,14 +23,18 @@ gramme.nodeTable = function ({ nodes, total, choose }) {
     { title: "Prediction", field: "predicted", ...text((i) => nodes.predictedText(i)), show: (i) => name(nodes.predictedText(i), 40) },
     { title: "Probability", field: "probability", number: true, key: (i) => nodes.probability[i],
       value: (i) => nodes.probability[i].toFixed(4), show: (i) => percent(nodes.probability[i]) },
-    { title: "Own label", field: "probability_of_own_label", number: true, key: (i) => (nodes.label[i] ? nodes.own[i] : 2),
-      value: (i) => (nodes.label[i] ? nodes.own[i].toFixed(4) : ""), show: (i) => (nodes.label[i] ? percent(nodes.own[i]) : "–") },
+    { title: "Without its label", field: "out_of_fold_predicted", ...text((i) => nodes.judgedText(i)), show: (i) => (nodes.judged[i] ? name(nodes.judgedText(i), 40) : "–") },
+    { title: "Its probability", field: "out_of_fold_probability", number: true, key: (i) => (nodes.judged[i] ? nodes.judgedProbability[i] : -1),
+      value: (i) => (nodes.judged[i] ? nodes.judgedProbability[i].toFixed(4) : ""), show: (i) => (nodes.judged[i] ? percent(nodes.judgedProbability[i]) : "–") },
+    { title: "Own label’s", field: "out_of_fold_probability_of_label", number: true, key: (i) => (nodes.judged[i] ? nodes.own[i] : 2),
+      value: (i) => (nodes.judged[i] ? nodes.own[i].toFixed(4) : ""), show: (i) => (nodes.judged[i] ? percent(nodes.own[i]) : "–") },
   ];
-  const PROBABILITY = { column: 4, down: false, shown: 25 }, OWN = { column: 5, down: false, shown: 25 };
+  const suggested = { title: "", field: "suggested", value: (i) => (nodes.doubtful(i) ? nodes.judgedText(i) : "") };
+  const PROBABILITY = { column: 4, down: false, shown: 25 }, OWN = { column: 7, down: false, shown: 25 }, SUGGESTED = { column: 6, down: true, shown: 25 };
   const UNCERTAIN = open.length ? PROBABILITY : OWN; // how sure a model is of what it was told says little
   let wanted = "";
   const table = gramme.table({
-    table: byId("nodes"), columns, rows: () => sets[view.value], sort: UNCERTAIN,
+    table: byId("nodes"), columns, rows: () => sets[view.value], sort: UNCERTAIN, extra: [suggested],
     match: (i) => !wanted || [nodes.names[i], nodes.labelText(i), nodes.predictedText(i)].some((one) => one.toLowerCase().includes(wanted)),
     fill(shown, all) {
       byId("nodes-caption").textContent = told[view.value];
@@ -42,7 +42,7 @@ gramme.nodeTable = function ({ nodes, total, choose }) {
       more.hidden = shown >= all;
     },
   });
-  view.addEventListener("change", () => table.restart(view.value === "doubtful" ? OWN : view.value === "uncertain" ? UNCERTAIN : { column: 0, down: false }));
+  view.addEventListener("change", () => table.restart(view.value === "doubtful" ? SUGGESTED : view.value === "uncertain" ? UNCERTAIN : { column: 0, down: false }));
   filter.addEventListener("input", () => { wanted = filter.value.trim().toLowerCase(); table.restart(); });
   more.addEventListener("click", () => table.more());
   byId("export").addEventListener("click", () => gramme.saveFile("nodes.csv", table.csv()));

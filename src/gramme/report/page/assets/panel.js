@@ -101,8 +101,8 @@ gramme.panel = function ({ place, nodes, neighbourhoods, choose }) {
     if (nodes.label[i]) {
       facts.push(" · labelled ", element("strong", {}, name(nodes.labels[nodes.label[i] - 1], 80)),
         nodes.use[i] === 2 ? " (held out)" : "");
-      if (nodes.doubtful(i)) facts.push(" · a model that " + (nodes.judge[i] === 1 ? "had not seen" : "has seen") + " this label would say ",
-        element("strong", {}, name(nodes.labels[nodes.judged[i] - 1], 80)));
+      if (nodes.judged[i]) facts.push(" · without this label, a model says ", element("strong", {}, name(nodes.judgedText(i), 80)),
+        " with " + percent(nodes.judgedProbability[i]) + (nodes.doubtful(i) ? ", so the label looks wrong" : ""));
     } else facts.push(" · no known label");
     const attention = neighbourhoods.some((one) => one.heard);
     place.replaceChildren(

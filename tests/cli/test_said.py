@@ -1,0 +1,136 @@
+"""What a fit says of itself, on the terminal and on its page, held against its numbers."""
+
+import json
+import re
+import shlex
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.cli.test_fit import run
+
+from gramme.report.page import read_data
+
+
+def command_of(page: Path) -> list[str]:
+    """The words of the command under "The same result again"."""
+    text = page.read_text(encoding="utf-8")
+    found = re.search(r"The same result again</h3><pre[^>]*><code>(.*?)</code>", text)
+    assert found is not None
+    return shlex.split(unescape(found[1]))
+
+
+def again(page: Path, out: Path) -> int:
+    """Run the page's command into another place."""
+    words = command_of(page)
+    assert words[0] == "gramme"
+    words[words.index("--out") + 1] = str(out)
+    return run(*words[1:])
+
+
+@pytest.fixture
+def payments(tmp_path: Path) -> Path:
+    """300 payments, 6 of them fraud, which nothing in the table tells."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "id": [f"p{k}" for k in range(300)],
+            "shop": random.choice(list("abcd"), 300),
+            "day": random.choice(["mo", "tu", "we"], 300),
+            "kind": np.where(np.arange(300) % 50 == 7, "fraud", "ok"),
+        }
+    )
+    table.to_csv(tmp_path / "payments.csv", index=False)
+    return tmp_path / "payments.csv"
+
+
+def test_a_rare_class_that_is_never_found_is_said_first(
+    payments: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = payments.parent / "out"
+    options = ["--table", "--label", "kind", "--id", "id", "--method", "one-hot-logistic"]
+    assert run("fit", payments, *options, "--out", out) == 0
+    printed = capsys.readouterr().out.splitlines()
+    at = next(k for k, line in enumerate(printed) if "accuracy" in line)
+    assert printed[at].startswith(
+        "balanced accuracy by cross-validation on 300 labelled nodes: 50.0%"
+    )
+    assert "fraud 0 of 6, ok 294 of 294" in printed[at + 1]
+    assert "accuracy: 98.0%" in printed[at + 2]
+    assert "no better than always saying 'ok', which is right for 98.0%" in printed[at + 3]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert page.index("<strong>50.0%</strong> balanced accuracy") < page.index("98%")
+    assert "no better than always saying “ok”" in page
+    estimate = json.loads((out / "config.json").read_text())["estimate"]
+    assert estimate["against_guess"] == "no better"
+
+
+def test_labelled_nodes_have_out_of_fold_predictions(payments: Path) -> None:
+    table = pd.read_csv(payments)
+    table["shop"] = np.where(table["id"].str[1:].astype(int) % 2 == 0, "x", "y")
+    table["kind"] = np.where(table["shop"] == "x", "even", "odd")
+    table.loc[10, "kind"] = "odd"  # mislabelled
+    table.loc[280:, "kind"] = ""
+    table.to_csv(payments, index=False)
+    out = payments.parent / "out"
+    options = ["--table", "--label", "kind", "--id", "id", "--method", "one-hot-logistic"]
+    assert run("fit", payments, *options, "--out", out, "--quiet") == 0
+    found = pd.read_csv(out / "predictions.csv").set_index("node")
+    assert found["out_of_fold_predicted"].notna().sum() == 280
+    assert found.loc["p280":, "out_of_fold_predicted"].isna().all()
+    assert found.loc["p10", ["known", "suggested"]].tolist() == ["odd", "even"]
+    assert found["suggested"].notna().sum() == 1
+    told = json.loads((out / "config.json").read_text())["estimate"]
+    assert told["doubtful_labels"] == 1
+    row = found.loc["p10"]
+    assert row["out_of_fold_probability"] >= told["label_thresholds"]["even"]
+    assert row["out_of_fold_probability_of_label"] < 0.5
+    data = read_data(out / "report.html")
+    assert run("report", out, "--data", payments, "--out", payments.parent / "again.html") == 0
+    made = read_data(payments.parent / "again.html")
+    for part in ("judged", "doubtful"):
+        assert made["nodes"][part] == data["nodes"][part]
+
+
+def predictions(folder: Path) -> bytes:
+    return (folder / "predictions.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--holdout", "20%", "--seed", "3"],
+        ["--no-estimate"],
+        ["--folds", "2", "--quiet", "--columns", "shop"],
+    ],
+    ids=["holdout", "no-estimate", "columns"],
+)
+def test_the_pages_command_gives_the_same_predictions(payments: Path, options: list[str]) -> None:
+    here = payments.parent
+    table = ["--table", "--label", "kind", "--id", "id", "--method", "label-propagation"]
+    assert run("fit", payments, *table, *options, "--out", here / "a") == 0
+    assert again(here / "a" / "report.html", here / "b") == 0
+    assert predictions(here / "a") == predictions(here / "b")
+
+
+def test_the_demo_shows_the_default_method_and_its_command_repeats_it(tmp_path: Path) -> None:
+    assert run("demo", "--out", tmp_path / "a", "--seed", 1) == 0
+    config = json.loads((tmp_path / "a" / "config.json").read_text())
+    assert config["method"] == "gramme-auto"
+    assert config["estimate"]["nodes"] == 438
+    assert again(tmp_path / "a" / "report.html", tmp_path / "b") == 0
+    assert predictions(tmp_path / "a") == predictions(tmp_path / "b")
+    title = re.search(r"<title>(.*?)</title>", (tmp_path / "a" / "report.html").read_text())
+    assert title is not None
+    assert title[1] == "gramme-auto on balance_scale"
+
+
+def test_the_title_is_the_datas_name(payments: Path) -> None:
+    out = payments.parent / "out"
+    options = ["--table", "--label", "kind", "--id", "id", "--method", "majority", "--no-estimate"]
+    assert run("fit", payments.resolve(), *options, "--out", out) == 0
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "<title>majority on payments</title>" in page
+    assert "<h1><bdi>payments</bdi></h1>" in page
