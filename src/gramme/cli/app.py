@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from gramme._terminal import never_fail_to_print
 from gramme._version import __version__
 from gramme.cli.benchmark import benchmark
 from gramme.cli.console import complain
@@ -49,6 +50,7 @@ def version(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; ends with exit code 2 after a mistake of the user's, 130 after Ctrl-C."""
+    never_fail_to_print()
     try:
         app(args=arguments, standalone_mode=True)
     except GrammeError as error:

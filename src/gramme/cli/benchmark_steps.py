@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.markup import escape
 
+from gramme._terminal import escape
 from gramme.cli import data as reading
 from gramme.cli.console import messages, note, out
 from gramme.cli.options import Reading

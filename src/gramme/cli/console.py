@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
+from gramme._terminal import escape
 from gramme.errors import GrammeWarning
 
 out = Console(highlight=False, soft_wrap=True)

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 import gramme
+from gramme._terminal import escape
 from gramme.cli.console import messages, out, warnings_as_notes
 
 app = typer.Typer(

@@ -6,10 +6,10 @@ import shlex
 from pathlib import Path
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 import gramme
+from gramme._terminal import escape
 from gramme.cli.console import messages, out, warnings_as_notes
 from gramme.cli.fit import DEFAULT_METHOD
 

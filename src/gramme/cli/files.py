@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
+from gramme._terminal import escape
 from gramme.cli.console import out, warnings_as_notes
 from gramme.cli.options import Reading, takes_reading_options
 

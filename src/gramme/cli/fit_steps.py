@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from rich.markup import escape
 
+from gramme._terminal import escape
 from gramme.cli.console import messages, out
 from gramme.cli.memory import bounded_memory
 from gramme.cli.settings import make_model

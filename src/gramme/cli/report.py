@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
+from gramme._terminal import escape
 from gramme.cli.console import out, warnings_as_notes
 from gramme.cli.options import Reading, takes_reading_options
 from gramme.errors import DataError

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 import typer
-from rich.markup import escape
 from rich.table import Table
 
+from gramme._terminal import escape
 from gramme.cli.console import out
 
 MOST_CLASSES = 8  # whose recall is told, the rarest first

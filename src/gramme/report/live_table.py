@@ -9,11 +9,11 @@ from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from gramme._terminal import escape
 from gramme.evaluation import RunResult, RunSpec
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
+from gramme._terminal import escape
 from gramme.errors import DataError, did_you_mean
 
 # What people read is rounded; csv and json hold every digit.

@@ -1,0 +1,43 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gramme._terminal import escape, visible
+
+STEERING = "\x1b]0;title\x07\x9b31m\u202e\r\x00"
+
+
+def test_what_steers_a_terminal_is_spelled_out_and_all_else_stays():
+    assert visible("Zoë\t[b]\n日本") == "Zoë\t[b]\n日本"
+    assert visible(STEERING) == "\\x1b]0;title\\x07\\x9b31m\\u202e\\r\\x00"
+    assert visible("\udcff") == "\\udcff"
+    assert escape("[bold]\x1b") == "\\[bold]\\x1b"
+
+
+@pytest.fixture
+def hostile(tmp_path) -> Path:
+    path = tmp_path / "graph.csv"
+    name = f"lay{STEERING[:-2]}er Zoë"
+    path.write_text(f"layer,source,target\n{name},a,b\n{name},b,c\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+@pytest.mark.parametrize("command", ["info", "fit"])
+def test_no_layer_name_reaches_the_terminal_raw(hostile, encoding, command):
+    options = ["--out", str(hostile.parent / "out")] if command == "fit" else []
+    done = subprocess.run(
+        [sys.executable, "-m", "gramme", command, str(hostile), *options],
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == (2 if command == "fit" else 0), done.stderr
+    said = done.stdout + done.stderr
+    assert b"Traceback" not in said
+    assert b"\x1b" not in said
+    assert b"\x07" not in said
+    assert command == "fit" or b"\\x1b" in said
