@@ -1,0 +1,69 @@
+import json
+
+import pytest
+from tests.report.page.graphs import two_blocks
+
+from gramme.errors import DataError, FileFormatError
+from gramme.methods import LabelPropagation
+from gramme.report.page.again import page_from_model, page_from_page
+from gramme.report.page.fit_page import write_fit_page
+from gramme.report.page.html import read_data
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return two_blocks(20, labelled=10)
+
+
+@pytest.fixture(scope="module")
+def model(graph):
+    return LabelPropagation().fit(graph)
+
+
+@pytest.fixture
+def folder(tmp_path, graph, model):
+    config = {"data": "blocks.csv", "method": "label-propagation"}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    known = ["" if label is None else label for label in graph.labels]
+    rows = [f"{node},{label}" for node, label in zip(graph.nodes, known, strict=True)]
+    (tmp_path / "predictions.csv").write_text("\n".join(["node,known", *rows]) + "\n")
+    write_fit_page(tmp_path / "report.html", model, graph, config=config)
+    return tmp_path
+
+
+def test_a_page_from_its_own_data_is_the_same_page(folder):
+    path = folder / "report.html"
+    assert page_from_page(path) == path.read_text(encoding="utf-8")
+
+
+def test_a_page_from_the_model_knows_what_was_learned_from(folder, model, graph):
+    again = folder / "again.html"
+    again.write_text(page_from_model(folder, model, graph), encoding="utf-8")
+    assert read_data(again)["labels"]["learned"] == 10
+
+
+def test_other_data_are_refused(folder, model, graph):
+    with pytest.raises(DataError, match="other nodes than those"):
+        page_from_model(folder, model, graph.subgraph(graph.nodes[:5]))
+    with pytest.raises(DataError, match="lack layers"):
+        page_from_model(folder, model, graph.select_layers(["answer"]))
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "words"),
+    [
+        ("config.json", "{", "is no proper JSON"),
+        ("config.json", "[]", "something else than settings"),
+        ("predictions.csv", "a,b\n", "is no table of predictions"),
+        ("predictions.csv", "node,known\nx,\n", "lists other nodes"),
+    ],
+)
+def test_a_damaged_folder_names_the_file(folder, model, graph, file, text, words):
+    (folder / file).write_text(text)
+    with pytest.raises(FileFormatError, match=words):
+        page_from_model(folder, model, graph)
+
+
+def test_a_folder_of_something_else(tmp_path, model, graph):
+    with pytest.raises(DataError, match=r"it has no config\.json"):
+        page_from_model(tmp_path, model, graph)

@@ -1,0 +1,80 @@
+import pytest
+
+from gramme.report.page.benchmark_sections import failures, plots, ranks, repeat, summary, time
+
+
+def row(dataset, method, percent, accuracy, seconds=1.0, interval=1.0):
+    return {
+        "dataset": dataset,
+        "method": method,
+        "train_percent": percent,
+        "repeats": 3,
+        "accuracy_mean": accuracy,
+        "accuracy_ci95": interval,
+        "cpu_seconds_mean": seconds,
+    }
+
+
+@pytest.fixture
+def data():
+    rows = [
+        row(dataset, method, percent, accuracy)
+        for dataset in ("cora", "wine")
+        for percent in (10.0, 20.0)
+        for method, accuracy in (("gat", 80.0), ("majority", 40.0))
+    ]
+    return {
+        "rows": rows,
+        "methods": ["gat", "majority"],
+        "runs": 24,
+        "rankings": [],
+        "failures": [],
+        "versions": [{"gramme": "1.0"}],
+        "command": "gramme benchmark --out <x>",
+    }
+
+
+def test_the_summary_counts(data):
+    text = summary(data)
+    assert "<strong>2 methods</strong>" in text
+    assert "<strong>2 datasets</strong>" in text
+    assert "24 runs" in text
+    assert "10, 20 % of the labels" in text
+    assert "3 random splits" in text
+
+
+def test_guessing_is_said_in_words_so_that_it_does_not_squeeze_the_lines(data):
+    text = plots(data)
+    assert text.count("<figure>") == 2
+    assert "(guessing: 40 %)" in text
+    assert "majority" not in text.partition('<div class="figures">')[0]
+
+
+def test_an_accuracy_that_is_not_there_leaves_a_gap(data):
+    data["rows"][0]["accuracy_mean"] = None
+    assert "NaN" not in plots(data)
+
+
+def test_ranks_need_enough_or_say_so(data):
+    assert "there are too few yet" in ranks(data)
+    ranking = {"methods": ["gat", "majority"], "ranks": [1.0, 2.0], "critical_difference": 0.5}
+    ranking |= {"groups": [], "train_percent": 10.0, "datasets": 2, "p_value": 0.04}
+    assert "Friedman p = 0.04" in ranks(data | {"rankings": [ranking]})
+    assert "Friedman" not in ranks(data | {"rankings": [ranking | {"p_value": None}]})
+
+
+def test_time_is_a_geometric_mean_over_what_all_have_run(data):
+    data["rows"][0]["cpu_seconds_mean"] = 16.0  # gat: 16, 1, 1, 1
+    text = time(data)
+    assert '<td class="number">80.0</td><td class="number">2</td>' in text
+    data["rows"] = [one for one in data["rows"] if one["method"] == "gat"]
+    data["rows"].append(row("digits", "majority", 10.0, 40.0))
+    assert time(data) == ""
+
+
+def test_failures_and_how_to_repeat(data):
+    assert failures(data) == ""
+    failed = {"dataset": "cora", "method": "gat", "runs": 3, "error": "<b>boom</b>"}
+    assert "&lt;b&gt;boom" in failures(data | {"failures": [failed]})
+    assert "--out &lt;x&gt;" in repeat(data)
+    assert "gramme 1.0" in repeat(data)

@@ -1,0 +1,58 @@
+from tests.report.page.graphs import HOSTILE
+
+from gramme.report.page import fit_sections
+from gramme.report.page.fit_sections import layers_section, page_title, summary, training_section
+
+
+def data(**changes):
+    layers = [{"name": f"layer {number}"} for number in range(6)]
+    return {
+        "config": {"method": "gat", "data": "school.csv"},
+        "method": "GAT",
+        "graph": {"nodes": 30, "layers": layers, "name": "school"},
+        "labels": {"learned": 10, "classes": ["boy", "girl"]},
+        "estimate": {"kind": "none"},
+    } | changes
+
+
+def test_the_summary_counts_what_was_learned_and_predicted():
+    text = summary(data())
+    assert "<strong>10</strong> of 30 nodes" in text
+    assert "6 layers" in text
+    assert "and 2 more" in text
+    assert "the other 20 nodes" in text
+    everybody = data(labels={"learned": 30, "classes": ["boy"]})
+    assert "all of them, which had labels already" in summary(everybody)
+
+
+def test_the_title_names_method_and_data():
+    assert page_title(data()).startswith("gat on school")
+    assert page_title(data(config={})) == "GAT on school"
+
+
+def test_layers_are_sorted_and_their_spread_is_said():
+    layers = {"layer": ["a", "b"], "importance": [0.25, 0.75], "spread": [0.125, None]}
+    text = layers_section(data(layers=layers, members=8))
+    assert text.index(">b<") < text.index(">a<")
+    assert "25.0%" in text
+    assert "± 12.5%" in text
+
+
+def test_many_layers_are_folded_away():
+    names = [f"layer {number}" for number in range(fit_sections._SHOWN_LAYERS + 3)]
+    layers = {"layer": names, "importance": [1 / len(names)] * len(names)}
+    assert "3 further layers" in layers_section(data(layers=layers))
+
+
+def test_a_method_that_cannot_tell_layers_apart_says_so():
+    assert "does not tell layers apart" in layers_section(data())
+    assert "&lt;script&gt;" in layers_section(data(explanation=HOSTILE[0]))
+
+
+def test_training_draws_losses_and_accuracies_apart_and_skips_gaps():
+    history = {"epoch": [1, 2, 3], "loss": [1.0, None, 0.5], "train_accuracy": [0.5, 0.6, 0.7]}
+    text = training_section(data(history=history))
+    assert text.count("<figure>") == 2
+    assert "over the epochs of training" in text
+    assert training_section(data()) == ""
+    assert training_section(data(history={"epoch": [1], "loss": [None]})) == ""

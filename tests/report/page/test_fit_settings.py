@@ -1,0 +1,33 @@
+import shlex
+
+from gramme.report.page.fit_settings import command, settings_section
+
+
+def data(**config):
+    layer = {"name": "<b>advice</b>", "present": 3, "groups": None, "edges": 2}
+    return {"config": config, "graph": {"layers": [layer]}}
+
+
+def test_the_command_as_it_was_given_goes_before_one_made_up():
+    assert command({"command": "gramme fit x --out y", "data": "z"}) == "gramme fit x --out y"
+    assert command({"command": ["gramme", "fit", "a b"]}) == "gramme fit 'a b'"
+    words = shlex.split(command({"data": "my file.csv", "holdout": "20%", "seed": 0}))
+    assert words == shlex.split("gramme fit 'my file.csv' --holdout 20% --seed 0 --out result")
+
+
+def test_settings_versions_layers_and_citation():
+    text = settings_section(
+        data(method="gat", parameters={"depth": 2}, versions={"gramme": "1.0"}, training_labels=7)
+    )
+    assert "Made with gramme 1.0." in text
+    assert "training labels" in text
+    assert "<bdi>2</bdi>" in text
+    assert "doi:10.1109/TNNLS.2019.2948797" in text
+    assert "&lt;b&gt;advice" in text
+    assert "<b>advice" not in text
+
+
+def test_what_is_not_known_is_left_out():
+    text = settings_section(data())
+    assert "Made with" not in text
+    assert "Parameters of the method" not in text
