@@ -4,6 +4,7 @@ An option that is None is drawn as well: `multilayer_graphs(directed=False, labe
 has labels, never a directed layer, and sometimes weights.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 from hypothesis import strategies as st
 
 from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
+from gramme.graph.coupling import Coupling
 
 # Halves and small whole numbers: their sums are exact, so tests may compare with ==
 WEIGHTS = st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0, 7.0])
@@ -133,6 +135,46 @@ def feature_matrices(draw: st.DrawFn, num_nodes: int) -> Any:
 
 
 @st.composite
+def couplings_of(draw: st.DrawFn, made: dict[str, Layer]) -> dict[tuple[str, str], Coupling]:
+    """Couplings, perhaps without edges, between some of the layers."""
+    found = {}
+    for first, second in itertools.combinations(made, 2):
+        if draw(st.booleans()):
+            continue
+        directed = draw(st.booleans())
+        ends = [np.flatnonzero(made[name].present).tolist() for name in (first, second)]
+        pairs = []
+        if all(ends):
+            pair = st.tuples(*map(st.sampled_from, ends))
+            pairs = draw(st.lists(pair.filter(lambda p: p[0] != p[1]), max_size=6, unique=True))
+        weights = None
+        if draw(st.booleans()):
+            weights = draw(st.lists(WEIGHTS, min_size=len(pairs), max_size=len(pairs)))
+        found[first, second] = Coupling(
+            made[first].num_nodes,
+            [a for a, _ in pairs],
+            [b for _, b in pairs],
+            weights,
+            directed=directed,
+        )
+    return found
+
+
+@st.composite
+def features_of(draw: st.DrawFn, made: dict[str, Layer]) -> dict[str, Any]:
+    """Features for some layers, with missing rows in some of the dense ones."""
+    found = {}
+    for name, layer in made.items():
+        if draw(st.booleans()):
+            continue
+        matrix = draw(feature_matrices(layer.num_nodes))
+        if isinstance(matrix, np.ndarray) and layer.num_nodes and draw(st.booleans()):
+            matrix[draw(st.integers(0, layer.num_nodes - 1))] = np.nan
+        found[name] = matrix
+    return found
+
+
+@st.composite
 def multilayer_graphs(
     draw: st.DrawFn,
     *,
@@ -143,6 +185,8 @@ def multilayer_graphs(
     presence: bool | None = None,
     labels: bool | None = None,
     features: bool | None = None,
+    couplings: bool | None = False,
+    layer_features: bool | None = False,
     text_names: bool | None = None,
     clean: bool = False,
     min_nodes: int = 0,
@@ -162,6 +206,8 @@ def multilayer_graphs(
         Whether memberships have weights.
     labels, features, text_names
         Whether there are labels (some unknown), features, names of text.
+    couplings, layer_features
+        Whether layers are coupled, and have features of their own.
     clean
         Whether edges come without self loops and repetitions, so that weights are as drawn.
     """
@@ -186,6 +232,8 @@ def multilayer_graphs(
         known = draw(st.lists(LABELS, min_size=num_nodes, max_size=num_nodes))
     return MultilayerGraph(
         made,
+        couplings=draw(couplings_of(made)) if _decided(draw, couplings) else None,
+        layer_features=draw(features_of(made)) if _decided(draw, layer_features) else None,
         nodes=draw(node_names(num_nodes, text_names=text_names)),
         labels=known,
         features=draw(feature_matrices(num_nodes)) if _decided(draw, features) else None,

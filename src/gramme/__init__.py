@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gramme import ops as ops
     from gramme import report as report
     from gramme import training as training
-    from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+    from gramme.graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
     from gramme.io import read, write
     from gramme.methods import GrammeAuto, GrammeFusion, GrammeSG, load
 
@@ -43,6 +43,7 @@ _ROOMS = (
     "report",
 )
 _HOMES = {
+    "Coupling": "gramme.graph",
     "EdgeLayer": "gramme.graph",
     "GrammeAuto": "gramme.methods",
     "GrammeFusion": "gramme.methods",
@@ -56,6 +57,7 @@ _HOMES = {
 """Where each name that is imported on first use is defined."""
 
 __all__ = [
+    "Coupling",
     "DataError",
     "EdgeLayer",
     "FileFormatError",

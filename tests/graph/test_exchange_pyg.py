@@ -92,7 +92,7 @@ LIKES = ("person", "likes", "person")
 @pytest.mark.parametrize(
     ("kind", "key", "value", "message"),
     [
-        ("place", "num_nodes", 1, "one node type; the HeteroData has 2: person, place"),
+        ("place", "num_nodes", 1, "the HeteroData has 2 node types: person, place; say which"),
         (LIKES, "edge_index", None, "layer 'likes' has no edge_index"),
         (LIKES, "edge_weight", torch.tensor([-1.0, 1.0]), "layer 'likes': the edge from node 0"),
         ("person", "y", torch.ones(3, 2), "y must hold one label per node"),

@@ -156,7 +156,7 @@ class FormatCase:
             ), message
 
     def test_any_graph_comes_back_or_the_loss_is_named(self):
-        @given(graph=multilayer_graphs(weighted_groups=None))
+        @given(graph=multilayer_graphs(weighted_groups=None, couplings=None, layer_features=None))
         def check(graph):
             with tempfile.TemporaryDirectory() as folder:
                 try:

@@ -12,13 +12,17 @@ Conventions all rooms rely on:
 - Two nodes of a :class:`MembershipLayer` have one edge per group they share, in counts, degrees and
   models alike; :meth:`~MembershipLayer.to_edges` makes that number the weight.
 - Weights are positive; unweighted edges weigh 1. Labels are any hashable value, None where unknown.
+- Memberships may have weights: two nodes are then joined by the sum over shared groups of the product of both.
+- A coupling joins a node in one layer to a node in another (``graph.couplings``); pillars between the copies of a node
+  are implied. Layers may have features of their own (``graph.layer_features``).
 - Graphs and layers do not change once made: ``graph.replace(...)`` makes a new one. They pickle, and
   a deep copy is the object itself.
 """
 
+from gramme.graph.coupling import Coupling
 from gramme.graph.edge_layer import EdgeLayer
 from gramme.graph.layer import Layer
 from gramme.graph.membership_layer import MembershipLayer
 from gramme.graph.multilayer import MultilayerGraph, sorted_labels
 
-__all__ = ["EdgeLayer", "Layer", "MembershipLayer", "MultilayerGraph", "sorted_labels"]
+__all__ = ["Coupling", "EdgeLayer", "Layer", "MembershipLayer", "MultilayerGraph", "sorted_labels"]

@@ -24,7 +24,7 @@ class Builders:
         cls,
         edges: pd.DataFrame | Mapping[str, Any] | tuple[Any, ...],
         *,
-        directed: bool | Mapping[str, bool] = False,
+        directed: bool | Mapping[Any, bool] = False,
         nodes: Iterable[Any] | None = None,
         layers: Iterable[str] | None = None,
         node_sets: Mapping[str, Iterable[Any]] | None = None,
@@ -78,6 +78,49 @@ class Builders:
         )
 
     @classmethod
+    def from_relations(
+        cls,
+        relations: Mapping[Any, Any],
+        *,
+        target: str,
+        paths: Iterable[Sequence[str]] | None = None,
+        directed: bool | Mapping[str, bool] = False,
+        nodes: Iterable[Any] | Mapping[str, Iterable[Any]] | None = None,
+        labels: Any = None,
+        features: Any = None,
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """From several kinds of node; see :func:`gramme.graph.from_relations.from_relations`."""
+        from gramme.graph.from_relations import from_relations
+
+        return from_relations(
+            relations,
+            target=target,
+            paths=paths,
+            directed=directed,
+            nodes=nodes,
+            labels=labels,
+            features=features,
+            name=name,
+        )
+
+    @classmethod
+    def from_views(
+        cls,
+        views: Mapping[str, Any],
+        *,
+        k: int | Mapping[str, int] = 10,
+        scale: bool = True,
+        nodes: Iterable[Any] | None = None,
+        labels: Any = None,
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """A layer per view of the nodes; see :func:`gramme.graph.from_views.from_views`."""
+        from gramme.graph.from_views import from_views
+
+        return from_views(views, k=k, scale=scale, nodes=nodes, labels=labels, name=name)
+
+    @classmethod
     def from_scipy(
         cls,
         matrices: Any,
@@ -103,6 +146,9 @@ class Builders:
         layer: str = "layer",
         weight: str | None = "weight",
         label: str | None = None,
+        kind: str | None = None,
+        target: str | None = None,
+        paths: Iterable[Sequence[str]] | None = None,
         directed: bool | Mapping[str, bool] | None = None,
         nodes: Iterable[Any] | None = None,
         features: Any = None,
@@ -116,6 +162,9 @@ class Builders:
             layer=layer,
             weight=weight,
             label=label,
+            kind=kind,
+            target=target,
+            paths=paths,
             directed=directed,
             nodes=nodes,
             features=features,
@@ -127,6 +176,8 @@ class Builders:
         cls,
         data: HeteroData | Data,
         *,
+        target: str | None = None,
+        paths: Iterable[Sequence[str]] | None = None,
         directed: bool | Mapping[str, bool] | None = None,
         nodes: Iterable[Any] | None = None,
         name: str | None = None,
@@ -134,4 +185,4 @@ class Builders:
         """From a PyTorch Geometric HeteroData; see :func:`gramme.graph.exchange_pyg.from_pyg`."""
         from gramme.graph.exchange_pyg import from_pyg
 
-        return from_pyg(data, directed=directed, nodes=nodes, name=name)
+        return from_pyg(data, target=target, paths=paths, directed=directed, nodes=nodes, name=name)

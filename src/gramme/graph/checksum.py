@@ -15,9 +15,9 @@ from gramme.graph.multilayer import MultilayerGraph
 
 
 def checksum(graph: MultilayerGraph) -> str:
-    """The sha256 over node names, layers in order, edges or memberships, and weights; labels and features do not count.
+    """The sha256 over node names, layers in order, edges or memberships, weights and couplings.
 
-    The names of groups do not count either. It is the same in every process and on every machine.
+    Labels, features and the names of groups do not count. It is the same in every process and on every machine.
 
     >>> layers = {"a": EdgeLayer(3, [0], [1])}
     >>> one, other = MultilayerGraph(layers), MultilayerGraph(layers, labels=["x", "y", "z"])
@@ -37,6 +37,10 @@ def checksum(graph: MultilayerGraph) -> str:
     for name, layer in graph.layers.items():
         _add_text(digest, "layer", name)
         _add_layer(digest, layer)
+    for pair, coupling in graph.couplings.items():
+        _add_text(digest, "coupling", *pair, "directed" if coupling.directed else "undirected")
+        for ends in (coupling.source, coupling.target, coupling.weight):
+            _add(digest, ends)
     return digest.hexdigest()
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gramme.errors import DataError, import_extra
+from gramme.errors import DataError, LossyFormatWarning, import_extra
 from gramme.graph.arrays import is_missing, name_index
 from gramme.graph.both_ways import layer_from_both_ways
 from gramme.graph.edge_layer import EdgeLayer
+from gramme.graph.exchange_networkx_kinds import from_networkx_kinds
 from gramme.graph.from_edges import ONLY_LAYER, layer_directions
 from gramme.graph.layer import Layer
 from gramme.graph.multilayer import MultilayerGraph
@@ -29,6 +31,9 @@ def from_networkx(
     layer: str = "layer",
     weight: str | None = "weight",
     label: str | None = None,
+    kind: str | None = None,
+    target: str | None = None,
+    paths: Iterable[Sequence[str]] | None = None,
     directed: bool | Mapping[str, bool] | None = None,
     nodes: Iterable[Any] | None = None,
     features: Any = None,
@@ -49,6 +54,10 @@ def from_networkx(
         leaves weights out.
     label : str, optional
         The node attribute with the label.
+    kind, target, paths : optional
+        For one graph with nodes of several kinds: the node attribute that tells the kind, the kind
+        to label, and the ways from it that are layers; the rest is as in
+        :func:`gramme.graph.from_relations.from_relations`.
     directed : bool or mapping of layer name to bool, optional
         Where not given, as the graphs are. False makes a directed graph's edges join both ways.
     nodes : iterable, optional
@@ -63,6 +72,19 @@ def from_networkx(
     MultilayerGraph(4 nodes, 2 layers: path 3 edges, star 2 edges)
     """
     nx = import_extra("networkx", "networkx", "from_networkx")
+    if kind is not None:
+        return from_networkx_kinds(
+            graphs,
+            kind,
+            target,
+            weight=weight,
+            label=label,
+            paths=paths,
+            directed=directed,
+            nodes=nodes,
+            features=features,
+            name=name,
+        )
     named = _named(graphs, nx)
     for key, graph in named.items():
         if not isinstance(graph, nx.Graph):
@@ -104,7 +126,8 @@ def to_networkx(
     """One networkx graph per layer, or all layers in one multigraph.
 
     Nodes carry the attribute ``label`` where it is known; edges of weighted layers ``weight``.
-    Membership layers are materialised. Features are not carried over.
+    Membership layers are materialised. Features and couplings are not carried over; of couplings a
+    :class:`gramme.LossyFormatWarning` says so (``graph.with_coupling_layers()`` makes layers of them).
 
     Parameters
     ----------
@@ -125,6 +148,8 @@ def to_networkx(
     MultiGraph with 3 nodes and 1 edges
     """
     networkx = import_extra("networkx", "networkx", "to_networkx")
+    if graph.couplings:
+        warnings.warn("networkx graphs cannot hold couplings", LossyFormatWarning, stacklevel=3)
     names = list(graph.nodes)
     if merged:
         one_way = any(layer.directed for layer in graph.layers.values())

@@ -1,38 +1,58 @@
-"""To and from PyTorch Geometric: a HeteroData with one node type and one relation per layer."""
+"""To and from PyTorch Geometric: a HeteroData with one relation per layer, or with several node types."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 import torch
 
-from gramme.errors import DataError, LossyFormatWarning, import_extra
-from gramme.graph.arrays import name_index, object_array, plain_list
+from gramme.errors import DataError, did_you_mean, import_extra
+from gramme.graph.arrays import name_index
 from gramme.graph.both_ways import layer_from_both_ways
 from gramme.graph.edge_layer import EdgeLayer
+from gramme.graph.exchange_pyg_kinds import (
+    COUPLES,
+    from_pyg_kinds,
+    node_types,
+    put_couplings,
+    put_groups,
+    stored_couplings,
+)
 from gramme.graph.from_edges import ONLY_LAYER, layer_directions
+from gramme.graph.membership_layer import MembershipLayer
 from gramme.graph.multilayer import MultilayerGraph
+from gramme.graph.pyg_stores import (
+    FEATURES,
+    NODE,
+    PRESENT,
+    as_tensor,
+    given_matrix,
+    number_of_nodes,
+    stored_labels,
+    stored_layer_features,
+    stored_weights,
+)
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
-
-NODE = "node"
-PRESENT = "present_in_"
 
 
 def from_pyg(
     data: HeteroData | Data,
     *,
+    target: str | None = None,
+    paths: Iterable[Sequence[str]] | None = None,
     directed: bool | Mapping[str, bool] | None = None,
     nodes: Iterable[Any] | None = None,
     name: str | None = None,
 ) -> MultilayerGraph:
-    """A graph of edge layers from a HeteroData with one node type, or from a Data.
+    """A graph from a HeteroData, or from a Data.
+
+    With several node types, ``target`` names the one whose nodes become the graph's; the rest is as in
+    :func:`gramme.graph.from_relations.from_relations`. What follows is about one node type.
 
     Every relation is a layer of its name; a Data makes the one layer "edges". ``edge_weight``, or
     ``edge_attr`` of one column, are weights; ``x`` are features; ``y`` are labels, -1 for unknown.
@@ -43,6 +63,10 @@ def from_pyg(
     Parameters
     ----------
     data : HeteroData or Data
+    target : str, optional
+        The node type to label; needed where there are several.
+    paths : list of lists of node types, optional
+        Which ways from the target to other types are layers; see ``from_relations``.
     directed : bool or mapping of layer name to bool, optional
         Where not given, edges equal to their own reversal are undirected, others directed.
     nodes : iterable, optional
@@ -59,23 +83,29 @@ def from_pyg(
     """
     pyg = import_extra("torch_geometric.data", "pyg", "from_pyg")
     if isinstance(data, pyg.HeteroData):
-        if len(data.node_types) != 1:
+        types = node_types(data)
+        if target is not None and target not in types:
             raise DataError(
-                "a multi-layered graph has one node type; the HeteroData has "
-                f"{len(data.node_types)}: {', '.join(map(str, data.node_types))}"
+                f"the HeteroData has no node type {target!r}; {did_you_mean(target, types)}"
             )
-        node_type = data.node_types[0]
-        for kind in data.edge_types:
-            if (kind[0], kind[2]) != (node_type, node_type):
-                raise DataError(f"the edges {kind} touch nodes other than {node_type!r}")
-        store, relations = data[node_type], {kind[1]: data[kind] for kind in data.edge_types}
+        if len(types) != 1:
+            if target is None:
+                raise DataError(
+                    f"the HeteroData has {len(types)} node types: {', '.join(types)}; say which "
+                    "one to label with target=..."
+                )
+            return from_pyg_kinds(
+                data, target, paths=paths, directed=directed, nodes=nodes, name=name
+            )
+        store = data[types[0]]
+        relations = {kind[1]: data[kind] for kind in data.edge_types if COUPLES not in data[kind]}
     elif isinstance(data, pyg.Data):
         store, relations = data, {ONLY_LAYER: data}
     else:
         raise DataError(f"data must be a HeteroData or Data of PyTorch Geometric, not {data!r}")
     if nodes is None:
         nodes = getattr(store, "names", None)
-    index = name_index(nodes, _number_of_nodes(store, relations))
+    index = name_index(nodes, number_of_nodes(store, relations))
     stored = {
         relation: bool(edges["directed"])
         for relation, edges in relations.items()
@@ -91,17 +121,22 @@ def from_pyg(
     return MultilayerGraph(
         layers,
         nodes=index,
-        labels=_labels(store, data),
-        features=_to_numpy(store["x"]) if "x" in store and store["x"] is not None else None,
+        labels=stored_labels(store, data),
+        features=given_matrix(store, "x"),
+        couplings=stored_couplings(data, len(index)),
+        layer_features=stored_layer_features(store, layers),
         name=name,
         num_nodes=len(index),
     )
 
 
-def to_pyg(graph: MultilayerGraph) -> HeteroData:
+def to_pyg(graph: MultilayerGraph, *, groups: Literal["edges", "nodes"] = "edges") -> HeteroData:
     """A HeteroData with the node type "node" and one relation per layer.
 
-    An undirected edge is there both ways, and membership layers are materialised. ``edge_index`` is
+    An undirected edge is there both ways. Membership layers are materialised; with
+    ``groups="nodes"`` their groups become a node type of the layer's name instead, joined to the
+    nodes by the memberships, and ``from_pyg(data, target="node")`` is the way back.
+    ``edge_index`` is
     (source, target) as given, although PyG sends messages from source to target while a node of a
     gramme graph listens to the nodes its edges point to: for PyG models that should listen as
     gramme's do, flip the directed relations.
@@ -125,32 +160,28 @@ def to_pyg(graph: MultilayerGraph) -> HeteroData:
     if not isinstance(graph.nodes, pd.RangeIndex):
         store.names = list(graph.nodes)
     if graph.features is not None:
-        store.x = _to_torch(graph.features)
+        store.x = as_tensor(graph.features)
     if graph.labels is not None:
         place = {label: position for position, label in enumerate(graph.classes)}
         store.y = torch.tensor([place.get(label, -1) for label in graph.labels], dtype=torch.long)
         data.classes = graph.classes
+    data.layers = list(graph.layers)
+    put_couplings(data, graph)
     for name, layer in graph.layers.items():
+        if not layer.holds_all_nodes:
+            store[PRESENT + name] = torch.from_numpy(layer.present.copy())
+        if name in graph.layer_features:
+            store[FEATURES + name] = as_tensor(graph.layer_features[name])
+        if groups == "nodes" and isinstance(layer, MembershipLayer):
+            put_groups(data, name, layer)
+            continue
         matrix = layer.to_scipy().tocoo()
         relation = data[NODE, name, NODE]
         relation.edge_index = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
         if layer.to_edges().weighted:
             relation.edge_weight = torch.from_numpy(matrix.data.astype(np.float64))
         relation.directed = layer.directed
-        if not layer.holds_all_nodes:
-            store[PRESENT + name] = torch.from_numpy(layer.present.copy())
     return data
-
-
-def _number_of_nodes(store: Any, relations: Mapping[str, Any]) -> int:
-    # PyG guesses from edge_index where nothing states the number, and warns; so do we without a word
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        stated = store.num_nodes
-    if stated is not None:
-        return int(stated)
-    ends = [edges["edge_index"] for edges in relations.values() if "edge_index" in edges]
-    return max((int(pair.max()) + 1 for pair in ends if pair.numel()), default=0)
 
 
 def _layer(
@@ -162,58 +193,12 @@ def _layer(
     present = store[PRESENT + relation].numpy() if PRESENT + relation in store else None
     try:
         return layer_from_both_ways(
-            nodes, source, target, _weights(relation, edges), directed=directed, present=present
+            nodes,
+            source,
+            target,
+            stored_weights(relation, edges),
+            directed=directed,
+            present=present,
         )
     except DataError as error:
         raise DataError(f"layer {relation!r}: {error}") from error
-
-
-def _weights(relation: str, edges: Any) -> Any:
-    for key in ("edge_weight", "edge_attr"):
-        if key in edges and edges[key] is not None:
-            values = edges[key].detach().cpu().numpy()
-            if values.ndim == 2 and values.shape[1] == 1:
-                values = values[:, 0]
-            if values.ndim == 1:
-                return values
-            warnings.warn(
-                f"layer {relation!r}: {key} has {values.shape[1]} columns, so it is no weight and "
-                "is left out",
-                LossyFormatWarning,
-                stacklevel=5,
-            )
-    return None
-
-
-def _labels(store: Any, data: Any) -> Any:
-    if "y" not in store or store["y"] is None:
-        return None
-    labels = store["y"].detach().cpu().numpy()
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise DataError(f"y must hold one label per node, not be of shape {labels.shape}")
-    classes = data.classes if "classes" in data else None
-    if classes is None:
-        return object_array([None if value == -1 else value for value in plain_list(labels)])
-    return object_array([None if value < 0 else classes[value] for value in labels.tolist()])
-
-
-def _to_numpy(features: Any) -> Any:
-    features = features.detach().cpu()
-    if features.layout == torch.strided:
-        return features.numpy()
-    pairs = features.to_sparse_coo().coalesce()
-    shape = tuple(features.shape)
-    return sp.csr_array((pairs.values().numpy(), pairs.indices().numpy()), shape=shape)
-
-
-def _to_torch(features: Any) -> torch.Tensor:
-    if isinstance(features, np.ndarray):
-        return torch.from_numpy(features.copy())
-    pairs = features.tocoo()
-    places = torch.from_numpy(np.stack([pairs.row, pairs.col]).astype(np.int64))
-    values = torch.from_numpy(pairs.data.copy())
-    return torch.sparse_coo_tensor(
-        places, values, pairs.shape, is_coalesced=True, check_invariants=True
-    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gramme.errors import DataError
+from gramme.errors import DataError, did_you_mean
 from gramme.graph.arrays import plain, same_values
 
 Features = NDArray[np.floating[Any]] | sp.csr_array
@@ -48,6 +50,42 @@ def checked_features(features: Any, nodes: pd.Index) -> Features:
     return matrix  # type: ignore[no-any-return]
 
 
+def checked_layer_features(
+    features: Mapping[str, Any] | None, layers: Iterable[str], nodes: pd.Index
+) -> Mapping[str, Features]:
+    """Features by layer, each checked as :func:`checked_features` does; a row of NaN alone is missing and stays."""
+    names, found = list(layers), {}
+    for name, given in (features or {}).items():
+        if name not in names:
+            raise DataError(
+                f"features were given for the layer {name!r}, which is not there; {did_you_mean(str(name), names)}"
+            )
+        try:
+            matrix = given
+            missing = None
+            if not sp.issparse(given):
+                matrix = np.array(given)
+                if matrix.ndim == 2 and matrix.dtype.kind == "f" and matrix.shape[1]:
+                    missing = np.isnan(matrix).all(axis=1)
+                    matrix[missing] = 0
+            matrix = checked_features(matrix, nodes)
+        except (DataError, TypeError, ValueError) as error:
+            raise DataError(f"layer {name!r}: {error}") from error
+        if missing is not None and missing.any():
+            matrix = matrix.copy()
+            matrix[missing] = np.nan
+            freeze_features(matrix)
+        found[name] = matrix
+    return MappingProxyType({name: found[name] for name in names if name in found})
+
+
+def missing_rows(matrix: Features) -> NDArray[np.bool_]:
+    """Which nodes have no features in a layer: rows of nothing but NaN."""
+    if not isinstance(matrix, np.ndarray) or not matrix.shape[1]:
+        return np.zeros(matrix.shape[0], dtype=bool)
+    return np.isnan(matrix[:, 0])
+
+
 def freeze_features(matrix: Features | None) -> None:
     """Make a dense or sparse matrix read-only in place."""
     if matrix is None:
@@ -69,3 +107,10 @@ def same_features(left: Features | None, right: Features | None) -> bool:
         return same_values(left, right)
     difference: Any = sp.csr_array(left) - sp.csr_array(right)
     return not np.any(difference.data)
+
+
+def same_layer_features(left: Mapping[str, Features], right: Mapping[str, Features]) -> bool:
+    """Whether two graphs have the same features for the same layers."""
+    return left.keys() == right.keys() and all(
+        same_features(matrix, right[name]) for name, matrix in left.items()
+    )

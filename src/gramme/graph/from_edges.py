@@ -16,12 +16,14 @@ from gramme.graph.layer import Layer
 from gramme.graph.multilayer import MultilayerGraph
 
 ONLY_LAYER = "edges"
+#: The columns of edges that may join two layers.
+ENDS = frozenset({"source_layer", "target_layer"})
 
 
 def from_edges(
     edges: pd.DataFrame | Mapping[str, Any] | tuple[Any, ...],
     *,
-    directed: bool | Mapping[str, bool] = False,
+    directed: bool | Mapping[Any, bool] = False,
     nodes: Iterable[Any] | None = None,
     layers: Iterable[str] | None = None,
     node_sets: Mapping[str, Iterable[Any]] | None = None,
@@ -36,7 +38,9 @@ def from_edges(
     edges : DataFrame, mapping or tuple of arrays
         Columns ``layer`` (optional), ``source``, ``target`` and ``weight`` (optional): as a
         DataFrame, a mapping of arrays by these names, or a tuple of arrays
-        (layer, source, target[, weight]). Layer names become text.
+        (layer, source, target[, weight]). Layer names become text. With the columns
+        ``source_layer`` and ``target_layer`` in place of ``layer``, an edge may join two layers;
+        see :func:`gramme.graph.from_coupled_edges.from_coupled_edges`.
     directed : bool or mapping of layer name to bool
         Whether edges have a direction.
     nodes : iterable, optional
@@ -56,9 +60,22 @@ def from_edges(
     >>> from_edges((layers, ["Ann", "Bo", "Ann"], ["Bo", "Cy", "Cy"]))
     MultilayerGraph(3 nodes, 2 layers: chat 2 edges, lunch 1 edge)
     """
+    if isinstance(edges, (pd.DataFrame, Mapping)) and not ENDS.isdisjoint(edges.keys()):
+        from gramme.graph.from_coupled_edges import from_coupled_edges
+
+        return from_coupled_edges(
+            edges,
+            directed=directed,
+            nodes=nodes,
+            layers=layers,
+            node_sets=node_sets,
+            labels=labels,
+            features=features,
+            name=name,
+        )
     layer_column, source, target, weight = _columns(edges)
     codes, layer_names = _layer_codes(layer_column, len(source), layers)
-    index, start, end = _numbered(source, target, nodes)
+    index, start, end = numbered_ends(source, target, nodes)
     held = by_layer(node_sets or {}, layer_names, "node_sets")
     one_way = layer_directions(directed, layer_names)
     frame = MultilayerGraph({}, nodes=index)
@@ -75,7 +92,7 @@ def from_edges(
                 len(index),
                 start[rows],
                 end[rows],
-                None if weight is None else _weights(weight, rows, layer, source, target),
+                None if weight is None else row_weights(weight, rows, source, target),
                 directed=bool(one_way[layer]),
                 nodes=inside,
             )
@@ -142,7 +159,7 @@ def _layer_codes(
     return (lookup[codes] if codes.size else codes.astype(np.int64)), names
 
 
-def _numbered(
+def numbered_ends(
     source: Any, target: Any, nodes: Iterable[Any] | None
 ) -> tuple[pd.Index, NDArray[np.int64], NDArray[np.int64]]:
     """Node names, and both ends of the edges as positions among them."""
@@ -179,9 +196,10 @@ def _numbered(
     return index, places[: len(start)], places[len(start) :]
 
 
-def _weights(
-    weight: Any, rows: NDArray[np.int64], layer: str, source: Any, target: Any
+def row_weights(
+    weight: Any, rows: NDArray[np.int64], source: Any, target: Any
 ) -> NDArray[np.float64]:
+    """The weights of some rows, or an error that names the first bad one."""
     given = pd.Series(weight).iloc[rows]
     weights = pd.to_numeric(given, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))

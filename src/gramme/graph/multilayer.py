@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,19 +12,19 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from gramme.errors import DataError, did_you_mean
-from gramme.graph.arrays import (
-    frozen,
-    is_missing,
-    loose_index,
-    name_index,
-    node_count,
-    plain,
-    plain_list,
-    same_values,
-)
+from gramme.graph.align import aligned
+from gramme.graph.arrays import loose_index, name_index, node_count, plain, same_values
 from gramme.graph.builders import Builders
+from gramme.graph.coupling import Coupling, Pair, checked_couplings, with_coupling_layers
 from gramme.graph.edge_layer import EdgeLayer
-from gramme.graph.features import Features, checked_features, freeze_features, same_features
+from gramme.graph.features import (
+    Features,
+    checked_features,
+    checked_layer_features,
+    freeze_features,
+    same_features,
+    same_layer_features,
+)
 from gramme.graph.frozen import Frozen
 from gramme.graph.layer import Layer
 from gramme.graph.membership_layer import MembershipLayer
@@ -34,6 +34,9 @@ from gramme.graph.supra import supra_adjacency
 if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import HeteroData
+
+
+_MAPPINGS = ("layers", "couplings", "layer_features")
 
 
 class MultilayerGraph(Builders, Frozen):
@@ -50,8 +53,13 @@ class MultilayerGraph(Builders, Frozen):
         Distinct names of the nodes; 0, 1, 2, ... where not given.
     labels : sequence or mapping, optional
         A label per node in order, or by node name; any hashable value. None and NaN mean unknown.
-    features : array or sparse matrix, shape (nodes, columns), optional
-        Real attributes of the nodes, all finite.
+    features : array or sparse matrix, shape (nodes, columns), or a mapping, optional
+        Real attributes of the nodes, all finite. A mapping by layer name gives layers features of
+        their own, as ``layer_features`` does.
+    couplings : mapping of (layer, layer) to Coupling or arrays (source, target[, weight]), optional
+        Edges from a node in the first layer to a node in the second, by position.
+    layer_features : mapping of layer name to matrix, optional
+        Attributes that belong to one layer, a row per node; a row of nothing but NaN is missing.
     name : str, optional
         What to call the graph in reports.
     num_nodes : int, optional
@@ -66,6 +74,11 @@ class MultilayerGraph(Builders, Frozen):
     labels : array of object or None
         Aligned with ``nodes``, None where unknown.
     features : array, scipy CSR or None
+        Those that belong to no layer.
+    couplings : mapping of (str, str) to Coupling
+        Read-only; undirected ones under their layers in the graph's order.
+    layer_features : mapping of str to array or scipy CSR
+        Read-only.
 
     Examples
     --------
@@ -83,6 +96,8 @@ class MultilayerGraph(Builders, Frozen):
     labels: NDArray[np.object_] | None
     features: Features | None
     name: str | None
+    couplings: Mapping[Pair, Coupling]
+    layer_features: Mapping[str, Features]
 
     def __init__(
         self,
@@ -90,7 +105,9 @@ class MultilayerGraph(Builders, Frozen):
         *,
         nodes: Iterable[Any] | None = None,
         labels: Sequence[Any] | Mapping[Any, Any] | NDArray[Any] | pd.Series | None = None,
-        features: ArrayLike | sp.sparray | sp.spmatrix | None = None,
+        features: ArrayLike | sp.sparray | sp.spmatrix | Mapping[str, Any] | None = None,
+        couplings: Mapping[Pair, Any] | None = None,
+        layer_features: Mapping[str, Any] | None = None,
         name: str | None = None,
         num_nodes: int | None = None,
     ) -> None:
@@ -113,15 +130,23 @@ class MultilayerGraph(Builders, Frozen):
         self.nodes = name_index(nodes, num_nodes)
         self.layers = MappingProxyType(dict(layers))
         self.labels = None if labels is None else self.align(labels, "label")
+        if isinstance(features, Mapping):
+            layer_features = {**features, **(layer_features or {})}
+            features = None
         self.features = None if features is None else checked_features(features, self.nodes)
+        self.couplings = checked_couplings(couplings, self.layers, self.nodes)
+        self.layer_features = checked_layer_features(layer_features, self.layers, self.nodes)
         self.name = name
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"layers": dict(self.layers)}
+        return super().__getstate__() | {part: dict(getattr(self, part)) for part in _MAPPINGS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state | {"layers": MappingProxyType(state["layers"])})
-        freeze_features(self.features)
+        # A graph that was pickled before there were couplings has none
+        parts = {part: MappingProxyType(state.get(part, {})) for part in _MAPPINGS}
+        super().__setstate__(state | parts)
+        for matrix in (self.features, *self.layer_features.values()):
+            freeze_features(matrix)
 
     @property
     def _instead(self) -> str:
@@ -176,61 +201,44 @@ class MultilayerGraph(Builders, Frozen):
         return f"nodes are named {some}" + (", ..." if self.num_nodes > 3 else "")
 
     def align(self, values: Any, what: str = "value") -> NDArray[np.object_]:
-        """Values per node in node order, from a sequence in that order or a mapping by node name.
-
-        None, NaN and pandas' NA become None, and so do nodes a mapping leaves out; numpy's scalars
-        become Python's. A Series counts as a mapping by name unless its index is the default one
-        (0, 1, 2, ...) while the nodes have names of their own.
-        """
-        aligned = np.full(self.num_nodes, None, dtype=object)
-        if isinstance(values, pd.Series):
-            index = values.index
-            default = isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
-            if default and not isinstance(self.nodes, pd.RangeIndex):
-                values = values.to_numpy(dtype=object)
-            else:
-                if not values.index.is_unique:
-                    double = values.index[values.index.duplicated()][0]
-                    raise DataError(f"node {double!r} has more than one {what}")
-                values = dict(zip(values.index, values.to_numpy(dtype=object), strict=True))
-        if isinstance(values, Mapping):
-            listed = [plain(value) for value in values.values()]
-            places = self.positions(values.keys())
-        else:
-            if isinstance(values, (str, bytes, set, frozenset)) or not isinstance(values, Iterable):
-                raise DataError(f"{what}s must be a sequence or a mapping by node, not {values!r}")
-            shape = getattr(values, "shape", (0,))
-            if len(shape) != 1:
-                raise DataError(f"{what}s must be one-dimensional, not of shape {tuple(shape)}")
-            listed = plain_list(values)
-            if len(listed) != self.num_nodes:
-                raise DataError(f"{len(listed)} {what}s were given for {self.num_nodes} nodes")
-            places = np.arange(self.num_nodes)
-        for place, value in zip(places.tolist(), listed, strict=True):
-            if not is_missing(value):
-                try:
-                    hash(value)
-                except TypeError as error:
-                    name = plain(self.nodes[place])
-                    raise DataError(f"the {what} of node {name!r} is no value: {error}") from error
-                aligned[place] = value
-        return frozen(aligned)
+        """Values per node in node order, None where missing; see :func:`gramme.graph.align.aligned`."""
+        return aligned(self, values, what)
 
     # Other graphs made from this one
 
     def replace(self, **changes: Any) -> MultilayerGraph:
-        """The same graph with some parts exchanged: layers, nodes, labels, features or name."""
+        """The same graph with some parts exchanged: layers, nodes, labels, features, couplings, ...
+
+        Where layers are exchanged, couplings and features of layers that are gone go with them.
+        """
         parts: dict[str, Any] = {
             "layers": self.layers,
             "nodes": self.nodes,
             "labels": self.labels,
             "features": self.features,
             "name": self.name,
+            "couplings": self.couplings,
+            "layer_features": self.layer_features,
         }
         unknown = set(changes) - set(parts)
         if unknown:
             raise TypeError(f"replace() has no part {sorted(unknown)[0]!r}")
+        if isinstance(changes.get("features"), Mapping):
+            parts["layer_features"] = {}
+        kept = changes.get("layers", self.layers)
+        parts["couplings"] = {
+            pair: coupling
+            for pair, coupling in self.couplings.items()
+            if pair[0] in kept and pair[1] in kept
+        }
+        parts["layer_features"] = {
+            name: matrix for name, matrix in parts["layer_features"].items() if name in kept
+        }
         return MultilayerGraph(**(parts | changes))
+
+    def with_coupling_layers(self) -> MultilayerGraph:
+        """Every coupling as a layer ``A~B``; see :func:`gramme.graph.coupling.with_coupling_layers`."""
+        return with_coupling_layers(self)
 
     def select_layers(self, names: Iterable[str]) -> MultilayerGraph:
         """The graph with the named layers only, in the order given."""
@@ -257,6 +265,8 @@ class MultilayerGraph(Builders, Frozen):
             nodes=self.nodes[places],
             labels=None if self.labels is None else self.labels[places],
             features=None if self.features is None else self.features[places],
+            couplings={pair: each.subset(places) for pair, each in self.couplings.items()},
+            layer_features={name: each[places] for name, each in self.layer_features.items()},
             name=self.name,
             num_nodes=places.size,
         )
@@ -264,11 +274,11 @@ class MultilayerGraph(Builders, Frozen):
     # Looking at it
 
     def summary(self) -> pd.DataFrame:
-        """One row per layer: kind, nodes, edges, density, components and, with labels, homophily."""
+        """One row per layer and coupling: kind, nodes, edges, density, components, homophily of labels."""
         return summarise(self)
 
     def supra_adjacency(self) -> sp.csr_array:
-        """Adjacency of all layers' copies of the nodes, with pillar edges between a node's copies.
+        """Adjacency of all layers' copies of the nodes, with pillars between a node's copies and couplings.
 
         The copy of node i in layer l is row ``l * num_nodes + i``. Built explicitly, so for small
         graphs; the models work on the same graph without building it.
@@ -282,7 +292,7 @@ class MultilayerGraph(Builders, Frozen):
         return html(self)
 
     def __eq__(self, other: object) -> bool:
-        """Equal nodes, layers in order, labels and features; the graph's name does not count."""
+        """Equal nodes, layers in order, couplings, labels and features; the name does not count."""
         return (
             isinstance(other, MultilayerGraph)
             and same_values(self.nodes.to_numpy(), other.nodes.to_numpy())
@@ -290,6 +300,8 @@ class MultilayerGraph(Builders, Frozen):
             and all(layer == other.layers[name] for name, layer in self.layers.items())
             and same_values(self.labels, other.labels)
             and same_features(self.features, other.features)
+            and dict(self.couplings) == dict(other.couplings)
+            and same_layer_features(self.layer_features, other.layer_features)
         )
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays; compare with ==
@@ -306,11 +318,11 @@ class MultilayerGraph(Builders, Frozen):
 
         return to_networkx(self, merged=merged)
 
-    def to_pyg(self) -> HeteroData:
+    def to_pyg(self, *, groups: Literal["edges", "nodes"] = "edges") -> HeteroData:
         """A HeteroData with one relation per layer; see :func:`gramme.graph.exchange_pyg.to_pyg`."""
         from gramme.graph.exchange_pyg import to_pyg
 
-        return to_pyg(self)
+        return to_pyg(self, groups=groups)
 
 
 def sorted_labels(labels: Iterable[Any]) -> list[Any]:
@@ -322,4 +334,4 @@ def sorted_labels(labels: Iterable[Any]) -> list[Any]:
         return sorted(distinct, key=lambda label: (type(label).__name__, str(label)))
 
 
-__all__ = ["EdgeLayer", "Layer", "MembershipLayer", "MultilayerGraph", "sorted_labels"]
+__all__ = ["Coupling", "EdgeLayer", "Layer", "MembershipLayer", "MultilayerGraph", "sorted_labels"]

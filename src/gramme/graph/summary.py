@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from gramme.graph.coupling import BETWEEN
 from gramme.graph.edge_layer import EdgeLayer
 from gramme.graph.layer import Layer
 from gramme.graph.membership_layer import MembershipLayer
@@ -25,7 +26,7 @@ SUMMARY = ["kind", "nodes", "edges", "groups", "directed", "weighted", "density"
 
 
 def summarise(graph: MultilayerGraph) -> pd.DataFrame:
-    """One row per layer.
+    """One row per layer, then one per coupling, named ``A~B``.
 
     ``density`` is the share of possible edges that exist among the nodes present;
     ``components`` counts connected pieces among the nodes present, isolated ones included;
@@ -47,6 +48,23 @@ def summarise(graph: MultilayerGraph) -> pd.DataFrame:
             "directed": layer.directed,
             "weighted": layer.weighted,
             "density": density(layer),
+            "components": components(layer),
+        }
+        if classes is not None:
+            row["homophily"] = homophily(layer, classes)
+        rows.append(row)
+    for (first, second), coupling in graph.couplings.items():
+        pairs = graph.layers[first].num_present * graph.layers[second].num_present
+        layer = coupling.to_layer()
+        row = {
+            "layer": f"{first}{BETWEEN}{second}",
+            "kind": "coupling",
+            "nodes": layer.num_present,
+            "edges": coupling.num_edges,
+            "groups": None,
+            "directed": coupling.directed,
+            "weighted": coupling.weighted,
+            "density": coupling.num_edges / pairs if pairs else float("nan"),
             "components": components(layer),
         }
         if classes is not None:
@@ -115,6 +133,13 @@ def describe(graph: MultilayerGraph) -> str:
     words = [_plural(graph.num_nodes, "node"), _plural(graph.num_layers, "layer")]
     if parts:
         words[-1] += ": " + ", ".join(parts)
+    if graph.couplings:
+        named = [
+            f"{first}{BETWEEN}{second} {_plural(coupling.num_edges, 'edge')}"
+            for (first, second), coupling in list(graph.couplings.items())[:4]
+        ]
+        more = ", ..." if len(graph.couplings) > 4 else ""
+        words.append(_plural(len(graph.couplings), "coupling") + ": " + ", ".join(named) + more)
     if graph.labels is not None:
         known = sum(label is not None for label in graph.labels)
         words.append(
@@ -122,6 +147,11 @@ def describe(graph: MultilayerGraph) -> str:
         )
     if graph.features is not None:
         words.append(_plural(graph.features.shape[1], "feature"))
+    if graph.layer_features:
+        columns = sum(matrix.shape[1] for matrix in graph.layer_features.values())
+        words.append(
+            f"{_plural(columns, 'feature')} of {_plural(len(graph.layer_features), 'layer')}"
+        )
     title = f"{graph.name!r}, " if graph.name else ""
     return f"MultilayerGraph({title}{', '.join(words)})"
 

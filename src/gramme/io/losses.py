@@ -64,6 +64,7 @@ def as_text(
     directions: bool = True,
     labels: bool = True,
     features: bool = True,
+    couplings: bool = False,
 ) -> TextGraph:
     """The graph as text for a format that can hold what the flags say; warns of what it cannot."""
     if groups:
@@ -79,6 +80,11 @@ def as_text(
             )
     if not presence and not all(layer.holds_all_nodes for layer in layers.values()):
         lossy(format_name, "which nodes are absent from a layer; every layer will hold all nodes")
+    if graph.couplings and not couplings:
+        named = ", ".join(f"{a!r} and {b!r}" for a, b in list(graph.couplings)[:3])
+        lossy(format_name, f"couplings between layers ({named})")
+    if graph.layer_features:
+        lossy(format_name, "the features of single layers; the format 'npz' does")
     if not weights and any(layer.weighted for layer in layers.values()):
         lossy(format_name, "weights")
     if not directions and any(layer.directed for layer in layers.values()):

@@ -38,7 +38,7 @@ class TestNpz(FormatCase):
         raise AssertionError(error)
 
 
-@given(graph=multilayer_graphs(weighted_groups=None))
+@given(graph=multilayer_graphs(weighted_groups=None, couplings=None, layer_features=None))
 def test_everything_comes_back_also_mapped(graph):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "g.npz"

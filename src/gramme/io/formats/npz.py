@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramme.errors import DataError, FileFormatError
-from gramme.graph import Layer, MembershipLayer, MultilayerGraph
+from gramme.graph import Coupling, Layer, MembershipLayer, MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.formats.npz_names import bytes_array, put_names, take_names
 from gramme.io.labels import read_labels
@@ -48,14 +48,16 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     }
     if graph.labels is not None:
         _put_labels(members, graph.labels)
-    if isinstance(graph.features, np.ndarray):
-        header["features"], members["features"] = "dense", graph.features
-    elif graph.features is not None:
-        header["features"] = "sparse"
-        matrix = graph.features
-        members["features.shape"] = np.array(matrix.shape, dtype=np.int64)
-        for part in ("data", "indices", "indptr"):
-            members[f"features.{part}"] = getattr(matrix, part)
+    if graph.features is not None:
+        header["features"] = _put_matrix(members, "features", graph.features)
+    if header["version"] > 1:
+        header["couplings"] = [
+            _put_coupling(members, k, *item) for k, item in enumerate(graph.couplings.items())
+        ]
+        header["layer_features"] = [
+            {"layer": name, "features": _put_matrix(members, f"layer_features{k}", matrix)}
+            for k, (name, matrix) in enumerate(graph.layer_features.items())
+        ]
     head = json.dumps(header).encode("ascii")
 
     def fill(file: BinaryIO) -> None:
@@ -69,11 +71,35 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
 
 
 def _version(graph: MultilayerGraph) -> int:
-    """1 where an older gramme can read all of the graph, 2 where it has weighted memberships."""
-    weighted = (
+    """1 where an older gramme can read all of the graph; 2 with weighted memberships, couplings, features of layers."""
+    weighted = any(
         isinstance(layer, MembershipLayer) and layer.weighted for layer in graph.layers.values()
     )
-    return 2 if any(weighted) else 1
+    return 2 if weighted or graph.couplings or graph.layer_features else 1
+
+
+def _put_matrix(members: dict[str, Any], key: str, matrix: Any) -> str:
+    """Store a matrix under the key and say of which kind it is."""
+    if isinstance(matrix, np.ndarray):
+        members[key] = matrix
+        return "dense"
+    members[f"{key}.shape"] = np.array(matrix.shape, dtype=np.int64)
+    for part in ("data", "indices", "indptr"):
+        members[f"{key}.{part}"] = getattr(matrix, part)
+    return "sparse"
+
+
+def _put_coupling(
+    members: dict[str, Any], number: int, pair: tuple[str, str], coupling: Coupling
+) -> dict[str, Any]:
+    for part in ("source", "target", "weight"):
+        if getattr(coupling, part) is not None:
+            members[f"coupling{number}.{part}"] = getattr(coupling, part)
+    return {
+        "layers": list(pair),
+        "directed": coupling.directed,
+        "weighted": coupling.weighted,
+    }
 
 
 def _put_labels(members: dict[str, Any], labels: Any) -> None:
@@ -187,9 +213,31 @@ def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
     if len(layers) != len(header["layers"]):
         raise ValueError("two layers have the same name")
     labels = _labels(archive, size) if header["labels"] else None
-    features = _features(archive, header["features"], mapped)
+    features = _features(archive, "features", header["features"], mapped)
     name = header.get("name")
-    return restored_graph(layers, nodes, labels, features, None if name is None else _text(name))
+    graph = restored_graph(layers, nodes, labels, features, None if name is None else _text(name))
+    if not header.get("couplings") and not header.get("layer_features"):
+        return graph
+    return graph.replace(
+        couplings={
+            (_text(facts["layers"][0]), _text(facts["layers"][1])): _coupling(
+                archive, f"coupling{number}", facts, size
+            )
+            for number, facts in enumerate(header["couplings"])
+        },
+        layer_features={
+            _text(facts["layer"]): _features(
+                archive, f"layer_features{number}", facts["features"], mapped
+            )
+            for number, facts in enumerate(header["layer_features"])
+        },
+    )
+
+
+def _coupling(archive: ArrayReader, key: str, facts: Any, size: int) -> Coupling:
+    weight = archive.array(f"{key}.weight", "f") if facts["weighted"] is True else None
+    source, target = archive.array(f"{key}.source", "i"), archive.array(f"{key}.target", "i")
+    return Coupling(size, source, target, weight, directed=facts["directed"] is True)
 
 
 def _text(value: object) -> str:
@@ -228,16 +276,16 @@ def _layer(archive: ArrayReader, key: str, facts: Any, size: int, mapped: bool) 
     return restored_edges(size, source, target, weight, facts["directed"] is True, present)
 
 
-def _features(archive: ArrayReader, kind: object, mapped: bool) -> Any:
+def _features(archive: ArrayReader, key: str, kind: object, mapped: bool) -> Any:
     if kind is None:
         return None
     if kind == "dense":
-        return archive.array("features", "f", 2, mapped=mapped)
+        return archive.array(key, "f", 2, mapped=mapped)
     if kind != "sparse":
         raise ValueError(f"features of the unknown kind {kind!r}")
-    shape = archive.array("features.shape", "i").tolist()
+    shape = archive.array(f"{key}.shape", "i").tolist()
     parts = [
-        archive.array(f"features.{part}", numbers, mapped=mapped)
+        archive.array(f"{key}.{part}", numbers, mapped=mapped)
         for part, numbers in (("data", "f"), ("indices", "i"), ("indptr", "i"))
     ]
     matrix = sp.csr_array(tuple(parts), shape=tuple(shape))

@@ -1,0 +1,207 @@
+"""Several kinds of node: relations and paths are membership layers of the target, equal to the explicit meta-paths."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gramme.errors import DataError, GrammeWarning
+from gramme.graph import EdgeLayer, MultilayerGraph
+
+from_relations = MultilayerGraph.from_relations
+
+WRITTEN = [("p1", "Ann"), ("p1", "Bo"), ("p2", "Bo"), ("p3", "Cy"), ("p4", "Bo")]
+SHOWN = [("p1", "KDD"), ("p2", "ICML"), ("p3", "KDD"), ("p4", "ICML")]
+RELATIONS = {("paper", "author"): WRITTEN, ("paper", "venue"): SHOWN}
+
+
+def test_relations_of_the_target_are_its_layers():
+    graph = from_relations(RELATIONS, target="paper", labels={"p1": "x"})
+    assert graph.nodes.tolist() == ["p1", "p2", "p3", "p4"]
+    assert list(graph.layers) == ["author", "venue"]
+    assert list(graph.layers["author"].group_names) == ["Ann", "Bo", "Cy"]
+    assert graph.layers["author"].to_edges() == EdgeLayer(4, [0, 0, 1], [1, 3, 3])
+    assert not graph.layers["author"].weighted
+    assert list(graph.labels) == ["x", None, None, None]
+
+
+def test_a_kind_behind_another_is_reached_by_a_weighted_path():
+    graph = from_relations(RELATIONS, target="author")
+    assert list(graph.layers) == ["paper", "venue"]
+    venue = graph.layers["venue"]
+    assert list(venue.group_names) == ["KDD", "ICML"]
+    assert venue.incidence().toarray().tolist() == [[1, 0], [1, 2], [1, 0]]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4)), min_size=1, max_size=15),
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2)), min_size=1, max_size=10),
+)
+def test_a_path_equals_the_explicit_meta_path(written, shown):
+    relations = {("paper", "author"): np.array(written), ("paper", "venue"): np.array(shown)}
+    papers = sorted({p for p, _ in (*written, *shown)})
+    nodes = {"paper": papers, "author": range(5), "venue": range(3)}
+    graph = from_relations(relations, target="author", nodes=nodes)
+    times = np.zeros((5, 3))
+    for author in range(5):
+        for venue in range(3):
+            times[author, venue] = len(
+                {p for p in papers if (p, author) in written and (p, venue) in shown}
+            )
+    explicit = times @ times.T
+    np.fill_diagonal(explicit, 0)
+    assert np.array_equal(graph.layers["venue"].to_scipy().toarray(), explicit)
+
+
+def test_all_forms_of_pairs_are_the_same():
+    numbers = [(0, 1), (0, 2), (3, 2)]
+    weighted = [(0, 1, 2.0), (0, 2, 1.0), (3, 2, 0.5)]
+    forms = [
+        weighted,
+        np.array(weighted),
+        pd.DataFrame(weighted),
+        pd.DataFrame(weighted, columns=["target", "source", "weight"])[
+            ["source", "target", "weight"]
+        ],
+    ]
+    made = [from_relations({("a", "b"): form}, target="a") for form in forms[:3]]
+    assert made[0] == made[1] == made[2]
+    turned = from_relations({("b", "a"): forms[3]}, target="a")
+    assert turned.layers["b"] == made[0].layers["b"]
+    sparse = sp.coo_array(([2.0, 1.0, 0.5], ([0, 0, 3], [1, 2, 2])))
+    again = from_relations({("a", "b"): sparse}, target="a")
+    assert again.layers["b"] == made[0].layers["b"]
+    plain = from_relations({("a", "b"): numbers}, target="a")
+    assert not plain.layers["b"].weighted
+
+
+def test_relations_within_the_target_are_edge_layers():
+    relations = {**RELATIONS, ("paper", "cites", "paper"): [("p1", "p2"), ("p3", "p1")]}
+    graph = from_relations(relations, target="paper", directed={"cites": True})
+    assert list(graph.layers) == ["cites", "author", "venue"]
+    assert graph.layers["cites"] == EdgeLayer(4, [0, 2], [1, 0], directed=True)
+
+
+def test_named_paths_replace_the_default_ones():
+    graph = from_relations(RELATIONS, target="author", paths=[("author", "paper", "venue")])
+    assert list(graph.layers) == ["venue"]
+    whole = ("author", "paper", "venue", "paper", "author")
+    assert from_relations(RELATIONS, target="author", paths=[whole]) == graph
+    turned = from_relations(RELATIONS, target="author", paths=[("venue", "paper", "author")])
+    assert turned == graph
+
+
+def test_several_relations_between_two_kinds_are_told_apart():
+    relations = {
+        ("paper", "first", "author"): [("p1", "Ann")],
+        ("paper", "last", "author"): [("p1", "Bo"), ("p2", "Ann")],
+    }
+    graph = from_relations(relations, target="paper")
+    assert list(graph.layers) == ["first", "last"]
+    assert graph.layers["last"].num_memberships == 2
+
+
+def test_attributes_of_other_kinds_are_averaged_along_the_relations():
+    features = {
+        "paper": {"p1": [1.0], "p2": [2.0], "p3": [3.0], "p4": [4.0]},
+        "author": pd.DataFrame([[0.0, 1], [2, 3], [4, 5]], index=["Ann", "Bo", "Cy"]),
+        "venue": np.array([[10.0], [20.0]]),
+    }
+    graph = from_relations(RELATIONS, target="paper", features=features)
+    assert graph.features.tolist() == [[1], [2], [3], [4]]
+    assert graph.layer_features["author"].tolist() == [[1, 2], [2, 3], [4, 5], [2, 3]]
+    assert graph.layer_features["venue"].tolist() == [[10], [20], [10], [20]]
+    authors = from_relations(RELATIONS, target="author", features=features)
+    assert authors.features.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert np.allclose(authors.layer_features["venue"].ravel(), [10, 50 / 3, 10])
+    alone = from_relations(RELATIONS, target="author", nodes=["Ann", "Bo", "Cy", "Di"])
+    assert alone.layers["paper"].num_present == 3
+    named = ["Ann", "Bo", "Cy", "Di"]
+    only = from_relations(
+        RELATIONS,
+        target="author",
+        nodes=named,
+        paths=[("author", "paper", "venue")],
+        features={"paper": features["paper"]},
+    )
+    assert np.allclose(only.layer_features["venue"][:3].ravel(), [1, 7 / 3, 3])
+    assert np.isnan(only.layer_features["venue"][3]).all()
+
+
+def test_sparse_attributes_stay_sparse():
+    eye = sp.eye_array(2, format="csr")
+    graph = from_relations(RELATIONS, target="paper", features={"venue": eye})
+    assert sp.issparse(graph.layer_features["venue"])
+    assert graph.layer_features["venue"].toarray().argmax(axis=1).tolist() == [0, 1, 0, 1]
+
+
+def test_whole_numbers_are_positions_where_features_say_how_many():
+    graph = from_relations(
+        {("a", "b"): np.array([[0, 0], [2, 0]])}, target="a", features=np.ones((4, 2))
+    )
+    assert graph.num_nodes == 4
+    assert graph.layers["b"].num_present == 2
+
+
+@pytest.mark.parametrize(
+    ("relations", "options", "problem"),
+    [
+        (
+            RELATIONS,
+            {"target": "papers"},
+            "no relation has the target kind 'papers'; did you mean 'paper'",
+        ),
+        (
+            {**RELATIONS, ("x", "y"): [(1, 2)]},
+            {"target": "paper"},
+            "x-y never reaches the target 'paper'",
+        ),
+        (
+            RELATIONS,
+            {"target": "paper", "paths": [("paper", "auhtor")]},
+            "unknown kind 'auhtor'; did you",
+        ),
+        (
+            RELATIONS,
+            {"target": "paper", "paths": [("author", "venue")]},
+            "does not start at the target",
+        ),
+        (RELATIONS, {"target": "author", "paths": [("author", "venue")]}, "but no relation does"),
+        (
+            RELATIONS,
+            {"target": "author", "paths": [("author", "paper", "venue", "author")]},
+            "comes back another way",
+        ),
+        (RELATIONS, {"target": "paper", "features": {"authors": [[1]]}}, "unknown kind 'authors'"),
+        (
+            RELATIONS,
+            {"target": "paper", "features": {"author": [[1.0]]}},
+            "kind 'author': features of shape",
+        ),
+        (
+            RELATIONS,
+            {"target": "paper", "nodes": ["p1"]},
+            "names the paper 'p2', which is not among the 1",
+        ),
+        ({("a",): []}, {"target": "a"}, "between two kinds"),
+        ({("a", "b"): [(1, 2, 3, 4)]}, {"target": "a"}, "every row must be"),
+        ({("a", "b"): [(1, None)]}, {"target": "a"}, "row 0 has no target"),
+        ({("a", "b"): [(1, 2, 0)]}, {"target": "a"}, "row 0 has the weight 0"),
+        ({("a", "b"): "pairs"}, {"target": "a"}, "pairs must be a table"),
+        ({}, {"target": "a"}, "not empty"),
+    ],
+)
+def test_bad_input_ends_in_one_clear_message(relations, options, problem):
+    with pytest.raises(DataError, match=problem):
+        from_relations(relations, **options)
+
+
+def test_a_relation_too_far_away_is_told():
+    far = {**RELATIONS, ("venue", "country"): [("KDD", "US")]}
+    with pytest.warns(GrammeWarning, match="venue-country is not used"):
+        graph = from_relations(far, target="author")
+    assert list(graph.layers) == ["paper", "venue"]
+    named = from_relations(far, target="author", paths=[("author", "paper", "venue", "country")])
+    assert named.layers["country"].sizes.tolist() == [3]
