@@ -134,3 +134,25 @@ def test_the_title_is_the_datas_name(payments: Path) -> None:
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "<title>majority on payments</title>" in page
     assert "<h1><bdi>payments</bdi></h1>" in page
+
+
+def test_predicting_for_strangers_is_said_marked_and_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    school, out, target = tmp_path, tmp_path / "out", tmp_path / "new.csv"
+    (school / "club.csv").write_text("layer,source,target\ntalk,A,B\ntalk,W,X\nplay,A,B\n")
+    (school / "labels.csv").write_text("node,label\nA,left\nW,right\n")
+    options = ["--labels", school / "labels.csv", "--method", "label-propagation", "--no-estimate"]
+    assert run("fit", school / "club.csv", *options, "--out", out) == 0
+    (school / "later.csv").write_text("layer,source,target\ntalk,A,N\nplay,Q,R\n")
+    assert run("predict", out, school / "later.csv", "--out", target) == 0
+    assert "2 of 4 nodes share no neighbour, group or feature" in capsys.readouterr().err
+    found = pd.read_csv(target).set_index("node")["basis"]
+    assert found.to_dict() == {"A": "neighbours", "N": "neighbours", "Q": "nothing", "R": "nothing"}
+    (school / "other.csv").write_text("layer,source,target\ntalk,P,Q\nplay,Q,R\n")
+    arguments = ["predict", out, school / "other.csv", "--out", school / "other-out.csv"]
+    assert run(*arguments) == 2
+    assert "none of the 3 nodes" in capsys.readouterr().err
+    assert not (school / "other-out.csv").exists()
+    assert run(*arguments, "--allow-unknown") == 0
+    assert pd.read_csv(school / "other-out.csv")["basis"].eq("nothing").all()

@@ -99,13 +99,18 @@ def predict(
     ],
     data: Data,
     target: Path = typer.Option(..., "--out", help="CSV file to write."),
+    allow_unknown: bool = typer.Option(
+        False, "--allow-unknown", help="Predict also where the model knows nothing of any node."
+    ),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace the file if it exists."),
     *,
     read: Reading,
 ) -> None:
     """Predict the nodes of DATA, which may be new, with a model that was fitted before.
 
-    After a fit on a table DATA is another table with the same columns; numbers are cut where they were cut then.
+    The last column, basis, says what a prediction rests on: neighbours, groups or features that the model knows, or
+    nothing. After a fit on a table DATA is another table with the same columns; numbers are cut where they were cut
+    then.
     """
     if target.is_dir():
         raise DataError(f"{target} is a folder; name a file to write, like {target / 'new.csv'}")
@@ -120,4 +125,4 @@ def predict(
         model = fit_steps.load(model_path)
         opened = open_again(data, fit_steps.table_record(model_path), read)
         opened.tell()
-        fit_steps.write_predictions(model, opened.graph, target)
+        fit_steps.write_predictions(model, opened.graph, target, allow_unknown=allow_unknown)

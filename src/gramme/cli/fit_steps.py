@@ -17,7 +17,7 @@ import typer
 from numpy.typing import NDArray
 
 from gramme._terminal import escape
-from gramme.cli.console import messages, out
+from gramme.cli.console import messages, note, out
 from gramme.cli.memory import bounded_memory
 from gramme.cli.settings import make_model
 from gramme.cli.showing import Show, print_result, printer
@@ -28,6 +28,7 @@ from gramme.evaluation.cross_validation import VERY_LARGE
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier, load, method
 from gramme.methods.attention.ensemble import EnsembleModel
+from gramme.methods.basis import NOTHING, prediction_basis
 from gramme.methods.labels import aligned_labels
 from gramme.report import (
     check_target,
@@ -232,10 +233,14 @@ def _watched_for_interrupt() -> Iterator[list[str]]:
         warnings.showwarning = shown
 
 
-def write_predictions(model: NodeClassifier, graph: MultilayerGraph, target: Path) -> None:
-    """Predict the nodes of a graph and write them; the file appears whole or not at all."""
+def write_predictions(
+    model: NodeClassifier, graph: MultilayerGraph, target: Path, *, allow_unknown: bool = False
+) -> None:
+    """Predict the nodes of a graph and write them, with what each rests on; the file appears whole or not at all."""
     with _bounded(graph):
         table = prediction_table(model, graph)
+        table["basis"] = prediction_basis(model, graph)
+    _say_who_is_unknown(int((table["basis"] == NOTHING).sum()), len(table), allow_unknown)
     temporary = target.with_name(f".{target.name[:100]}.part")
     try:
         write_csv(table, temporary)
@@ -245,6 +250,19 @@ def write_predictions(model: NodeClassifier, graph: MultilayerGraph, target: Pat
     finally:
         temporary.unlink(missing_ok=True)
     out.print(escape(f"{len(table):,} predictions in {target}"))
+
+
+def _say_who_is_unknown(strangers: int, nodes: int, allowed: bool) -> None:
+    what = "no neighbour, group or feature with what the model learned from"
+    if strangers == nodes and nodes and not allowed:
+        raise DataError(
+            f"none of the {nodes:,} nodes can be told from another: they share {what}, so all would get much the same "
+            "guess. Give data that have nodes or groups in common with those of the fit, or add --allow-unknown"
+        )
+    if strangers:
+        note(
+            f"{strangers:,} of {nodes:,} nodes share {what}; what is predicted for them is a guess (basis: {NOTHING})"
+        )
 
 
 def table_record(model: Path) -> dict[str, Any] | None:

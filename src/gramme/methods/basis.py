@@ -1,0 +1,101 @@
+"""What a prediction for a node of another graph rests on: whom or what of it the model has met.
+
+A model knows the nodes of its fit by their names, and linear models know groups by theirs. A node that shares none of
+these, and has no features the model can read, is a stranger: whatever is predicted for it is a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.methods.base import NodeClassifier
+from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic
+from gramme.methods.linear.one_hot_logistic import OneHotLogistic
+from gramme.methods.linear.spectral_logistic import SpectralLogistic
+
+NEIGHBOURS, GROUPS, FEATURES, NOTHING = "neighbours", "groups", "features", "nothing"
+
+Flags = NDArray[np.bool_]
+
+
+def prediction_basis(model: NodeClassifier, graph: MultilayerGraph) -> NDArray[np.object_]:
+    """For each node of a graph what the model can go by, the first of these that holds.
+
+    ``"neighbours"``: it is a node of the fit, or edges lead to one over any number of steps. ``"groups"``: it is in a
+    group that the model learned about, or that leads to a node of the fit. ``"features"``: it has features and the
+    model reads them. ``"nothing"``: none of these.
+
+    Parameters
+    ----------
+    model : NodeClassifier
+        A fitted model.
+    graph : MultilayerGraph
+        With the layers of the fit; its nodes may be others.
+    """
+    graph = graph.select_layers(model.layers_)
+    met = np.asarray(graph.nodes.isin(model.nodes_), dtype=bool)
+    basis = np.full(graph.num_nodes, NOTHING, dtype=object)
+    if graph.features is not None and any(map(_reads_features, _parts(model))):
+        basis[:] = FEATURES
+    basis[_in_known_group(model, graph) | _reaching(graph, met, groups=True)] = GROUPS
+    basis[_reaching(graph, met, groups=False)] = NEIGHBOURS
+    return basis
+
+
+def _parts(model: NodeClassifier) -> Iterator[NodeClassifier]:
+    """The model and, of a mixture, its ingredients."""
+    yield model
+    for inner in getattr(model, "models_", {}).values():
+        yield from _parts(inner)
+
+
+def _reads_features(model: NodeClassifier) -> bool:
+    if isinstance(model, OneHotLogistic):
+        return bool(model.scale_.size)
+    return isinstance(model, NeighbourhoodLogistic) or getattr(model, "source_", None) in (
+        "given",
+        "both",
+    )
+
+
+def _in_known_group(model: NodeClassifier, graph: MultilayerGraph) -> Flags:
+    """Nodes in a group whose name a linear model has learned something about."""
+    found = np.zeros(graph.num_nodes, dtype=bool)
+    for part in _parts(model):
+        columns: list[Any] = []
+        if isinstance(part, OneHotLogistic):
+            columns = list(part.columns_)
+        elif isinstance(part, SpectralLogistic):
+            columns = [group.columns for group in part.profile_.groups.values()]
+        for one in columns:
+            layer = graph.layers[one.layer]
+            if isinstance(layer, MembershipLayer):
+                known = np.asarray(layer.group_names.isin(one.names), dtype=float)
+                found |= (layer.incidence() @ known) > 0
+    return found
+
+
+def _reaching(graph: MultilayerGraph, met: Flags, *, groups: bool) -> Flags:
+    """Nodes that were met, or from which edges, and perhaps groups, lead to one."""
+    blocks = [sp.csr_array((graph.num_nodes, graph.num_nodes))]
+    members = []
+    for layer in graph.layers.values():
+        if isinstance(layer, MembershipLayer):
+            members.append(layer.incidence())
+        else:
+            blocks.append(layer.to_scipy())
+    joined: Any = sum(blocks[1:], start=blocks[0])
+    if groups and members:  # a group is a place that leads from each member to all others
+        side = sp.hstack(members, format="csr")
+        joined = sp.block_array([[joined, side], [side.T, None]], format="csr")
+    _, part = connected_components(joined, directed=False)
+    part = part[: graph.num_nodes]
+    reached: Flags = np.bincount(part, weights=met, minlength=1)[part] > 0
+    return reached
