@@ -8,7 +8,18 @@ import torch
 from tests.methods.graphs import PINNED, planted
 
 from gramme import DataError, GrammeFusion, GrammeSG
-from gramme.methods import parameters as check
+from gramme.methods import METHODS
+from gramme.methods.parameters import (
+    SHARE,
+    Device,
+    Flag,
+    Names,
+    Number,
+    PerLayer,
+    WholeNumber,
+    check_parameters,
+    per_layer,
+)
 
 GRAPH = planted(12)
 WHOLE = ["feature_dim", "hidden_dim", "heads", "depth", "epochs", "ensemble", "patience"]
@@ -131,8 +142,49 @@ def test_devices_that_are_there(kind):
 
 
 def test_numbers_of_every_kind_are_numbers():
-    assert check.number("x", Fraction(1, 2), 0, 1) == 0.5
-    assert check.number("x", np.float32(0.5), 0, 1) == 0.5
-    assert check.number("x", np.int8(3), 0) == 3.0
-    assert check.whole("x", np.uint8(3)) == 3
-    assert check.flag("x", np.True_) is True
+    assert SHARE.check("x", Fraction(1, 2)) == 0.5
+    assert SHARE.check("x", np.float32(0.5)) == 0.5
+    assert Number(0).check("x", np.int8(3)) == 3.0
+    assert WholeNumber().check("x", np.uint8(3)) == 3
+    assert Flag().check("x", np.True_) is True
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_parameter_of_every_method_has_a_rule(name):
+    estimator = METHODS[name].estimator
+    assert set(estimator._all_rules()) == set(estimator().get_params())
+    assert "random_state" in estimator._all_rules()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_default_follows_its_rule(name):
+    estimator = METHODS[name].estimator
+    check_parameters(estimator._all_rules(), estimator().get_params())
+
+
+def test_a_device_of_another_machine_may_stand_in_a_file():
+    assert Device().check_saved("device", "cuda:99") == "cuda:99"
+    with pytest.raises(DataError, match="device must be text"):
+        Device().check_saved("device", 3)
+
+
+def test_names_are_a_list_of_known_words():
+    rule = Names(("a", "b"))
+    assert rule.check("ingredients", ("b", "a")) == ["b", "a"]
+    for wrong in ("a", [], 3, {"a": 1}):
+        with pytest.raises(DataError, match="must be a list of names"):
+            rule.check("ingredients", wrong)
+    with pytest.raises(DataError, match="ingredients cannot be 'c'"):
+        rule.check("ingredients", ["c"])
+
+
+def test_one_value_or_a_value_per_layer():
+    rule = PerLayer(WholeNumber())
+    assert rule.check("heads", 2) == 2
+    with pytest.raises(DataError, match=r"heads\['work'\] must be a whole number"):
+        rule.check("heads", {"work": 0})
+    assert per_layer("heads", 2, ["home", "work"]) == [2, 2]
+    with pytest.raises(DataError, match="there is no layer 'wrok'; did you mean 'work'"):
+        per_layer("heads", {"wrok": 1}, ["home", "work"])
+    with pytest.raises(DataError, match="says nothing about the layer 'work'"):
+        per_layer("heads", {"home": 1}, ["home", "work"])

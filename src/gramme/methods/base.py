@@ -1,29 +1,40 @@
-"""The face that every method shows: fit on a graph, predict for its nodes or for another graph's."""
+"""The interface that every method shares: fit on a graph, predict for its nodes or for another graph's.
+
+A method declares its ``parameter_rules`` and ``saved_fields`` and writes ``_fit``; everything else is here.
+"""
 
 from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from typing import Any, Self
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from gramme.errors import DataError, GrammeWarning, NotFittedError
 from gramme.graph import MultilayerGraph
-from gramme.graph.arrays import loose_index
-from gramme.methods.labels import KnownLabels
-from gramme.methods.saving import Learned, natural_array, plain, restored, write_model
+from gramme.methods.labels import KnownLabels, coded_labels, known_labels
+from gramme.methods.parameters import Flag, Rule, check_parameters, seed_from
+from gramme.methods.saved_fields import (
+    SavedArray,
+    SavedField,
+    SavedNames,
+    SavedTransduction,
+    SavedValue,
+    load_fields,
+    save_fields,
+)
+from gramme.methods.saving import Learned, MisfitError, write_model
 
 
-class NodeClassifier(BaseEstimator, ABC):
+class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A method that predicts the labels of a graph's nodes.
 
-    Follows scikit-learn: the constructor only stores, ``fit`` validates and returns self, what is learned ends in
+    It follows scikit-learn: the constructor only stores, ``fit`` validates and returns self, what is learned ends in
     ``_``, and ``get_params``, ``set_params`` and ``clone`` work.
 
     Attributes
@@ -38,7 +49,37 @@ class NodeClassifier(BaseEstimator, ABC):
         Class probabilities of the nodes of the graph it was fitted on.
     transduction_ : array
         A label for every node of that graph: the known one where there is one, else the predicted one.
+    interrupted_ : bool
+        Whether the fit was ended early with Ctrl-C, so that the model is less than was asked for.
+
+    Notes
+    -----
+    To write a method of your own, give a subclass
+
+    - ``parameter_rules``: for each parameter of the constructor a rule from :mod:`gramme.methods.parameters`;
+    - ``_fit(graph, known, seed)``: learn from the known labels and return the probabilities, (nodes, classes);
+    - ``saved_fields``: what ``_fit`` learned besides, from :mod:`gramme.methods.saved_fields`;
+    - ``_inductive_proba(graph)`` where it can predict for another graph.
+
+    Rules and fields of the base classes count as well and need not be repeated.
     """
+
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {}
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedNames("classes"),
+        SavedNames("layers"),
+        SavedNames("nodes"),
+        SavedArray(
+            "probabilities",
+            np.float32,
+            ("nodes", "classes"),
+            low=0,
+            high=1,
+            rows_sum_to_one=True,
+        ),
+        SavedTransduction(),
+        SavedValue("interrupted", Flag(), default=False),
+    )
 
     classes_: NDArray[Any]
     probabilities_: NDArray[np.float32]
@@ -46,8 +87,10 @@ class NodeClassifier(BaseEstimator, ABC):
     nodes_: pd.Index
     layers_: list[str]
     graph_: MultilayerGraph
+    interrupted_: bool
 
-    @abstractmethod
+    # Fitting
+
     def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
         """Learn from the labelled nodes of a graph.
 
@@ -57,15 +100,75 @@ class NodeClassifier(BaseEstimator, ABC):
         y : sequence, mapping or Series, optional
             Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels where not given.
         """
+        return self._run_fit(graph, y)
 
-    def twin(self) -> Self:
-        """An unfitted copy, to be fitted on a part of the same labels.
+    @abstractmethod
+    def _fit(
+        self, graph: MultilayerGraph, known: KnownLabels, seed: int
+    ) -> NDArray[np.floating[Any]]:
+        """Learn from known labels and return the class probabilities of all nodes, shape (nodes, classes).
 
-        A method may pass on a setting that was costly to choose, where it is a mere number or two: then what the copy
-        says of other labels is no more than slightly optimistic.
+        It may take further keyword arguments: what the method's own ``fit`` takes besides, and what
+        :meth:`_hand_down` gives to a copy.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph
+        known : KnownLabels
+            Positions of the labelled nodes, the number of each one's class, and the classes.
+        seed : int
+            From ``random_state``.
         """
+
+    def _run_fit(self, graph: Any, y: Any = None, **options: Any) -> Self:
+        """Everything around ``_fit``: check, align the labels, seed, forget an earlier fit, store the result.
+
+        A ``fit`` that takes further arguments passes them on to its ``_fit`` through this.
+        """
+        graph = self._check_graph(graph)
+        check_parameters(self._all_rules(), self.get_params(deep=False))
+        self._check_parameters(graph)
+        known = y if isinstance(y, KnownLabels) else known_labels(graph, y)
+        seed = seed_from(getattr(self, "random_state", None))
+        self._begin(graph, known)
+        self._finish(self._fit(graph, known, seed, **options), known)
+        return self
+
+    def _check_parameters(self, graph: MultilayerGraph) -> None:
+        """Refuse parameters that do not go together, or not with this graph; rules see one parameter at a time."""
+
+    def fit_copy(self, graph: MultilayerGraph, y: Any = None) -> Self:
+        """Fit a copy of this fitted model on a part of the same labels, as a cross-validation does.
+
+        A method may hand down to the copy what takes long and needs no labels, and settings that were costly to
+        choose: what the copy predicts for other labels is then no more than slightly optimistic.
+        """
+        self._check_fitted()
         copy: Self = clone(self)
-        return copy
+        return copy._run_fit(graph, y, **self._hand_down(graph))
+
+    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+        """Options for the ``_fit`` of a copy on a graph."""
+        return {}
+
+    def _begin(self, graph: MultilayerGraph, known: KnownLabels) -> None:
+        """Store what a fit starts from, and forget an earlier fit: a fit that fails leaves nothing half-true behind."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        self.classes_ = known.classes
+        self.nodes_ = graph.nodes
+        self.layers_ = list(graph.layers)
+        self.graph_ = graph
+        self.interrupted_ = False
+
+    def _finish(self, probabilities: NDArray[np.floating[Any]], known: KnownLabels) -> None:
+        """Store the result of a fit."""
+        self.probabilities_ = probabilities.astype(np.float32, copy=False)
+        labels = self.classes_[self.probabilities_.argmax(axis=1)]
+        labels[known.nodes] = self.classes_[known.codes]
+        self.transduction_ = labels
+
+    # Predicting
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         """Class probabilities for the nodes of another graph, whose layers have been checked."""
@@ -90,57 +193,74 @@ class NodeClassifier(BaseEstimator, ABC):
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
+    def score(self, graph: MultilayerGraph | None = None, y: Any = None) -> float:
+        """The accuracy on labelled nodes: the share of them whose label is predicted.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph, optional
+            Another graph than the fitted one.
+        y : sequence, mapping or Series, optional
+            Labels in node order or by node name; nodes without one do not count, and a class the model has never seen
+            counts as wrong. For another graph, that graph's own labels where not given. For the fitted graph they must
+            be given: labels the model has learned from say nothing about its accuracy.
+        """
+        self._check_fitted()
+        if graph is None and y is None:
+            raise DataError("pass y: labels of nodes that the model has not learned from")
+        if graph is None and not hasattr(self, "graph_"):
+            raise DataError("a loaded model does not hold the graph it was fitted on; pass it")
+        target = self.graph_ if graph is None else self._check_graph(graph)
+        nodes, codes = coded_labels(target, y, self.classes_, "test", strict=False)
+        found = self.predict_proba(graph).argmax(axis=1)[nodes]
+        return float((found == codes).mean())
+
+    # Saving
+
     def save(self, path: Any) -> None:
         """Write the fitted model to a safetensors file; :func:`gramme.load` reads it back."""
         self._check_fitted()
         write_model(path, type(self).__name__, self.get_params(), self._learned())
 
-    def _begin(self, graph: MultilayerGraph, known: KnownLabels) -> None:
-        """Store what a fit starts from, and forget an earlier fit: a fit that fails leaves nothing half-true behind."""
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
-        self.classes_ = known.classes
-        self.nodes_ = graph.nodes
-        self.layers_ = list(graph.layers)
-        self.graph_ = graph
-
-    def _finish(self, probabilities: NDArray[np.floating[Any]], known: KnownLabels) -> None:
-        """Store the result of a fit."""
-        self.probabilities_ = probabilities.astype(np.float32, copy=False)
-        labels = self.classes_[self.probabilities_.argmax(axis=1)]
-        labels[known.nodes] = self.classes_[known.codes]
-        self.transduction_ = labels
-
     def _learned(self) -> Learned:
-        """What a model file must hold; methods that learn more add to it."""
-        classes = self.classes_.tolist()
-        number = {label: position for position, label in enumerate(classes)}
-        labels = [number[label] for label in self.transduction_.tolist()]
-        record = {
-            "classes": [plain(label, "a class") for label in classes],
-            "layers": self.layers_,
-            "nodes": [_plain_name(name) for name in self.nodes_],
-        }
-        tensors = {
-            "probabilities": torch.from_numpy(self.probabilities_),
-            "transduction": torch.tensor(labels, dtype=torch.int32),
-        }
-        return Learned(record, tensors)
+        """What a model file holds."""
+        return save_fields(self._all_fields(), self)
 
-    def _restore(self, learned: Learned) -> None:
-        """Take over what a model file holds."""
-        record, tensors = learned.record, learned.tensors
-        self.classes_ = natural_array(restored(record["classes"]))
-        self.layers_ = list(record["layers"])
-        self.nodes_ = loose_index(restored(record["nodes"]))
-        self.probabilities_ = tensors["probabilities"].numpy()
-        labels = tensors["transduction"].numpy()
-        shape = (len(self.nodes_), len(self.classes_))
-        if self.probabilities_.shape != shape or self.probabilities_.dtype != np.float32:
-            raise ValueError("the probabilities do not match the nodes and classes")
-        if labels.shape != shape[:1] or (labels < 0).any():
-            raise ValueError("the labels do not match the nodes")
-        self.transduction_ = self.classes_[labels]
+    @classmethod
+    def _restored(cls, parameters: Mapping[str, Any], learned: Learned) -> Self:
+        """A fitted model from what its file holds, or a MisfitError that names what does not fit."""
+        known = cls._get_param_names()
+        rules = cls._all_rules()
+        for name, value in parameters.items():
+            if name not in known:
+                raise MisfitError(f"{cls.__name__} has no parameter {name!r}")
+            if name in rules:
+                try:
+                    rules[name].check_saved(name, value)
+                except DataError as error:
+                    raise MisfitError(str(error)) from error
+        model = cls(**parameters)
+        load_fields(cls._all_fields(), model, learned)
+        model._check_loaded()
+        return model
+
+    def _check_loaded(self) -> None:
+        """Raise :class:`~gramme.methods.saving.MisfitError` where the fields of a file do not go together."""
+
+    # What a method declares, with what its base classes declare
+
+    @classmethod
+    def _all_rules(cls) -> dict[str, Rule]:
+        found: dict[str, Rule] = {}
+        for kind in reversed(cls.__mro__):
+            found |= vars(kind).get("parameter_rules", {})
+        return found
+
+    @classmethod
+    def _all_fields(cls) -> list[SavedField]:
+        return [
+            field for kind in reversed(cls.__mro__) for field in vars(kind).get("saved_fields", ())
+        ]
 
     def __dir__(self) -> Iterable[str]:
         # not by looking at every value, as BaseEstimator does: some are computed when asked for
@@ -176,11 +296,3 @@ class NodeClassifier(BaseEstimator, ABC):
             )
         chosen: MultilayerGraph = graph.select_layers(self.layers_)
         return chosen
-
-
-def _plain_name(name: Any) -> Any:
-    """A node's name as JSON can hold it: text, numbers and tuples of them, anything else as its text."""
-    try:
-        return plain(name, "a node's name")
-    except DataError:
-        return str(name)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
-from gramme.methods.labels import known_labels
-from gramme.methods.saving import Learned
+from gramme.methods.labels import KnownLabels
+from gramme.methods.parameters import RandomState, Rule
 
 
 class Majority(NodeClassifier):
     """Predict the most frequent training class, with the class frequencies as probabilities.
 
     It looks at no layer, so it works on any graph and for any other graph; of equally frequent classes it takes the
-    first. Cost: none to speak of. It has no settings.
+    first. It takes no time to speak of.
+
+    Parameters
+    ----------
+    random_state : int, numpy generator or None, default=None
+        Changes nothing here; every method takes one.
 
     Attributes
     ----------
@@ -35,21 +41,23 @@ class Majority(NodeClassifier):
     (['B', 'L', 'R'], [0.08, 0.46, 0.46])
     """
 
-    frequencies_: NDArray[np.float32]
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"random_state": RandomState()}
 
-    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
-        graph = self._check_graph(graph)
-        known = known_labels(graph, y)
-        self._begin(graph, known)
-        counts = np.bincount(known.codes, minlength=len(self.classes_))
-        self.frequencies_ = (counts / counts.sum()).astype(np.float32)
-        self._finish(self._inductive_proba(graph), known)
-        return self
+    def __init__(self, *, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+    @property
+    def frequencies_(self) -> NDArray[np.float32]:
+        """Share of each class in the training labels, which is what it predicts for every node."""
+        self._check_fitted()
+        shares: NDArray[np.float32] = self.probabilities_[0].copy()
+        return shares
+
+    def _fit(
+        self, graph: MultilayerGraph, known: KnownLabels, seed: int
+    ) -> NDArray[np.floating[Any]]:
+        counts = np.bincount(known.codes, minlength=len(known.classes))
+        return np.tile((counts / counts.sum()).astype(np.float32), (graph.num_nodes, 1))
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         return np.tile(self.frequencies_, (graph.num_nodes, 1))
-
-    def _restore(self, learned: Learned) -> None:
-        super()._restore(learned)
-        # every row holds the frequencies; a model fitted on a graph has at least two
-        self.frequencies_ = self.probabilities_[0].copy()

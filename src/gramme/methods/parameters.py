@@ -1,9 +1,15 @@
-"""Checks of estimator parameters: each says what was given and what would be right."""
+"""Rules for the parameters of a method: what a parameter may be, and what the error says when it is not.
+
+A method declares its rules as ``parameter_rules``, a mapping from the name of a parameter to one of the rules below.
+``fit`` checks them all before it looks at anything else, and so does :func:`gramme.load`.
+"""
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,46 +18,221 @@ import torch
 from gramme.errors import DataError, did_you_mean
 
 
-def whole(name: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise DataError(f"{name} must be a whole number of at least {least}, not {value!r}")
-    return int(value)
+class Rule(ABC):
+    """What a parameter may be."""
+
+    @abstractmethod
+    def check(self, name: str, value: Any) -> Any:
+        """The value in its plain Python type, or a :class:`~gramme.DataError` that says what would be right."""
+
+    def check_saved(self, name: str, value: Any) -> Any:
+        """The same for a value from a model file, which may have been written on another machine."""
+        return self.check(name, value)
 
 
-def number(
-    name: str, value: Any, low: float, high: float = np.inf, *, open_low: bool = False
-) -> float:
-    """A finite number between two bounds; the upper one is not included."""
-    try:
-        real = float(value) if isinstance(value, numbers.Real) else np.nan
-    except OverflowError:
-        real = np.nan
-    inside = real < high and (low < real if open_low else low <= real)
-    if isinstance(value, bool) or not inside:
-        sign = "more than" if open_low else "at least"
-        bound = "" if high == np.inf else f" and less than {high:g}"
-        raise DataError(f"{name} must be a number of {sign} {low:g}{bound}, not {value!r}")
-    return real
+@dataclass(frozen=True)
+class WholeNumber(Rule):
+    """A whole number, at least ``least``.
+
+    >>> WholeNumber().check("epochs", 40)
+    40
+    """
+
+    least: int = 1
+
+    def check(self, name: str, value: Any) -> int:
+        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        if not whole or value < self.least:
+            raise DataError(
+                f"{name} must be a whole number of at least {self.least}, not {value!r}"
+            )
+        return int(value)
 
 
-def choice(name: str, value: Any, known: Iterable[str | None]) -> Any:
-    """One of the known words, or None where that is among them."""
-    known = list(known)
-    if not isinstance(value, (str, type(None))) or value not in known:
-        hint = did_you_mean(str(value), [str(one) for one in known])
-        raise DataError(f"{name} cannot be {value!r}; {hint}")
-    return value
+@dataclass(frozen=True)
+class Number(Rule):
+    """A finite number of at least ``low`` (more than ``low`` with ``open_low``) and less than ``high``.
+
+    >>> Number(0, 1).check("dropout", 0.5)
+    0.5
+    """
+
+    low: float = 0.0
+    high: float = np.inf
+    open_low: bool = False
+
+    def check(self, name: str, value: Any) -> float:
+        try:
+            real = float(value) if isinstance(value, numbers.Real) else np.nan
+        except OverflowError:
+            real = np.nan
+        inside = real < self.high and (self.low < real if self.open_low else self.low <= real)
+        if isinstance(value, bool) or not inside:
+            sign = "more than" if self.open_low else "at least"
+            bound = "" if self.high == np.inf else f" and less than {self.high:g}"
+            raise DataError(f"{name} must be a number of {sign} {self.low:g}{bound}, not {value!r}")
+        return real
 
 
-def flag(name: str, value: Any) -> bool:
+POSITIVE = Number(0, open_low=True)
+SHARE = Number(0, 1)
+
+
+class Choice(Rule):
+    """One of some words.
+
+    >>> Choice("relu", "elu").check("activation", "relu")
+    'relu'
+    """
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def check(self, name: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.words:
+            raise DataError(f"{name} cannot be {value!r}; {did_you_mean(str(value), self.words)}")
+        return value
+
+
+class Flag(Rule):
     """True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise DataError(f"{name} must be True or False, not {value!r}")
-    return bool(value)
+
+    def check(self, name: str, value: Any) -> bool:
+        if not isinstance(value, (bool, np.bool_)):
+            raise DataError(f"{name} must be True or False, not {value!r}")
+        return bool(value)
 
 
-def device_of(name: Any) -> torch.device:
+class Text(Rule):
+    """Any text."""
+
+    def check(self, name: str, value: Any) -> str:
+        if not isinstance(value, str):
+            raise DataError(f"{name} must be text, not {value!r}")
+        return value
+
+
+@dataclass(frozen=True)
+class Optional(Rule):
+    """None, or what another rule allows.
+
+    >>> Optional(WholeNumber()).check("folds", None) is None
+    True
+    """
+
+    rule: Rule
+
+    def check(self, name: str, value: Any) -> Any:
+        return None if value is None else self.rule.check(name, value)
+
+    def check_saved(self, name: str, value: Any) -> Any:
+        return None if value is None else self.rule.check_saved(name, value)
+
+
+@dataclass(frozen=True)
+class PerLayer(Rule):
+    """One value (or word) for all layers, or a mapping from layer name to value; values must follow another rule.
+
+    Whether the mapping names the layers of a graph is checked by :func:`per_layer`.
+    """
+
+    rule: Rule
+    words: tuple[str, ...] | None = None
+
+    def check(self, name: str, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return (self.rule if self.words is None else Choice(*self.words)).check(name, value)
+        return {
+            layer: self.rule.check(f"{name}[{layer!r}]", inner) for layer, inner in value.items()
+        }
+
+
+@dataclass(frozen=True)
+class PerClass(Rule):
+    """One of some words, or a mapping from class to value; each value must follow another rule."""
+
+    words: tuple[str, ...]
+    rule: Rule
+
+    def check(self, name: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return Choice(*self.words).check(name, value)
+        if not isinstance(value, Mapping):
+            words = " or ".join(repr(word) for word in self.words)
+            raise DataError(
+                f"{name} must be {words} or a mapping of class to number, not {value!r}"
+            )
+        return {
+            label: self.rule.check(f"{name}[{label!r}]", inner) for label, inner in value.items()
+        }
+
+
+@dataclass(frozen=True)
+class Names(Rule):
+    """A list of some words, at least one of them."""
+
+    words: tuple[str, ...]
+
+    def check(self, name: str, value: Any) -> list[str]:
+        if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+            listed: list[Any] = []
+        else:
+            listed = list(value)
+        if not listed:
+            raise DataError(
+                f"{name} must be a list of names, not {value!r}; there are: {', '.join(self.words)}"
+            )
+        return [Choice(*self.words).check(name, one) for one in listed]
+
+
+class Device(Rule):
+    """A device that torch can use on this machine, or "auto"."""
+
+    def check(self, name: str, value: Any) -> torch.device:
+        return torch_device(value)
+
+    def check_saved(self, name: str, value: Any) -> str:
+        return Text().check(name, value)
+
+
+class RandomState(Rule):
+    """A whole number, None, or a random generator of numpy's."""
+
+    def check(self, name: str, value: Any) -> Any:
+        if value is None or isinstance(value, (np.random.RandomState, np.random.Generator)):
+            return value
+        try:
+            return WholeNumber(0).check(name, value)
+        except DataError as error:
+            raise DataError(f"{error}; None and numpy's generators do as well") from None
+
+
+def check_parameters(rules: Mapping[str, Rule], parameters: Mapping[str, Any]) -> None:
+    """Check parameters against their rules; those without a rule may be anything."""
+    for name, rule in rules.items():
+        rule.check(name, parameters[name])
+
+
+def per_layer(name: str, value: Any, layers: Iterable[str]) -> list[Any]:
+    """A value for each layer, from one value or a mapping by layer name.
+
+    >>> per_layer("heads", {"work": 2, "home": 1}, ["home", "work"])
+    [1, 2]
+    """
+    layers = list(layers)
+    if not isinstance(value, Mapping):
+        return [value] * len(layers)
+    for layer in value:
+        if layer not in layers:
+            hint = did_you_mean(str(layer), layers)
+            raise DataError(f"{name}: there is no layer {layer!r}; {hint}")
+    missing = [layer for layer in layers if layer not in value]
+    if missing:
+        raise DataError(f"{name} says nothing about the layer {missing[0]!r}; name every layer")
+    return [value[layer] for layer in layers]
+
+
+def torch_device(name: Any) -> torch.device:
     """A device that is there: "auto" takes a GPU if there is one."""
     if isinstance(name, str) and name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -69,7 +250,7 @@ def device_of(name: Any) -> torch.device:
     raise DataError(f"device {name!r} {problem}; use auto, cpu or cuda")
 
 
-def seed_of(random_state: Any) -> int:
+def seed_from(random_state: Any) -> int:
     """A seed from an int, None (a fresh one), or a numpy random generator."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
@@ -77,7 +258,5 @@ def seed_of(random_state: Any) -> int:
         return int(random_state.randint(2**31))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
-    try:
-        return whole("random_state", random_state, 0)
-    except DataError as error:
-        raise DataError(f"{error}; None and numpy's generators do as well") from None
+    seed: int = RandomState().check("random_state", random_state)
+    return seed

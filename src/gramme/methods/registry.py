@@ -82,8 +82,6 @@ def load(path: Any) -> NodeClassifier:
     if name not in kinds:
         raise FileFormatError(f"holds a model of the unknown kind {name!r}", file=path)
     try:
-        model = kinds[name](**parameters)
-        model._restore(learned)
+        return kinds[name]._restored(parameters, learned)
     except Exception as error:  # whatever its content sets off is the file's fault
         raise broken(path, error) from error
-    return model

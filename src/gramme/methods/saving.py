@@ -1,9 +1,9 @@
 """Saved models: one safetensors file, nothing in it that could run code when it is read.
 
-A method says what it learned as a record of plain values and named tensors (``NodeClassifier._learned``) and takes the
-same back (``_restore``); this file knows how these become a file and what can be wrong with one. The record lies in
-the file as JSON, as a tensor of bytes like the others, since the header of a safetensors file is limited in size. A
-digest over all tensors tells a damaged file from a whole one.
+The fields that a method declares (:mod:`gramme.methods.saved_fields`) make a record of plain values and named tensors
+of it and check the same on the way back; this module turns these into a file and says what is wrong with a file that
+is damaged. The record is stored as JSON in a tensor of bytes, since the header of a safetensors file is limited in
+size. A digest over all tensors tells a damaged file from a whole one.
 """
 
 from __future__ import annotations
@@ -81,10 +81,15 @@ def read_model(path: Any) -> tuple[str, dict[str, Any], Learned]:
         raise broken(target, error) from error
 
 
+class MisfitError(ValueError):
+    """A part of a model file is not what it must be; the message names it."""
+
+
 def broken(path: Any, error: Exception) -> FileFormatError:
     """The error for a model file whose parts do not fit together."""
+    problem = str(error) if isinstance(error, MisfitError) else repr(error)
     return FileFormatError(
-        f"is a model file, but its content does not fit together ({error!r})", file=path
+        f"is a model file, but its content does not fit together ({problem})", file=path
     )
 
 
@@ -148,6 +153,18 @@ def plain(value: Any, what: str) -> Any:
 
 
 _MARKS = ({"mapping"}, {"tuple"})
+
+
+def plain_name(name: Any) -> Any:
+    """A name as JSON can hold it: text, numbers and tuples of them; anything else as its text.
+
+    >>> plain_name(("a", 1)), plain_name(frozenset())
+    ({'tuple': ['a', 1]}, 'frozenset()')
+    """
+    try:
+        return plain(name, "a name")
+    except DataError:
+        return str(name)
 
 
 def restored(value: Any) -> Any:

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from gramme.methods.linear import layer_penalties
-from gramme.methods.linear.layer_penalties import layer_scales
+from gramme.methods.linear.layer_penalties import learned_scales
 
 
 def one_hot(codes) -> sp.csr_array:
@@ -26,7 +26,7 @@ def drawn(layers: int, rows: int, groups: int = 4, classes: int = 2, seed: int =
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_layer_that_tells_stands_out(classes):
     layers, codes = drawn(8, 60, groups=6, classes=classes)
-    scales = layer_scales(layers, codes, 0, 200)
+    scales = learned_scales(layers, codes, 0, 200)
     assert scales[0] > 1.3 * scales[1:].max()
 
 
@@ -34,7 +34,7 @@ def test_layers_that_tell_alike_stay_nearly_alike():
     rng = np.random.default_rng(0)
     groups = rng.integers(5, size=(4, 200))
     codes = (groups.sum(axis=0) > 8).astype(int)
-    scales = layer_scales([one_hot(one) for one in groups], codes, 0, 200)
+    scales = learned_scales([one_hot(one) for one in groups], codes, 0, 200)
     assert scales.max() < 1.5 * scales.min()
 
 
@@ -69,17 +69,17 @@ def test_what_is_left_of_the_variance_is_that_of_the_coefficients(
 def test_nothing_to_learn_from():
     some = one_hot([0, 1, 0, 1])
     empty = sp.csr_array((4, 0))
-    assert layer_scales([some, some], np.zeros(4, int), 0, 50).tolist() == [1, 1]
-    assert layer_scales([empty], np.array([0, 1, 0, 1]), 0, 50).tolist() == [1]
-    scales = layer_scales([some, empty], np.array([0, 1, 0, 1]), 0, 50)
+    assert learned_scales([some, some], np.zeros(4, int), 0, 50).tolist() == [1, 1]
+    assert learned_scales([empty], np.array([0, 1, 0, 1]), 0, 50).tolist() == [1]
+    scales = learned_scales([some, empty], np.array([0, 1, 0, 1]), 0, 50)
     assert np.isfinite(scales).all()
 
 
 @pytest.mark.parametrize("weight", [1e-200, 1e-9, 1e9, 1e14, 1e200])
 def test_the_unit_of_the_weights_does_not_matter(weight):
     layers, codes = drawn(3, 40)
-    expected = layer_scales(layers, codes, 0, 100)
-    found = layer_scales([layers[0] * weight, *layers[1:]], codes, 0, 100)
+    expected = learned_scales(layers, codes, 0, 100)
+    found = learned_scales([layers[0] * weight, *layers[1:]], codes, 0, 100)
     np.testing.assert_allclose(found * [weight, 1, 1], expected, rtol=1e-6)
 
 
@@ -89,14 +89,14 @@ def test_a_class_that_nobody_has_changes_nothing():
     layers = [sp.csr_array(layer[some]) for layer in layers]
     without = np.where(codes[some] == 2, 1, 0)
     np.testing.assert_array_equal(
-        layer_scales(layers, codes[some], 0, 100), layer_scales(layers, without, 0, 100)
+        learned_scales(layers, codes[some], 0, 100), learned_scales(layers, without, 0, 100)
     )
 
 
 def test_many_labels_are_sampled(monkeypatch):
     layers, codes = drawn(3, 400)
     monkeypatch.setattr(layer_penalties, "ENOUGH", 100)
-    first = layer_scales(layers, codes, 5, 100)
+    first = learned_scales(layers, codes, 5, 100)
     assert first[0] > first[1:].max()
-    np.testing.assert_array_equal(first, layer_scales(layers, codes, 5, 100))
-    assert (first != layer_scales(layers, codes, 6, 100)).any()
+    np.testing.assert_array_equal(first, learned_scales(layers, codes, 5, 100))
+    assert (first != learned_scales(layers, codes, 6, 100)).any()

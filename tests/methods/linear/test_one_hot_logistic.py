@@ -12,7 +12,7 @@ import gramme
 from gramme import DataError, EdgeLayer, MembershipLayer, MultilayerGraph, datasets
 from gramme.methods import OneHotLogistic
 from gramme.methods.linear import one_hot_logistic
-from gramme.methods.linear.layer_penalties import layer_scales
+from gramme.methods.linear.layer_penalties import learned_scales
 
 
 class TestOneHotLogistic(MethodCase):
@@ -93,12 +93,12 @@ def test_a_copy_takes_over_the_penalties_where_labels_are_many(monkeypatch, many
 
     def counted(*arguments):
         calls.append(1)
-        return layer_scales(*arguments)
+        return learned_scales(*arguments)
 
-    monkeypatch.setattr(one_hot_logistic, "layer_scales", counted)
-    twin = model.twin().fit(graph)
+    monkeypatch.setattr(one_hot_logistic, "learned_scales", counted)
+    copy = model.fit_copy(graph)
     assert len(calls) == learned
-    np.testing.assert_allclose(twin.probabilities_, model.probabilities_, rtol=1e-6)
+    np.testing.assert_allclose(copy.probabilities_, model.probabilities_, rtol=1e-6)
 
 
 @pytest.mark.parametrize(

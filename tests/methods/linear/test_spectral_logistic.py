@@ -52,17 +52,27 @@ def test_copies_do_not_compute_the_eigenvectors_again(monkeypatch):
     expected = SpectralLogistic(random_state=0).fit(GRAPH, fewer).predict_proba()
     with monkeypatch.context() as patched:
         patched.delattr(spectral_logistic.WalkProfile, "of")
-        found = model.twin().fit(GRAPH, fewer).predict_proba()
+        found = model.fit_copy(GRAPH, fewer).predict_proba()
         with pytest.raises(AttributeError):
-            model.twin().fit(planted(seed=2), fewer)  # another graph needs its own
+            model.fit_copy(planted(seed=2), fewer)  # another graph needs its own
     assert found.tobytes() == expected.tobytes()
 
 
 def test_a_copy_takes_over_the_penalty_only_where_labels_are_many(monkeypatch):
     model = SpectralLogistic(random_state=0).fit(GRAPH, Y)
-    assert model.twin().C is None
+    asked = []
+
+    def chosen(*arguments):
+        asked.append(1)
+        return 1.0
+
+    monkeypatch.setattr(spectral_logistic, "chosen_strength", chosen)
+    assert model.fit_copy(GRAPH, Y).C_ == 1
+    assert asked
+    asked.clear()
     monkeypatch.setattr(spectral_logistic, "MANY", 10)
-    assert model.twin().C == model.C_
+    assert model.fit_copy(GRAPH, Y).C_ == model.C_
+    assert not asked
 
 
 def test_scores_do_not_depend_on_the_chunks(monkeypatch):

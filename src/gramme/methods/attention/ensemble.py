@@ -19,9 +19,9 @@ from torch import Tensor
 
 from gramme.errors import DataError, NotFittedError
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.attention.inputs import feature_columns, given_columns, input_features
 from gramme.methods.base import NodeClassifier
+from gramme.methods.parameters import torch_device
 from gramme.nn import MemberRandom, Network, Shape, Structure
 from gramme.training import evaluate
 
@@ -64,7 +64,7 @@ class EnsembleModel(NodeClassifier):
     # Making members
 
     def _device(self) -> torch.device:
-        return check.device_of(self.device)
+        return torch_device(self.device)
 
     def _member_seeds(self, member: int) -> tuple[int, int]:
         """The seeds of a member's features and of its starting weights and dropout."""

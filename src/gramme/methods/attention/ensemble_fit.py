@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from sklearn.utils.class_weight import compute_class_weight
 from torch import Tensor
 
 from gramme.errors import DataError, GrammeError, GrammeWarning
-from gramme.methods import parameters as check
 from gramme.methods.labels import KnownLabels, coded_labels
 from gramme.nn import Network, Structure
 from gramme.training import (
@@ -51,6 +49,8 @@ class EnsembleFit:
     history : DataFrame
     members : int
         Members that were trained: fewer than asked for only after an interrupt.
+    interrupted : bool
+        Whether the user ended it with Ctrl-C.
     """
 
     def __init__(
@@ -82,27 +82,22 @@ class EnsembleFit:
         self.histories: list[History] = []
         self.states: list[dict[str, Tensor]] = []
         self.members = 0
+        self.interrupted = False
 
     def _node_weights(self) -> NDArray[np.float64]:
         wanted, classes = self.model.class_weight, self.known.classes
         if wanted is None:
             return np.ones(self.known.nodes.size)
         if isinstance(wanted, str):
-            check.choice("class_weight", wanted, ("balanced",))
             numbers = np.arange(len(classes))
-            weights = compute_class_weight("balanced", classes=numbers, y=self.known.codes)
+            weights = compute_class_weight(wanted, classes=numbers, y=self.known.codes)
         else:
-            if not isinstance(wanted, Mapping):
-                raise DataError(
-                    f"class_weight must be 'balanced' or a mapping of class to number, not {wanted!r}"
-                )
             listed = classes.tolist()
-            for label, value in wanted.items():
+            for label in wanted:
                 if label not in listed:
                     raise DataError(
                         f"class_weight names {label!r}, which is no class; classes: {listed}"
                     )
-                check.number(f"class_weight[{label!r}]", value, 0, open_low=True)
             weights = np.array([wanted.get(label, 1.0) for label in listed])
         chosen: NDArray[np.float64] = weights[self.known.codes]
         return chosen
@@ -146,6 +141,7 @@ class EnsembleFit:
                     self.states.append(_weights(network))
                     self.members += len(members)
                 if state.interrupted:
+                    self.interrupted = True
                     self._warn_of_interrupt(
                         state, complete=len(self.states) > 1 or members.start > 0
                     )

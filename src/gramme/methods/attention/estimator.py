@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -16,14 +15,36 @@ from torch import Tensor
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.attention.ensemble import EnsembleModel
 from gramme.methods.attention.ensemble_fit import EnsembleFit
 from gramme.methods.attention.explain import hop_scores, layer_shares, relative_attention
 from gramme.methods.attention.inputs import SOURCES, feature_columns, feature_source
 from gramme.methods.importance import shares_of_joined
-from gramme.methods.labels import KnownLabels, known_labels
-from gramme.methods.saving import Learned
+from gramme.methods.attention.saved import SavedImportances, SavedShape
+from gramme.methods.labels import KnownLabels
+from gramme.methods.parameters import (
+    POSITIVE,
+    SHARE,
+    Choice,
+    Device,
+    Flag,
+    Number,
+    Optional,
+    PerClass,
+    PerLayer,
+    RandomState,
+    Rule,
+    WholeNumber,
+    per_layer,
+)
+from gramme.methods.saved_fields import (
+    SavedField,
+    SavedTable,
+    SavedValue,
+    SavedWeights,
+    check_weights,
+)
+from gramme.methods.saving import MisfitError
 from gramme.nn import ACTIVATIONS, COMBINE, KINDS, AttentionHop, MemberRandom, Network, Shape
 
 _EXPLAINED = 100_000_000  # nodes x layers x passes that an explanation may take
@@ -31,6 +52,40 @@ _EXPLAINED = 100_000_000  # nodes x layers x passes that an explanation may take
 
 class AttentionModel(EnsembleModel):
     """Base of the two attention models; see :class:`GrammeFusion` for the parameters."""
+
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "feature_dim": WholeNumber(),
+        "hidden_dim": WholeNumber(),
+        "heads": PerLayer(WholeNumber()),
+        "depth": PerLayer(WholeNumber()),
+        "learning_rate": POSITIVE,
+        "epochs": WholeNumber(),
+        "dropout": SHARE,
+        "attention_dropout": SHARE,
+        "weight_decay": Number(0),
+        "activation": Choice(*ACTIVATIONS),
+        "head_weights": Choice(*KINDS),
+        "combine_heads": Choice(*COMBINE),
+        "features": Optional(Choice(*SOURCES)),
+        "ensemble": WholeNumber(),
+        "validation_fraction": SHARE,
+        "patience": WholeNumber(),
+        "class_weight": Optional(PerClass(("balanced",), POSITIVE)),
+        "progress": Optional(Flag()),
+        "device": Device(),
+        "random_state": RandomState(),
+    }
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedValue("source", Choice(*SOURCES)),
+        SavedValue("seed", WholeNumber(0)),
+        SavedValue("members", WholeNumber()),
+        SavedShape("shape"),
+        SavedTable("history"),
+        SavedImportances("importance", attribute="layer_importances_"),
+        SavedWeights("state"),
+    )
+
+    out_of_fold_: NDArray[np.float64]
 
     def __init__(
         self,
@@ -105,22 +160,7 @@ class AttentionModel(EnsembleModel):
             Labels of further nodes whose accuracy is noted after every epoch. For looking only: neither the training
             nor the stopping depends on them.
         """
-        graph = self._check_graph(graph)
-        self._check_parameters(graph)
-        known = known_labels(graph, y)
-        self._prepare(graph, known)
-        fit = EnsembleFit(self, known, validation, monitor)
-        fit.run()
-        self.state_, self.history_, self.members_ = fit.state, fit.history, fit.members
-        self._finish(self._inductive_proba(graph), known)
-        return self
-
-    def _prepare(self, graph: MultilayerGraph, known: KnownLabels) -> None:
-        """Settle what the members are made from."""
-        self._begin(graph, known)
-        self.source_ = feature_source(graph, self.features)
-        self.seed_ = check.seed_of(self.random_state)
-        self.shape_ = self._shape(feature_columns(graph, self.source_, self.feature_dim))
+        return self._run_fit(graph, y, validation=validation, monitor=monitor)
 
     def fit_with_folds(
         self, graph: MultilayerGraph, known: KnownLabels, fold: NDArray[np.int64], copies: int = 1
@@ -130,15 +170,39 @@ class AttentionModel(EnsembleModel):
         Returns what those say of the labels they did not see, the mean of the ``copies`` of a fold, shape (labelled,
         classes); NaN after an interrupt.
         """
-        graph = self._check_graph(graph)
-        self._check_parameters(graph)
-        self._prepare(graph, known)
-        blind = np.repeat(np.arange(int(fold.max()) + 1), copies)  # the fold each does not see
-        seen = np.ones((known.nodes.size, self.ensemble + blind.size), dtype=bool)
-        seen[:, self.ensemble :] = fold[:, None] != blind
-        fit = EnsembleFit(self, known, seen=seen)
+        self._run_fit(graph, known, fold=fold, copies=copies)
+        return self.out_of_fold_
+
+    def _fit(
+        self,
+        graph: MultilayerGraph,
+        known: KnownLabels,
+        seed: int,
+        *,
+        validation: Any = None,
+        monitor: Any = None,
+        fold: NDArray[np.int64] | None = None,
+        copies: int = 1,
+    ) -> NDArray[np.floating[Any]]:
+        self.source_, self.seed_ = feature_source(graph, self.features), seed
+        self.shape_ = self._shape(feature_columns(graph, self.source_, self.feature_dim))
+        seen = None
+        if fold is not None:
+            blind = np.repeat(np.arange(int(fold.max()) + 1), copies)  # the fold each does not see
+            seen = np.ones((known.nodes.size, self.ensemble + blind.size), dtype=bool)
+            seen[:, self.ensemble :] = fold[:, None] != blind
+        fit = EnsembleFit(self, known, validation, monitor, seen)
         fit.run()
         self.state_, self.history_, self.members_ = fit.state, fit.history, fit.members
+        self.interrupted_ = fit.interrupted
+        if seen is not None:
+            self.out_of_fold_ = self._unseen(graph, known, seen, copies)
+        return self._inductive_proba(graph)
+
+    def _unseen(
+        self, graph: MultilayerGraph, known: KnownLabels, seen: NDArray[np.bool_], copies: int
+    ) -> NDArray[np.float64]:
+        """What members that did not see a label say of it; those members are then let go."""
         unseen = np.zeros((known.nodes.size, len(known.classes)))
         if self.members_ < seen.shape[1]:
             unseen[:] = np.nan
@@ -147,26 +211,9 @@ class AttentionModel(EnsembleModel):
             unseen[mine] += found[mine] / copies
         self.members_ = min(self.members_, self.ensemble)
         self.state_ = {name: value[: self.members_] for name, value in self.state_.items()}
-        self._finish(self._inductive_proba(graph), known)
         return unseen
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
-        check.whole("feature_dim", self.feature_dim)
-        check.whole("hidden_dim", self.hidden_dim)
-        check.whole("epochs", self.epochs)
-        check.whole("ensemble", self.ensemble)
-        check.whole("patience", self.patience)
-        check.number("learning_rate", self.learning_rate, 0, open_low=True)
-        check.number("weight_decay", self.weight_decay, 0)
-        for name in ("dropout", "attention_dropout", "validation_fraction"):
-            check.number(name, getattr(self, name), 0, 1)
-        check.choice("activation", self.activation, ACTIVATIONS)
-        check.choice("head_weights", self.head_weights, KINDS)
-        check.choice("combine_heads", self.combine_heads, COMBINE)
-        check.choice("features", self.features, (None, *SOURCES))
-        if self.progress is not None:
-            check.flag("progress", self.progress)
-        check.device_of(self.device)
         heads = self._per_layer("heads", graph)
         self._per_layer("depth", graph)
         if self.combine_heads == "concatenate":
@@ -179,15 +226,7 @@ class AttentionModel(EnsembleModel):
 
     def _per_layer(self, name: str, graph: MultilayerGraph) -> tuple[int, ...]:
         """A number for each layer, from one number or a mapping by layer name."""
-        value = getattr(self, name)
-        if not isinstance(value, Mapping):
-            return (check.whole(name, value),) * graph.num_layers
-        for layer in value:
-            graph.layer(layer)
-        missing = [layer for layer in graph.layers if layer not in value]
-        if missing:
-            raise DataError(f"{name} says nothing about the layer {missing[0]!r}; name every layer")
-        return tuple(check.whole(f"{name}[{layer!r}]", value[layer]) for layer in graph.layers)
+        return tuple(per_layer(name, getattr(self, name), graph.layers))
 
     def _shape(self, columns: int) -> Shape:
         graph = self.graph_
@@ -250,7 +289,7 @@ class AttentionModel(EnsembleModel):
         graph = self._fitted_graph() if graph is None else self._with_fitted_layers(graph)
         held = graph.layer(layer).present
         position = self.layers_.index(layer)
-        check.whole("hop", hop)
+        WholeNumber().check("hop", hop)
         if hop > self.shape_.depth[position]:
             raise DataError(f"layer {layer!r} has {self.shape_.depth[position]} hops, not {hop}")
         found: list[Tensor] = []
@@ -261,48 +300,20 @@ class AttentionModel(EnsembleModel):
         values = relative_attention(torch.cat(found, dim=1), held)
         return pd.Series(values, index=graph.nodes, name=layer)
 
-    # Saving
-
-    def _learned(self) -> Learned:
-        learned = super()._learned()
-        learned.record |= {
-            "source": self.source_,
-            "seed": self.seed_,
-            "members": self.members_,
-            "shape": asdict(self.shape_),
-            "history": self.history_.to_dict(orient="list"),
-            "importance": self.layer_importances_.to_numpy().tolist(),
-        }
-        learned.tensors |= {f"state.{name}": value for name, value in self.state_.items()}
-        return learned
-
-    def _restore(self, learned: Learned) -> None:
-        super()._restore(learned)
-        record = learned.record
-        shape = record["shape"]
-        per_layer = {name: tuple(shape[name]) for name in ("heads", "depth")}
-        self.shape_ = Shape(**(shape | per_layer))
-        self.source_ = check.choice("source", record["source"], SOURCES)
-        self.seed_ = check.whole("seed", record["seed"], 0)
-        self.members_ = check.whole("members", record["members"])
-        self.history_ = pd.DataFrame(record["history"])
-        self.layer_importances_ = pd.DataFrame(record["importance"], columns=self.layers_)
-        self.state_ = {
-            name.removeprefix("state."): value
-            for name, value in learned.tensors.items()
-            if name.startswith("state.")
-        }
-        self._check_state()
-
-    def _check_state(self) -> None:
-        """Whether the weights are those of the network that the parameters describe."""
-        if sum(self.shape_.depth) > len(self.shape_.depth) * len(self.state_):
-            raise ValueError("there are fewer weights than hops")
+    def _check_loaded(self) -> None:
+        shape = self.shape_
+        if (shape.layers, shape.classes) != (len(self.layers_), len(self.classes_)):
+            raise MisfitError("shape does not match the layers and classes")
+        drawn = self.feature_dim if self.source_ != "given" else 0
+        if shape.in_dim < drawn or (self.source_ == "random" and shape.in_dim != drawn):
+            raise MisfitError(
+                f"the in_dim of shape must go with feature_dim, not be {shape.in_dim}"
+            )
+        if sum(shape.depth) > len(shape.depth) * len(self.state_):
+            raise MisfitError("there are fewer weights than hops")
         with torch.device("meta"):
-            expected = self._network(self.shape_, MemberRandom([0])).state_dict()
-        if set(self.state_) != set(expected):
-            raise ValueError("the weights are not those of this network")
-        for name, value in expected.items():
-            fits = self.state_[name].shape == (self.members_, *value.shape[1:])
-            if not fits or not self.state_[name].is_floating_point():
-                raise ValueError(f"the weights {name!r} have the wrong shape")
+            expected = self._network(shape, MemberRandom([0])).state_dict()
+        check_weights(
+            self.state_,
+            {name: (self.members_, *value.shape[1:]) for name, value in expected.items()},
+        )

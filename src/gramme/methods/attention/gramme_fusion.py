@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.attention.estimator import AttentionModel
+from gramme.methods.parameters import Choice, Flag, Rule, WholeNumber
 from gramme.nn import AttentionHop, FusionNetwork, MemberRandom, Network, Shape, Structure
 
 FUSE = ("end", "every hop")
@@ -94,6 +94,12 @@ class GrammeFusion(AttentionModel):
     ['left_weight', 'left_distance', 'right_weight', 'right_distance']
     """
 
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "fusion_heads": WholeNumber(),
+        "feed_forward": Flag(),
+        "fuse": Choice(*FUSE),
+    }
+
     def __init__(
         self,
         *,
@@ -149,9 +155,6 @@ class GrammeFusion(AttentionModel):
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         super()._check_parameters(graph)
-        check.whole("fusion_heads", self.fusion_heads)
-        check.flag("feed_forward", self.feed_forward)
-        check.choice("fuse", self.fuse, FUSE)
         if self.fuse == "every hop" and len(set(self._per_layer("depth", graph))) > 1:
             raise DataError(
                 "layers that are fused at every hop need the same depth; use fuse='end'"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.attention.estimator import AttentionModel
+from gramme.methods.parameters import Choice, Flag, Rule
 from gramme.nn import AttentionHop, MemberRandom, Network, SGNetwork, Shape, Structure
 
 POOL = ("end", "every hop")
@@ -53,6 +53,11 @@ device, random_state
     >>> bool((model.predict() == g.labels)[::2].mean() > 0.8)
     True
     """
+
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "pool": Choice(*POOL),
+        "shared_features": Flag(),
+    }
 
     def __init__(
         self,
@@ -116,8 +121,6 @@ device, random_state
                     f"{name} must be one number: all layers share the weights of GrammeSG"
                 )
         super()._check_parameters(graph)
-        check.choice("pool", self.pool, POOL)
-        check.flag("shared_features", self.shared_features)
 
     def _network(self, shape: Shape, random: MemberRandom) -> Network:
         return SGNetwork(shape, random, pool=self.pool)

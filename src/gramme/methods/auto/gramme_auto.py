@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
 
-from gramme.errors import DataError, GrammeWarning
+from gramme.errors import GrammeWarning
 from gramme.graph import MembershipLayer, MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.attention.gramme_fusion import GrammeFusion
 from gramme.methods.attention.inputs import SOURCES
@@ -29,16 +27,36 @@ from gramme.methods.auto.mixing import (
 from gramme.methods.auto.mixture_words import mixture_in_words
 from gramme.methods.auto.out_of_fold import fit_out_of_fold
 from gramme.methods.base import NodeClassifier
-from gramme.methods.labels import KnownLabels, known_labels
+from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic, numbers_needed
 from gramme.methods.linear.one_hot_logistic import OneHotLogistic
 from gramme.methods.linear.spectral_logistic import SpectralLogistic
+from gramme.methods.parameters import (
+    POSITIVE,
+    Choice,
+    Device,
+    Flag,
+    Names,
+    Number,
+    Optional,
+    RandomState,
+    Rule,
+    WholeNumber,
+)
 from gramme.methods.propagation.label_propagation import LabelPropagation
 from gramme.methods.propagation.settings_choice import class_prior, split_folds
-from gramme.methods.saving import Learned, plain, restored
+from gramme.methods.saved_fields import (
+    Column,
+    SavedArray,
+    SavedField,
+    SavedTable,
+    SavedValue,
+    Sizes,
+)
+from gramme.methods.saving import Learned, MisfitError, plain, restored
 
 ATTENTION = "gramme-fusion"
-KINDS: dict[str, Callable[..., NodeClassifier]] = {
+KINDS: dict[str, type[Any]] = {
     "label-propagation": LabelPropagation,
     "one-hot-logistic": OneHotLogistic,
     "spectral-logistic": SpectralLogistic,
@@ -67,6 +85,44 @@ LARGE = 4_000_000
 """Edges, memberships and nodes over all layers, beyond which the attention model would take hours of CPU time."""
 MOST = 200_000_000  # numbers in an ingredient's table, beyond which it is not made
 SHARED = ("classes", "layers", "nodes")  # what all ingredients know alike is saved once
+
+
+class SavedModels(SavedField):
+    """The fitted ingredients, each with its parameters; what all of them know alike is saved once."""
+
+    def save(self, model: NodeClassifier, learned: Learned) -> None:
+        learned.record[self.name] = {}
+        for name, inner in getattr(model, self.attribute).items():
+            own = inner._learned()
+            learned.record[self.name][name] = {
+                "parameters": {key: plain(value, key) for key, value in inner.get_params().items()},
+                "learned": {key: v for key, v in own.record.items() if key not in SHARED},
+            }
+            learned.tensors |= {f"{name}/{key}": value for key, value in own.tensors.items()}
+
+    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+        entry = self.entry(learned.record)
+        if not isinstance(entry, dict) or not set(entry) <= set(KINDS):
+            raise self.misfit("models by the names of ingredients", entry)
+        shared = {key: learned.record[key] for key in SHARED}
+        found = {}
+        for name, saved in entry.items():
+            try:
+                parameters = {key: restored(value) for key, value in saved["parameters"].items()}
+                record = saved["learned"] | shared
+            except (TypeError, KeyError, AttributeError) as error:
+                raise self.misfit(f"parameters and what was learned for {name}") from error
+            start = f"{name}/"
+            tensors = {
+                key.removeprefix(start): value
+                for key, value in learned.tensors.items()
+                if key.startswith(start)
+            }
+            try:
+                found[name] = KINDS[name]._restored(parameters, Learned(record, tensors))
+            except MisfitError as error:
+                raise MisfitError(f"{name}: {error}") from error
+        setattr(model, self.attribute, found)
 
 
 class GrammeAuto(NodeClassifier):
@@ -131,6 +187,29 @@ class GrammeAuto(NodeClassifier):
     ['label-propagation', 'one-hot-logistic', 'spectral-logistic', 'gramme-fusion']
     """
 
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "ensemble": WholeNumber(),
+        "folds": WholeNumber(2),
+        "epochs": WholeNumber(),
+        "ingredients": Optional(Names(tuple(KINDS))),
+        "features": Optional(Choice(*SOURCES)),
+        "progress": Optional(Flag()),
+        "device": Device(),
+        "random_state": RandomState(),
+    }
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedValue("exponent", POSITIVE),
+        SavedTable(
+            "ingredients",
+            Column("ingredient", Choice(*KINDS)),
+            Column("weight", Number(0)),
+            Column("accuracy"),
+            Column("log_loss"),
+        ),
+        SavedArray("class_counts", np.int64, ("classes",), low=0),
+        SavedModels("models"),
+    )
+
     models_: dict[str, NodeClassifier]
     ingredients_: pd.DataFrame
     exponent_: float
@@ -157,12 +236,10 @@ class GrammeAuto(NodeClassifier):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
-        graph = self._check_graph(graph)
-        names = self._check_parameters(graph)
-        known = known_labels(graph, y)
-        seed = check.seed_of(self.random_state)
-        self._begin(graph, known)
+    def _fit(
+        self, graph: MultilayerGraph, known: KnownLabels, seed: int
+    ) -> NDArray[np.floating[Any]]:
+        names = self._names(graph)
         self.class_counts_ = np.bincount(known.codes, minlength=len(known.classes))
         fold = split_folds(known.codes, self.folds, seed)
         self.models_ = {}
@@ -173,28 +250,16 @@ class GrammeAuto(NodeClassifier):
             model = self._ingredient(name, known.nodes.size, seed, use_features)
             unseen.append(fit_out_of_fold(model, graph, known, fold))
             self.models_[name] = model
-            if np.isnan(unseen[-1]).any():  # the user pressed Ctrl-C: make do with what there is
+            if model.interrupted_:  # make do with what there is
+                self.interrupted_ = True
                 break
         self._mix(known, unseen)
-        self._finish(self._mixture(graph, fitted=True), known)
-        return self
+        return self._mixture(graph, fitted=True)
 
-    def _check_parameters(self, graph: MultilayerGraph) -> list[str]:
-        check.whole("ensemble", self.ensemble)
-        check.whole("folds", self.folds, 2)
-        check.whole("epochs", self.epochs)
-        check.choice("features", self.features, (None, *SOURCES))
-        if self.progress is not None:
-            check.flag("progress", self.progress)
-        check.device_of(self.device)
+    def _names(self, graph: MultilayerGraph) -> list[str]:
+        """The ingredients asked for, or all that apply."""
         if self.ingredients is None:
             return _fitting_ingredients(graph)
-        if isinstance(self.ingredients, str) or not len(self.ingredients):
-            raise DataError(
-                f"ingredients must be a list of names, not {self.ingredients!r}; there are: {', '.join(KINDS)}"
-            )
-        for name in self.ingredients:
-            check.choice("ingredients", name, KINDS)
         return [name for name in KINDS if name in self.ingredients]
 
     def _ingredient(
@@ -203,7 +268,8 @@ class GrammeAuto(NodeClassifier):
         if name == "one-hot-logistic":
             return OneHotLogistic(use_features=use_features, weigh_layers=True, random_state=seed)
         if name != ATTENTION:
-            return KINDS[name](random_state=seed)
+            model: NodeClassifier = KINDS[name](random_state=seed)
+            return model
         return GrammeFusion(
             ensemble=self.ensemble,
             epochs=self.epochs,
@@ -303,44 +369,9 @@ class GrammeAuto(NodeClassifier):
         self._check_fitted()
         return self.attention_.node_attention(layer, hop=hop, graph=graph)
 
-    # Saving
-
-    def _learned(self) -> Learned:
-        learned = super()._learned()
-        learned.record["exponent"] = self.exponent_
-        learned.record["ingredients"] = self.ingredients_.astype(object).to_dict(orient="list")
-        learned.record["models"] = {}
-        learned.tensors["class_counts"] = torch.from_numpy(self.class_counts_)
-        for name, model in self.models_.items():
-            inner = model._learned()
-            learned.record["models"][name] = {
-                "parameters": {key: plain(value, key) for key, value in model.get_params().items()},
-                "learned": {key: v for key, v in inner.record.items() if key not in SHARED},
-            }
-            learned.tensors |= {f"{name}/{key}": value for key, value in inner.tensors.items()}
-        return learned
-
-    def _restore(self, learned: Learned) -> None:
-        super()._restore(learned)
-        record = learned.record
-        self.exponent_ = float(record["exponent"])
-        self.class_counts_ = learned.tensors["class_counts"].numpy()
-        self.ingredients_ = pd.DataFrame(record["ingredients"])
-        self.models_ = {}
-        shared = {key: record[key] for key in SHARED}
-        for name in self.ingredients_["ingredient"]:
-            saved = record["models"][name]
-            parameters = {key: restored(value) for key, value in saved["parameters"].items()}
-            tensors = {
-                key.removeprefix(f"{name}/"): value
-                for key, value in learned.tensors.items()
-                if key.startswith(f"{name}/")
-            }
-            model = KINDS[name](**parameters)
-            model._restore(Learned(saved["learned"] | shared, tensors))
-            self.models_[name] = model
-        if self.class_counts_.shape != self.classes_.shape:
-            raise ValueError("the class counts do not match the classes")
+    def _check_loaded(self) -> None:
+        if list(self.models_) != self.ingredients_["ingredient"].tolist():
+            raise MisfitError("ingredients and models are not the same")
 
 
 def credits(names: Sequence[str], labels: int) -> list[float]:

@@ -65,7 +65,7 @@ def _refitted(
         return np.repeat(class_prior(left)[None, :], int(held.sum()), axis=0)
     others = y.copy()
     others[known.nodes[held]] = None
-    twin = model.twin().fit(graph, others)
+    copy = model.fit_copy(graph, others)
     found = np.zeros((int(held.sum()), classes))
-    found[:, left > 0] = twin.predict_proba()[known.nodes[held]]
+    found[:, left > 0] = copy.predict_proba()[known.nodes[held]]
     return found

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.embedding.cache import Embedding
 from gramme.methods.embedding.estimator import EmbeddingModel, Settings, layer_mean
 from gramme.methods.embedding.skip_gram import gensim_version, skip_gram
+from gramme.methods.parameters import Rule, WholeNumber
 
 
 class WalkModel(EmbeddingModel):
     """Base of the methods that learn from walks with skip-gram; see :class:`DeepWalk` for the parameters."""
+
+    parameter_rules: ClassVar[Mapping[str, Rule]] = dict.fromkeys(
+        ("dim", "window", "walks_per_node", "walk_length", "epochs", "negative"), WholeNumber()
+    )
 
     def __init__(
         self,
@@ -35,11 +40,6 @@ class WalkModel(EmbeddingModel):
         self.walk_length = walk_length
         self.epochs = epochs
         self.negative = negative
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in ("dim", "window", "walks_per_node", "walk_length", "epochs", "negative"):
-            check.whole(name, getattr(self, name))
 
     def _walk_settings(self, kind: str, p: float, q: float) -> Settings:
         """The settings of walks, first-order ones where p = q = 1, and of the skip-gram on them."""

@@ -9,24 +9,41 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.base import NodeClassifier
 from gramme.methods.embedding.cache import Embedding, cached
-from gramme.methods.labels import KnownLabels, known_labels
+from gramme.methods.labels import KnownLabels
+from gramme.methods.parameters import POSITIVE, Flag, RandomState, Rule, WholeNumber
+from gramme.methods.saved_fields import SavedArray, SavedField, SavedValue, Sizes
 from gramme.methods.saving import Learned
 
 Settings = dict[str, Any]
 _FOLDS = 5
+
+
+class SavedSettings(SavedField):
+    """The settings of an embedding, as JSON."""
+
+    def save(self, model: NodeClassifier, learned: Learned) -> None:
+        learned.record[self.name] = json.dumps(getattr(model, self.attribute))
+
+    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+        entry = self.entry(learned.record)
+        try:
+            settings = json.loads(entry)
+        except (TypeError, ValueError) as error:
+            raise self.misfit("JSON", entry) from error
+        if not isinstance(settings, dict):
+            raise self.misfit("a mapping", entry)
+        setattr(model, self.attribute, settings)
 
 
 class EmbeddingModel(NodeClassifier):
@@ -52,7 +69,20 @@ class EmbeddingModel(NodeClassifier):
         CPU and wall seconds that embeddings found in the cache had cost when they were made: what this fit was spared.
     """
 
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "C": POSITIVE,
+        "standardise": Flag(),
+        "cache": Flag(),
+        "random_state": RandomState(),
+    }
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedSettings("settings"),
+        SavedValue("seed", WholeNumber(0)),
+        SavedArray("embedding", np.float32, ("nodes", "embedding columns")),
+    )
+
     embedding_: Embedding
+    seed_: int
     settings_: Settings
     saved_seconds_: tuple[float, float]
 
@@ -70,31 +100,19 @@ class EmbeddingModel(NodeClassifier):
     def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
         """The embedding of a graph's nodes, shape (nodes, columns)."""
 
-    def _check_parameters(self) -> None:
-        check.number("C", self.C, 0, open_low=True)
-        check.flag("standardise", self.standardise)
-        check.flag("cache", self.cache)
-
-    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
-        graph = self._check_graph(graph)
-        self._check_parameters()
-        known = known_labels(graph, y)
+    def _fit(
+        self, graph: MultilayerGraph, known: KnownLabels, seed: int
+    ) -> NDArray[np.floating[Any]]:
         candidates = self._candidates()
-        seed = check.seed_of(self.random_state)
-        self._begin(graph, known)
         self.seed_, self.saved_seconds_ = seed, (0.0, 0.0)
         embeddings = [self._embedding(graph, settings) for settings in candidates]
         inputs = [self._inputs(embedding) for embedding in embeddings]
         best = _best(inputs, known, self.C, seed)
         self.embedding_, self.settings_ = embeddings[best], candidates[best]
         everyone = np.arange(graph.num_nodes)
-        self._finish(
-            _predicted(
-                inputs[best], known.nodes, known.codes, everyone, len(known.classes), self.C
-            ),
-            known,
+        return _predicted(
+            inputs[best], known.nodes, known.codes, everyone, len(known.classes), self.C
         )
-        return self
 
     def _embedding(self, graph: MultilayerGraph, settings: Settings) -> Embedding:
         def compute() -> Embedding:
@@ -112,20 +130,6 @@ class EmbeddingModel(NodeClassifier):
         """What the regression sees; labels play no part in it."""
         values = embedding.astype(np.float64)
         return StandardScaler().fit_transform(values) if self.standardise else values
-
-    def _learned(self) -> Learned:
-        learned = super()._learned()
-        learned.record |= {"settings": json.dumps(self.settings_), "seed": self.seed_}
-        learned.tensors["embedding"] = torch.from_numpy(self.embedding_)
-        return learned
-
-    def _restore(self, learned: Learned) -> None:
-        super()._restore(learned)
-        self.settings_ = json.loads(learned.record["settings"])
-        self.seed_ = learned.record["seed"]
-        self.embedding_ = learned.tensors["embedding"].numpy()
-        if self.embedding_.ndim != 2 or len(self.embedding_) != len(self.nodes_):
-            raise ValueError("the embedding does not match the nodes")
 
 
 def layer_mean(vectors: Sequence[Embedding]) -> Embedding:

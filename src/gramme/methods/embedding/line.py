@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.embedding.cache import Embedding
 from gramme.methods.embedding.estimator import EmbeddingModel, Settings, layer_mean
+from gramme.methods.parameters import Optional, Rule, WholeNumber
 
 _SAMPLES_PER_NODE = 500
 
@@ -48,6 +49,12 @@ class LINE(EmbeddingModel):
     J. Tang, M. Qu, M. Wang, M. Zhang, J. Yan, Q. Mei, "LINE: Large-scale Information Network Embedding", WWW 2015.
     """
 
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "dim": WholeNumber(),
+        "samples": Optional(WholeNumber()),
+        "negative": WholeNumber(),
+    }
+
     def __init__(
         self,
         *,
@@ -64,13 +71,9 @@ class LINE(EmbeddingModel):
         self.samples = samples
         self.negative = negative
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if check.whole("dim", self.dim) % 2:
+    def _check_parameters(self, graph: MultilayerGraph) -> None:
+        if self.dim % 2:
             raise DataError(f"dim must be even, half for each order, not {self.dim!r}")
-        if self.samples is not None:
-            check.whole("samples", self.samples)
-        check.whole("negative", self.negative)
 
     def _candidates(self) -> list[Settings]:
         samples = None if self.samples is None else int(self.samples)

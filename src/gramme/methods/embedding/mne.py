@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.embedding.cache import Embedding
 from gramme.methods.embedding.estimator import EmbeddingModel, Settings, layer_mean
+from gramme.methods.parameters import Number, Rule, WholeNumber
 
 if TYPE_CHECKING:
     from gramme.ops.walks import Walks
 
-_WHOLE = (
+_WHOLE_NUMBERS = (
     "common_dim",
     "layer_dim",
     "window",
@@ -67,6 +68,11 @@ class MNE(EmbeddingModel):
     H. Zhang, L. Qiu, L. Yi, Y. Song, "Scalable Multiplex Network Embedding", IJCAI 2018.
     """
 
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        **dict.fromkeys(_WHOLE_NUMBERS, WholeNumber()),
+        "weight": Number(0),
+    }
+
     def __init__(
         self,
         *,
@@ -95,15 +101,9 @@ class MNE(EmbeddingModel):
         self.layer_epochs = layer_epochs
         self.negative = negative
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in _WHOLE:
-            check.whole(name, getattr(self, name))
-        check.number("weight", self.weight, 0)
-
     def _candidates(self) -> list[Settings]:
         found: Settings = {"embedding": "MNE", "weight": float(self.weight)}
-        return [found | {name: int(getattr(self, name)) for name in _WHOLE}]
+        return [found | {name: int(getattr(self, name)) for name in _WHOLE_NUMBERS}]
 
     def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
         from gramme.ops.multiplex_skip_gram import (  # numba: slow to import

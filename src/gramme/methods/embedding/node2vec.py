@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.embedding.cache import Embedding
 from gramme.methods.embedding.deepwalk import WalkModel, walk_vectors
 from gramme.methods.embedding.estimator import Settings, layer_mean
+from gramme.methods.parameters import POSITIVE, Optional, Rule
 
 #: Pairs (p, q) to choose from, the unbiased walk first: it wins where all do the same.
 GRID = ((1.0, 1.0), (0.25, 1.0), (4.0, 1.0), (1.0, 0.25), (1.0, 4.0))
@@ -47,6 +48,11 @@ class Node2Vec(WalkModel):
     A. Grover, J. Leskovec, "node2vec: Scalable Feature Learning for Networks", KDD 2016.
     """
 
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "p": Optional(POSITIVE),
+        "q": Optional(POSITIVE),
+    }
+
     def __init__(
         self,
         *,
@@ -78,11 +84,7 @@ class Node2Vec(WalkModel):
         self.p = p
         self.q = q
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in ("p", "q"):
-            if getattr(self, name) is not None:
-                check.number(name, getattr(self, name), 0, open_low=True)
+    def _check_parameters(self, graph: MultilayerGraph) -> None:
         if (self.p is None) != (self.q is None):
             raise DataError(
                 "give both p and q, or neither to have them chosen on the training labels"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.embedding.cache import Embedding
 from gramme.methods.embedding.deepwalk import WalkModel, trained, walk_vectors
 from gramme.methods.embedding.estimator import Settings
+from gramme.methods.parameters import POSITIVE, Number, Rule
 
 
 class PMNENetwork(WalkModel):
@@ -44,6 +45,7 @@ class PMNENetwork(WalkModel):
     """
 
     _kind = "walks on all layers merged"
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"p": POSITIVE, "q": POSITIVE}
 
     def __init__(
         self,
@@ -75,11 +77,6 @@ class PMNENetwork(WalkModel):
         )
         self.p = p
         self.q = q
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check.number("p", self.p, 0, open_low=True)
-        check.number("q", self.q, 0, open_low=True)
 
     def _candidates(self) -> list[Settings]:
         return [self._walk_settings(self._kind, self.p, self.q)]
@@ -123,6 +120,9 @@ class PMNECoanalysis(PMNENetwork):
         See :class:`PMNENetwork`, also for attributes and reference.
     """
 
+    _kind = "walks that hop between layers"
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"hop": Number(0, float(np.nextafter(1, 2)))}
+
     def __init__(
         self,
         *,
@@ -155,12 +155,6 @@ class PMNECoanalysis(PMNENetwork):
             random_state=random_state,
         )
         self.hop = hop
-
-    _kind = "walks that hop between layers"
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check.number("hop", self.hop, 0, np.nextafter(1, 2))
 
     def _candidates(self) -> list[Settings]:
         return [one | {"hop": float(self.hop)} for one in super()._candidates()]

@@ -28,7 +28,7 @@ CHUNK = 1_000  # columns looked at together, which bounds the memory
 ENOUGH = 500  # labels that the variances are learned from at most
 
 
-def layer_scales(
+def learned_scales(
     layers: Sequence[sp.csr_array], codes: NDArray[np.int64], seed: int, max_iter: int
 ) -> Floats:
     """What to multiply the columns of each layer by, so that one penalty serves them all: the roots of the variances.
@@ -47,7 +47,7 @@ def layer_scales(
     --------
     >>> codes = np.arange(40) % 2
     >>> telling, noise = np.eye(2)[codes], np.eye(2)[np.arange(40) // 2 % 2]
-    >>> scales = layer_scales([sp.csr_array(telling), sp.csr_array(noise)], codes, 0, 100)
+    >>> scales = learned_scales([sp.csr_array(telling), sp.csr_array(noise)], codes, 0, 100)
     >>> bool(scales[0] > scales[1])
     True
     """

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -17,8 +16,10 @@ from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
 from gramme.methods.importance import shares_of_joined
 from gramme.methods.labels import KnownLabels
+from gramme.methods.parameters import POSITIVE, Optional, RandomState, Rule, WholeNumber
 from gramme.methods.propagation.settings_choice import split_folds
-from gramme.methods.saving import Learned
+from gramme.methods.saved_fields import SavedArray, SavedField, SavedSeries, SavedValue
+from gramme.methods.saving import MisfitError
 
 FOLDS = 5
 ENOUGH = 10_000  # labels that C is chosen on at most
@@ -29,38 +30,43 @@ Table = Any  # a numpy array or a scipy sparse one
 
 
 class LinearModel(NodeClassifier):
-    """A method whose predictions are a regression on the columns of a table."""
+    """A method whose predictions are a regression on the columns of a table.
 
+    Attributes
+    ----------
+    C_ : float
+        The inverse strength of the penalty that was used.
+    labels_ : int
+        How many labels it was fitted on.
+    layer_importance_ : Series
+        How much each layer's part of the scores differs from node to node, summing to 1 over the layers.
+    """
+
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "C": Optional(POSITIVE),
+        "random_state": RandomState(),
+    }
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedValue("C", POSITIVE),
+        SavedValue("labels", WholeNumber(0), default=0),
+        SavedSeries("importance"),
+        SavedArray("coefficients", np.float64, ("columns", "classes")),
+        SavedArray("intercept", np.float64, ("classes",)),
+    )
+
+    C: float | None
     C_: float
+    labels_: int
     coefficients_: Floats
     intercept_: Floats
     layer_importance_: pd.Series
 
-    def _learned(self) -> Learned:
-        learned = super()._learned()
-        learned.record |= {"C": self.C_, "importance": self.layer_importance_.tolist()}
-        learned.tensors |= {
-            "coefficients": torch.from_numpy(self.coefficients_),
-            "intercept": torch.from_numpy(self.intercept_),
-        }
-        return learned
-
-    def _restore(self, learned: Learned) -> None:
-        super()._restore(learned)
-        record, tensors = learned.record, learned.tensors
-        self.C_ = float(record["C"])
-        self.coefficients_ = tensors["coefficients"].numpy()
-        self.intercept_ = tensors["intercept"].numpy()
-        self.layer_importance_ = pd.Series(
-            record["importance"], index=self.layers_, name="importance"
-        )
-
     def _check_columns(self, columns: int) -> None:
-        """That what was restored fits a table with so many columns."""
-        if self.coefficients_.shape != (columns, len(self.classes_)):
-            raise ValueError("the coefficients do not match the columns and classes")
-        if self.intercept_.shape != self.classes_.shape:
-            raise ValueError("the intercepts do not match the classes")
+        """Refuse coefficients from a file that are not those of a table with so many columns."""
+        if len(self.coefficients_) != columns:
+            raise MisfitError(
+                f"coefficients must have a row for each of {columns} columns, not {len(self.coefficients_)}"
+            )
 
 
 def class_shares(table: Table, coefficients: Floats, intercept: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.attention.inputs import given_columns
-from gramme.methods.labels import known_labels
+from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.logistic import (
     LinearModel,
     chosen_strength,
@@ -21,8 +20,9 @@ from gramme.methods.linear.logistic import (
     importances,
     regression,
 )
+from gramme.methods.parameters import WholeNumber
 from gramme.methods.propagation.series import NodeWalk
-from gramme.methods.saving import Learned
+from gramme.methods.saved_fields import SavedField, SavedValue
 
 STRENGTHS = (10.0, 1.0, 100.0, 1000.0)
 HOPS = 2
@@ -53,35 +53,39 @@ class NeighbourhoodLogistic(LinearModel):
     F. Wu, A. Souza, T. Zhang, C. Fifty, T. Yu, K. Weinberger, "Simplifying Graph Convolutional Networks", ICML 2019.
     """
 
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (SavedValue("columns", WholeNumber()),)
+
     columns_: int
 
     def __init__(self, *, C: float | None = None, random_state: Any = None) -> None:
         self.C = C
         self.random_state = random_state
 
-    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
-        graph = self._check_graph(graph)
-        strength = None if self.C is None else check.number("C", self.C, 0, open_low=True)
-        seed = check.seed_of(self.random_state)
-        known = known_labels(graph, y)
+    def _check_parameters(self, graph: MultilayerGraph) -> None:
         if not given_columns(graph):
             raise DataError("the graph has no features, and this method has nothing else to see")
-        self._begin(graph, known)
-        self.columns_ = given_columns(graph)
+
+    def _fit(
+        self,
+        graph: MultilayerGraph,
+        known: KnownLabels,
+        seed: int,
+        *,
+        strength: float | None = None,
+    ) -> NDArray[np.floating[Any]]:
+        """Learn; ``strength`` is the penalty of the model this is a copy of."""
+        self.columns_, self.labels_ = given_columns(graph), known.nodes.size
         table = _table(graph)
         rows = table[known.nodes]
-        self.C_ = chosen_strength(rows, known, STRENGTHS, seed) if strength is None else strength
+        self.C_ = float(self.C or strength or chosen_strength(rows, known, STRENGTHS, seed))
         self.coefficients_, self.intercept_ = regression(
             rows, known.codes, len(known.classes), self.C_
         )
-        self._finish(self._scored(table), known)
         self.layer_importance_ = importances(self._layer_scores(table), graph)
-        return self
+        return self._scored(table)
 
-    def twin(self) -> Self:
-        copy = super().twin()
-        copy.C = self.C_
-        return copy
+    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+        return {"strength": self.C_}
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         if given_columns(graph) != self.columns_:
@@ -100,14 +104,7 @@ class NeighbourhoodLogistic(LinearModel):
             stop = start + HOPS * self.columns_
             yield table[:, start:stop] @ self.coefficients_[start:stop]
 
-    def _learned(self) -> Learned:
-        learned = super()._learned()
-        learned.record["columns"] = self.columns_
-        return learned
-
-    def _restore(self, learned: Learned) -> None:
-        super()._restore(learned)
-        self.columns_ = int(learned.record["columns"])
+    def _check_loaded(self) -> None:
         self._check_columns(self.columns_ * (1 + HOPS * len(self.layers_)))
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Self
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.attention.inputs import given_columns
-from gramme.methods.labels import KnownLabels, known_labels
-from gramme.methods.linear.layer_penalties import layer_scales, scaled_columns
+from gramme.methods.labels import KnownLabels
+from gramme.methods.linear.layer_penalties import learned_scales, scaled_columns
 from gramme.methods.linear.logistic import (
     MANY,
     Floats,
@@ -25,8 +23,9 @@ from gramme.methods.linear.logistic import (
     importances,
     regression,
 )
-from gramme.methods.linear.one_hot import LayerColumns
-from gramme.methods.saving import Learned
+from gramme.methods.linear.one_hot import LayerColumns, SavedColumns
+from gramme.methods.parameters import Flag, Rule, WholeNumber
+from gramme.methods.saved_fields import SavedArray, SavedField
 
 STRENGTHS = (1.0, 0.1, 10.0, 0.01, 100.0)
 AROUND_LEARNED = (1.0, 0.3, 3.0, 10.0, 100.0)
@@ -86,6 +85,21 @@ class OneHotLogistic(LinearModel):
     True
     """
 
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "use_features": Flag(),
+        "weigh_layers": Flag(),
+        "max_iter": WholeNumber(),
+    }
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedColumns("columns"),
+        SavedArray("scale", np.float64, ("features",), low=0),
+        SavedArray("layer_scales", np.float64, ("scales",), low=0, optional=True),
+    )
+
+    columns_: list[LayerColumns]
+    scale_: Floats
+    layer_scales_: Floats
+
     def __init__(
         self,
         *,
@@ -101,59 +115,54 @@ class OneHotLogistic(LinearModel):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
-        graph = self._check_graph(graph)
-        strength = None if self.C is None else check.number("C", self.C, 0, open_low=True)
-        check.whole("max_iter", self.max_iter)
-        use_features = check.flag("use_features", self.use_features)
-        check.flag("weigh_layers", self.weigh_layers)
-        seed = check.seed_of(self.random_state)
-        known = known_labels(graph, y)
-        self._begin(graph, known)
+    def _fit(
+        self,
+        graph: MultilayerGraph,
+        known: KnownLabels,
+        seed: int,
+        *,
+        strength: float | None = None,
+        layer_scales: Floats | None = None,
+    ) -> NDArray[np.floating[Any]]:
+        """Learn; ``strength`` and ``layer_scales`` are the penalties of the model this is a copy of."""
         self.columns_ = [
             LayerColumns.seen(name, layer, graph, known.nodes)
             for name, layer in graph.layers.items()
         ]
-        self.scale_ = _scale(graph) if use_features else np.zeros(0)
+        self.scale_ = _scale(graph) if self.use_features else np.zeros(0)
         parts = self._parts(graph)
-        self._learn([sp.csr_array(part[known.nodes]) for part in parts], known, strength, seed)
-        self._finish(self._scored(sp.csr_array(sp.hstack(parts, format="csr"))), known)
+        layers = [sp.csr_array(part[known.nodes]) for part in parts]
+        if not self.weigh_layers:
+            layer_scales = np.ones(len(layers))
+        elif layer_scales is None:
+            layer_scales = learned_scales(layers, known.codes, seed, self.max_iter)
+        self.layer_scales_, self.labels_ = layer_scales, known.nodes.size
+        self._learn(layers, known, self.C or strength, seed)
         self.layer_importance_ = importances(self._layer_scores(parts), graph)
-        return self
+        return self._scored(sp.csr_array(sp.hstack(parts, format="csr")))
 
     def _learn(
         self, layers: list[sp.csr_array], known: KnownLabels, strength: float | None, seed: int
     ) -> None:
-        """Penalties and coefficients from the rows of the labelled nodes."""
+        """The penalty, where none is given, and coefficients from the rows of the labelled nodes."""
         classes = len(known.classes)
-        scales = self._scales_of(layers, known, seed)
-        rows = scaled_columns(layers, scales)
+        rows = scaled_columns(layers, self.layer_scales_)
         if strength is None and self.weigh_layers:
             strength = chosen_strength(rows, known, AROUND_LEARNED, seed, self.max_iter, CAUTION)
         elif strength is None:
             strength = chosen_strength(rows, known, STRENGTHS, seed, self.max_iter)
-        self.C_ = strength
+        self.C_ = float(strength)
         found, self.intercept_ = regression(rows, known.codes, classes, strength, self.max_iter)
         self.coefficients_ = (
-            np.repeat(scales, [layer.shape[1] for layer in layers])[:, None] * found
+            np.repeat(self.layer_scales_, [layer.shape[1] for layer in layers])[:, None] * found
         )
 
-    def _scales_of(self, layers: list[sp.csr_array], known: KnownLabels, seed: int) -> Floats:
-        """What the layers' columns are multiplied by; those of the model this is a copy of where it lent them."""
-        scales: Floats | None = self.__dict__.pop("_lent", None)
-        if not self.weigh_layers:
-            scales = np.ones(len(layers))
-        elif scales is None:
-            scales = layer_scales(layers, known.codes, seed, self.max_iter)
-        self._scales, self._labels = scales, known.nodes.size
-        return scales
-
-    def twin(self) -> Self:
-        copy = super().twin()
-        copy.C = self.C_
-        if self._labels >= MANY:
-            copy._lent = self._scales
-        return copy
+    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+        penalties: dict[str, Any] = {"strength": self.C_}
+        scales = getattr(self, "layer_scales_", None)  # files of older versions lack them
+        if self.labels_ >= MANY and scales is not None:
+            penalties["layer_scales"] = scales
+        return penalties
 
     @property
     def kinds_of_columns(self) -> set[str]:
@@ -186,16 +195,7 @@ class OneHotLogistic(LinearModel):
             yield part @ self.coefficients_[start : start + part.shape[1]]
             start += part.shape[1]
 
-    def _learned(self) -> Learned:
-        learned = super()._learned()
-        learned.record["columns"] = [columns.record() for columns in self.columns_]
-        learned.tensors["scale"] = torch.from_numpy(self.scale_)
-        return learned
-
-    def _restore(self, learned: Learned) -> None:
-        super()._restore(learned)
-        self.columns_ = [LayerColumns.from_record(one) for one in learned.record["columns"]]
-        self.scale_ = learned.tensors["scale"].numpy()
+    def _check_loaded(self) -> None:
         self._check_columns(sum(len(one.names) for one in self.columns_) + self.scale_.size)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Self
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
-from gramme.methods.labels import known_labels
+from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.logistic import (
     MANY,
     Floats,
@@ -20,8 +19,9 @@ from gramme.methods.linear.logistic import (
     importances,
     regression,
 )
-from gramme.methods.linear.walk_profile import STEPS, Matrix, WalkProfile
-from gramme.methods.saving import Learned
+from gramme.methods.linear.walk_profile import STEPS, Matrix, SavedProfile, WalkProfile
+from gramme.methods.parameters import Rule, WholeNumber
+from gramme.methods.saved_fields import SavedField
 
 STRENGTHS = (100.0, 10.0, 1000.0, 1.0)
 CHUNK = 65_536  # nodes scored at once, which bounds the memory
@@ -55,47 +55,45 @@ class SpectralLogistic(LinearModel):
     A. Y. Ng, M. I. Jordan, Y. Weiss, "On Spectral Clustering: Analysis and an Algorithm", NIPS 2001 (rows of length 1).
     """
 
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"dim": WholeNumber()}
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (SavedProfile("profile"),)
+
     profile_: WalkProfile
+    placed_: Matrix
 
     def __init__(self, *, dim: int = 32, C: float | None = None, random_state: Any = None) -> None:
         self.dim = dim
         self.C = C
         self.random_state = random_state
 
-    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
-        graph = self._check_graph(graph)
-        check.whole("dim", self.dim)
-        strength = None if self.C is None else check.number("C", self.C, 0, open_low=True)
-        seed = check.seed_of(self.random_state)
-        known = known_labels(graph, y)
-        profile, placed = self._walks(graph)
-        self._begin(graph, known)
-        self.profile_, self._placed, self._labels = profile, placed, known.nodes.size
+    def _fit(
+        self,
+        graph: MultilayerGraph,
+        known: KnownLabels,
+        seed: int,
+        *,
+        profile: WalkProfile | None = None,
+        placed: Matrix | None = None,
+        strength: float | None = None,
+    ) -> NDArray[np.floating[Any]]:
+        """Learn; eigenvectors, the nodes' rows and the penalty may be those of the model this is a copy of."""
+        if profile is None or placed is None:
+            profile = WalkProfile.of(graph, self.dim)
+            placed = profile.placed(graph)
+        self.profile_, self.placed_, self.labels_ = profile, placed, known.nodes.size
         rows = profile.table(placed[known.nodes])
-        if strength is None:
-            strength = chosen_strength(rows, known, STRENGTHS, seed)
-        self.C_ = strength
+        self.C_ = float(self.C or strength or chosen_strength(rows, known, STRENGTHS, seed))
         self.coefficients_, self.intercept_ = regression(
-            rows, known.codes, len(known.classes), strength
+            rows, known.codes, len(known.classes), self.C_
         )
-        self._finish(self._scored(placed), known)
-        self.layer_importance_ = importances(self._layer_scores(graph), graph)
-        return self
+        self.layer_importance_ = importances(self._layer_scores(graph, placed), graph)
+        return self._scored(placed)
 
-    def twin(self) -> Self:
-        copy = super().twin()
-        copy._lent = (self.graph_, self.profile_, self._placed)  # which need no labels
-        if self._labels >= MANY:
-            copy.C = self.C_
-        return copy
-
-    def _walks(self, graph: MultilayerGraph) -> tuple[WalkProfile, Matrix]:
-        """Eigenvectors and rows of a graph, those of the model this is a copy of where it is the same graph."""
-        of, profile, placed = self.__dict__.pop("_lent", (None, None, None))
-        if of is graph:
-            return profile, placed
-        profile = WalkProfile.of(graph, self.dim)
-        return profile, profile.placed(graph)
+    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+        handed: dict[str, Any] = {"strength": self.C_} if self.labels_ >= MANY else {}
+        if graph is getattr(self, "graph_", None):  # eigenvectors need no labels
+            handed |= {"profile": self.profile_, "placed": self.placed_}
+        return handed
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         return self._scored(self.profile_.placed(graph))
@@ -107,21 +105,13 @@ class SpectralLogistic(LinearModel):
             found[start : start + CHUNK] = class_shares(rows, self.coefficients_, self.intercept_)
         return found
 
-    def _layer_scores(self, graph: MultilayerGraph) -> Iterator[Floats]:
+    def _layer_scores(self, graph: MultilayerGraph, placed: Matrix) -> Iterator[Floats]:
         """Each layer's part of the scores of some nodes."""
         some = np.linspace(0, graph.num_nodes - 1, min(SAMPLE, graph.num_nodes)).astype(np.int64)
-        placed = self._placed[some]
+        placed = placed[some]
         for heard, _ in self.profile_.messages(graph):
             rows = self.profile_.table(heard[some].astype(np.float32), placed)
             yield rows @ self.coefficients_
 
-    def _learned(self) -> Learned:
-        learned = super()._learned()
-        learned.record |= self.profile_.record()
-        learned.tensors |= self.profile_.tensors()
-        return learned
-
-    def _restore(self, learned: Learned) -> None:
-        super()._restore(learned)
-        self.profile_ = WalkProfile.restored(learned.record, learned.tensors, self.nodes_)
+    def _check_loaded(self) -> None:
         self._check_columns(self.profile_.values.size * len(STEPS))

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,11 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods.linear.one_hot import LayerColumns
+from gramme.methods.saved_fields import SavedArray, SavedField, Sizes
+from gramme.methods.saving import Learned, MisfitError
+
+if TYPE_CHECKING:
+    from gramme.methods.base import NodeClassifier
 
 STAY = 0.2  # share of the walk that stays where it is
 STEPS = (2, 4, 8, 16)
@@ -133,41 +138,51 @@ class WalkProfile:
         own[places < 0] = 0
         return own
 
-    # Saving
 
-    def record(self) -> dict[str, Any]:
-        """What JSON can hold of it; the nodes' names are the model's."""
-        return {"groups": {name: group.columns.record() for name, group in self.groups.items()}}
+class SavedProfile(SavedField):
+    """Eigenvalues, the nodes' vectors, and what the groups of each membership layer pass on."""
 
-    def tensors(self) -> dict[str, torch.Tensor]:
-        """The rest."""
-        found = {
-            "values": torch.from_numpy(self.values),
-            "vectors": torch.from_numpy(self.vectors),
+    values = SavedArray("values", np.float64, ("dim",))
+    vectors = SavedArray("vectors", np.float32, ("nodes", "dim"))
+
+    @staticmethod
+    def parts(place: int) -> dict[str, SavedArray]:
+        """The arrays of a layer's groups; the layers are counted."""
+        size = f"groups of layer {place}"
+        return {
+            "sizes": SavedArray(f"group {place} sizes", np.float64, (size,), low=0),
+            "reach": SavedArray(f"group {place} reach", np.float64, (size,), low=0),
+            "vectors": SavedArray(f"group {place} vectors", np.float32, (size, "dim")),
         }
-        for place, group in enumerate(self.groups.values()):
-            for part in ("sizes", "reach", "vectors"):
-                found[f"group {place} {part}"] = torch.from_numpy(getattr(group, part))
-        return found
 
-    @classmethod
-    def restored(
-        cls, record: dict[str, Any], tensors: dict[str, torch.Tensor], nodes: pd.Index
-    ) -> Self:
-        """From what :meth:`record` and :meth:`tensors` made."""
-        values, vectors = tensors["values"].numpy(), tensors["vectors"].numpy()
-        if vectors.shape != (len(nodes), values.size):
-            raise ValueError("the vectors do not match the nodes")
+    def save(self, model: NodeClassifier, learned: Learned) -> None:
+        profile: WalkProfile = getattr(model, self.attribute)
+        learned.record["groups"] = {
+            name: group.columns.record() for name, group in profile.groups.items()
+        }
+        learned.tensors["values"] = torch.from_numpy(profile.values)
+        learned.tensors["vectors"] = torch.from_numpy(profile.vectors)
+        for place, group in enumerate(profile.groups.values()):
+            for part, field in self.parts(place).items():
+                learned.tensors[field.name] = torch.from_numpy(getattr(group, part))
+
+    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+        def array(field: SavedArray) -> NDArray[Any]:
+            if field.name not in learned.tensors:
+                raise MisfitError(f"{field.name} is missing")
+            return field.array(learned.tensors[field.name], sizes)
+
+        values, vectors = array(self.values), array(self.vectors)
+        record = learned.record.get("groups")
+        if not isinstance(record, dict) or not set(record) <= set(model.layers_):
+            raise MisfitError("groups must be those of the model's layers")
         groups = {}
-        for place, (name, columns) in enumerate(record["groups"].items()):
-            parts = [
-                tensors[f"group {place} {part}"].numpy() for part in ("sizes", "reach", "vectors")
-            ]
-            groups[name] = GroupVectors(LayerColumns.from_record(columns), *parts)
-            size = len(groups[name].columns.names)
-            if any(len(part) != size for part in parts) or parts[2].shape[1:] != values.shape:
-                raise ValueError("the vectors do not match the groups")
-        return cls(values, nodes, vectors, groups)
+        for place, (name, entry) in enumerate(record.items()):
+            columns = LayerColumns.from_record(entry, self, name)
+            sizes[f"groups of layer {place}"] = len(columns.names)
+            arrays = {part: array(field) for part, field in self.parts(place).items()}
+            groups[name] = GroupVectors(columns, **arrays)
+        setattr(model, self.attribute, WalkProfile(values, model.nodes_, vectors, groups))
 
 
 def _inverse_roots(degrees: NDArray[Any]) -> Floats:

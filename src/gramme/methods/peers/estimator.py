@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -15,14 +15,33 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gramme.errors import DataError, import_extra
+from gramme.errors import DataError, MissingExtraError, import_extra
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.attention.inputs import SOURCES, feature_columns, feature_source, input_features
 from gramme.methods.base import NodeClassifier
 from gramme.methods.importance import shares_of_joined
-from gramme.methods.labels import KnownLabels, coded_labels, known_labels
-from gramme.methods.saving import Learned
+from gramme.methods.labels import KnownLabels, coded_labels
+from gramme.methods.parameters import (
+    POSITIVE,
+    SHARE,
+    Choice,
+    Device,
+    Number,
+    Optional,
+    RandomState,
+    Rule,
+    WholeNumber,
+    torch_device,
+)
+from gramme.methods.saved_fields import (
+    SavedArray,
+    SavedField,
+    SavedValue,
+    SavedWeights,
+    Sizes,
+    check_weights,
+)
+from gramme.methods.saving import Learned, MisfitError
 
 MOST_EDGES = 20_000_000
 """Edges, both ways counted, that a graph may have: each one costs memory for every head and column."""
@@ -36,10 +55,49 @@ class Output(NamedTuple):
     shares: Tensor | None = None
 
 
+class SavedLosses(SavedField):
+    """The loss of every epoch."""
+
+    def save(self, model: NodeClassifier, learned: Learned) -> None:
+        learned.record[self.name] = getattr(model, self.attribute)["loss"].tolist()
+
+    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+        losses = self.entry(learned.record)
+        if not isinstance(losses, list) or not all(isinstance(one, float) for one in losses):
+            raise self.misfit("a list of numbers", losses)
+        table = pd.DataFrame({"epoch": np.arange(1, len(losses) + 1), "loss": losses})
+        setattr(model, self.attribute, table)
+
+
 class PygModel(NodeClassifier):
     """Base of the peers; a method says what its network is and what edges it wants."""
 
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "feature_dim": WholeNumber(),
+        "hidden_dim": WholeNumber(),
+        "epochs": WholeNumber(),
+        "learning_rate": POSITIVE,
+        "weight_decay": Number(0),
+        "dropout": SHARE,
+        "features": Optional(Choice(*SOURCES)),
+        "device": Device(),
+        "random_state": RandomState(),
+    }
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedValue("source", Choice(*SOURCES)),
+        SavedValue("seed", WholeNumber(0)),
+        SavedValue("columns", WholeNumber()),
+        SavedLosses("loss", attribute="history_"),
+        SavedWeights("state"),
+        SavedArray("embedding", np.float32, ("nodes", "embedding columns")),
+    )
+
+    source_: str
+    seed_: int
+    columns_: int
+    state_: dict[str, Tensor]
     embedding_: NDArray[np.float32]
+    shares_: NDArray[np.float64]
     history_: pd.DataFrame
 
     def __init__(
@@ -85,18 +143,16 @@ class PygModel(NodeClassifier):
             Labels of further nodes whose accuracy is noted after every epoch. For looking only: the training does not
             depend on them.
         """
-        graph = self._check_graph(graph)
-        self._check_parameters()
-        device = check.device_of(self.device)
-        known = known_labels(graph, y)
+        return self._run_fit(graph, y, monitor=monitor)
+
+    def _fit(
+        self, graph: MultilayerGraph, known: KnownLabels, seed: int, *, monitor: Any = None
+    ) -> NDArray[np.floating[Any]]:
         watched = None
         if monitor is not None:
             watched = coded_labels(graph, monitor, known.classes, "monitor", strict=False)
-        pyg = self._pyg()
-        _check_size(graph, type(self).__name__)
-        self._begin(graph, known)
-        self.source_ = feature_source(graph, self.features)
-        self.seed_ = check.seed_of(self.random_state)
+        pyg, device = self._pyg(), torch_device(self.device)
+        self.source_, self.seed_ = feature_source(graph, self.features), seed
         self.columns_ = feature_columns(graph, self.source_, self.feature_dim)
         features, edges = self._inputs(graph, device), _moved(self._edges(graph), device)
         with _own_random_numbers(self.seed_, device):
@@ -107,19 +163,14 @@ class PygModel(NodeClassifier):
         self.embedding_ = output.embedding.float().cpu().numpy()
         if output.shares is not None:
             self.shares_ = shares_of_joined(output.shares.double().cpu().numpy(), graph)
-        self._finish(_probabilities(output), known)
-        return self
+        return _probabilities(output)
 
     def _pyg(self) -> ModuleType:
         return import_extra("torch_geometric.nn", "pyg", f"the method {type(self).__name__}")
 
-    def _check_parameters(self) -> None:
-        for name in ("feature_dim", "hidden_dim", "epochs"):
-            check.whole(name, getattr(self, name))
-        check.number("learning_rate", self.learning_rate, 0, open_low=True)
-        check.number("weight_decay", self.weight_decay, 0)
-        check.number("dropout", self.dropout, 0, 1)
-        check.choice("features", self.features, (None, *SOURCES))
+    def _check_parameters(self, graph: MultilayerGraph) -> None:
+        self._pyg()
+        _check_size(graph, type(self).__name__)
 
     def _inputs(self, graph: MultilayerGraph, device: torch.device) -> Tensor:
         drawn = input_features(
@@ -170,44 +221,25 @@ class PygModel(NodeClassifier):
                 f"the graph has {feature_columns(graph, self.source_, self.feature_dim)}"
             )
         _check_size(graph, type(self).__name__)
-        device = check.device_of(self.device)
+        device = torch_device(self.device)
         with _own_random_numbers(self.seed_, device):
             network = self._new_network(self._pyg(), device)
         network.load_state_dict(self.state_)
         edges = _moved(self._edges(graph), device)
         return _probabilities(_evaluated(network, self._inputs(graph, device), edges))
 
-    def _learned(self) -> Learned:
-        learned = super()._learned()
-        learned.record |= {
-            "source": self.source_,
-            "seed": self.seed_,
-            "columns": self.columns_,
-            "loss": self.history_["loss"].tolist(),
-        }
-        learned.tensors |= {f"state.{name}": value for name, value in self.state_.items()}
-        learned.tensors["embedding"] = torch.from_numpy(self.embedding_)
-        if hasattr(self, "shares_"):
-            learned.tensors["shares"] = torch.from_numpy(self.shares_)
-        return learned
-
-    def _restore(self, learned: Learned) -> None:
-        super()._restore(learned)
-        record, tensors = learned.record, learned.tensors
-        self.source_, self.seed_ = str(record["source"]), int(record["seed"])
-        self.columns_ = int(record["columns"])
-        loss = [float(value) for value in record["loss"]]
-        self.history_ = pd.DataFrame({"epoch": np.arange(1, len(loss) + 1), "loss": loss})
-        self.embedding_ = tensors["embedding"].numpy()
-        if "shares" in tensors:
-            self.shares_ = tensors["shares"].numpy()
-        self.state_ = {
-            name.removeprefix("state."): value
-            for name, value in tensors.items()
-            if name.startswith("state.")
-        }
-        if self.embedding_.shape[:1] != (len(self.nodes_),) or not self.state_:
-            raise ValueError("the embedding or the weights do not match the nodes")
+    def _check_loaded(self) -> None:
+        drawn = self.feature_dim if self.source_ != "given" else 0
+        if self.columns_ < drawn or (self.source_ == "random" and self.columns_ != drawn):
+            raise MisfitError(f"columns must go with feature_dim, not be {self.columns_}")
+        try:
+            pyg = self._pyg()
+        except MissingExtraError:
+            return  # it can still say what it predicted for the graph it was fitted on
+        with torch.random.fork_rng(devices=[]), torch.device("meta"):
+            network = self._network(pyg, self.columns_, len(self.layers_), len(self.classes_))
+        shapes = {name: value.shape for name, value in network.state_dict().items()}
+        check_weights(self.state_, shapes)
 
 
 def listening(graph: MultilayerGraph, name: str, *, self_loops: bool = False) -> Tensor:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
+from gramme.methods.parameters import Rule, WholeNumber
 from gramme.methods.peers.estimator import Output, PygModel, listening
 
 
@@ -67,6 +68,8 @@ class GAT(PygModel):
     (200, 64)
     """
 
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"heads": WholeNumber()}
+
     def __init__(
         self,
         *,
@@ -93,10 +96,6 @@ class GAT(PygModel):
             random_state=random_state,
         )
         self.heads = heads
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check.whole("heads", self.heads)
 
     def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
         return GATNetwork(pyg, columns, self.hidden_dim, self.heads, classes, self.dropout)

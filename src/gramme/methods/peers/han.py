@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
+from gramme.methods.parameters import Rule, WholeNumber
 from gramme.methods.peers.estimator import Output, PygModel, listening
+from gramme.methods.saved_fields import SavedArray, SavedField
 
 Edges = dict[tuple[str, str, str], Tensor]
 NODE = "node"
@@ -72,6 +75,11 @@ class HAN(PygModel):
     ['layer 1', 'layer 2', 'layer 3']
     """
 
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"heads": WholeNumber()}
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedArray("shares", np.float64, ("layers",), low=0, high=1),
+    )
+
     def __init__(
         self,
         *,
@@ -105,9 +113,9 @@ class HAN(PygModel):
         self._check_fitted()
         return pd.Series(self.shares_, index=self.layers_, name="importance")
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.hidden_dim % check.whole("heads", self.heads):
+    def _check_parameters(self, graph: MultilayerGraph) -> None:
+        super()._check_parameters(graph)
+        if self.hidden_dim % self.heads:
             raise DataError(
                 f"hidden_dim={self.hidden_dim} is no multiple of heads={self.heads}, which share it"
             )

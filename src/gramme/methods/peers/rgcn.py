@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
+from gramme.methods.parameters import Optional, Rule, WholeNumber
 from gramme.methods.peers.estimator import Output, PygModel, listening
 
 
@@ -68,6 +69,8 @@ class RGCN(PygModel):
     (200, 16)
     """
 
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"bases": Optional(WholeNumber())}
+
     def __init__(
         self,
         *,
@@ -94,11 +97,6 @@ class RGCN(PygModel):
             random_state=random_state,
         )
         self.bases = bases
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.bases is not None:
-            check.whole("bases", self.bases)
 
     def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
         return RGCNNetwork(pyg, columns, self.hidden_dim, layers, self.bases, classes, self.dropout)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -12,10 +12,21 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods import parameters as check
 from gramme.methods.base import NodeClassifier
 from gramme.methods.importance import shares_of_joined
-from gramme.methods.labels import KnownLabels, known_labels
+from gramme.methods.labels import KnownLabels
+from gramme.methods.parameters import (
+    POSITIVE,
+    SHARE,
+    Flag,
+    Number,
+    Optional,
+    PerLayer,
+    RandomState,
+    Rule,
+    WholeNumber,
+    per_layer,
+)
 from gramme.methods.propagation.series import Floats, NodeWalk, Walk, propagate, walk_of
 from gramme.methods.propagation.settings_choice import (
     ALPHAS,
@@ -30,7 +41,7 @@ from gramme.methods.propagation.settings_choice import (
     skill_weights,
     skills,
 )
-from gramme.methods.saving import Learned
+from gramme.methods.saved_fields import SavedArray, SavedField, SavedSeries, SavedValue
 
 
 class LabelPropagation(NodeClassifier):
@@ -105,6 +116,24 @@ class LabelPropagation(NodeClassifier):
     ['left_weight', 'left_distance', 'right_weight', 'right_distance']
     """
 
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "alpha": Optional(SHARE),
+        "layer_weights": Optional(PerLayer(Number(0), words=("equal",))),
+        "sharpness": Optional(POSITIVE),
+        "class_mass": Flag(),
+        "folds": Optional(WholeNumber(2)),
+        "tolerance": SHARE,
+        "max_iter": WholeNumber(),
+        "random_state": RandomState(),
+    }
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedValue("alpha", SHARE),
+        SavedValue("sharpness", POSITIVE),
+        SavedSeries("layer_weights", label="weight", attribute="layer_weights_"),
+        SavedSeries("layer_importance"),
+        SavedArray("known", np.int64, ("labels",), below="nodes"),
+    )
+
     alpha_: float
     sharpness_: float
     known_: NDArray[np.int64]
@@ -132,15 +161,19 @@ class LabelPropagation(NodeClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
-        graph = self._check_graph(graph)
+    def _check_parameters(self, graph: MultilayerGraph) -> None:
+        weights = self._given_weights(graph)
+        if weights is not None and weights.sum() == 0:
+            raise DataError("layer_weights are all 0; at least one layer must count")
+
+    def _fit(
+        self, graph: MultilayerGraph, known: KnownLabels, seed: int
+    ) -> NDArray[np.floating[Any]]:
         given = self._given_weights(graph)
-        plan = self._plan(graph, given)
-        known = known_labels(graph, y)
-        seed = check.seed_of(self.random_state)
-        self._begin(graph, known)
+        if given is not None:
+            given = given / given.sum()
         walk = walk_of(graph)
-        chosen = choose(graph, walk, known, plan, given, seed)
+        chosen = choose(graph, walk, known, self._plan(graph, given), given, seed)
         weights = self._weights(graph, known, chosen, given)
         self.alpha_, self.sharpness_ = chosen.alpha, chosen.sharpness
         self.layer_weights_ = pd.Series(weights, index=self.layers_, name="weight")
@@ -155,8 +188,7 @@ class LabelPropagation(NodeClassifier):
         self.layer_importance_ = pd.Series(
             _importance(graph, weights, result), index=self.layers_, name="importance"
         )
-        self._finish(result, known)
-        return self
+        return result
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         labels = self.transduction_[self.known_].tolist()
@@ -195,46 +227,22 @@ class LabelPropagation(NodeClassifier):
         return probabilities(found[0], prior, base, self.sharpness_, nodes.size)
 
     def _given_weights(self, graph: MultilayerGraph) -> Floats | None:
-        """Weights that sum to 1 where the user gave some."""
+        """The weight of each layer where the user gave some."""
         if self.layer_weights is None:
             return None
-        if isinstance(self.layer_weights, Mapping):
-            for name in self.layer_weights:
-                graph.layer(name)
-            missing = [name for name in graph.layers if name not in self.layer_weights]
-            if missing:
-                raise DataError(
-                    f"layer_weights says nothing about the layer {missing[0]!r}; name every layer"
-                )
-            values = np.array(
-                [
-                    check.number(f"layer_weights[{name!r}]", self.layer_weights[name], 0)
-                    for name in graph.layers
-                ]
-            )
-            if values.sum() == 0:
-                raise DataError("layer_weights are all 0; at least one layer must count")
-        else:
-            check.choice("layer_weights", self.layer_weights, ("equal",))
-            values = np.ones(graph.num_layers)
-        shares: Floats = values / values.sum()
-        return shares
+        if isinstance(self.layer_weights, str):  # "equal"
+            return np.ones(graph.num_layers)
+        return np.array(per_layer("layer_weights", self.layer_weights, graph.layers), dtype=float)
 
     def _plan(self, graph: MultilayerGraph, given: Floats | None) -> Plan:
-        alphas: tuple[float, ...] = ALPHAS
-        sharpness: tuple[float, ...] = SHARPNESS
-        if self.alpha is not None:
-            alphas = (check.number("alpha", self.alpha, 0, 1),)
-        if self.sharpness is not None:
-            sharpness = (check.number("sharpness", self.sharpness, 0, open_low=True),)
         return Plan(
             powers=POWERS if given is None and graph.num_layers > 1 else (0.0,),
-            alphas=alphas,
-            sharpness=sharpness,
-            class_mass=check.flag("class_mass", self.class_mass),
-            folds=None if self.folds is None else check.whole("folds", self.folds, 2),
-            tolerance=check.number("tolerance", self.tolerance, 0, 1),
-            most=check.whole("max_iter", self.max_iter),
+            alphas=ALPHAS if self.alpha is None else (float(self.alpha),),
+            sharpness=SHARPNESS if self.sharpness is None else (float(self.sharpness),),
+            class_mass=self.class_mass,
+            folds=self.folds,
+            tolerance=self.tolerance,
+            most=self.max_iter,
         )
 
     def _weights(
@@ -246,24 +254,6 @@ class LabelPropagation(NodeClassifier):
             return np.full(graph.num_layers, 1 / graph.num_layers)
         every = np.ones((1, known.nodes.size), dtype=bool)
         return skill_weights(skills(graph, known, every)[0], chosen.power)
-
-    def _learned(self) -> Learned:
-        learned = super()._learned()
-        learned.record |= {"alpha": self.alpha_, "sharpness": self.sharpness_}
-        for name in ("layer_weights", "layer_importance"):
-            learned.record[name] = getattr(self, f"{name}_").tolist()
-        learned.tensors["known"] = torch.from_numpy(self.known_)
-        return learned
-
-    def _restore(self, learned: Learned) -> None:
-        super()._restore(learned)
-        record = learned.record
-        self.alpha_, self.sharpness_ = float(record["alpha"]), float(record["sharpness"])
-        self.known_ = learned.tensors["known"].numpy()
-        self.layer_weights_ = pd.Series(record["layer_weights"], index=self.layers_, name="weight")
-        self.layer_importance_ = pd.Series(
-            record["layer_importance"], index=self.layers_, name="importance"
-        )
 
 
 def _importance(

@@ -1,0 +1,74 @@
+"""What the file of an attention model holds besides: the sizes of its networks and how much they lean on each layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from gramme.errors import DataError
+from gramme.methods.parameters import SHARE, Choice, Rule, WholeNumber
+from gramme.methods.saved_fields import SavedField, Sizes
+from gramme.methods.saving import Learned, MisfitError
+from gramme.nn import ACTIVATIONS, COMBINE, KINDS, Shape
+
+if TYPE_CHECKING:
+    from gramme.methods.base import NodeClassifier
+
+
+class SavedShape(SavedField):
+    """The sizes and choices of the networks."""
+
+    RULES: ClassVar[Mapping[str, Rule]] = {
+        "layers": WholeNumber(),
+        "in_dim": WholeNumber(),
+        "hidden_dim": WholeNumber(),
+        "classes": WholeNumber(),
+        "head_weights": Choice(*KINDS),
+        "activation": Choice(*ACTIVATIONS),
+        "dropout": SHARE,
+        "attention_dropout": SHARE,
+        "combine_heads": Choice(*COMBINE),
+    }
+
+    def save(self, model: NodeClassifier, learned: Learned) -> None:
+        learned.record[self.name] = asdict(getattr(model, self.attribute))
+
+    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+        entry = self.entry(learned.record)
+        known = {one.name: one for one in fields(Shape)}
+        needed = {name for name, one in known.items() if one.default is MISSING}
+        if not isinstance(entry, dict) or not needed <= set(entry) <= set(known):
+            raise self.misfit("the sizes of a network", entry)
+        found: dict[str, Any] = {}
+        for name, value in entry.items():
+            try:
+                if name in self.RULES:
+                    found[name] = self.RULES[name].check(name, value)
+                elif not isinstance(value, list) or len(value) != sizes["layers"]:
+                    raise self.misfit(f"such that {name} has a number per layer", value)
+                else:
+                    found[name] = tuple(WholeNumber().check(name, one) for one in value)
+            except DataError as error:
+                raise MisfitError(f"{self.name}: {error}") from error
+        setattr(model, self.attribute, Shape(**found))
+
+
+class SavedImportances(SavedField):
+    """How much each member leans on each layer."""
+
+    def save(self, model: NodeClassifier, learned: Learned) -> None:
+        learned.record[self.name] = getattr(model, self.attribute).to_numpy().tolist()
+
+    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+        entry = self.entry(learned.record)
+        try:
+            table = np.array(entry, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self.misfit("a table of numbers", entry) from error
+        if table.ndim != 2 or table.shape[1] != sizes["layers"] or not np.isfinite(table).all():
+            raise self.misfit("a row of finite numbers per member, one for each layer", entry)
+        setattr(model, self.attribute, pd.DataFrame(table, columns=model.layers_))
