@@ -123,7 +123,7 @@ class EnsembleFit:
             f"validation_fraction={model.validation_fraction} of {self.known.nodes.size} labels in "
             f"{len(self.known.classes)} classes sets none aside, so all {model.epochs} epochs are trained",
             GrammeWarning,
-            stacklevel=4,
+            stacklevel=6,
         )
         return None
 
@@ -156,7 +156,7 @@ class EnsembleFit:
         warnings.warn(
             f"interrupted: the model has {self.members} of {self.wanted} members, {how}",
             GrammeWarning,
-            stacklevel=4,
+            stacklevel=6,
         )
 
     def _tasks(self, members: range) -> tuple[Task, Task | None]:

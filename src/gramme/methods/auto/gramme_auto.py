@@ -26,6 +26,7 @@ from gramme.methods.auto.mixing import (
 )
 from gramme.methods.auto.mixture_words import mixture_in_words
 from gramme.methods.auto.out_of_fold import fit_out_of_fold
+from gramme.methods.auto.saved_models import SavedModels
 from gramme.methods.base import NodeClassifier
 from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic, numbers_needed
@@ -51,9 +52,8 @@ from gramme.methods.saved_fields import (
     SavedField,
     SavedTable,
     SavedValue,
-    Sizes,
 )
-from gramme.methods.saving import Learned, MisfitError, plain, restored
+from gramme.methods.saving import MisfitError
 
 ATTENTION = "gramme-fusion"
 KINDS: dict[str, type[Any]] = {
@@ -84,45 +84,6 @@ believed of the weights beforehand counts the less the more labels there are."""
 LARGE = 4_000_000
 """Edges, memberships and nodes over all layers, beyond which the attention model would take hours of CPU time."""
 MOST = 200_000_000  # numbers in an ingredient's table, beyond which it is not made
-SHARED = ("classes", "layers", "nodes")  # what all ingredients know alike is saved once
-
-
-class SavedModels(SavedField):
-    """The fitted ingredients, each with its parameters; what all of them know alike is saved once."""
-
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
-        learned.record[self.name] = {}
-        for name, inner in getattr(model, self.attribute).items():
-            own = inner._learned()
-            learned.record[self.name][name] = {
-                "parameters": {key: plain(value, key) for key, value in inner.get_params().items()},
-                "learned": {key: v for key, v in own.record.items() if key not in SHARED},
-            }
-            learned.tensors |= {f"{name}/{key}": value for key, value in own.tensors.items()}
-
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
-        entry = self.entry(learned.record)
-        if not isinstance(entry, dict) or not set(entry) <= set(KINDS):
-            raise self.misfit("models by the names of ingredients", entry)
-        shared = {key: learned.record[key] for key in SHARED}
-        found = {}
-        for name, saved in entry.items():
-            try:
-                parameters = {key: restored(value) for key, value in saved["parameters"].items()}
-                record = saved["learned"] | shared
-            except (TypeError, KeyError, AttributeError) as error:
-                raise self.misfit(f"parameters and what was learned for {name}") from error
-            start = f"{name}/"
-            tensors = {
-                key.removeprefix(start): value
-                for key, value in learned.tensors.items()
-                if key.startswith(start)
-            }
-            try:
-                found[name] = KINDS[name]._restored(parameters, Learned(record, tensors))
-            except MisfitError as error:
-                raise MisfitError(f"{name}: {error}") from error
-        setattr(model, self.attribute, found)
 
 
 class GrammeAuto(NodeClassifier):
@@ -207,7 +168,7 @@ class GrammeAuto(NodeClassifier):
             Column("log_loss"),
         ),
         SavedArray("class_counts", np.int64, ("classes",), low=0),
-        SavedModels("models"),
+        SavedModels("models", KINDS),
     )
 
     models_: dict[str, NodeClassifier]
@@ -403,7 +364,7 @@ def _fitting_ingredients(graph: MultilayerGraph) -> list[str]:
             f"the graph has {size:,} edges, memberships and nodes over all layers; the attention model would take "
             f"hours and is left out (ingredients={[*names]!r} brings it back)",
             GrammeWarning,
-            stacklevel=4,
+            stacklevel=6,
         )
         names.remove(ATTENTION)
     return names
