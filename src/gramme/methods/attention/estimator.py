@@ -19,8 +19,8 @@ from gramme.methods.attention.ensemble import EnsembleModel
 from gramme.methods.attention.ensemble_fit import EnsembleFit
 from gramme.methods.attention.explain import hop_scores, layer_shares, relative_attention
 from gramme.methods.attention.inputs import SOURCES, feature_columns, feature_source
-from gramme.methods.importance import shares_of_joined
 from gramme.methods.attention.saved import SavedImportances, SavedShape
+from gramme.methods.importance import shares_of_joined
 from gramme.methods.labels import KnownLabels
 from gramme.methods.parameters import (
     POSITIVE,
