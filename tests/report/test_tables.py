@@ -81,3 +81,28 @@ def test_names_that_are_numbers_are_written_whole(tmp_path) -> None:
     write_csv(prediction_table(model, graph), tmp_path / "p.csv")
     first = (tmp_path / "p.csv").read_text().splitlines()[1].split(",")
     assert first[:2] == ["12345678.5", "1234567.0"]
+
+
+def test_no_cell_is_a_formula_to_a_spreadsheet(tmp_path) -> None:
+    cells = ["=cmd|'/C calc'!A0", "+1", "-x", "@a", "\tb", "Ann", "-2.5"]
+    table = pd.DataFrame({"=node": cells, "p": np.linspace(-1, 1, 7)})
+    write_csv(table, tmp_path / "a.csv")
+    read = pd.read_csv(tmp_path / "a.csv", dtype=str)
+    assert read.columns.tolist() == ["'=node", "p"]
+    assert read["'=node"].tolist() == [
+        "'=cmd|'/C calc'!A0",
+        "+1",
+        "'-x",
+        "'@a",
+        "'\tb",
+        "Ann",
+        "-2.5",
+    ]
+    assert read["p"].iloc[0] == "-1"
+    write_csv(table, tmp_path / "raw.csv", raw=True)
+    assert pd.read_csv(tmp_path / "raw.csv", dtype=str)["=node"].tolist() == cells
+
+
+def test_what_is_no_unicode_text_is_written_with_backslashes(tmp_path) -> None:
+    write_csv(pd.DataFrame({"node": ["a\udcff"]}), tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8") == "node\na\\udcff\n"

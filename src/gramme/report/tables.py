@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ import pandas as pd
 
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
+
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?", re.IGNORECASE)
 
 LARGEST_EMBEDDING = 50_000_000
 """Numbers of an embedding that are still written whole: about half a gigabyte of text."""
@@ -107,13 +111,45 @@ def embedding_table(model: NodeClassifier) -> tuple[pd.DataFrame | None, str]:
     return table, note
 
 
-def write_csv(table: pd.DataFrame, path: Path) -> None:
+def write_csv(table: pd.DataFrame, path: Path, *, raw: bool = False) -> None:
     """Write a table with 6 significant digits, which is what single precision can tell.
+
+    A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula and runs it. Names and labels
+    that do so get an apostrophe in front, as in the page's own export, unless they are numbers or ``raw`` is set.
+    What is no proper Unicode text is written with backslashes.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a.csv"
-    >>> write_csv(pd.DataFrame({"node": ["a"], "p": np.array([1 / 3], dtype=np.float32)}), path)
+    >>> write_csv(
+    ...     pd.DataFrame({"node": ["a", "=1+1"], "p": np.array([1 / 3, 1], dtype=np.float32)}), path
+    ... )
     >>> path.read_text().split()
-    ['node,p', 'a,0.333333']
+    ['node,p', 'a,0.333333', "'=1+1,1"]
     """
-    table.to_csv(path, index=False, float_format="%.6g", encoding="utf-8", lineterminator="\n")
+    if not raw:
+        guarded = {
+            without_formula(name): pd.Series([*map(without_formula, column)], dtype=object)
+            if column.dtype == object or pd.api.types.is_string_dtype(column.dtype)
+            else column.reset_index(drop=True)
+            for name, column in table.items()
+        }
+        table = pd.DataFrame(guarded)
+    table.to_csv(
+        path,
+        index=False,
+        float_format="%.6g",
+        encoding="utf-8",
+        errors="backslashreplace",
+        lineterminator="\n",
+    )
+
+
+def without_formula(cell: Any) -> Any:
+    """A cell of a CSV file that no spreadsheet takes for a formula.
+
+    >>> [without_formula(cell) for cell in ("=A1", "-2.5", "@x", "Ann", 3)]
+    ["'=A1", '-2.5', "'@x", 'Ann', 3]
+    """
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
