@@ -1,7 +1,4 @@
 import json
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -115,20 +112,3 @@ def test_a_model_that_is_none(school: Path, capsys: pytest.CaptureFixture[str]) 
     assert "no whole safetensors file" in capsys.readouterr().err
     assert run("predict", school / "none", school / "school.csv", "--out", school / "p.csv") == 2
     assert not (school / "p.csv").exists()
-
-
-def test_demo_in_a_process_of_its_own(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "gramme", "demo"]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
-    assert re.search(r"accuracy on 43\d held-out nodes: \d\d", ended.stdout)
-    assert "left_weight" in ended.stdout
-    assert "open gramme-demo/report.html" in ended.stdout
-    assert (tmp_path / "gramme-demo" / "report.html").is_file()
-
-
-def test_methods_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("methods") == 0
-    printed = capsys.readouterr().out
-    assert "gramme-fusion" in printed
-    assert "gramme[walks]" in printed

@@ -136,11 +136,11 @@ class Reading:
 
     def used(self, *names: str) -> list[str]:
         """Those of the named options (all where none is named) that were given, as the user writes them."""
-        given = {one.name: getattr(self, one.name) for one in fields(self)}
         return [
-            _WRITTEN.get(name, f"--{name.replace('_', '-')}")
-            for name, value in given.items()
-            if (not names or name in names) and value not in (None, False, [], "auto")
+            _WRITTEN.get(one.name, f"--{one.name.replace('_', '-')}")
+            for one in fields(self)
+            if (not names or one.name in names)
+            and getattr(self, one.name) not in (one.default, None, [])
         ]
 
 

@@ -1,0 +1,43 @@
+import pytest
+
+from gramme.cli.benchmark_steps import graphs, parsed_settings
+from gramme.cli.options import Reading
+from gramme.errors import DataError
+from gramme.methods import method
+
+METHODS = [method("gramme-fusion"), method("majority")]
+
+
+def test_settings_of_one_method_or_of_all_that_have_it():
+    found = parsed_settings(METHODS, ["gramme-fusion.depth=1", "random_state=3"])
+    assert found["gramme-fusion"] == {"depth": 1, "random_state": 3}
+    assert parsed_settings(METHODS, []) == {"gramme-fusion": {}, "majority": {}}
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("depth", "write it as method.name=value"),
+        ("gat.depth=1", "'gat' is none of the methods"),
+        ("nonsense=1", "none of gramme-fusion, majority has a parameter 'nonsense'"),
+        ("gramme-fusion.dept=1", "did you mean 'depth'"),
+    ],
+)
+def test_settings_that_make_no_sense(setting, words):
+    with pytest.raises(DataError, match=words):
+        parsed_settings(METHODS, [setting])
+
+
+def test_graphs_are_named_by_file_unless_two_would_be_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.csv").write_text("layer,source,target\nl,1,2\n")
+    assert list(graphs("a/x.csv,balance_scale", Reading())) == ["x", "balance_scale"]
+    assert list(graphs("a/x.csv, b/x.csv", Reading())) == ["a/x.csv", "b/x.csv"]
+    with pytest.raises(DataError, match="is named twice"):
+        graphs("a/x.csv,a/x.csv", Reading())
+    with pytest.raises(DataError, match="--label is about one file, and 2 datasets are named"):
+        graphs("a/x.csv,b/x.csv", Reading(label="l"))
+    with pytest.raises(DataError, match="--datasets names nothing"):
+        graphs(" , ", Reading())

@@ -1,0 +1,126 @@
+import json
+import warnings
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from gramme.cli.fit_steps import EstimatePlan, command_line, fit_graph, parse_share, table_record
+from gramme.errors import DataError
+from gramme.graph import EdgeLayer, MultilayerGraph
+from gramme.methods import Majority
+
+
+@pytest.mark.parametrize(("text", "share"), [("20%", 0.2), ("0.2", 0.2), ("99.5%", 0.995)])
+def test_a_share(text, share):
+    assert parse_share(text) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("text", ["0", "1", "100%", "-5%", "half", "", "nan"])
+def test_what_is_no_share(text):
+    with pytest.raises(DataError, match="is no share; write 20% or"):
+        parse_share(text)
+
+
+def test_how_the_accuracy_is_to_be_estimated():
+    assert EstimatePlan.of("20%", None, wanted=True).share == 0.2
+    assert EstimatePlan.of(None, 3, wanted=True).folds == 3
+    assert not EstimatePlan.of(None, None, wanted=False).wanted
+
+
+@pytest.mark.parametrize(
+    ("holdout", "folds", "wanted", "words"),
+    [
+        ("20%", 5, True, "choose one"),
+        (None, 1, True, "at least 2 are needed"),
+        ("20%", None, False, "--no-estimate cannot go with"),
+        (None, 5, False, "--no-estimate cannot go with"),
+    ],
+)
+def test_wishes_that_exclude_each_other(holdout, folds, wanted, words):
+    with pytest.raises(DataError, match=words):
+        EstimatePlan.of(holdout, folds, wanted=wanted)
+
+
+def test_the_record_of_a_table_stands_beside_the_model(tmp_path):
+    model, config = tmp_path / "model.safetensors", tmp_path / "config.json"
+    assert table_record(model) is None
+    for text, record in [
+        ('{"table": {"id": "x"}}', {"id": "x"}),
+        ('{"table": 3}', None),
+        ("[]", None),
+    ]:
+        config.write_text(text)
+        assert table_record(model) == record
+    config.write_text("{")
+    with pytest.raises(DataError, match=r"config\.json cannot be read"):
+        table_record(model)
+
+
+def test_the_command_as_it_was_given():
+    app = typer.Typer()
+
+    @app.command()
+    def fit(
+        context: typer.Context,
+        data: str,
+        out: str = typer.Option("x", "--out"),
+        many: list[str] = typer.Option([], "--set"),
+        table: bool = typer.Option(False, "--table"),
+        quiet: bool = typer.Option(False, "--quiet"),
+    ) -> None:
+        typer.echo(command_line(context))
+
+    words = ["my data.csv", "--set", "a=1", "--set", "b=2", "--table", "--quiet"]
+    printed = CliRunner().invoke(app, words, prog_name="fit").stdout.strip()
+    assert printed == "gramme fit 'my data.csv' --set a=1 --set b=2 --table"
+
+
+def fitted(graph, folder, **options):
+    """The outcome of a fit as it is shown."""
+    shown = []
+    fit_graph(
+        graph,
+        Majority(),
+        folder,
+        described={"data": "d", "method": "majority"},
+        plan=EstimatePlan(**options),
+        seed=0,
+        overwrite=False,
+        show=lambda *outcome: shown.append(outcome),
+        silent=True,
+    )
+    return shown[0]
+
+
+@pytest.fixture
+def graph():
+    labels = [*"ababababab", None]
+    return MultilayerGraph({"l": EdgeLayer(11, [0, 2], [1, 3])}, labels=labels)
+
+
+def test_a_fit_ends_in_a_folder_and_a_record(graph, tmp_path):
+    result, _, target, files = fitted(graph, tmp_path / "out", folds=2)
+    assert target == tmp_path / "out"
+    assert {path.name for path in target.iterdir()} == set(files)
+    assert (result["nodes"], result["training_labels"], result["classes"]) == (11, 10, ["a", "b"])
+    assert result["estimate"]["kind"] == "cross-validation"
+    assert json.loads((target / "config.json").read_text())["method"] == "majority"
+
+
+def test_labels_held_out_are_not_learned_from(graph, tmp_path):
+    result, *_ = fitted(graph, tmp_path / "out", share=0.2)
+    assert (result["training_labels"], result["estimate"]["nodes"]) == (8, 2)
+
+
+def test_no_estimate_and_no_labels(graph, tmp_path):
+    assert fitted(graph, tmp_path / "a", wanted=False)[0]["estimate"]["kind"] == "none"
+    with pytest.raises(DataError, match="no labels to learn from"):
+        fitted(graph.replace(labels=None), tmp_path / "b")
+    assert not (tmp_path / "b").exists()
+
+
+def test_warnings_are_shown_as_before_afterwards(graph, tmp_path):
+    before = warnings.showwarning
+    fitted(graph, tmp_path / "out", wanted=False)
+    assert warnings.showwarning is before
