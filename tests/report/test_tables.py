@@ -105,5 +105,5 @@ def test_no_cell_is_a_formula_to_a_spreadsheet(tmp_path) -> None:
 
 
 def test_what_is_no_unicode_text_is_written_with_backslashes(tmp_path) -> None:
-    write_csv(pd.DataFrame({"node": ["a\udcff"]}), tmp_path / "a.csv")
+    write_csv(pd.DataFrame({"node": ["a\udcff"]}, dtype=object), tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_text(encoding="utf-8") == "node\na\\udcff\n"
