@@ -176,6 +176,42 @@ FROM_FILES = [
         {0: 1197, 1: 745, 2: 1109, 3: 1006},
         features=334,
     ),
+    Case(
+        "dblp_heco",
+        4057,
+        {"paper": 6_572, "venue": 3_225_446, "term": 7_611_879},
+        {0: 1197, 1: 745, 2: 1109, 3: 1006},
+        features=334,
+        options={"view": "relations"},
+    ),
+    Case(
+        "acm_heco",
+        4019,
+        {"PAP": 26_917, "PSP": 2_167_097},
+        {0: 1993, 1: 965, 2: 1061},
+        features=1902,
+    ),
+    Case(
+        "acm_heco",
+        4019,
+        {"author": 30_847, "subject": 2_167_097},
+        {0: 1993, 1: 965, 2: 1061},
+        features=1902,
+        options={"view": "relations"},
+    ),
+    Case(
+        "multiple_features",
+        2000,
+        {
+            "fourier": 14408,
+            "profiles": 13996,
+            "karhunen_loeve": 14265,
+            "pixels": 14062,
+            "zernike": 13994,
+            "morphology": 12797,
+        },
+        dict.fromkeys(range(10), 200),
+    ),
 ]
 EMBEDDED = [
     Case(
@@ -223,6 +259,18 @@ EMBEDDED = [
         "synthetic_table",
         1000,
         {"column 1": 83337, "column 2": 83365, "column 3": 83324},
+        {0: 334, 1: 333, 2: 333},
+    ),
+    Case(
+        "synthetic_coupled",
+        1000,
+        {"first": 2419, "second": 2475},
+        {0: 334, 1: 334, 2: 332},
+    ),
+    Case(
+        "synthetic_kinds",
+        1000,
+        {"author": 16506, "venue": 16623},
         {0: 334, 1: 333, 2: 333},
     ),
 ]

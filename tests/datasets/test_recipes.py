@@ -56,7 +56,7 @@ def test_no_other_dataset_has_its_label_among_its_layers(gramme_data: Path):
 
 
 def test_other_splits_are_errors(gramme_data):
-    with pytest.raises(DataError, match="cora, acm3025, dblp_heco have one"):
+    with pytest.raises(DataError, match="cora, acm3025, acm_heco, dblp_heco have one"):
         datasets.official_split("wine")
 
 

@@ -39,7 +39,7 @@ def test_every_file_has_a_checksum_and_an_address_that_fits(name):
     for file in datasets.info(name).files:
         assert re.fullmatch("[0-9a-f]{64}", file.sha256)
         assert file.size > 0
-        if name not in ("acm3025", "dblp_heco"):
+        if name not in ("acm3025", "acm_heco", "dblp_heco", "multiple_features"):
             assert file.address.startswith("https://")
             assert file.address.endswith("/" + file.name)
 
@@ -103,7 +103,7 @@ def test_where():
 
 def test_a_converted_file_says_that_nobody_serves_it(monkeypatch):
     monkeypatch.delenv("GRAMME_DATA", raising=False)
-    for name in ("acm3025", "dblp_heco"):
+    for name in ("acm3025", "acm_heco", "dblp_heco", "multiple_features"):
         assert datasets.where(name) == "missing, not downloadable"
         with pytest.raises(DataError, match=f"{name}/graph.npz cannot be downloaded: nobody"):
             datasets.load(name)

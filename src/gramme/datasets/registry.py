@@ -10,6 +10,7 @@ from typing import Any
 
 from gramme.datasets import (
     acm3025,
+    acm_heco,
     balance_scale,
     ckm_social,
     congress_votes,
@@ -18,8 +19,11 @@ from gramme.datasets import (
     digits,
     leskovec_ng,
     mammography,
+    multiple_features,
     reinnovation,
     synthetic,
+    synthetic_coupled,
+    synthetic_kinds,
     synthetic_table,
     vickers_chan,
     wine,
@@ -40,11 +44,15 @@ _ALL = (
     reinnovation.DATASET,
     cora.DATASET,
     acm3025.DATASET,
+    acm_heco.DATASET,
     dblp_heco.DATASET,
+    multiple_features.DATASET,
     wine.DATASET,
     digits.DATASET,
     synthetic.DATASET,
     synthetic_table.DATASET,
+    synthetic_coupled.DATASET,
+    synthetic_kinds.DATASET,
 )
 REGISTRY: Mapping[str, Dataset] = MappingProxyType({each.info.name: each for each in _ALL})
 

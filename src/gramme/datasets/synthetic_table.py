@@ -46,21 +46,24 @@ def build(
     labels = shuffled_classes(nodes, classes, first)
     made: dict[str, Layer] = {
         f"column {number}": MembershipLayer.from_codes(
-            _groups(labels, classes, groups, strength, random), range(groups)
+            tied_groups(labels, classes, groups, strength, random), range(groups)
         )
         for number, (strength, random) in enumerate(zip(signals, rest, strict=True), start=1)
     }
     return MultilayerGraph(made, labels=labels, name=INFO.name)
 
 
-def _groups(
+def tied_groups(
     labels: NDArray[np.int64],
     classes: int,
     groups: int,
     strength: float,
     random: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Group g belongs to the class g mod classes, so a class has groups / classes of them or one more."""
+    """A group per label: one of its class's with the given probability, else any.
+
+    Group g belongs to the class g mod classes, so a class has groups / classes of them or one more.
+    """
     chosen = random.integers(groups, size=labels.size)
     tied = random.random(labels.size) < strength
     own = labels[tied]
