@@ -103,7 +103,7 @@ def test_where():
 
 def test_a_converted_file_says_that_nobody_serves_it(monkeypatch):
     monkeypatch.delenv("GRAMME_DATA", raising=False)
-    for name in ("acm3025", "acm_heco", "dblp_heco", "multiple_features"):
+    for name in ("acm3025", "dblp_heco"):
         assert datasets.where(name) == "missing, not downloadable"
         with pytest.raises(DataError, match=f"{name}/graph.npz cannot be downloaded: nobody"):
             datasets.load(name)
