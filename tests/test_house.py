@@ -23,6 +23,8 @@ ROOMS = (
     "nn",
     "training",
     "methods",
+    "ranking",
+    "links",
     "evaluation",
     "report",
     "cli",

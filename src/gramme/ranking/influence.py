@@ -1,0 +1,143 @@
+"""Whom to tell first: seeds from which news spreads furthest, with how far it is expected to get."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from gramme.errors import DataError
+from gramme.graph import MultilayerGraph
+from gramme.ops.counter_random import derived_seed
+from gramme.ranking.cascade import SpreadingEdges, activate, reached, spreading_edges
+
+SEEDS = 5
+PROBABILITY = 0.1
+WORLDS = 1000
+"""Worlds in which seeds are compared; as many further ones say how far they reach."""
+FEWER_WORLDS, MANY_NODES = 200, 2000
+"""Fewer worlds do for graphs of many nodes, whose reach varies less."""
+MAX_CANDIDATES = 2000
+"""Nodes that are considered as seeds at most, those with most listeners."""
+
+
+def influence(
+    graph: MultilayerGraph,
+    seeds: int = SEEDS,
+    *,
+    model: str = "cascade",
+    probability: float | Mapping[str, float] = PROBABILITY,
+    worlds: int | None = None,
+    random_state: int = 0,
+    tell: Callable[[int, int], None] | None = None,
+) -> pd.DataFrame:
+    """Choose seeds one after the other, each the one that adds most to whom the others reach.
+
+    The choice is greedy with lazy evaluation (CELF): a node's gain can only shrink as seeds are added, so most nodes
+    need not be looked at again. It reaches at least 63 % of what the best set would. News goes from a node to those who
+    listen to it, in every layer: along undirected edges both ways, along directed ones against their direction.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    seeds : int, default=5
+    model : {"cascade", "threshold"}, default="cascade"
+        Independent cascade: whoever has heard the news passes it on once along each edge, with the given probability.
+        Linear threshold: a node takes part once those it listens to who do weigh more than a random share.
+    probability : float or mapping of layer to float, default=0.1
+        Of passing on along an edge of weight 1; an edge of weight w tries w times. Under thresholds, how much a layer
+        counts beside the others.
+    worlds : int, default=None
+        Simulations in which nodes are compared: 1,000, or 200 for more than 2,000 nodes, where not given. The reach is
+        estimated on as many others, so it is not flattered by the choice.
+    random_state : int, default=0
+    tell : callable, optional
+        Called with the number of nodes looked at and to look at.
+
+    Returns
+    -------
+    DataFrame
+        A row per seed in the order of choice: ``node``, ``reach`` (nodes reached on average by this and all earlier
+        seeds, they included), its 95 % interval ``reach_low`` to ``reach_high``, and ``gain`` over the row before.
+
+    References
+    ----------
+    Kempe, Kleinberg, Tardos: Maximizing the spread of influence through a social network. KDD 2003.
+    Leskovec et al.: Cost-effective outbreak detection in networks. KDD 2007.
+
+    Examples
+    --------
+    >>> from gramme.graph import EdgeLayer
+    >>> g = MultilayerGraph({"talk": EdgeLayer(5, [0, 0, 0], [1, 2, 3])}, nodes=list("abcde"))
+    >>> influence(g, 2, probability=1.0)
+      node  reach  reach_low  reach_high  gain
+    0    a    4.0        4.0         4.0   4.0
+    1    e    5.0        5.0         5.0   1.0
+    """
+    if not 1 <= seeds <= graph.num_nodes:
+        raise DataError(
+            f"from 1 to {graph.num_nodes} seeds can be chosen among {graph.num_nodes} nodes, not {seeds}"
+        )
+    if worlds is None:
+        worlds = WORLDS if graph.num_nodes <= MANY_NODES else FEWER_WORLDS
+    if worlds < 2:
+        raise DataError(f"at least 2 worlds are needed, not {worlds}")
+    edges = spreading_edges(graph.layers, model, probability)
+    chosen = _greedy(graph, edges, seeds, worlds, derived_seed(random_state, 1), tell)
+    fresh = derived_seed(random_state, 2)
+    rows = []
+    before = 0.0
+    for count in range(1, len(chosen) + 1):
+        counts = reached(edges, chosen[:count], fresh, worlds)
+        mean, half = float(counts.mean()), 1.96 * float(counts.std(ddof=1)) / np.sqrt(worlds)
+        rows.append(
+            {
+                "node": graph.nodes[chosen[count - 1]],
+                "reach": mean,
+                "reach_low": max(mean - half, float(count)),
+                "reach_high": min(mean + half, float(graph.num_nodes)),
+                "gain": mean - before,
+            }
+        )
+        before = mean
+    return pd.DataFrame(rows)
+
+
+def _greedy(
+    graph: MultilayerGraph,
+    edges: SpreadingEdges,
+    seeds: int,
+    worlds: int,
+    seed: np.uint64,
+    tell: Callable[[int, int], None] | None,
+) -> list[int]:
+    """The seeds by lazy evaluation; the first of several equal nodes in the order of nodes."""
+    active = np.zeros((worlds, graph.num_nodes), dtype=np.bool_)
+    waiting: list[tuple[float, int, int]] = []
+    candidates = _candidates(graph, edges, seeds)
+    for looked, node in enumerate(candidates, start=1):
+        gain = float(activate(edges, active, node, seed, keep=False).mean())
+        waiting.append((-gain, node, 0))
+        if tell is not None:
+            tell(looked, len(candidates))
+    heapq.heapify(waiting)
+    chosen: list[int] = []
+    while len(chosen) < seeds and waiting:
+        _, node, looked_at = heapq.heappop(waiting)
+        if looked_at == len(chosen):
+            activate(edges, active, node, seed, keep=True)
+            chosen.append(node)
+        else:
+            gain = float(activate(edges, active, node, seed, keep=False).mean())
+            heapq.heappush(waiting, (-gain, node, len(chosen)))
+    return chosen
+
+
+def _candidates(graph: MultilayerGraph, edges: SpreadingEdges, seeds: int) -> list[int]:
+    most = max(MAX_CANDIDATES, 2 * seeds)
+    if graph.num_nodes <= most:
+        return list(range(graph.num_nodes))
+    listeners = np.diff(edges.starts)
+    return sorted(np.argsort(-listeners, kind="stable")[:most].tolist())

@@ -1,0 +1,76 @@
+"""A layer as the products every measure needs: its adjacency, and the transpose, times values of the nodes.
+
+Memberships stay memberships: with the incidence B the adjacency is ``B B^T`` without its diagonal, so a product costs
+the memberships and never the edges they imply.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gramme.graph import Layer, MembershipLayer
+
+Values = NDArray[np.float64]
+
+
+class LayerProduct:
+    """``A @ v`` and ``A.T @ v`` for the adjacency A of a layer; row i holds the nodes that i listens to.
+
+    Parameters
+    ----------
+    layer : Layer
+
+    Attributes
+    ----------
+    present : array of bool, shape (nodes,)
+        Which nodes the layer holds.
+    out_strength, in_strength : array of float, shape (nodes,)
+        The weights of the edges that leave and that reach each node; the same where edges have no direction.
+
+    Examples
+    --------
+    >>> from gramme.graph import MembershipLayer
+    >>> room = LayerProduct(MembershipLayer.from_values(["a", "b", "b", "b"]))
+    >>> room.times(np.array([1.0, 2.0, 3.0, 4.0])).tolist()
+    [0.0, 7.0, 6.0, 5.0]
+    """
+
+    def __init__(self, layer: Layer) -> None:
+        self.num_nodes = layer.num_nodes
+        self.present = np.asarray(layer.present)
+        self.directed = layer.directed
+        self._incidence: Any = None
+        if isinstance(layer, MembershipLayer):
+            self._incidence = layer.incidence()
+            self._incidence_transposed = sp.csr_array(self._incidence.T.tocsr())
+            # a node is not its own neighbour: what it gives to its groups comes back and is taken off again
+            self._own = np.asarray(self._incidence.multiply(self._incidence).sum(axis=1)).ravel()
+        else:
+            self._forward = layer.to_scipy()
+            self._backward = (
+                sp.csr_array(self._forward.T.tocsr()) if layer.directed else self._forward
+            )
+        ones = np.ones(self.num_nodes)
+        self.out_strength = self.times(ones)
+        self.in_strength = self.transposed(ones) if layer.directed else self.out_strength
+
+    def times(self, values: Values) -> Values:
+        """What each node hears: the sum over the nodes its edges point to."""
+        if self._incidence is None:
+            return np.asarray(self._forward @ values)
+        shared = np.asarray(self._incidence @ (self._incidence_transposed @ values)) - (
+            self._own * values
+        )
+        # without the noise of the subtraction a node alone in its groups would have tiny neighbours
+        shared[np.abs(shared) < 1e-12 * self._own * np.abs(values)] = 0.0
+        return shared
+
+    def transposed(self, values: Values) -> Values:
+        """What each node is told: the sum over the nodes whose edges point to it."""
+        if self._incidence is not None:
+            return self.times(values)
+        return np.asarray(self._backward @ values)

@@ -1,0 +1,180 @@
+"""The measures by name: what each is, whether couplings between layers matter to it, and how it is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramme.errors import DataError, did_you_mean
+from gramme.graph import MultilayerGraph
+from gramme.ranking.k_shell import k_shell
+from gramme.ranking.layer_product import LayerProduct
+from gramme.ranking.local import layer_degree, layer_degrees, layer_strength, participation
+from gramme.ranking.multirank import MultiRank, multirank
+from gramme.ranking.pagerank import pagerank
+from gramme.ranking.supra_product import SupraProduct
+from gramme.ranking.versatility import (
+    eigenvector_versatility,
+    hubs_and_authorities,
+    katz_versatility,
+)
+from gramme.ranking.voterank import voterank
+
+Values = NDArray[np.float64]
+
+
+class RankingTask:
+    """What measures compute from: a graph, the strength of coupling, and parts that several measures share."""
+
+    def __init__(
+        self,
+        graph: MultilayerGraph,
+        coupling: float = 1.0,
+        restart: NDArray[np.int64] | None = None,
+        products: list[LayerProduct] | None = None,
+    ) -> None:
+        self.graph = graph
+        self.layers = list(graph.layers.values())
+        self.products = products or [LayerProduct(layer) for layer in self.layers]
+        self.supra = SupraProduct(self.products, coupling)
+        self.restart = restart
+
+    @cached_property
+    def hubs_and_authorities(self) -> tuple[Values, Values]:
+        """Both come from one computation."""
+        return hubs_and_authorities(self.supra)
+
+    @cached_property
+    def multirank(self) -> MultiRank:
+        """Centralities of nodes with influences of layers."""
+        return multirank(self.products)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A way to say how much a node matters; larger values are better."""
+
+    name: str
+    meaning: str
+    compute: Callable[[RankingTask], Values]
+    coupled: bool = False
+    """Whether it depends on the strength of the coupling between layers."""
+
+
+def _election(task: RankingTask) -> Values:
+    elected = voterank(task.layers, task.graph.num_nodes)
+    values = np.zeros(task.graph.num_nodes)
+    values[elected] = np.arange(elected.size, 0, -1)
+    return values
+
+
+def _sum(parts: Iterable[Values]) -> Values:
+    total: Values = np.sum(list(parts), axis=0)
+    return total
+
+
+MEASURES: dict[str, Measure] = {
+    one.name: one
+    for one in (
+        Measure(
+            "degree",
+            "edges at a node, over all layers",
+            lambda task: _sum(layer_degree(layer) for layer in task.layers),
+        ),
+        Measure(
+            "in-degree",
+            "edges that point to a node",
+            lambda task: _sum(layer_degrees(layer)[1] for layer in task.layers),
+        ),
+        Measure(
+            "out-degree",
+            "edges that leave a node",
+            lambda task: _sum(layer_degrees(layer)[0] for layer in task.layers),
+        ),
+        Measure(
+            "strength",
+            "weight of all edges at a node",
+            lambda task: _sum(layer_strength(product) for product in task.products),
+        ),
+        Measure(
+            "participation",
+            "how evenly a node's edges are spread over the layers, from 0 to 1",
+            lambda task: participation(task.graph),
+        ),
+        Measure(
+            "pagerank",
+            "share of time of a random walker over all layers",
+            lambda task: pagerank(task.supra, restart=task.restart),
+            coupled=True,
+        ),
+        Measure(
+            "eigenvector",
+            "eigenvector versatility: joined with nodes that matter",
+            lambda task: eigenvector_versatility(task.supra),
+            coupled=True,
+        ),
+        Measure(
+            "katz",
+            "walks of all lengths that end at a node, long ones counted less",
+            lambda task: katz_versatility(task.supra),
+            coupled=True,
+        ),
+        Measure(
+            "hub",
+            "listens to good authorities",
+            lambda task: task.hubs_and_authorities[0],
+            coupled=True,
+        ),
+        Measure(
+            "authority",
+            "is listened to by good hubs",
+            lambda task: task.hubs_and_authorities[1],
+            coupled=True,
+        ),
+        Measure(
+            "multirank",
+            "central nodes and influential layers, found together",
+            lambda task: task.multirank.nodes,
+        ),
+        Measure(
+            "k-shell",
+            "how deep in the core a node lies, counting edges of all layers",
+            lambda task: k_shell(task.layers, task.graph.num_nodes),
+        ),
+        Measure(
+            "voterank",
+            "order of election as a spreader; the first elected has the largest value",
+            _election,
+        ),
+    )
+}
+DEFAULT_MEASURES = (
+    "degree",
+    "strength",
+    "participation",
+    "pagerank",
+    "eigenvector",
+    "katz",
+    "hub",
+    "authority",
+    "multirank",
+    "k-shell",
+    "voterank",
+)
+
+
+def chosen_measures(names: Iterable[str] | str | None) -> list[Measure]:
+    """Measures by name, each once; an unknown one is an error that suggests the nearest."""
+    if names is None:
+        names = DEFAULT_MEASURES
+    wanted = [names] if isinstance(names, str) else list(names)
+    for name in wanted:
+        if name not in MEASURES:
+            raise DataError(f"there is no measure {name!r}; {did_you_mean(str(name), MEASURES)}")
+    if not wanted:
+        raise DataError(f"no measure is named; known: {', '.join(MEASURES)}")
+    return [MEASURES[name] for name in dict.fromkeys(wanted)]

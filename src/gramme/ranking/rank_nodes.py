@@ -1,0 +1,124 @@
+"""``gramme.rank``: who matters in a graph of many layers, by any of the measures, as a table of the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme.errors import DataError
+from gramme.graph import MultilayerGraph
+from gramme.ranking.measures import RankingTask, chosen_measures
+from gramme.ranking.ranks import ranks_of
+from gramme.ranking.spread import Bounds, rank_spread
+
+
+def rank(
+    graph: MultilayerGraph,
+    measures: Iterable[str] | str | None = None,
+    *,
+    coupling: float = 1.0,
+    per_layer: bool = False,
+    restart: Iterable[Any] | None = None,
+    spread: bool = False,
+    random_state: int = 0,
+    tell: Callable[[int, int], None] | None = None,
+) -> pd.DataFrame:
+    """Say how much each node matters, over all layers.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    measures : sequence of str, default=None
+        Names of measures, see :data:`gramme.ranking.MEASURES`; all that are usual where not given.
+    coupling : float, default=1.0
+        Weight of the edges between the copies of a node in different layers, for the measures on the supra graph.
+    per_layer : bool, default=False
+        Whether to add the same measures of each layer alone.
+    restart : sequence of node names, default=None
+        With ``"pagerank"``: the nodes at which the walker starts anew, so that nodes near them rank high.
+    spread : bool, default=False
+        Whether to add how far each rank moves when the coupling is weaker or stronger and when a tenth of the edges is
+        left out at random: columns ``..._rank_low`` and ``..._rank_high``.
+    random_state : int, default=0
+        Which edges are left out.
+    tell : callable, optional
+        Called while the spread is found, with the number of steps done and in all.
+
+    Returns
+    -------
+    DataFrame
+        A row per node; for each measure a column of its name, larger is better, and ``..._rank``, where 1 is best and
+        equal values share the better rank. With ``per_layer`` also ``degree[advice]`` and ``degree[advice]_rank``.
+
+    Examples
+    --------
+    >>> from gramme.graph import EdgeLayer
+    >>> g = MultilayerGraph(
+    ...     {"talk": EdgeLayer(4, [0, 0, 0], [1, 2, 3]), "mail": EdgeLayer(4, [0, 2], [1, 3])},
+    ...     nodes=["Ann", "Bo", "Cy", "Di"],
+    ... )
+    >>> rank(g, measures=["degree", "pagerank"]).round(2).rename_axis(None)
+         degree  degree_rank  pagerank  pagerank_rank
+    Ann     4.0            1      0.32              1
+    Bo      2.0            2      0.22              4
+    Cy      2.0            2      0.23              2
+    Di      2.0            2      0.23              2
+    """
+    chosen = chosen_measures(measures)
+    check_rankable(graph)
+    starts = None if restart is None else restart_positions(graph, restart)
+    task = RankingTask(graph, coupling, starts)
+    columns: dict[str, NDArray[Any]] = {}
+    bounds: Bounds = {}
+    if spread:
+        names = [one.name for one in chosen]
+        bounds = rank_spread(
+            graph, names, coupling=coupling, restart=starts, random_state=random_state, tell=tell
+        )
+    for measure in chosen:
+        _add(columns, measure.name, measure.compute(task))
+        if measure.name in bounds:
+            ranks = columns[f"{measure.name}_rank"]
+            low, high = bounds[measure.name]
+            columns[f"{measure.name}_rank_low"] = np.minimum(low, ranks)
+            columns[f"{measure.name}_rank_high"] = np.maximum(high, ranks)
+    if per_layer:
+        for name in graph.layers:
+            alone = RankingTask(graph.select_layers([name]), coupling, starts)
+            for measure in chosen:
+                _add(columns, f"{measure.name}[{name}]", measure.compute(alone))
+    return pd.DataFrame(columns, index=pd.Index(graph.nodes, name="node"))
+
+
+def layer_influences(graph: MultilayerGraph) -> pd.Series:
+    """The influence of each layer by MultiRank, in the order of layers; sums to 1."""
+    check_rankable(graph)
+    found = RankingTask(graph).multirank.layers
+    return pd.Series(found, index=pd.Index(list(graph.layers), name="layer"), name="influence")
+
+
+def check_rankable(graph: MultilayerGraph) -> None:
+    """A graph in which somebody can matter: with nodes, layers and edges."""
+    if not isinstance(graph, MultilayerGraph):
+        raise DataError(f"a MultilayerGraph is needed, not {type(graph).__name__}")
+    if not graph.num_layers or not graph.num_nodes:
+        raise DataError("the graph has no layers or no nodes, so there is nothing to rank")
+    if not graph.num_edges:
+        raise DataError("no layer of the graph has edges, so no node matters more than another")
+
+
+def restart_positions(graph: MultilayerGraph, names: Iterable[Any]) -> NDArray[np.int64]:
+    """Where the walker starts anew; at least one node."""
+    places = graph.positions([names] if isinstance(names, str) else names)
+    if not places.size:
+        raise DataError("restart names no node; leave it out to start anywhere")
+    return places
+
+
+def _add(columns: dict[str, NDArray[Any]], name: str, values: NDArray[np.float64]) -> None:
+    columns[name] = values
+    columns[f"{name}_rank"] = ranks_of(values)

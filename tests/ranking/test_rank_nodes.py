@@ -1,0 +1,75 @@
+"""The table of ranks: its columns, per layer, its spread, and what is no ranking at all."""
+
+import numpy as np
+import pytest
+from tests.ranking.families import florentine_families
+
+from gramme.errors import DataError
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.ranking import DEFAULT_MEASURES, rank
+from gramme.ranking.spread import thinned
+
+
+def test_a_row_per_node_and_two_columns_per_measure():
+    table = rank(florentine_families())
+    assert list(table.index) == list(florentine_families().nodes)
+    assert list(table.columns) == [
+        name for measure in DEFAULT_MEASURES for name in (measure, f"{measure}_rank")
+    ]
+    assert table.loc["Medici", "degree_rank"] == 1
+
+
+def test_per_layer_columns_are_those_of_the_layer_alone():
+    graph = florentine_families()
+    table = rank(graph, ["degree", "pagerank"], per_layer=True)
+    alone = rank(graph.select_layers(["business"]), ["degree", "pagerank"])
+    assert (table["pagerank[business]"] == alone["pagerank"]).all()
+    assert (table["degree[marriage]"] + table["degree[business]"] == table["degree"]).all()
+    assert table.loc["Medici", "degree[marriage]_rank"] == 1
+
+
+def test_the_spread_encloses_the_rank_and_is_the_same_every_time():
+    graph = florentine_families()
+    table = rank(graph, ["degree", "pagerank"], spread=True)
+    for name in ("degree", "pagerank"):
+        assert (table[f"{name}_rank_low"] <= table[f"{name}_rank"]).all()
+        assert (table[f"{name}_rank_high"] >= table[f"{name}_rank"]).all()
+        assert (table[f"{name}_rank_low"] < table[f"{name}_rank_high"]).any()
+    assert table.equals(rank(graph, ["degree", "pagerank"], spread=True))
+    assert table.loc["Medici", "degree_rank_high"] == 1, "nobody else comes near"
+
+
+def test_the_order_and_names_of_nodes_do_not_matter():
+    graph = florentine_families()
+    turned = graph.subgraph(graph.nodes[::-1])
+    names = ["degree", "pagerank", "eigenvector", "katz", "multirank", "k-shell"]
+    one, other = rank(graph, names), rank(turned, names).loc[graph.nodes]
+    np.testing.assert_allclose(one, other, atol=1e-7)
+
+
+def test_a_walk_that_starts_at_a_node_ranks_it_first():
+    table = rank(florentine_families(), ["pagerank"], restart=["Pazzi"])
+    assert table["pagerank_rank"].idxmin() == "Pazzi"
+
+
+def test_thinned_layers_lack_about_a_tenth_and_keep_their_nodes():
+    random = np.random.default_rng(0)
+    edges = EdgeLayer(500, np.arange(499), np.arange(1, 500), directed=True)
+    members = MembershipLayer.from_codes(np.arange(500) % 7)
+    for layer, count in ((edges, "num_edges"), (members, "num_memberships")):
+        thin = thinned(layer, random)
+        assert 0.84 < getattr(thin, count) / getattr(layer, count) < 0.96
+        assert (thin.present == layer.present).all()
+        assert thin.directed == layer.directed
+
+
+def test_what_cannot_be_ranked_is_said():
+    graph = florentine_families()
+    with pytest.raises(DataError, match="no measure 'pagernak'; did you mean 'pagerank'"):
+        rank(graph, ["pagernak"])
+    with pytest.raises(DataError, match="there is no node 'Borgia'"):
+        rank(graph, ["pagerank"], restart=["Borgia"])
+    with pytest.raises(DataError, match="no layer of the graph has edges"):
+        rank(MultilayerGraph({"empty": EdgeLayer(3, [], [])}))
+    with pytest.raises(DataError, match="coupling between layers must be at least 0"):
+        rank(graph, ["pagerank"], coupling=-1)
