@@ -25,6 +25,7 @@ def test_the_contracts_names() -> None:
         "read",
         "write",
         "load",
+        "rank",
         "MultilayerGraph",
         "GrammeAuto",
         "GrammeFusion",

@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from gramme import methods as methods
     from gramme import nn as nn
     from gramme import ops as ops
+    from gramme import ranking as ranking
     from gramme import report as report
     from gramme import training as training
     from gramme.graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
     from gramme.io import read, write
     from gramme.methods import GrammeAuto, GrammeFusion, GrammeSG, load
+    from gramme.ranking import rank
 
 _ROOMS = (
     "graph",
@@ -39,6 +41,7 @@ _ROOMS = (
     "nn",
     "training",
     "methods",
+    "ranking",
     "evaluation",
     "report",
 )
@@ -51,6 +54,7 @@ _HOMES = {
     "MembershipLayer": "gramme.graph",
     "MultilayerGraph": "gramme.graph",
     "load": "gramme.methods",
+    "rank": "gramme.ranking",
     "read": "gramme.io",
     "write": "gramme.io",
 }
@@ -73,6 +77,7 @@ __all__ = [
     "__version__",
     "datasets",
     "load",
+    "rank",
     "read",
     "write",
 ]

@@ -26,6 +26,14 @@ def supra_matrix(graph, coupling):
             if a != b:
                 both = np.flatnonzero(one.present & other.present)
                 blocks[a * graph.num_nodes + both, b * graph.num_nodes + both] += coupling
+    names = list(graph.layers)
+    for (first, second), one in graph.couplings.items():
+        rows = names.index(first) * graph.num_nodes + one.source
+        columns = names.index(second) * graph.num_nodes + one.target
+        weights = 1.0 if one.weight is None else one.weight
+        blocks[rows, columns] += weights
+        if not one.directed:
+            blocks[columns, rows] += weights
     return blocks
 
 
@@ -51,7 +59,8 @@ def mixed_graph():
             "directed": EdgeLayer(12, source, target, random.random(40) + 0.1, directed=True),
             "some": EdgeLayer(12, [0, 1, 2, 3, 4], [1, 2, 3, 4, 5], nodes=np.arange(12) < 10),
             "groups": MembershipLayer(12, [0, 1, 2, 2, 5, 6, 11], [0, 0, 0, 1, 1, 1, 1]),
-        }
+        },
+        couplings={("some", "groups"): ([3, 4], [5, 11], [0.5, 2.0])},
     )
 
 

@@ -32,10 +32,13 @@ class Opened:
             note(sentence)
 
 
-def open_data(name: str, read: Reading) -> Opened:
-    """The graph of a table, of a file of edges or, where no file has this name, of a dataset."""
+def open_data(name: str, read: Reading, *, needs_label: bool = True) -> Opened:
+    """The graph of a table, of a file of edges or, where no file has this name, of a dataset.
+
+    ``needs_label`` says whether a table must have a column of labels.
+    """
     if read.is_table:
-        return _open_table(name, read)
+        return _open_table(name, read, needs_label)
     only = read.used(*TABLE_ONLY)
     if only:
         raise DataError(f"{', '.join(only)} can be said of a table only; add --table")
@@ -61,7 +64,7 @@ def open_data(name: str, read: Reading) -> Opened:
     return Opened(datasets.load(name))
 
 
-def _open_table(name: str, read: Reading) -> Opened:
+def _open_table(name: str, read: Reading, needs_label: bool) -> Opened:
     path = Path(name)
     if not path.exists():
         hint = "; a dataset is no table: leave out --table" if name in datasets.names() else ""
@@ -69,7 +72,7 @@ def _open_table(name: str, read: Reading) -> Opened:
     for option in read.used("source_format", "directed"):
         raise DataError(f"{option} cannot go with --table, which has rows and no edges")
     with gathered() as notes:
-        graph, record = open_table(path, read)
+        graph, record = open_table(path, read, needs_label=needs_label)
     return Opened(graph, table=record, notes=tuple(notes.all))
 
 

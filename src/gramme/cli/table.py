@@ -24,7 +24,9 @@ from gramme.io.unknown import known_labels
 _SINGLE_ROW_LABELS = 20
 
 
-def open_table(path: Path, read: Reading) -> tuple[MultilayerGraph, dict[str, Any]]:
+def open_table(
+    path: Path, read: Reading, *, needs_label: bool = True
+) -> tuple[MultilayerGraph, dict[str, Any]]:
     """The graph of a table, and the record by which another table becomes a graph in the same way."""
     label, labels = read.label, read.labels
     table = read_table(
@@ -35,7 +37,7 @@ def open_table(path: Path, read: Reading) -> tuple[MultilayerGraph, dict[str, An
         text=[c for c in (label, read.id) if c],
     )
     names = list(table.columns)
-    if label is None and labels is None:
+    if needs_label and label is None and labels is None:
         raise DataError(
             f"{path}: say with --label which column has the labels to learn and predict; "
             f"columns: {', '.join(names)[:300]}"

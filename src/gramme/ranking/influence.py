@@ -10,6 +10,7 @@ import pandas as pd
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
+from gramme.graph.coupling import with_coupling_layers
 from gramme.ops.counter_random import derived_seed
 from gramme.ranking.cascade import SpreadingEdges, activate, reached, spreading_edges
 
@@ -84,7 +85,7 @@ def influence(
         worlds = WORLDS if graph.num_nodes <= MANY_NODES else FEWER_WORLDS
     if worlds < 2:
         raise DataError(f"at least 2 worlds are needed, not {worlds}")
-    edges = spreading_edges(graph.layers, model, probability)
+    edges = spreading_edges(with_coupling_layers(graph).layers, model, probability)
     chosen = _greedy(graph, edges, seeds, worlds, derived_seed(random_state, 1), tell)
     fresh = derived_seed(random_state, 2)
     rows = []

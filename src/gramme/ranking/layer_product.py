@@ -46,6 +46,12 @@ class LayerProduct:
         self._incidence: Any = None
         if isinstance(layer, MembershipLayer):
             self._incidence = layer.incidence()
+            self._alone = np.flatnonzero(layer.degrees() == 0)
+            self._codes = None
+            if layer.single and layer.weight is None:
+                # the common case, a column of a table: groups are added up and looked up, nodes in none are group 0
+                self._codes = layer.codes() + 1
+                self._groups = layer.num_groups + 1
             self._incidence_transposed = sp.csr_array(self._incidence.T.tocsr())
             # a node is not its own neighbour: what it gives to its groups comes back and is taken off again
             self._own = np.asarray(self._incidence.multiply(self._incidence).sum(axis=1)).ravel()
@@ -62,12 +68,20 @@ class LayerProduct:
         """What each node hears: the sum over the nodes its edges point to."""
         if self._incidence is None:
             return np.asarray(self._forward @ values)
-        shared = np.asarray(self._incidence @ (self._incidence_transposed @ values)) - (
-            self._own * values
-        )
-        # without the noise of the subtraction a node alone in its groups would have tiny neighbours
-        shared[np.abs(shared) < 1e-12 * self._own * np.abs(values)] = 0.0
+        if self._codes is not None:
+            sums = np.bincount(self._codes, weights=values, minlength=self._groups)
+            sums[0] = 0.0
+            shared = sums[self._codes]
+            shared -= self._own * values
+        else:
+            shared = self._shared(values)
+        # what rounding leaves of the subtraction is no neighbour
+        shared[self._alone] = 0.0
         return shared
+
+    def _shared(self, values: Values) -> Values:
+        own = self._own * values
+        return np.asarray(self._incidence @ (self._incidence_transposed @ values)) - own
 
     def transposed(self, values: Values) -> Values:
         """What each node is told: the sum over the nodes whose edges point to it."""

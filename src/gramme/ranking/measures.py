@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
+from gramme.graph.coupling import with_coupling_layers
 from gramme.ranking.k_shell import k_shell
 from gramme.ranking.layer_product import LayerProduct
 from gramme.ranking.local import layer_degree, layer_degrees, layer_strength, participation
 from gramme.ranking.multirank import MultiRank, multirank
 from gramme.ranking.pagerank import pagerank
-from gramme.ranking.supra_product import SupraProduct
+from gramme.ranking.supra_product import SupraProduct, couplings_of
 from gramme.ranking.versatility import (
     eigenvector_versatility,
     hubs_and_authorities,
@@ -37,10 +38,11 @@ class RankingTask:
         restart: NDArray[np.int64] | None = None,
         products: list[LayerProduct] | None = None,
     ) -> None:
-        self.graph = graph
-        self.layers = list(graph.layers.values())
+        # measures that know no couplings take each for one more layer
+        self.graph = with_coupling_layers(graph)
+        self.layers = list(self.graph.layers.values())
         self.products = products or [LayerProduct(layer) for layer in self.layers]
-        self.supra = SupraProduct(self.products, coupling)
+        self.supra = SupraProduct(self.products[: graph.num_layers], coupling, couplings_of(graph))
         self.restart = restart
 
     @cached_property
@@ -63,6 +65,8 @@ class Measure:
     compute: Callable[[RankingTask], Values]
     coupled: bool = False
     """Whether it depends on the strength of the coupling between layers."""
+    importance: bool = True
+    """Whether it says how much a node matters, rather than what kind of node it is."""
 
 
 def _election(task: RankingTask) -> Values:
@@ -104,6 +108,7 @@ MEASURES: dict[str, Measure] = {
             "participation",
             "how evenly a node's edges are spread over the layers, from 0 to 1",
             lambda task: participation(task.graph),
+            importance=False,
         ),
         Measure(
             "pagerank",

@@ -9,7 +9,7 @@ from gramme.ranking.convergence import warn_unless
 from gramme.ranking.supra_product import SupraProduct
 
 DAMPING = 0.85
-TOLERANCE = 1e-10
+TOLERANCE = 1e-9
 MAX_STEPS = 1000
 
 
@@ -33,7 +33,7 @@ def pagerank(
         Probability of following an edge.
     restart : array of int, optional
         Positions of the nodes at which the walker starts anew.
-    tolerance : float, default=1e-10
+    tolerance : float, default=1e-9
         Largest change of all shares together at which the iteration ends.
 
     References

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.ranking.measures import RankingTask, chosen_measures
+from gramme.ranking.measures import MEASURES, RankingTask, chosen_measures
 from gramme.ranking.ranks import ranks_of
 from gramme.ranking.spread import Bounds, rank_spread
 
@@ -94,11 +94,20 @@ def rank(
     return pd.DataFrame(columns, index=pd.Index(graph.nodes, name="node"))
 
 
+def leading_nodes(ranks: pd.DataFrame) -> NDArray[np.int64]:
+    """Positions of the nodes in a table of :func:`rank`, those with the best mean rank over its measures first."""
+    named = [name for name in ranks.columns if name in MEASURES]
+    columns = [name for name in named if MEASURES[name].importance] or named
+    table = ranks[[f"{name}_rank" for name in columns]].to_numpy()
+    return np.argsort(table.mean(axis=1), kind="stable")
+
+
 def layer_influences(graph: MultilayerGraph) -> pd.Series:
     """The influence of each layer by MultiRank, in the order of layers; sums to 1."""
     check_rankable(graph)
-    found = RankingTask(graph).multirank.layers
-    return pd.Series(found, index=pd.Index(list(graph.layers), name="layer"), name="influence")
+    task = RankingTask(graph)
+    names = pd.Index(list(task.graph.layers), name="layer")
+    return pd.Series(task.multirank.layers, index=names, name="influence")
 
 
 def check_rankable(graph: MultilayerGraph) -> None:

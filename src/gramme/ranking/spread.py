@@ -82,7 +82,8 @@ def thinned(layer: Layer, random: np.random.Generator, share: float = LEFT_OUT) 
             layer.num_nodes,
             layer.node[kept],
             layer.group[kept],
-            layer.group_names,
+            group_names=layer.group_names,
+            weight=None if layer.weight is None else layer.weight[kept],
             nodes=layer.present,
         )
     edges = layer.to_edges()

@@ -121,5 +121,8 @@ def _dense_leading(flat: Product, start: Values, symmetric: bool) -> tuple[float
 def _per_node(supra: SupraProduct, copies: Values) -> Values:
     total = np.where(supra.present, copies, 0.0).sum(axis=0)
     largest = total.max(initial=0.0)
-    scaled: Values = total / largest if largest > 0 else total
+    if largest <= 0:
+        return total
+    # what a solver leaves of a zero is no importance
+    scaled: Values = np.where(total > 1e-12 * largest, total / largest, 0.0)
     return scaled

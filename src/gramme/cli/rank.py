@@ -1,0 +1,86 @@
+"""``gramme rank``: who matters over all layers. Only the options stand here; the work is in ``rank_steps.py``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from gramme.cli.console import warnings_as_notes
+from gramme.cli.options import Data, Reading, takes_reading_options
+
+
+@takes_reading_options
+def rank(
+    context: typer.Context,
+    data: Data,
+    target: Path = typer.Option(..., "--out", help="Folder to write the results to."),
+    measures: str | None = typer.Option(
+        None,
+        "--measures",
+        help="Which measures, like pagerank,voterank; the usual ones where not said.",
+    ),
+    layers: list[str] | None = typer.Option(
+        None, "--layer", help="Use this layer only; may be repeated."
+    ),
+    per_layer: bool = typer.Option(
+        False, "--per-layer", help="Add the measures of each layer alone."
+    ),
+    coupling: float = typer.Option(
+        1.0, "--coupling", min=0.0, help="Weight of the step from one layer to another."
+    ),
+    restart: list[str] | None = typer.Option(
+        None, "--near", help="Rank by PageRank around this node; may be repeated."
+    ),
+    seeds: int = typer.Option(
+        5, "--seeds", min=0, help="How many nodes to choose for spreading news; 0 for none."
+    ),
+    model: str = typer.Option(
+        "cascade", "--spreading", help="How news spreads: cascade or threshold."
+    ),
+    probability: float = typer.Option(
+        0.1, "--probability", help="Chance that news passes along an edge."
+    ),
+    spread: bool = typer.Option(
+        True, "--spread/--no-spread", help="Whether to find out how sure the ranks are."
+    ),
+    seed: int = typer.Option(0, "--seed", min=0, help="The same seed gives the same result."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
+    quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
+    as_json: bool = typer.Option(False, "--json", help="Print a JSON object for scripts."),
+    *,
+    read: Reading,
+) -> None:
+    """Say how much each node of DATA matters over all layers, how sure that is, and whom to tell first.
+
+    Writes ranks.csv (a row per node: each measure, its rank, and between which ranks it moves), seeds.csv, layers.csv,
+    report.html and config.json to the folder.
+    """
+    from gramme.cli import rank_steps
+    from gramme.cli.data import open_data
+
+    rank_steps.check_request(target, measures, overwrite=overwrite)
+    with warnings_as_notes(silent=quiet):
+        opened = open_data(data, read, needs_label=False)
+        if not quiet:
+            opened.tell()
+        graph = opened.graph.select_layers(layers) if layers else opened.graph
+        rank_steps.rank_graph(
+            graph,
+            target,
+            rank_steps.RankRequest(
+                measures=rank_steps.words(measures),
+                per_layer=per_layer,
+                coupling=coupling,
+                restart=restart,
+                seeds=seeds,
+                model=model,
+                probability=probability,
+                spread=spread,
+                seed=seed,
+            ),
+            described={"data": data, "command": rank_steps.command_line(context)},
+            overwrite=overwrite,
+            silent=quiet or as_json,
+            as_json=as_json,
+        )

@@ -1,0 +1,164 @@
+"""The work of ``gramme rank``: measures, their spread, seeds, and the folder."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import typer
+from numpy.typing import NDArray
+from rich.table import Table
+
+from gramme._terminal import escape
+from gramme.cli.console import note, out
+from gramme.cli.fit_steps import command_line
+from gramme.cli.steps_bar import steps_bar
+from gramme.errors import DataError
+from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.ranking import MEASURES, influence, layer_influences, rank
+from gramme.ranking.measures import chosen_measures
+from gramme.ranking.rank_nodes import leading_nodes
+from gramme.report.fit_folder import check_target
+from gramme.report.rank_folder import write_ranks
+
+MAX_SPREAD_ENTRIES = 3_000_000
+"""Edges and memberships up to which the spread of the ranks is found: it takes some twenty times the ranking itself."""
+_SHOWN = 10
+_IN_TERMINAL = ("degree", "pagerank", "eigenvector", "katz", "multirank", "voterank")
+
+
+@dataclass(frozen=True)
+class RankRequest:
+    """What was asked for."""
+
+    measures: list[str] | None
+    per_layer: bool
+    coupling: float
+    restart: list[str] | None
+    seeds: int
+    model: str
+    probability: float
+    spread: bool
+    seed: int
+
+
+def words(text: str | None) -> list[str] | None:
+    """Words with commas between them."""
+    return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
+
+
+def check_request(target: Path, measures: str | None, *, overwrite: bool) -> None:
+    """Say what is wrong before any data are read."""
+    check_target(target, overwrite=overwrite)
+    chosen_measures(words(measures))
+
+
+def rank_graph(
+    graph: MultilayerGraph,
+    target: Path,
+    request: RankRequest,
+    *,
+    described: dict[str, Any],
+    overwrite: bool,
+    silent: bool,
+    as_json: bool,
+) -> None:
+    """Rank, find out how sure that is, choose seeds, write the folder and show the first nodes."""
+    began = time.perf_counter()
+    with steps_bar("How sure the ranks are", silent=silent) as bar:
+        ranks = rank(
+            graph,
+            request.measures,
+            coupling=request.coupling,
+            per_layer=request.per_layer,
+            restart=_named(graph, request.restart),
+            spread=request.spread and _small_enough(graph),
+            random_state=request.seed,
+            tell=bar,
+        )
+    seeds = _seeds(graph, request, silent)
+    layers = layer_influences(graph)
+    config = described | asdict(request) | {"seconds": round(time.perf_counter() - began, 2)}
+    files = write_ranks(
+        target, graph, ranks, seeds=seeds, layers=layers, config=config, overwrite=overwrite
+    )
+    first = leading_nodes(ranks)[:_SHOWN]
+    if as_json:
+        record = {"nodes": graph.num_nodes, "out": str(target), "files": files}
+        listed = [str(name) for name in ranks.index[first]]
+        typer.echo(json.dumps(record | {"leading": listed}, ensure_ascii=False))
+    elif not silent:
+        out.print(_table(ranks, first))
+        if seeds is not None:
+            last = seeds.iloc[-1]
+            names = ", ".join(str(name) for name in seeds["node"])
+            out.print(
+                escape(
+                    f"to spread news begin with: {names}; they reach {last['reach']:.1f} nodes on average "
+                    f"(95 % interval {last['reach_low']:.1f} to {last['reach_high']:.1f})"
+                )
+            )
+        out.print(escape(f"in {target}: {', '.join(files)}"))
+        out.print(escape(f"open {target / 'report.html'}"))
+
+
+def _named(graph: MultilayerGraph, names: list[str] | None) -> list[Any] | None:
+    """Nodes as the graph calls them, from words: a file of numbers has nodes that are numbers."""
+    if not names:
+        return None
+    by_text = {str(name): name for name in graph.nodes}
+    return [by_text.get(name, name) for name in names]
+
+
+def _small_enough(graph: MultilayerGraph) -> bool:
+    entries = sum(
+        layer.num_memberships if isinstance(layer, MembershipLayer) else layer.num_edges
+        for layer in graph.layers.values()
+    )
+    if entries > MAX_SPREAD_ENTRIES:
+        note(
+            f"with {entries:,} edges and memberships, how sure the ranks are is left out "
+            f"(it is found up to {MAX_SPREAD_ENTRIES:,})"
+        )
+    return entries <= MAX_SPREAD_ENTRIES
+
+
+def _seeds(graph: MultilayerGraph, request: RankRequest, silent: bool) -> pd.DataFrame | None:
+    if not request.seeds:
+        return None
+    try:
+        with steps_bar("Whom to tell first", silent=silent) as bar:
+            return influence(
+                graph,
+                min(request.seeds, graph.num_nodes),
+                model=request.model,
+                probability=request.probability,
+                random_state=request.seed,
+                tell=bar,
+            )
+    except DataError as error:
+        if "more than the" not in str(error):
+            raise
+        note(f"no seeds are chosen: {error}")
+        return None
+
+
+def _table(ranks: pd.DataFrame, first: NDArray[np.int64]) -> Table:
+    measures = [name for name in ranks.columns if name in MEASURES]
+    shown = [name for name in _IN_TERMINAL if name in measures] or measures[: len(_IN_TERMINAL)]
+    table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
+    table.add_column("rank by", overflow="fold")
+    for name in shown:
+        table.add_column(name, justify="right")
+    for place in first:
+        values = [f"{int(ranks[f'{name}_rank'].iloc[place]):,}" for name in shown]
+        table.add_row(escape(str(ranks.index[place])), *values)
+    return table
+
+
+__all__ = ["RankRequest", "check_request", "command_line", "rank_graph", "words"]

@@ -1,0 +1,52 @@
+"""A bar with the time left for work in steps, shown once the work has taken two seconds."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from gramme.cli.console import messages
+
+PATIENCE_SECONDS = 2.0
+
+
+class StepsBar:
+    """Called with the steps done and in all, as library functions call their ``tell``."""
+
+    def __init__(self, title: str, wanted: bool) -> None:
+        self.title, self.wanted = title, wanted
+        self.began = time.monotonic()
+        self.bar: Progress | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        """Note how far the work is."""
+        if not self.wanted:
+            return
+        if self.bar is None and time.monotonic() - self.began > PATIENCE_SECONDS:
+            self.bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+                console=messages,
+                transient=True,
+            )
+            self.bar.start()
+            self.task = self.bar.add_task(self.title, total=total)
+        if self.bar is not None:
+            self.bar.update(self.task, completed=done, total=total)
+
+
+@contextmanager
+def steps_bar(title: str, *, silent: bool = False) -> Iterator[StepsBar]:
+    """A bar for one piece of work; only where standard error is a terminal."""
+    made = StepsBar(title, not silent and sys.stderr.isatty())
+    try:
+        yield made
+    finally:
+        if made.bar is not None:
+            made.bar.stop()

@@ -1,0 +1,216 @@
+"""The sections of a ranking's page: who matters, where measures disagree, whom to tell first, which layers lead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gramme.report.page.charts import bar
+from gramme.report.page.frame import frame
+from gramme.report.page.html import escape, name, shorten
+
+_WIDTH, _ROW, _DRAWN = 420, 22, 12
+
+
+def rank_body(data: dict[str, Any]) -> str:
+    """Everything between the body tags but the data and the script."""
+    sections = [
+        ("leading", "Who matters", leading_section(data)),
+        ("sure", "How sure the ranks are", intervals_section(data)),
+        ("disagree", "Where measures disagree", disagreement_section(data)),
+        ("seeds", "Whom to tell first", seeds_section(data)),
+        ("layers", "Which layers lead", layers_section(data)),
+        ("repeat", "The measures, and how to repeat this", repeat_section(data)),
+    ]
+    return frame(
+        "ranking",
+        data["name"],
+        _summary(data),
+        sections,
+        without_script="Everything is below; scripts only change the theme.",
+    )
+
+
+def _summary(data: dict[str, Any]) -> str:
+    first = data["leading"][0]["node"] if data["leading"] else ""
+    layers = len(data["layers"])
+    return (
+        f'<p class="lead"><strong>{data["nodes"]:,}</strong> nodes in {layers:,} '
+        f"{'layer' if layers == 1 else 'layers'} were ranked by {len(data['measures'])} measures. "
+        f"Over all of them, {name(first, 60)} has the best mean rank.</p>"
+    )
+
+
+def leading_section(data: dict[str, Any]) -> str:
+    """The ranks of the leading nodes by every measure."""
+    heads = "".join(
+        f'<th scope="col" class="number">{escape(one["name"])}</th>' for one in data["measures"]
+    )
+    rows = "".join(
+        f'<tr><th scope="row">{name(row["node"], 60)}</th>'
+        + "".join(
+            f'<td class="number">{row["ranks"][one["name"]]["rank"]:,}</td>'
+            for one in data["measures"]
+        )
+        + "</tr>"
+        for row in data["leading"]
+    )
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Leading nodes"><table>'
+        "<caption>Ranks by each measure; 1 is best, and equal values share the better rank. Nodes with the best mean "
+        "rank first; ranks.csv has all of them with the values.</caption>"
+        f'<thead><tr><th scope="col">Node</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+
+
+def intervals_section(data: dict[str, Any]) -> str:
+    """For the measures that move, a figure with a line from the best to the worst rank of each leading node."""
+    figures = []
+    for measure in data["measures"]:
+        rows = [(row["node"], row["ranks"][measure["name"]]) for row in data["leading"]][:_DRAWN]
+        if not measure["importance"] or any(one["low"] is None for _, one in rows):
+            continue
+        figures.append(_intervals(measure["name"], sorted(rows, key=lambda row: row[1]["rank"])))
+    if not figures:
+        return ""
+    return (
+        "<p>Each line runs from the best to the worst rank of a node: over weaker and stronger coupling between the "
+        "layers, and over graphs in which a tenth of the edges is left out at random. The dot is its rank in the whole "
+        "graph. Where lines overlap, the order of the nodes is not to be relied on.</p>"
+        f'<div class="figures">{"".join(figures)}</div>'
+    )
+
+
+def _intervals(measure: str, rows: list[tuple[str, dict[str, int]]]) -> str:
+    worst = max(one["high"] for _, one in rows)
+    left, right = 120, _WIDTH - 14
+    height = _ROW * len(rows) + 30
+
+    def across(rank: float) -> float:
+        return round(left + (right - left) * (rank - 1) / max(worst - 1, 1), 1)
+
+    parts = []
+    for number, (node, one) in enumerate(rows):
+        up = _ROW * number + 14
+        low, high, at = across(one["low"]), across(one["high"]), across(one["rank"])
+        parts.append(
+            f'<text class="end" x="{left - 10}" y="{up + 4}">{escape(shorten(node, 16))}</text>'
+            f'<line class="error c1" x1="{low}" x2="{high}" y1="{up}" y2="{up}"/>'
+            f'<circle class="point c1" cx="{at}" cy="{up}" r="4.5"><title>{escape(shorten(node, 60))}: rank '
+            f"{one['rank']:,}, from {one['low']:,} to {one['high']:,}</title></circle>"
+        )
+    for tick in sorted({1, (1 + worst) // 2, worst}):
+        parts.append(
+            f'<text class="tick middle" x="{across(tick)}" y="{height - 4}">{tick:,}</text>'
+        )
+    return (
+        f"<figure><figcaption>{escape(measure)}</figcaption>"
+        f'<svg class="chart" viewBox="0 0 {_WIDTH} {height}" role="img" '
+        f'aria-label="Ranks by {escape(measure)} with their spread">{"".join(parts)}</svg></figure>'
+    )
+
+
+def disagreement_section(data: dict[str, Any]) -> str:
+    """How alike the measures are, and the nodes about which they differ most."""
+    names = [one["name"] for one in data["measures"]]
+    if len(names) < 2:
+        return ""
+    heads = "".join(f'<th scope="col" class="number">{escape(one)}</th>' for one in names)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(one)}</th>'
+        + "".join(_agreement_cell(value) for value in values)
+        + "</tr>"
+        for one, values in zip(names, data["agreement"], strict=True)
+    )
+    text = (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Agreement of measures"><table class="confusion">'
+        "<caption>How alike two measures rank the nodes (Spearman’s correlation): 1 the same order, 0 unrelated, "
+        "−1 the reverse.</caption>"
+        f"<thead><tr><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+    if data["gaps"]:
+        text += (
+            '<div class="scroll"><table><caption>Nodes that one measure puts near the top and another far '
+            'down</caption><thead><tr><th scope="col">Node</th><th scope="col">Best by</th>'
+            '<th scope="col" class="number">Rank</th><th scope="col">Worst by</th>'
+            '<th scope="col" class="number">Rank</th></tr></thead><tbody>'
+            + "".join(
+                f'<tr><th scope="row">{name(row["node"], 60)}</th><td>{escape(row["best"])}</td>'
+                f'<td class="number">{row["best_rank"]:,}</td><td>{escape(row["worst"])}</td>'
+                f'<td class="number">{row["worst_rank"]:,}</td></tr>'
+                for row in data["gaps"]
+            )
+            + "</tbody></table></div>"
+        )
+    return text
+
+
+def _agreement_cell(value: float | None) -> str:
+    if value is None:
+        return '<td class="number">–</td>'
+    heat = min(8, max(0, round(8 * abs(value))))
+    kind = "right" if value >= 0 else "wrong"
+    text = f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
+    return f'<td class="number {kind} heat{heat}">{text}</td>'
+
+
+def seeds_section(data: dict[str, Any]) -> str:
+    """The seeds with how far they reach together."""
+    if not data["seeds"]:
+        return ""
+    config = data["config"]
+    how = (
+        "Whoever has heard the news passes it on once along each edge, with a probability of "
+        f"{config.get('probability', 0):g} (independent cascade)."
+        if config.get("model") == "cascade"
+        else "A node takes part once those it listens to who do weigh more than a random share (linear threshold)."
+    )
+    rows = "".join(
+        f'<tr><th scope="row">{name(row["node"], 60)}</th><td class="wide">'
+        f"{bar(row['reach'] / data['nodes'], (row['reach_high'] - row['reach_low']) / 2 / data['nodes'])}</td>"
+        f'<td class="number">{row["reach"]:,.1f} <span class="faint">{row["reach_low"]:,.1f} to '
+        f"{row['reach_high']:,.1f}</span></td></tr>"
+        for row in data["seeds"]
+    )
+    return (
+        f"<p>{how} Each node is the one that adds most to whom those above it reach.</p>"
+        '<div class="scroll"><table class="bars"><caption>Nodes reached on average by this node and those above it, '
+        'with the 95 % interval of the mean</caption><thead><tr><th scope="col">Tell</th><th scope="col" class="wide">'
+        '<span class="sr">Bar</span></th><th scope="col" class="number">Reach</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def layers_section(data: dict[str, Any]) -> str:
+    """The influence of the layers by MultiRank."""
+    if len(data["layers"]) < 2:
+        return ""
+    ordered = sorted(data["layers"], key=lambda layer: -layer["influence"])[:50]
+    largest = ordered[0]["influence"] or 1.0
+    rows = "".join(
+        f'<tr><th scope="row">{name(layer["name"], 60)}</th><td class="wide">'
+        f'{bar(layer["influence"] / largest)}</td><td class="number">{layer["influence"]:.1%}</td></tr>'
+        for layer in ordered
+    )
+    return (
+        '<div class="scroll"><table class="bars"><caption>Influence by MultiRank: layers lead in which central nodes '
+        'are active; the shares add up to 100 %.</caption><thead><tr><th scope="col">Layer</th>'
+        '<th scope="col" class="wide"><span class="sr">Bar</span></th><th scope="col" class="number">Share</th></tr>'
+        f"</thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def repeat_section(data: dict[str, Any]) -> str:
+    """The command, and what each measure means."""
+    rows = "".join(
+        f'<tr><th scope="row">{escape(one["name"])}</th><td>{escape(one["meaning"])}</td></tr>'
+        for one in data["measures"]
+    )
+    command = data["config"].get("command") or f"gramme rank {data['name']} --out ranks"
+    versions = data["config"].get("versions") or {}
+    told = ", ".join(f"{escape(key)} {escape(value)}" for key, value in versions.items())
+    return (
+        f'<pre tabindex="0"><code>{escape(shorten(command, 4000))}</code></pre>'
+        + (f"<p>Made with {told}.</p>" if told else "")
+        + '<div class="scroll"><table class="facts"><caption>What each measure says; where edges have a direction, '
+        f"being listened to counts</caption><tbody>{rows}</tbody></table></div>"
+    )

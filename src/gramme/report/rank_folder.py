@@ -1,0 +1,58 @@
+"""The folder that ``gramme rank`` leaves: ranks, seeds, layers, settings and a page to read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gramme.graph import MultilayerGraph
+from gramme.report.fit_folder import check_target, versions
+from gramme.report.output_folder import output_folder
+from gramme.report.page.rank_page import rank_data, render_rank
+from gramme.report.tables import write_csv
+
+
+def write_ranks(
+    folder: Path,
+    graph: MultilayerGraph,
+    ranks: pd.DataFrame,
+    *,
+    seeds: pd.DataFrame | None,
+    layers: pd.Series,
+    config: dict[str, Any],
+    overwrite: bool = False,
+) -> list[str]:
+    """Write the tables and the page of a ranking to a folder; returns the names of the files.
+
+    Parameters
+    ----------
+    folder : Path
+    graph : MultilayerGraph
+    ranks : DataFrame
+        As :func:`gramme.rank` gives it.
+    seeds : DataFrame or None
+        As :func:`gramme.ranking.influence` gives it.
+    layers : Series
+        The influence of each layer.
+    config : dict
+        What to note in ``config.json``.
+    overwrite : bool, default=False
+    """
+    check_target(folder, overwrite=overwrite)
+    with output_folder(folder, overwrite=overwrite) as place:
+        temporary = place.folder
+        write_csv(ranks.reset_index(), temporary / "ranks.csv")
+        write_csv(layers.reset_index(), temporary / "layers.csv")
+        if seeds is not None:
+            write_csv(seeds, temporary / "seeds.csv")
+        record = config | {"versions": versions()}
+        (temporary / "config.json").write_text(
+            json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+        page = render_rank(rank_data(graph, ranks, seeds=seeds, layers=layers, config=record))
+        (temporary / "report.html").write_text(page, encoding="utf-8")
+        files = sorted(path.name for path in temporary.iterdir())
+    return files

@@ -1,0 +1,73 @@
+"""``gramme rank`` from files and datasets to a folder, and its mistakes."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.ranking.families import florentine_families
+
+from gramme.cli import main
+from gramme.io import write
+
+
+def run(*arguments: object) -> int:
+    try:
+        main([str(one) for one in arguments])
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+@pytest.fixture
+def families(tmp_path: Path) -> Path:
+    path = tmp_path / "families.mpx"
+    write(florentine_families(), path)
+    return path
+
+
+def test_a_file_becomes_ranks_seeds_and_a_page(families: Path, tmp_path: Path, capsys) -> None:
+    target = tmp_path / "ranks"
+    assert run("rank", families, "--measures", "degree,voterank", "--out", target) == 0
+    table = pd.read_csv(target / "ranks.csv")
+    assert list(table.columns[:2]) == ["node", "degree"]
+    assert "voterank" in table.columns
+    assert table.set_index("node").loc["Medici", "degree"] == 11
+    assert {path.name for path in target.iterdir()} == {
+        "config.json",
+        "layers.csv",
+        "ranks.csv",
+        "report.html",
+        "seeds.csv",
+    }
+    assert "Medici" in capsys.readouterr().out
+
+
+def test_a_table_is_ranked_without_labels(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("name,town,club\nAnn,a,x\nBo,a,x\nCy,b,x\nDi,b,y\n")
+    target = tmp_path / "ranks"
+    code = run(
+        "rank", path, "--table", "--id", "name", "--measures", "degree", "--json", "--out", target
+    )
+    assert code == 0
+    assert json.loads(capsys.readouterr().out)["leading"][:3] == ["Ann", "Bo", "Cy"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--measures", "degre"], "did you mean 'degree'?"),
+        (["--layer", "bussiness"], "did you mean 'business'?"),
+        (["--near", "Borgia"], "there is no node 'Borgia'"),
+        (["--spreading", "sir"], "'cascade' or 'threshold'"),
+        (["--columns", "a"], "add --table"),
+    ],
+)
+def test_a_mistake_is_one_message_and_leaves_nothing(
+    families, tmp_path, capsys, arguments, message
+) -> None:
+    target = tmp_path / "ranks"
+    assert run("rank", families, *arguments, "--no-spread", "--out", target) == 2
+    assert message in capsys.readouterr().err.replace("\n", " ")
+    assert not target.exists()
