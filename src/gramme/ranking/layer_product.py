@@ -69,9 +69,11 @@ class LayerProduct:
         if self._incidence is None:
             return np.asarray(self._forward @ values)
         if self._codes is not None:
-            sums = np.bincount(self._codes, weights=values, minlength=self._groups)
+            sums: Values = np.asarray(
+                np.bincount(self._codes, weights=values, minlength=self._groups), dtype=np.float64
+            )
             sums[0] = 0.0
-            shared = sums[self._codes]
+            shared: Values = sums[self._codes]
             shared -= self._own * values
         else:
             shared = self._shared(values)

@@ -119,7 +119,7 @@ def _dense_leading(flat: Product, start: Values, symmetric: bool) -> tuple[float
 
 
 def _per_node(supra: SupraProduct, copies: Values) -> Values:
-    total = np.where(supra.present, copies, 0.0).sum(axis=0)
+    total: Values = np.where(supra.present, copies, 0.0).sum(axis=0)
     largest = total.max(initial=0.0)
     if largest <= 0:
         return total
