@@ -108,6 +108,14 @@ class Reading:
         list[str] | None,
         _option("--split", help="Cells with several values, like 'authors=;'.", panel=_TABLES),
     ] = None
+    dates: Annotated[
+        list[str] | None,
+        _option(
+            "--dates",
+            help="Group dates by year, month or weekday, like joined=month.",
+            panel=_TABLES,
+        ),
+    ] = None
     missing_group: Annotated[
         bool,
         _option(
@@ -144,7 +152,7 @@ class Reading:
         ]
 
 
-TABLE_ONLY = ("id", "columns", "bins", "quantiles", "knn", "split", "missing_group")
+TABLE_ONLY = ("id", "columns", "bins", "quantiles", "knn", "split", "dates", "missing_group")
 _WRITTEN = {
     "source_format": "--from",
     "directed": "--directed and --undirected",

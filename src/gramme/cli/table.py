@@ -69,6 +69,7 @@ def open_table(
             knn=alone,
             together=together,
             separator=dict(_separators(read.split or ())),
+            dates=dict(_pairs("--dates", read.dates or ())),
             missing="group" if read.missing_group else "nobody",
         )
         graph = plan.graph(_named(table, chosen_id), name=path.stem)
@@ -102,12 +103,17 @@ def open_table_again(path: Path, record: dict[str, Any], read: Reading) -> Multi
 
 
 def describe(plan: dict[str, Any], graph: MultilayerGraph, most: int = 20) -> list[str]:
-    """How each column became a layer, in a line each."""
+    """How each column became a layer or why it did not, in a line each with the option that changes it."""
     lines = []
     for name, layer in list(plan["layers"].items())[:most]:
-        lines.append(f"{name}: {_in_words(LayerPlan(**layer), graph, name)}")
+        one = LayerPlan(**layer)
+        absent = 1 - float(np.mean(graph.layers[name].present)) if graph.num_nodes else 0.0
+        missing = f", {absent:.0%} missing" if absent >= 0.005 else ""
+        lines.append(f"{name}: {_in_words(one, graph, name)}{missing}{_to_change(one)}")
     if len(plan["layers"]) > most:
         lines.append(f"... and {len(plan['layers']) - most} more columns")
+    for name, reason in list(plan.get("left_out", {}).items())[:most]:
+        lines.append(f"{name}: left out, {reason} (--columns names the columns to use)")
     return lines
 
 
@@ -120,8 +126,19 @@ def _in_words(plan: LayerPlan, graph: MultilayerGraph, name: str) -> str:
             f"{edge:.4g}" if isinstance(edge, (int, float)) else str(edge) for edge in plan.choice
         )
         return f"numbers cut at {cuts}"
+    if plan.way == "dates":
+        return f"dates, {groups:,} groups by {plan.choice}"
     kind = "values between separators" if plan.way == "separator" else "categories"
     return f"{groups:,} {kind}"
+
+
+def _to_change(plan: LayerPlan) -> str:
+    column = plan.columns[0]
+    return {
+        "bins": f" (--bins {column}=5, --knn {column}=10)",
+        "dates": f" (--dates {column}=weekday, --bins {column}=5)",
+        "knn": f" (--bins {column}=5)",
+    }.get(plan.way, "")
 
 
 def is_table_name(name: str) -> bool:

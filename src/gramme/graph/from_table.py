@@ -20,6 +20,11 @@ from gramme.graph.layer import Layer
 from gramme.graph.multilayer import MultilayerGraph
 from gramme.graph.table_column import POLICIES, column_layer
 
+NEARLY_ALL = 0.9
+"""The share of different values from which on text is free text."""
+FEWEST_ROWS = 20
+"""The number of rows from which on columns are judged by their values; a smaller table is used as it is."""
+
 
 def from_table(
     table: pd.DataFrame,
@@ -31,14 +36,18 @@ def from_table(
     quantiles: Mapping[Any, int] | None = None,
     knn: Mapping[Any, int] | None = None,
     separator: Mapping[Any, str] | None = None,
+    dates: Mapping[Any, str] | None = None,
     missing: str | Mapping[Any, str] = "nobody",
     name: str | None = None,
 ) -> MultilayerGraph:
     """A graph with a node per row and a layer per column.
 
     A column of text, truth values, categories, or whole numbers with at most 20 different values
-    joins the rows that share a value. Other numbers, and moments in time, are cut into 5 groups of
-    about equal size unless ``bins``, ``quantiles`` or ``knn`` say otherwise.
+    joins the rows that share a value. Dates join rows of the same year, or of the same month where
+    there are at most two years. Other numbers, and dates over more than 20 years, are cut into 5
+    groups of about equal size unless ``bins``, ``quantiles``, ``knn`` or ``dates`` say otherwise.
+    In a table of 20 rows or more, columns that say nothing about who is alike are left out with a
+    warning: empty ones, those with one value, and text that hardly ever repeats.
 
     Parameters
     ----------
@@ -49,7 +58,7 @@ def from_table(
     id : column, optional
         The column with the node names, all different. It makes no layer.
     columns : iterable, optional
-        The columns to make layers of, in this order; all others where not given.
+        The columns to make layers of, in this order; where not given, all others that say something.
     bins : mapping of column to int or list of edges, optional
         So many bins of equal width, or bins between rising edges; a bin holds its lower edge, and
         numbers below the first or from the last edge on join open-ended groups of their own.
@@ -59,6 +68,8 @@ def from_table(
         Edges to the rows with the so many nearest values instead of groups.
     separator : mapping of column to str, optional
         For cells with several values, such as ``{"authors": ";"}``: a row joins each of them.
+    dates : mapping of column to {"year", "month", "weekday"}, optional
+        Dates join the rows of the same year, month (of one year) or day of the week.
     missing : {"nobody", "group", "median", "most common"} or mapping of column to these
         What becomes of missing values: the row is absent from the layer, or in a group called
         "missing" (absent where ``knn`` makes no groups), or has the column's median (the lower of
@@ -81,10 +92,17 @@ def from_table(
     for column, role in ((label, "label"), (id, "id")):
         if column is not None:
             known_column(column, list(table.columns), role)
-    used = layer_columns(table, columns, label, id)
-    ways = chosen_ways(
-        used, {"bins": bins, "quantiles": quantiles, "knn": knn, "separator": separator}
-    )
+    asked = {
+        "bins": bins,
+        "quantiles": quantiles,
+        "knn": knn,
+        "separator": separator,
+        "dates": dates,
+    }
+    used, left_out = layer_columns(table, columns, label, id, asked)
+    for column, reason in left_out.items():
+        warnings.warn(f"the column {column!r} is left out: {reason}", GrammeWarning, stacklevel=3)
+    ways = chosen_ways(used, asked)
     policies = _policies(missing, used)
     nodes = node_names(table, id)
     layers: dict[str, Layer] = {}
@@ -133,12 +151,26 @@ def known_column(column: Any, columns: list[Any], what: str) -> None:
 
 
 def layer_columns(
-    table: pd.DataFrame, columns: Iterable[Any] | None, label: Any, id: Any
-) -> list[Any]:
-    """The columns to make layers of."""
+    table: pd.DataFrame,
+    columns: Iterable[Any] | None,
+    label: Any,
+    id: Any,
+    asked: Mapping[str, Any] | None = None,
+) -> tuple[list[Any], dict[Any, str]]:
+    """The columns to make layers of, and why others are left out; a column about which something is asked stays."""
     taken = [column for column in (label, id) if column is not None]
+    left_out: dict[Any, str] = {}
     if columns is None:
+        said = [one for each in (asked or {}).values() if isinstance(each, Mapping) for one in each]
         used = [column for column in table.columns if column not in taken]
+        for column in used if len(table) >= FEWEST_ROWS else ():
+            reason = None if column in said else says_nothing(table[column])
+            if reason is not None:
+                left_out[column] = reason
+        if len(left_out) < len(used):
+            used = [column for column in used if column not in left_out]
+        else:
+            left_out = {}
     else:
         used = [columns] if isinstance(columns, str) else list(columns)
         for column in used:
@@ -147,7 +179,37 @@ def layer_columns(
                 raise DataError(f"the column {column!r} is the label or id, so it makes no layer")
     if not used:
         raise DataError("the table has no column to make a layer of")
-    return used
+    return used, left_out
+
+
+def says_nothing(column: pd.Series) -> str | None:
+    """Why a column cannot tell which rows are alike; None where it may.
+
+    >>> says_nothing(pd.Series(["x", "x", None])), says_nothing(pd.Series([1, 2, 2]))
+    ("its only value is 'x'", None)
+    """
+    try:
+        known = column.dropna()
+        different = known.nunique()
+    except TypeError:  # lists and the like, about which the layer complains
+        return None
+    if not different:
+        return "it is empty"
+    if different == 1:
+        return f"its only value is {plain(known.iloc[0])!r}"
+    if pd.api.types.is_numeric_dtype(column.dtype) or _is_time(column.dtype):
+        return None
+    if pd.api.types.infer_dtype(known, skipna=True) not in ("string", "categorical", "mixed"):
+        return None
+    if different == len(known):
+        return "its values are all different, like names or free text"
+    if different > NEARLY_ALL * len(known):
+        return f"{different:,} of its {len(known):,} values are different, like free text"
+    return None
+
+
+def _is_time(kind: Any) -> bool:
+    return bool(pd.api.types.is_datetime64_any_dtype(kind))
 
 
 def chosen_ways(used: list[Any], asked: dict[str, Any]) -> dict[Any, tuple[str | None, Any]]:

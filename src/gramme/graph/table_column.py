@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph.arrays import loose_index, plain
+from gramme.graph.calendar_groups import calendar_groups, usual_unit
 from gramme.graph.layer import Layer
 from gramme.graph.membership_layer import MembershipLayer
 from gramme.graph.nearest_numbers import nearest_layer
@@ -37,10 +38,10 @@ def column_layer(
     ----------
     column : Series
         A cell per node.
-    way : {"categories", "bins", "quantiles", "knn", "separator"}, optional
+    way : {"categories", "bins", "quantiles", "knn", "separator", "dates"}, optional
         What was said about the column; where nothing was, its values decide.
     choice
-        The number of bins, quantiles or neighbours, the edges of bins, or the separator.
+        The number of bins, quantiles or neighbours, the edges of bins, the separator, or the unit of the calendar.
     missing : {"nobody", "group", "median", "most common"}
         What becomes of missing values.
 
@@ -58,6 +59,12 @@ def column_layer(
     numbers, show = as_numbers(column, required=way is not None)
     if numbers is None or (way is None and show is None and _few_whole_numbers(numbers)):
         return _categories(column, numbers is not None, missing)
+    if way is None and show is not None and usual_unit(numbers) is not None:
+        way, choice = "dates", usual_unit(numbers)
+    if way == "dates":
+        if show is None:
+            raise DataError("this is no column of dates")
+        return _grouped(*calendar_groups(numbers, choice), missing)
     if way == "knn":
         return nearest_layer(numbers, at_least(choice, 1, "knn"))
     if way == "bins":
@@ -83,6 +90,11 @@ def settled(column: pd.Series, way: str | None = None, choice: Any = None) -> tu
     numbers, show = as_numbers(column, required=way is not None)
     if numbers is None or (way is None and show is None and _few_whole_numbers(numbers)):
         return "categories", None
+    if way == "dates":
+        column_layer(column, way, choice)
+        return way, choice
+    if way is None and show is not None and usual_unit(numbers) is not None:
+        return "dates", usual_unit(numbers)
     if way == "knn":
         return way, at_least(choice, 1, "knn")
     if way == "bins" and not isinstance(choice, (int, np.integer)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from gramme.graph.nearest_points import nearest_points_layer
 from gramme.graph.number_groups import at_least
 from gramme.graph.table_column import as_numbers, column_layer, settled
 
-WAYS = ("categories", "bins", "knn", "separator", "together")
+WAYS = ("categories", "bins", "knn", "separator", "dates", "together")
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,10 @@ class LayerPlan:
     ----------
     columns : list of str
         One column, or several whose values are looked at together.
-    way : {"categories", "bins", "knn", "separator", "together"}
+    way : {"categories", "bins", "knn", "separator", "dates", "together"}
     choice
-        Edges for bins, the number of neighbours for knn and together, the separator; None for categories.
+        Edges for bins, the number of neighbours for knn and together, the separator, the unit for dates; None for
+        categories.
     scale : list of float, optional
         What each of several columns is divided by: its standard deviation in the first table.
     """
@@ -65,6 +66,8 @@ class TablePlan:
         The columns with the labels and with the node names.
     missing : {"nobody", "group"}
         Whether rows with a missing value are absent from a layer or make a group.
+    left_out : dict of str to str
+        Columns of the first table that make no layer, and why.
 
     Examples
     --------
@@ -78,6 +81,7 @@ class TablePlan:
     label: str | None = None
     id: str | None = None
     missing: str = "nobody"
+    left_out: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -92,6 +96,7 @@ class TablePlan:
         knn: Mapping[str, int] | None = None,
         together: Mapping[tuple[str, ...], int] | None = None,
         separator: Mapping[str, str] | None = None,
+        dates: Mapping[str, str] | None = None,
         missing: str = "nobody",
     ) -> TablePlan:
         """The plan for a table; what to say of it is as for :meth:`MultilayerGraph.from_table`.
@@ -100,7 +105,7 @@ class TablePlan:
         ----------
         table : DataFrame
             Its columns have names that are text.
-        label, id, columns, bins, quantiles, knn, separator, missing
+        label, id, columns, bins, quantiles, knn, separator, dates, missing
             See :func:`gramme.graph.from_table.from_table`; ``missing`` may be "nobody" or "group".
         together : mapping of several columns to int, optional
             A layer of edges to the so many rows that are nearest in all these columns together, each divided by its
@@ -116,13 +121,15 @@ class TablePlan:
                 known_column(
                     column, [one for one in table.columns if one not in (label, id)], "knn"
                 )
-        if columns is None and joint:
-            taken = {label, id, *(column for several in joint for column in several)}
-            columns = [column for column in table.columns if column not in taken]
-        alone = [] if joint and not columns else layer_columns(table, columns, label, id)
-        asked = chosen_ways(
-            alone, {"bins": bins, "quantiles": quantiles, "knn": knn, "separator": separator}
-        )
+        said = {
+            "bins": bins,
+            "quantiles": quantiles,
+            "knn": knn,
+            "separator": separator,
+            "dates": dates,
+        }
+        alone, left_out = _alone(table, columns, label, id, said, joint)
+        asked = chosen_ways(alone, said)
         layers = {}
         for column in alone:
             way, choice = _of_column(column, settled, table[column], *asked.get(column, ()))
@@ -131,7 +138,7 @@ class TablePlan:
             at_least(neighbours, 1, f"knn of {'+'.join(several)}")
             scale = [_spread(_numbers(table, column)) for column in several]
             layers["+".join(several)] = LayerPlan(list(several), "together", neighbours, scale)
-        return cls(layers, label, id, missing)
+        return cls(layers, label, id, missing, left_out)
 
     def graph(self, table: pd.DataFrame, *, name: str | None = None) -> MultilayerGraph:
         """The graph of a table that has the columns of the plan; it may lack the label and the id."""
@@ -190,7 +197,8 @@ class TablePlan:
         """
         try:
             layers = {str(title): LayerPlan(**one) for title, one in record["layers"].items()}
-            plan = cls(layers, record["label"], record["id"], record["missing"])
+            left_out = {str(name): str(why) for name, why in record.get("left_out", {}).items()}
+            plan = cls(layers, record["label"], record["id"], record["missing"], left_out)
             fits = all(
                 one.way in WAYS and one.columns and all(isinstance(c, str) for c in one.columns)
                 for one in layers.values()
@@ -200,6 +208,27 @@ class TablePlan:
         if not fits:
             raise DataError("this is no plan of a table's layers: a layer has no known way")
         return plan
+
+
+def _alone(
+    table: pd.DataFrame,
+    columns: Iterable[str] | None,
+    label: str | None,
+    id: str | None,
+    said: Mapping[str, Any],
+    joint: Mapping[tuple[str, ...], int],
+) -> tuple[list[str], dict[str, str]]:
+    """The columns that make a layer of their own, and why others do not."""
+    if columns is not None or not joint:
+        return layer_columns(table, columns, label, id, said)
+    together = {column for several in joint for column in several}
+    others = table.drop(columns=list(together))
+    if not set(others.columns) - {label, id}:
+        return [], {}
+    try:
+        return layer_columns(others, None, label, id, said)
+    except DataError:
+        return [], {}
 
 
 def _of_column(column: Any, work: Any, *arguments: Any, **options: Any) -> Any:

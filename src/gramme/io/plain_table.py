@@ -1,7 +1,7 @@
 """A plain table from a file, one row per person or thing: CSV in its many dialects, TSV, Parquet or Excel.
 
-Cells are text first. A column is numbers if every filled cell of it is one, dates if every cell is written like
-2024-05-31, and text otherwise. Repeated cells are stored once, so that a million rows of answers stay small.
+Cells are text first; ``column_text.py`` finds out whether a column holds numbers, dates or words. Repeated cells are
+stored once, so that a million rows of answers stay small.
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ import numpy as np
 import pandas as pd
 
 from gramme.errors import DataError, FileFormatError, import_extra
+from gramme.io.column_text import typed_column
 from gramme.io.formats.parquet import read_arrow
 from gramme.io.source import AUTO, decode, read_bytes
 from gramme.io.unknown import unknown_marks
 
 ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".xlsx")
 _SEPARATORS = (",", ";", "\t", "|")
-_CODE = re.compile(r"[+-]?0\d")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?Z?\Z")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 
 
 def read_table(
@@ -64,7 +62,10 @@ def read_table(
         raise DataError(f"{path}: the name of a table must end in one of {known}")
     table.columns = _column_names([str(name) for name in table.columns], path)
     return pd.DataFrame(
-        {name: _from_values(table[name], marks, name in text) for name in table.columns}
+        {
+            name: _from_values(table[name], name, marks, name in text, guess=ending == ".xlsx")
+            for name in table.columns
+        }
     )
 
 
@@ -118,7 +119,9 @@ def _delimited(
     if not len(table):
         raise FileFormatError("there is a header but no row below it", file=path)
     columns = {
-        name: _typed(table[place], marks, name in text, decimal_comma=separator == ";")
+        name: typed_column(
+            table[place], name, marks, as_text=name in text, decimal_comma=separator == ";"
+        )
         for place, name in enumerate(names)
     }
     return pd.DataFrame(columns)
@@ -165,55 +168,26 @@ def _column_names(names: Iterable[str], path: Path) -> list[str]:
     return found
 
 
-def _typed(
-    column: pd.Series, marks: Collection[str], as_text: bool, *, decimal_comma: bool = False
+def _from_values(
+    column: pd.Series, name: str, marks: Collection[str], as_text: bool, *, guess: bool
 ) -> pd.Series:
-    """Numbers, dates or text from cells of text, by looking at the different ones alone."""
-    codes, found = pd.factorize(column)
-    cells = [str(cell).strip() for cell in found]
-    gaps = np.array([not cell or cell in marks for cell in cells] + [True])
-    filled = [cell for cell, gap in zip(cells, gaps, strict=False) if not gap]
-    if not as_text and filled:
-        numbers = _numbers(cells, filled, decimal_comma)
-        if numbers is not None:
-            values = np.where(gaps, np.nan, np.append(numbers, np.nan))[codes]
-            return pd.Series(values, index=column.index)
-        if all(_DATE.match(cell) for cell in filled):
-            moments = pd.to_datetime(
-                ["" if gap else cell for cell, gap in zip(cells, gaps, strict=False)],
-                format="ISO8601",
-                errors="coerce",
-                utc=True,
-            ).tz_localize(None)
-            if int(np.asarray(moments.notna()).sum()) == len(filled):
-                dates = pd.Series([*moments, pd.NaT]).astype("datetime64[ns]")
-                return pd.Series(dates.to_numpy()[codes], index=column.index)
-    merged, names = pd.factorize(np.array(cells, dtype=object))
-    renumbered = np.append(merged, -1)
-    renumbered[gaps] = -1
-    return pd.Series(
-        pd.Categorical.from_codes(renumbered[codes], pd.Index(names)), index=column.index
-    )
+    """A column that came with types: kept where it is numbers or dates, else treated as text.
 
-
-def _numbers(cells: list[str], filled: list[str], decimal_comma: bool) -> Any:
-    """The cells as numbers, NaN for those that are not filled; None where a filled one is no number."""
-    if decimal_comma:
-        cells, filled = ([cell.replace(",", ".") for cell in some] for some in (cells, filled))
-    if not all(_NUMBER.match(cell) for cell in filled) or any(map(_CODE.match, filled)):
-        return None
-    numbers = [float(cell) if _NUMBER.match(cell) else np.nan for cell in cells]
-    return numbers if np.isfinite([float(cell) for cell in filled]).all() else None
-
-
-def _from_values(column: pd.Series, marks: Collection[str], as_text: bool) -> pd.Series:
-    """A column that came with types: kept where it is numbers or dates, else treated as text."""
+    In a spreadsheet text may be numbers that were typed in another way, so there it is looked at (``guess``).
+    """
+    if column.dtype == object and not as_text:
+        inferred = column.infer_objects()
+        kinds = pd.api.types.infer_dtype(column, skipna=True)
+        if kinds in ("integer", "floating", "mixed-integer-float"):
+            inferred = pd.to_numeric(column)
+        column = inferred
     kind = column.dtype
     number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
     if (number or pd.api.types.is_datetime64_any_dtype(kind)) and not as_text:
         return column
     texts = [_text(value) for value in column.astype(object)]
-    return _typed(pd.Series(texts, dtype=object, index=column.index), marks, as_text=True)
+    cells = pd.Series(texts, dtype=object, index=column.index)
+    return typed_column(cells, name, marks, as_text=as_text or not guess)
 
 
 def _text(value: Any) -> str | None:
@@ -231,6 +205,6 @@ def _excel(path: Path) -> pd.DataFrame:
     import_extra("openpyxl", "excel", "reading an Excel file")
     data = read_bytes(path)
     try:
-        return pd.read_excel(io.BytesIO(data), engine="openpyxl")
+        return pd.read_excel(io.BytesIO(data), engine="openpyxl", dtype=object)
     except Exception as error:  # openpyxl raises many kinds for damaged files
         raise FileFormatError(f"no Excel file that can be read: {error}", file=path) from None

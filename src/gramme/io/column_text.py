@@ -1,0 +1,159 @@
+"""What a column of text cells holds: numbers in the ways people write them, dates, codes, or words.
+
+Only the different cells are looked at, so that a million rows of answers cost little. What is not beyond doubt is told
+to the report of the reading, with the option that settles it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme.io.dates import read_dates
+from gramme.io.notes import tell
+
+_CODE = re.compile(r"[+-]?0\d")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
+_GAP = "[ '\u2019\u00a0\u202f\u2009]"
+# 1.234.567,50 or 1 234 567,50 as most of Europe writes it; 1,234,567.50 as English does.
+_COMMA_DECIMALS = re.compile(rf"[+-]?(\d{{1,3}}(?:(?:{_GAP}|\.)\d{{3}})+|\d+)(,\d+)?\Z")
+_POINT_DECIMALS = re.compile(rf"[+-]?(\d{{1,3}}(?:(?:{_GAP}|,)\d{{3}})+|\d+)(\.\d+)?\Z")
+_UNIT = re.compile(r"\A(?:[$€£]\s*)?(.*?)(?:\s*[%$€£])?\Z", re.DOTALL)
+MOSTLY = 0.8
+"""The share of numbers from which on the rest of a column looks like marks for "not known"."""
+_MOST_ODD_CELLS = 5
+
+
+def typed_column(
+    column: pd.Series,
+    name: str,
+    marks: Collection[str],
+    *,
+    as_text: bool = False,
+    decimal_comma: bool = False,
+) -> pd.Series:
+    """Numbers, dates or categories from cells of text.
+
+    Parameters
+    ----------
+    column : Series
+        Text, or missing.
+    name : str
+        What the column is called, for what is told.
+    marks : collection of str
+        Cells that mean "not known".
+    as_text : bool, default=False
+        Whether to leave the cells as they are, as in names and labels, where 1 and 01 differ.
+    decimal_comma : bool, default=False
+        Whether 3,5 is a number, as in files with semicolons.
+
+    Examples
+    --------
+    >>> typed_column(pd.Series(["32 776,50", "1 200", "NA"]), "income", {"NA"}).tolist()
+    [32776.5, 1200.0, nan]
+    """
+    codes, found = pd.factorize(column)
+    raw = [str(cell) for cell in found]
+    cells = [cell.strip() for cell in raw]
+    gaps = np.array([not cell or cell in marks for cell in cells] + [True])
+    filled = [cell for cell, gap in zip(cells, gaps, strict=False) if not gap]
+    if not as_text and filled:
+        numbers: NDArray[Any] | None = _numbers(filled, name, decimal_comma=decimal_comma)
+        values: NDArray[Any] | None = None
+        if numbers is not None:
+            values = np.full(gaps.size, np.nan)
+        else:
+            numbers = read_dates(filled, name)
+            if numbers is not None:
+                values = np.full(gaps.size, np.datetime64("NaT"), dtype="datetime64[ns]")
+        if values is not None:
+            values[~gaps] = numbers
+            return pd.Series(values[codes], index=column.index)
+        _tell_of_odd_cells(cells, gaps, codes, name)
+    _tell_of_spaces(raw, gaps, name)
+    merged, names = pd.factorize(np.array(cells, dtype=object))
+    renumbered = np.append(merged, -1)
+    renumbered[gaps] = -1
+    return pd.Series(
+        pd.Categorical.from_codes(renumbered[codes], pd.Index(names)), index=column.index
+    )
+
+
+def _numbers(
+    filled: Sequence[str], name: str, *, decimal_comma: bool
+) -> NDArray[np.float64] | None:
+    """The cells as numbers; None where one of them is none, or a code with a zero in front."""
+    if any(map(_CODE.match, filled)):
+        return None
+    if all(map(_NUMBER.match, filled)):
+        return _finite(filled)
+    if decimal_comma:
+        pointed = [cell.replace(",", ".") for cell in filled]
+        if all(map(_NUMBER.match, pointed)):
+            return _finite(pointed)
+    bare = [(_UNIT.match(cell) or ["", cell])[1] for cell in filled]
+    for comma in (True, False) if decimal_comma else (False, True):
+        pattern = _COMMA_DECIMALS if comma else _POINT_DECIMALS
+        if not all(map(pattern.match, bare)):
+            continue
+        thousands = _GAP + (r"|\." if comma else "|,")
+        plain = [re.sub(thousands, "", cell).replace(",", ".") for cell in bare]
+        example = max(filled, key=lambda cell: len(re.sub(r"[\d+-]", "", cell)))
+        read_as = plain[list(filled).index(example)]
+        tell(
+            f"{name!r}: cells like {example!r} are numbers ({read_as})",
+            doubt=comma != decimal_comma,
+        )
+        return _finite(plain)
+    return None
+
+
+def _finite(cells: Sequence[str]) -> NDArray[np.float64] | None:
+    numbers = np.array([float(cell) for cell in cells])
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _tell_of_odd_cells(
+    cells: Sequence[str], gaps: NDArray[np.bool_], codes: NDArray[Any], name: str
+) -> None:
+    """A column of numbers with a few words in it: the words may mean "not known"."""
+    counts = np.bincount(codes[codes >= 0], minlength=len(cells))
+    number = np.array(
+        [bool(_NUMBER.match(cell.replace(",", "."))) and not _CODE.match(cell) for cell in cells]
+    )
+    filled = ~gaps[: len(cells)]
+    total, share = counts[filled].sum(), 0.0
+    if total:
+        share = counts[filled & number].sum() / total
+    odd = [cells[place] for place in np.flatnonzero(filled & ~number).tolist()]
+    if MOSTLY <= share < 1 and len(odd) <= _MOST_ODD_CELLS:
+        listed = " ".join(f"--missing {_quoted(cell)}" for cell in odd)
+        tell(
+            f"{int(100 * share)} % of {name!r} are numbers, so its values are taken for categories; "
+            f"if the others mean 'not known', add {listed}",
+            doubt=True,
+        )
+
+
+def _quoted(cell: str) -> str:
+    return f'"{cell}"' if re.search(r"[^\w.-]", cell) else cell
+
+
+def _tell_of_spaces(raw: Sequence[str], gaps: NDArray[np.bool_], name: str) -> None:
+    """Cells that are the same but for spaces around them are one value; that is worth a word."""
+    known = {cell for cell, gap in zip(raw, gaps, strict=False) if not gap}
+    spaced = [cell for cell in known if cell != cell.strip() and cell.strip() in known]
+    if spaced:
+        first = min(spaced)
+        tell(f"{name!r}: {first!r} and {first.strip()!r} are taken for the same")
+    lower: dict[str, str] = {}
+    for cell in sorted(cell.strip() for cell in known):
+        other = lower.setdefault(cell.casefold(), cell)
+        if other != cell:
+            tell(f"{name!r}: {other!r} and {cell!r} differ in capitals alone and stay two values")
+            break
