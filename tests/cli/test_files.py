@@ -195,3 +195,47 @@ def test_info_and_convert_take_tables(run, tmp_path):
     assert "2 of 3 nodes, 2 classes" in printed
     assert run("convert", tmp_path / "t.csv", tmp_path / "t.npz", *options)[0] == 0
     assert list(read(tmp_path / "t.npz").layers) == ["city", "age"]
+
+
+def test_edges_with_a_table_of_people(run, tmp_path):
+    """Edges plus attributes is the standard dataset: info shows what each column becomes, and fit learns from it."""
+    (tmp_path / "g.csv").write_text("source,target\na,b\nb,c\nc,d\nd,e\ne,f\n")
+    (tmp_path / "people.csv").write_text(
+        "who,Team,Gender,Age\na,x,f,20\nb,x,f,\nc,x,m,31\nd,y,m,44\ne,y,m,50\nf,NA,f,61\n"
+    )
+    data = [tmp_path / "g.csv", "--labels", tmp_path / "people.csv", "--label", "Team"]
+    code, printed, _ = run("info", *data)
+    assert code == 0
+    assert "people.csv: 'Gender' is a layer of 2 groups" in printed
+    assert "people.csv: 'Age' is a feature, a number; 1 unknown ones take the median" in printed
+    out = tmp_path / "out"
+    options = ["--method", "one-hot-logistic", "--no-estimate", "--out", out]
+    code, _, err = run("fit", *data, *options, "--layers-from", "Gender")
+    assert code == 0, err
+    assert "1 label read as unknown: NA" in err
+    config = json.loads((out / "config.json").read_text())
+    assert config["layers"] == 2
+    assert "1 label read as unknown: NA" in config["reading"]
+    code, _, err = run("info", *data, "--features", "Gendr")
+    assert code == 2
+    assert "did you mean 'Gender'" in one_message(err)
+
+
+def test_amounts_as_labels_are_shown_but_not_learned(run, tmp_path):
+    rows = range(60)
+    (tmp_path / "g.csv").write_text(
+        "source,target\n" + "".join(f"{row},{row + 1}\n" for row in rows)
+    )
+    (tmp_path / "l.csv").write_text("node,label\n" + "".join(f"{row},{row * 3}\n" for row in rows))
+    data = [tmp_path / "g.csv", "--labels", tmp_path / "l.csv"]
+    code, printed, _ = run("info", *data)
+    assert code == 0
+    assert "numbers with 60 different values" in printed
+    fit = ["fit", *data, "--method", "majority", "--no-estimate", "--out", tmp_path / "out"]
+    code, _, err = run(*fit)
+    assert code == 2
+    assert "--label-bins 4" in one_message(err)
+    code, _, err = run(*fit, "--label-edges", "50,100")
+    assert code == 0, err
+    config = json.loads((tmp_path / "out" / "config.json").read_text())
+    assert config["classes"] == ["100 and above", "[50, 100)", "below 50"]

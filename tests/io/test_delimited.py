@@ -45,8 +45,12 @@ def test_quotes_only_where_they_must_be():
 @pytest.mark.parametrize(
     ("name", "text", "separator"),
     [
-        ("a.csv", "a\tb", ","),
-        ("a.TSV", "a,b", "\t"),
+        ("a.csv", "a,b;c;d", ","),
+        ("a.csv", "a", ","),
+        ("a.csv", "a\tb", "\t"),
+        ("a.csv", '"a,b";c', ";"),
+        ("a.TSV", "a,b", ","),
+        ("a.TSV", "a\tb,c,d", "\t"),
         ("a.txt", "a,b\nc\td", ","),
         ("a.txt", "a\tb", "\t"),
         ("a.txt", "a b", " "),

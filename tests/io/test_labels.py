@@ -84,7 +84,9 @@ def test_a_table_with_features(label):
     graph = label("node,label,age\nc,x,1\nb,,2\na,y,3\n", "l.csv")
     np.testing.assert_array_equal(graph.features, [[1], [2], [3]])
     with pytest.raises(FileFormatError, match="none for the node 'b'"):
-        label("node,label,age\nc,x,1\na,y,3\n", "l.csv")
+        label("node,label,feature_1\nc,x,1\na,y,3\n", "l.csv")
+    graph = label("node,label,age\nc,x,1\na,y,3\n", "l.csv")
+    np.testing.assert_array_equal(graph.features, [[3], [2], [1]])  # b takes the median
     assert label("node,party,age\nc,x,1\na,y,3\n", "l.csv", label="party", features=[]).classes == [
         "x",
         "y",

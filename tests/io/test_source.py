@@ -3,6 +3,7 @@ import os
 import pytest
 
 from gramme.errors import DataError, FileFormatError
+from gramme.io.notes import gathered
 from gramme.io.source import beside, check_declared, checked_file, decode, read_bytes, read_text
 
 
@@ -32,12 +33,15 @@ def test_text_in_any_encoding_and_without_its_mark(tmp_path):
     path.write_bytes("ü".encode("latin-1"))
     assert read_text(path, "latin-1") == "ü"
     with pytest.raises(FileFormatError, match=r"t, line 1: the bytes here are no utf-8.*latin-1"):
-        read_text(path)
+        read_text(path, "utf-8")
+    with gathered() as notes:
+        assert read_text(path) == "ü"
+    assert notes.doubts == ["t: read as Windows-1252, since it is no UTF-8"]
 
 
 def test_the_line_of_the_first_wrong_byte(tmp_path):
     with pytest.raises(FileFormatError, match="line 3"):
-        decode(b"a\nb\nc\xff", tmp_path / "t")
+        decode(b"a\nb\nc\xff\x81", tmp_path / "t")
 
 
 @pytest.mark.parametrize("encoding", ["utf-99", "base64"])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gramme import DataError, EdgeLayer, MultilayerGraph
+from gramme.errors import GrammeWarning
 from gramme.methods.labels import aligned_labels, coded_labels, known_labels
 
 GRAPH = MultilayerGraph({"layer": EdgeLayer(4, [0], [1])}, nodes=["w", "x", "y", "z"])
@@ -55,3 +56,15 @@ def test_alignment_copies():
     aligned[0] = "changed"
     assert labels.labels[0] == "a"
     assert aligned.tolist() == ["changed", "b", None, None]
+
+
+def test_amounts_are_no_classes():
+    graph = MultilayerGraph({"l": EdgeLayer(60, range(59), range(1, 60))})
+    incomes = np.linspace(900, 4000, 60)
+    with pytest.raises(
+        DataError, match=r"60 different values on 60 nodes.*pass such numbers as text"
+    ):
+        known_labels(graph, incomes)
+    with pytest.warns(GrammeWarning, match="more classes than half of the labels"):
+        assert len(known_labels(graph, [str(income) for income in incomes]).classes) == 60
+    assert len(known_labels(graph, np.arange(60) // 2).classes) == 30  # codes of classes

@@ -32,11 +32,15 @@ def warnings_as_notes(*, silent: bool = False) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", GrammeWarning)
         others = warnings.showwarning
+        shown: set[str] = set()
 
         def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
             if not issubclass(category, GrammeWarning):
                 others(message, category, *where)
-            elif not silent:
+            elif (
+                not silent and str(message) not in shown
+            ):  # fits on parts of the data would repeat it
+                shown.add(str(message))
                 note(str(message))
 
         warnings.showwarning = show  # type: ignore[assignment]

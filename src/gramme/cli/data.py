@@ -56,7 +56,7 @@ def open_data(name: str, read: Reading, *, needs_label: bool = True) -> Opened:
         looks_like_file = "." in name or "/" in name or "\\" in name
         hint = "" if looks_like_file else f"; datasets: {did_you_mean(name, known)}"
         raise DataError(f"there is no file {name!r}{hint}")
-    given = read.used()
+    given = [one for one in read.used() if one != "--label-kind"]
     if given:
         raise DataError(
             f"{name!r} is a dataset, which comes complete; leave out {', '.join(given)}"

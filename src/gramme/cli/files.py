@@ -35,7 +35,7 @@ def info(
     found = []
     for name in data:
         with warnings_as_notes():
-            found.append((name, open_data(name, read)))
+            found.append((name, open_data(name, read.looking())))
     for name, opened in found:
         facts = _facts(name, opened)
         if as_json:
@@ -60,13 +60,15 @@ def convert(
     from gramme.io import write
 
     with warnings_as_notes():
-        opened = open_data(source, read)
+        opened = open_data(source, read.looking())
         opened.tell()
         write(opened.graph, target, format=target_format, overwrite=overwrite)
     out.print(escape(f"{target}: {opened.graph!r}"))
 
 
 def _facts(name: str, opened: Opened) -> dict[str, Any]:
+    from gramme.graph.number_labels import amounts, too_many
+
     graph, report = opened.graph, opened.report
     summary = graph.summary().reset_index()
     layers = json.loads(summary.to_json(orient="records")) if graph.layers else []
@@ -88,6 +90,9 @@ def _facts(name: str, opened: Opened) -> dict[str, Any]:
         known = [label for label in graph.labels if label is not None]
         facts["labelled_nodes"] = len(known)
         facts["classes"] = {str(each): known.count(each) for each in graph.classes[:1000]}
+        count = amounts(known)
+        if count:
+            facts["notes"].append(too_many(count, len(known)))
     return facts
 
 

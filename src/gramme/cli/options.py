@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
+
+from gramme.errors import DataError
 
 Data = Annotated[str, typer.Argument(help="A file, or the name of a dataset.")]
 _FILES = "Reading"
@@ -61,6 +64,18 @@ class Reading:
     keep_na: Annotated[
         bool, _option("--keep-na", help="NA, NaN, null, ? and . are values, not 'not known'.")
     ] = False
+    label_bins: Annotated[
+        int | None,
+        _option("--label-bins", help="Cut labels that are numbers into classes of equal size."),
+    ] = None
+    label_edges: Annotated[
+        str | None,
+        _option("--label-edges", help="Cut labels that are numbers at these, like 20,50,80."),
+    ] = None
+    label_kind: Annotated[
+        str | None,
+        _option("--label-kind", help="What labels that are numbers mean: class or number."),
+    ] = None
     is_table: Annotated[
         bool,
         _option(
@@ -79,6 +94,14 @@ class Reading:
             help="The columns to use, like age,city; all where not said.",
             panel=_TABLES,
         ),
+    ] = None
+    features: Annotated[
+        list[str] | None,
+        _option("--features", help="Columns of --labels that are features.", panel=_TABLES),
+    ] = None
+    layers_from: Annotated[
+        list[str] | None,
+        _option("--layers-from", help="Columns of --labels that are layers.", panel=_TABLES),
     ] = None
     bins: Annotated[
         list[str] | None,
@@ -140,7 +163,28 @@ class Reading:
             "encoding": self.encoding,
             "missing": tuple(self.marks()),
             "keep_na": self.keep_na,
+            "id": self.id,
+            "columns": listed(self.columns),
+            "features": listed(self.features),
+            "layers_from": listed(self.layers_from),
+            "label_bins": self.label_bins,
+            "label_edges": self.edges(),
+            "label_kind": self.label_kind,
         }
+
+    def edges(self) -> list[float] | None:
+        """What --label-edges names."""
+        if self.label_edges is None:
+            return None
+        try:
+            return [float(part) for part in re.split("[,:]", self.label_edges)]
+        except ValueError:
+            raise DataError(f"--label-edges {self.label_edges}: write it like 20,50,80") from None
+
+    def looking(self) -> Reading:
+        """The same for commands that learn nothing: labels that are amounts are shown as they are."""
+        said = (self.label_bins, self.label_edges, self.label_kind)
+        return self if any(one is not None for one in said) else replace(self, label_kind="class")
 
     def used(self, *names: str) -> list[str]:
         """Those of the named options (all where none is named) that were given, as the user writes them."""
@@ -152,12 +196,22 @@ class Reading:
         ]
 
 
-TABLE_ONLY = ("id", "columns", "bins", "quantiles", "knn", "split", "dates", "missing_group")
+TABLE_ONLY = ("bins", "quantiles", "knn", "split", "dates", "missing_group")
 _WRITTEN = {
     "source_format": "--from",
     "directed": "--directed and --undirected",
     "is_table": "--table",
 }
+
+
+def listed(texts: list[str] | None) -> list[str] | None:
+    """Names from options that may be repeated and may each hold several with commas between; None where none is.
+
+    >>> listed(["age,city", "income"])
+    ['age', 'city', 'income']
+    """
+    names = [part.strip() for text in texts or () for part in text.split(",") if part.strip()]
+    return list(dict.fromkeys(names)) or None
 
 
 def takes_reading_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -14,14 +14,13 @@ from gramme.cli.options import Reading
 from gramme.errors import DataError, FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.from_table import known_column
+from gramme.graph.number_labels import MOST_NUMBER_CLASSES, settled_labels
 from gramme.graph.table_plan import LayerPlan, TablePlan
 from gramme.io.labels import read_labels
 from gramme.io.notes import tell
 from gramme.io.parsed import ReadOptions
 from gramme.io.plain_table import ENDINGS, read_table
 from gramme.io.unknown import known_labels
-
-_SINGLE_ROW_LABELS = 20
 
 
 def open_table(
@@ -74,7 +73,9 @@ def open_table(
         )
         graph = plan.graph(_named(table, chosen_id), name=path.stem)
         if label is not None:
-            _check_labels(table[label], label)
+            if not read.label_bins and not read.label_edges:
+                _check_labels(table[label], label)
+            graph = graph.replace(labels=_settled(graph, read))
     except FileFormatError:
         raise
     except DataError as error:
@@ -162,11 +163,19 @@ def _check_labels(column: pd.Series, label: str) -> None:
             "you know"
         )
     different = known.nunique()
-    if different == len(known) and different > _SINGLE_ROW_LABELS:
+    if different == len(known) and different > MOST_NUMBER_CLASSES:
         raise DataError(
             f"the column {label!r} has another value in each of its {different:,} rows; labels must repeat. "
-            "Numbers to be predicted must be made classes first, such as low, middle and high"
+            "Numbers to be predicted must be cut into classes first: --label-bins 4"
         )
+
+
+def _settled(graph: MultilayerGraph, read: Reading) -> np.ndarray[Any, Any]:
+    """The labels of the graph, cut into classes where they are numbers and that was asked for."""
+    assert graph.labels is not None
+    known = {str(place): label for place, label in enumerate(graph.labels) if label is not None}
+    found = settled_labels(known, read.label_kind, read.label_bins, read.edges())
+    return np.array([found.get(str(place)) for place in range(graph.num_nodes)], dtype=object)
 
 
 def _with_labels_file(graph: MultilayerGraph, read: Reading) -> MultilayerGraph:
@@ -183,6 +192,7 @@ def _with_labels_file(graph: MultilayerGraph, read: Reading) -> MultilayerGraph:
     found, unknown = known_labels(facts.labels or {}, options.marks)
     if unknown:
         tell(unknown)
+    found = settled_labels(found, read.label_kind, read.label_bins, read.edges())
     values = np.array([found.get(name) for name in names], dtype=object)
     return graph.replace(labels=values)
 

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
-from gramme.io.attributes import read_attributes
+from gramme.graph.number_labels import settled_labels
+from gramme.io.attributes import LABEL_COLUMN, read_attributes
 from gramme.io.labels import NodeFacts, read_labels
 from gramme.io.names import id_base, in_order
+from gramme.io.node_columns import node_columns
 from gramme.io.notes import tell
 from gramme.io.parsed import Groups, Parsed, ReadOptions
 from gramme.io.report import ReadReport
@@ -43,6 +45,11 @@ def assemble(
         facts.labels, unknown = known_labels(facts.labels, options.marks)
         if unknown:
             tell(unknown)
+        facts.labels = settled_labels(
+            facts.labels, options.label_kind, options.label_bins, options.label_edges
+        )
+    _take_groups(parsed, facts)
+    _tell_of_spaces(parsed.rows)
     layers = _layers(parsed, options, facts.nodes)
     graph = _guarded(path, lambda: _graph(layers, facts, path))
     if options.labels is not None and not _is_path(options.labels):
@@ -123,10 +130,11 @@ def _take_nodes_file(parsed: Parsed, options: ReadOptions) -> None:
     path = Path(options.nodes)
     table = read_attributes(path, options.encoding)
     parsed.nodes, parsed.nodes_file = table.names(), path
-    chosen = table.feature_columns(options.features, options.label, [table.header[0]], every=True)
     labels = table.labels(parsed.nodes, options.label)
     parsed.labels = parsed.labels if labels is None else labels
-    parsed.features = table.features(chosen)
+    taken = {table.header[0], options.label or LABEL_COLUMN}
+    made = node_columns(table, parsed.nodes, taken, options)
+    parsed.features, parsed.node_groups = made.features, made.groups
     parsed.files.append(path)
 
 
@@ -135,7 +143,7 @@ def _node_facts(parsed: Parsed, options: ReadOptions, met: list[str]) -> NodeFac
     if parsed.nodes is not None:
         _check_listed(parsed, met)
     labels = None if parsed.labels is None else dict(parsed.labels)
-    facts = NodeFacts(nodes, labels, parsed.features)
+    facts = NodeFacts(nodes, labels, parsed.features, dict(parsed.node_groups))
     if options.labels is not None and not _is_path(options.labels):
         return facts
     path = parsed.labels_file if options.labels is None else Path(options.labels)
@@ -155,9 +163,34 @@ def _node_facts(parsed: Parsed, options: ReadOptions, met: list[str]) -> NodeFac
     parsed.files.append(path)
     if found.features is None:
         found.features = facts.features
+    found.groups = {**facts.groups, **found.groups}
     if found.labels is None:
         raise FileFormatError("the table has no column 'label'; label=... names another", file=path)
     return found
+
+
+def _take_groups(parsed: Parsed, facts: NodeFacts) -> None:
+    """Attributes of nodes as further membership layers, under names that no other layer has."""
+    groups = dict(parsed.groups)
+    met = parsed.rows.layers or ([ONLY_LAYER] if len(parsed.rows) else [])
+    known = {*(parsed.layers or ()), *met, *groups}
+    for name, members in facts.groups.items():
+        groups[name if name not in known else f"{name} (attribute)"] = members
+    parsed.groups = groups
+
+
+def _tell_of_spaces(rows: EdgeRows) -> None:
+    """Names that differ in spaces alone are two nodes, which is hardly ever meant."""
+    if rows.whole:
+        return
+    known = set(rows.nodes)
+    double = [name for name in rows.nodes if name != name.strip() and name.strip() in known]
+    if double:
+        more = f", and {len(double) - 1} more pairs" if len(double) > 1 else ""
+        tell(
+            f"{double[0]!r} and {double[0].strip()!r} differ in spaces alone and are two nodes{more}",
+            doubt=True,
+        )
 
 
 def _check_listed(parsed: Parsed, met: list[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,11 +13,21 @@ from numpy.typing import NDArray
 from gramme.errors import DataError, FileFormatError, did_you_mean
 from gramme.io.delimited import cells, separator_of
 from gramme.io.source import decode, numbered_lines, read_bytes
+from gramme.io.spreadsheet import read_sheets
 from gramme.io.tokens import quoted_fields
 from gramme.io.weights import parse_number
 
 LABEL_COLUMN = "label"
 _FEATURE_COLUMN = re.compile(r"feature[_ .:-]?\d+\Z", re.IGNORECASE)
+
+
+def is_feature_name(column: str) -> bool:
+    """Whether a column is named like the features that gramme writes.
+
+    >>> is_feature_name("feature_1"), is_feature_name("age")
+    (True, False)
+    """
+    return _FEATURE_COLUMN.match(column) is not None
 
 
 @dataclass
@@ -28,6 +38,7 @@ class AttributeTable:
     header: list[str]
     rows: list[list[str]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+    decimal_comma: bool = False
 
     def has(self, column: str) -> bool:
         """Whether there is such a column."""
@@ -70,7 +81,7 @@ class AttributeTable:
             return [chosen] if isinstance(chosen, str) else list(chosen)
         taken = {label or LABEL_COLUMN, *names}
         others = [column for column in self.header if column not in taken]
-        return others if every else [name for name in others if _FEATURE_COLUMN.match(name)]
+        return others if every else [name for name in others if is_feature_name(name)]
 
     def features(self, columns: Sequence[str]) -> NDArray[np.float64] | None:
         """The columns as numbers, one row per row of the table."""
@@ -91,7 +102,10 @@ class AttributeTable:
 
 
 def read_attributes(path: Path, encoding: str, separator: str | None = None) -> AttributeTable:
-    """A table with a header, by comma, tab or white space (where quotes are allowed)."""
+    """A table with a header, by comma, tab or white space (where quotes are allowed), or the first sheet of Excel."""
+    if path.suffix.lower() == ".xlsx":
+        rows = next(iter(read_sheets(path).values()))
+        return _tabled(enumerate(rows, start=1), path)
     text = decode(read_bytes(path), path, encoding)
     return parse_attributes(text, path, separator or separator_of(path, text))
 
@@ -103,12 +117,19 @@ def parse_attributes(text: str, path: Path, separator: str) -> AttributeTable:
         lines = ((line, quoted_fields(row)) for line, row in numbered_lines(text))
     else:
         lines = cells(text, separator, path)
+    return _tabled(lines, path, decimal_comma=separator == ";")
+
+
+def _tabled(
+    lines: Iterable[tuple[int, list[str]]], path: Path, *, decimal_comma: bool = False
+) -> AttributeTable:
     table: AttributeTable | None = None
     for line, row in lines:
         if table is None:
+            row = [cell.strip() for cell in row]
             if len(set(row)) != len(row):
                 raise FileFormatError("a column is named twice in the header", file=path, line=line)
-            table = AttributeTable(path, row)
+            table = AttributeTable(path, row, decimal_comma=decimal_comma)
         elif len(row) != len(table.header):
             raise FileFormatError(
                 f"{len(row)} cells stand here, but the header names {len(table.header)} columns: "

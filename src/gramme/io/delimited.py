@@ -9,8 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from gramme.errors import FileFormatError
+from gramme.io.notes import tell
 
 # What a cell must not show bare: the separators, quotes, line ends, and white space that a reader might strip.
+SEPARATORS = (",", "\t", ";", "|")
+_QUOTED = re.compile(r'"[^"]*"')
 _SPECIAL = re.compile(r'[,\t"\n\r]|^\s|\s$')
 
 
@@ -58,9 +61,18 @@ def format_table(header: Sequence[str], rows: Iterable[Sequence[str]], separator
 
 
 def separator_of(path: Path, text: str) -> str:
-    """The separator a table uses: by its name, else by its first line; a space stands for any white space."""
-    suffix = path.suffix.lower()
-    if suffix in (".csv", ".tsv"):
-        return "," if suffix == ".csv" else "\t"
-    first = text.partition("\n")[0]
-    return next((mark for mark in (",", "\t") if mark in first), " ")
+    """The separator a table uses: by its name, else by its first line; a space stands for any white space.
+
+    A ``.csv`` whose first line has no comma but semicolons, tabs or bars is read with those, and the report says so.
+    """
+    usual = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
+    first = _QUOTED.sub("", next((line for line in text.split("\n", 20) if line.strip()), ""))
+    if usual is not None and usual in first:
+        return usual
+    counts = {mark: first.count(mark) for mark in SEPARATORS}
+    mark = max(SEPARATORS, key=lambda one: counts[one])
+    if not counts[mark]:
+        return usual or " "
+    if usual is not None:
+        tell(f"{path.name}: read with {'tabs' if mark == chr(9) else mark} between the cells")
+    return mark

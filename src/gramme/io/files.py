@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
@@ -28,7 +28,13 @@ def read(
     labels_format: LabelsForm | None = None,
     nodes: str | os.PathLike[str] | None = None,
     label: str | None = None,
+    id: str | None = None,
+    columns: Sequence[str] | None = None,
     features: Sequence[str] | None = None,
+    layers_from: Sequence[str] | None = None,
+    label_bins: int | None = None,
+    label_edges: Sequence[float] | None = None,
+    label_kind: Literal["class", "number"] | None = None,
     directed: bool | None = None,
     encoding: str = AUTO,
     mmap: bool = False,
@@ -48,15 +54,30 @@ def read(
     format : str, optional
         Name of the format (:data:`gramme.io.FORMATS`) where the file's name does not tell it.
     labels : path, sequence or mapping, optional
-        A file of labels: one per line in node order, or rows of a node and its label. Or the labels themselves.
+        A file of labels: one per line in node order, rows of a node and its label, or a table of nodes whose other
+        columns become what they are (numbers features, categories membership layers, names and constants nothing).
+        Or the labels themselves.
     labels_format : "list" or "pairs", optional
         Which of the two a file of labels is; needed only where it could be both.
     nodes : path, optional
         A table of all nodes with a header: the node, perhaps ``label``, and features.
     label : str, optional
         The column or attribute of the nodes that holds the label; ``"label"`` where not given.
+    id : str, optional
+        The column of a table of nodes that names them; where not given, the first that holds names of nodes.
+    columns : sequence of str, optional
+        The columns of a table of nodes to use; all where none is named here or in the next two.
     features : sequence of str, optional
-        The columns or attributes of the nodes that are features.
+        The columns or attributes of the nodes that are features; categories become a feature of 0 and 1 per value.
+    layers_from : sequence of str, optional
+        The columns of a table of nodes that are membership layers; numbers are cut into groups.
+    label_bins : int, optional
+        Cut labels that are numbers into so many classes of about equal size.
+    label_edges : sequence of float, optional
+        Cut labels that are numbers at these values.
+    label_kind : {"class", "number"}, optional
+        What labels are that look like amounts: without this, more than 20 different numbers are refused unless they
+        count 0, 1, 2, ...
     directed : bool, optional
         Whether edges have a direction, whatever the file says. Where not given, as the file says, else undirected.
     encoding : str, default="auto"
@@ -83,7 +104,13 @@ def read(
         labels_format=labels_format,
         nodes=nodes,
         label=label,
+        id=id,
+        columns=columns,
         features=features,
+        layers_from=layers_from,
+        label_bins=label_bins,
+        label_edges=label_edges,
+        label_kind=label_kind,
         directed=directed,
         encoding=encoding,
         mmap=mmap,

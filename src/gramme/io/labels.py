@@ -2,7 +2,9 @@
 
 How the two are told apart, where ``labels_format`` does not say it:
 
-- a header that starts with the column ``node`` (or ``nodeID``, ``id``, ``name``) makes the file a table of nodes;
+- a header that starts with the column ``node`` (or ``nodeID``, ``id``, ``name``), that names the column asked for with
+  ``label``, or that stands over three columns or more of which one names nodes, makes the file a table of nodes, and so
+  does the ending ``.xlsx`` or ``.parquet``;
 - one field on every line (no comma, tab or space) makes it a list in node order;
 - two fields on every line make it rows of node and label, unless there are exactly as many lines as nodes and some
   first field is no node: then it may as well be a list of labels of two words, and the user must say which.
@@ -13,18 +15,27 @@ Anything else is an error that asks for ``labels_format``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramme.errors import FileFormatError, did_you_mean
-from gramme.io.attributes import AttributeTable, parse_attributes
+from gramme.io.attributes import (
+    LABEL_COLUMN,
+    AttributeTable,
+    is_feature_name,
+    parse_attributes,
+    read_attributes,
+)
 from gramme.io.delimited import cells, separator_of
+from gramme.io.formats.parquet import parquet_attributes
 from gramme.io.names import is_whole
-from gramme.io.parsed import LabelsForm, ReadOptions
-from gramme.io.source import decode, numbered_lines, read_bytes
+from gramme.io.node_columns import node_columns
+from gramme.io.notes import tell
+from gramme.io.parsed import Groups, LabelsForm, ReadOptions
+from gramme.io.source import AUTO, checked_file, decode, numbered_lines, read_bytes
 from gramme.io.tokens import fields
 
 _HEADS = {"node", "nodeid", "node_id", "id", "name"}
@@ -37,6 +48,7 @@ class NodeFacts:
     nodes: list[str]
     labels: dict[str, str] | None
     features: NDArray[np.float64] | None = None
+    groups: dict[str, Groups] = field(default_factory=dict)
 
 
 def read_labels(
@@ -62,11 +74,16 @@ def read_labels(
     id_start : int, optional
         The first id where the format of the edges numbers nodes from 0 or from 1.
     """
+    checked_file(path, "labels file")
+    ending = path.suffix.lower()
+    if ending in (".xlsx", ".parquet", ".pq"):
+        read = parquet_attributes(path) if ending != ".xlsx" else read_attributes(path, AUTO)
+        return _from_table(read, nodes, options, complete)
     text = decode(read_bytes(path, "labels file"), path, options.encoding)
     separator = separator_of(path, text)
     known = set(nodes)
     if form != "list":
-        table = _table(text, path, separator, known)
+        table = _table(text, path, separator, known, options)
         if table is not None:
             return _from_table(table, nodes, options, complete)
         form = form or _form(text, path, nodes)
@@ -90,43 +107,92 @@ def _hint(node: str, nodes: Sequence[str]) -> str:
     return did_you_mean(node, nodes) if len(nodes) <= 1000 else f"nodes are named {nodes[0]!r}, ..."
 
 
-def _table(text: str, path: Path, separator: str, known: set[str]) -> AttributeTable | None:
+def _table(
+    text: str, path: Path, separator: str, known: set[str], options: ReadOptions
+) -> AttributeTable | None:
     first = next(numbered_lines(text), (0, ""))[1]
     header = (
         fields(first) if separator == " " else [cell.strip('" ') for cell in first.split(separator)]
     )
-    if len(header) < 2 or header[0].lower() not in _HEADS or header[0] in known:
+    if len(header) < 2 or header[0] in known:
         return None
-    return parse_attributes(text, path, separator)
+    asked = [options.id, options.label]
+    if header[0].lower() in _HEADS or any(name in header for name in asked if name is not None):
+        return parse_attributes(text, path, separator)
+    if len(header) < 3 or separator == " " or len(set(header)) < len(header):
+        return None
+    table = parse_attributes(text, path, separator)
+    return table if _node_column(table, known) is not None else None
+
+
+def _node_column(table: AttributeTable, known: set[str]) -> str | None:
+    """The first column most of whose cells are nodes of the graph."""
+    for place, name in enumerate(table.header):
+        met = sum(row[place] in known for row in table.rows)
+        if table.rows and met > len(table.rows) / 2:
+            return name
+    return None
 
 
 def _from_table(
     table: AttributeTable, nodes: list[str], options: ReadOptions, complete: bool
 ) -> NodeFacts:
-    """A table that names all nodes of the edges may name further ones; otherwise a new name is a mistake."""
-    listed = table.names()
+    """A table that names all nodes of the edges may name further ones, and so may a table of attributes.
+
+    In a table of labels alone a name that is no node is a mistake, unless it names all nodes.
+    """
+    known = set(nodes)
+    id_column = options.id
+    if id_column is None:
+        usual = table.header[0].lower() in _HEADS
+        id_column = table.header[0] if usual else _node_column(table, known) or table.header[0]
+    listed = table.names(id_column)
     column = options.label
-    if column is None and not table.has("label") and len(table.header) == 2:
-        column = table.header[1]
-    chosen = table.feature_columns(options.features, column, [table.header[0]], every=True)
-    features = table.features(chosen)
-    known, named = set(nodes), set(listed)
-    if complete or not known <= named:
+    if column is None and not table.has(LABEL_COLUMN) and len(table.header) == 2:
+        column = next(name for name in table.header if name != id_column)
+    made = node_columns(table, listed, {id_column, column or LABEL_COLUMN}, options)
+    features, named = made.features, set(listed)
+    shared = sum(node in known for node in listed)
+    joined = not complete and len(table.header) > 2 and 2 * shared > len(listed)
+    if not joined and (complete or not known <= named):
         for node, line in zip(listed, table.lines, strict=True):
             if node not in known:
                 problem = f"the node {node!r} is not in the graph; {_hint(node, nodes)}"
                 raise FileFormatError(problem, file=table.path, line=line)
-    if features is not None and not known <= named:
-        missing = next(node for node in nodes if node not in named)
+    labels = table.labels(listed, column)
+    order = listed if known <= named and not complete else nodes
+    if joined and not known <= named:
+        order = nodes + [node for node in listed if node not in known]
+        tell(
+            f"{len(known - named)} nodes of the edges are not in {table.path.name}, and {len(named - known)} of its "
+            "rows have no edges",
+            doubt=True,
+        )
+    return NodeFacts(order, labels, _spread(table, listed, order, features), made.groups)
+
+
+def _spread(
+    table: AttributeTable,
+    listed: list[str],
+    order: list[str],
+    features: NDArray[np.float64] | None,
+) -> NDArray[np.float64] | None:
+    """The features in the order of the nodes; a node without a row takes the medians."""
+    if features is None or listed is order:
+        return features
+    place = {node: row for row, node in enumerate(listed)}
+    rows = np.array([place.get(node, -1) for node in order], dtype=np.int64)
+    alone = int((rows < 0).sum())
+    if alone and any(map(is_feature_name, table.header)):
+        missing = next(node for node in order if node not in place)
         raise FileFormatError(
             f"there are features, but none for the node {missing!r}", file=table.path
         )
-    labels = table.labels(listed, column)
-    if complete and known == named:  # the order of the nodes is settled already
-        place = {node: position for position, node in enumerate(listed)}
-        order = [place[node] for node in nodes]
-        return NodeFacts(nodes, labels, None if features is None else features[order])
-    return NodeFacts(listed if known <= named else nodes, labels, features)
+    if alone:
+        tell(f"{alone} nodes have no row in {table.path.name}; their features are the medians")
+        features = np.vstack([features, np.median(features, axis=0)])
+    spread: NDArray[np.float64] = features[rows]
+    return spread
 
 
 def _form(text: str, path: Path, nodes: Sequence[str]) -> LabelsForm:

@@ -32,6 +32,12 @@ class ReadOptions:
     mmap: bool = False
     missing: str | Sequence[str] = ()
     keep_na: bool = False
+    id: str | None = None
+    columns: Sequence[str] | None = None
+    layers_from: Sequence[str] | None = None
+    label_bins: int | None = None
+    label_edges: Sequence[float] | None = None
+    label_kind: str | None = None
 
     @property
     def marks(self) -> frozenset[str]:
@@ -75,6 +81,8 @@ class Parsed:
         Layers that do not hold all nodes.
     groups : mapping of layer to Groups
         The membership layers.
+    node_groups : mapping of layer to Groups
+        Membership layers that come from attributes of the nodes.
     labels : mapping of node to label, or None
     labels_file : Path or None
         A file of labels that belongs to the graph; the user's own choice replaces it.
@@ -93,6 +101,7 @@ class Parsed:
     ones_mean_unweighted: bool = False
     present: Mapping[str, Sequence[str]] = field(default_factory=dict)
     groups: Mapping[str, Groups] = field(default_factory=dict)
+    node_groups: Mapping[str, Groups] = field(default_factory=dict)
     labels: Mapping[str, Any] | None = None
     labels_file: Path | None = None
     labels_form: LabelsForm | None = None

@@ -22,8 +22,9 @@ import numpy as np
 
 from gramme.errors import FileFormatError, did_you_mean
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.io.attributes import AttributeTable
+from gramme.io.attributes import LABEL_COLUMN, AttributeTable
 from gramme.io.losses import TextGraph, as_text, text_names
+from gramme.io.node_columns import node_columns
 from gramme.io.parsed import Groups, Parsed, ReadOptions
 from gramme.io.weights import parse_weight
 
@@ -195,8 +196,8 @@ def _take_nodes(parsed: Parsed, table: AttributeTable, options: ReadOptions) -> 
     column = "node" if table.has("node") else table.header[0]
     parsed.nodes, parsed.nodes_file = table.names(column), table.path
     parsed.labels = table.labels(parsed.nodes, options.label)
-    chosen = table.feature_columns(options.features, options.label, [column], every=True)
-    parsed.features = table.features(chosen)
+    made = node_columns(table, parsed.nodes, {column, options.label or LABEL_COLUMN}, options)
+    parsed.features, parsed.node_groups = made.features, made.groups
 
 
 def _take_layers(parsed: Parsed, table: AttributeTable) -> None:

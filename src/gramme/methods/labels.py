@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramme.errors import DataError
+from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph, sorted_labels
+from gramme.graph.number_labels import amounts, too_many
 from gramme.methods.saving import natural_array
+
+MANY_CLASSES = (
+    "there are more classes than half of the labels, so most classes have a single label to learn from; "
+    "join some of them, or check that the labels are what they should be"
+)
+FEWEST_CLASSES = 3
+"""Classes up to which a handful of labels is no sign of a mistake."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +43,7 @@ def known_labels(graph: MultilayerGraph, y: Any = None) -> KnownLabels:
     Raises
     ------
     DataError
-        For labels of unknown nodes, a wrong length, no label at all or a single class.
+        For labels of unknown nodes, a wrong length, no label at all, a single class, or amounts.
     """
     values = aligned_labels(graph, y)
     nodes = np.array([i for i, value in enumerate(values) if value is not None], dtype=np.int64)
@@ -48,6 +57,11 @@ def known_labels(graph: MultilayerGraph, y: Any = None) -> KnownLabels:
             f"all {nodes.size} known labels are {found[0]!r} (-1, None and NaN mean unknown); "
             "at least two classes are needed"
         )
+    count = amounts(values[nodes], text=False)
+    if count:
+        raise DataError(f"{too_many(count, nodes.size)}; in Python pass such numbers as text")
+    if 2 * len(found) > nodes.size and len(found) > FEWEST_CLASSES:
+        warnings.warn(MANY_CLASSES, GrammeWarning, stacklevel=2)
     return KnownLabels(nodes, _codes(values[nodes], found), natural_array(found))
 
 

@@ -32,7 +32,7 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     for name in COMPANIONS:
         place = companion(path, name)
         if place.is_file() and not (name == "nodes" and options.nodes is not None):
-            tables[name] = _attributes(place)
+            tables[name] = parquet_attributes(place)
     take_tables(parsed, tables, options)
     return parsed
 
@@ -89,7 +89,8 @@ def _texts(table: Any, column: str, path: Path, *, empty: bool = False) -> list[
     return found
 
 
-def _attributes(path: Path) -> AttributeTable:
+def parquet_attributes(path: Path) -> AttributeTable:
+    """A table of attributes with everything as text."""
     table = read_arrow(path)
     header = list(table.column_names)
     if not header:

@@ -1,0 +1,83 @@
+"""The sheets of an Excel file as rows of text, with bounds on what a small file may unfold to."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from gramme.errors import FileFormatError, import_extra
+from gramme.io.source import LARGEST_UNSPELLED, read_bytes
+
+_LARGEST_RATIO = 200  # of unpacked to packed bytes; sheets of equal cells reach about 50
+_SPARE_BYTES = 50_000_000
+_MOST_CELLS_PER_BYTE = 1  # of the unpacked file, where a cell takes some ten
+
+
+def read_sheets(path: Path) -> dict[str, list[list[str]]]:
+    """The rows of every sheet that is not empty, all of equal length, without blank rows and columns at the edges."""
+    openpyxl = import_extra("openpyxl", "excel", "reading an Excel file")
+    data = read_bytes(path)
+    size = _unpacked_size(data, path)
+    found: dict[str, list[list[str]]] = {}
+    cells = 0
+    try:
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        for sheet in book.worksheets:
+            rows: list[list[str]] = []
+            sheet.reset_dimensions()  # a file may state any; what is there counts
+            for row in sheet.iter_rows(values_only=True):
+                cells += len(row) + 1
+                if cells > LARGEST_UNSPELLED + _MOST_CELLS_PER_BYTE * size:
+                    raise FileFormatError("it has far more cells than it spells out", file=path)
+                rows.append([cell_text(value) for value in row])
+            rows = _trimmed(rows)
+            if rows:
+                found[str(sheet.title)] = rows
+    except (MemoryError, FileFormatError):
+        raise
+    except Exception as error:  # openpyxl raises many kinds for damaged files
+        raise FileFormatError(f"no Excel file that can be read: {error}", file=path) from None
+    if not found:
+        raise FileFormatError("all sheets are empty", file=path)
+    return found
+
+
+def _unpacked_size(data: bytes, path: Path) -> int:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    except Exception as error:  # zipfile raises many kinds too
+        raise FileFormatError(f"no Excel file that can be read: {error}", file=path) from None
+    if size > _SPARE_BYTES + _LARGEST_RATIO * len(data):
+        raise FileFormatError(f"{len(data)} bytes would unfold to {size}", file=path)
+    return size
+
+
+def cell_text(value: Any) -> str:
+    """A cell as a person would write it.
+
+    >>> cell_text(3.0), cell_text(None), cell_text(datetime.datetime(2020, 12, 31))
+    ('3', '', '2020-12-31')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, datetime.datetime):
+        return str(value.date() if value.time() == datetime.time() else value)
+    return str(value)
+
+
+def _trimmed(rows: list[list[str]]) -> list[list[str]]:
+    rows = [row for row in rows if any(cell.strip() for cell in row)]
+    if not rows:
+        return []
+    width = max(max(place + 1 for place, cell in enumerate(row) if cell.strip()) for row in rows)
+    if width * len(rows) > LARGEST_UNSPELLED + 50 * sum(map(len, rows)):
+        width = max(len(rows[0]), 1)
+    return [(row + [""] * width)[:width] for row in rows]
