@@ -42,7 +42,7 @@ def _numbered(moments: pd.DatetimeIndex, unit: str) -> tuple[pd.Index, Callable[
         return moments.year, str
     if unit == "month":
         return moments.year * 12 + moments.month - 1, _month
-    return moments.dayofweek, lambda day: _WEEKDAYS[day]
+    return moments.day_of_week, lambda day: _WEEKDAYS[day]
 
 
 def usual_unit(nanoseconds: NDArray[np.float64]) -> str | None:
