@@ -5,7 +5,6 @@ import os
 import random
 import resource
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.processes import Command
 from tests.sizes import sample
 
 from gramme.cli import main
@@ -33,7 +33,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def command(table: Path, out: Path, *options: str) -> list[str]:
     words = ["fit", table, "--table", "--label", "kind", "--method", "one-hot-logistic"]
     words += ["--folds", "2", "--out", out, *options]
-    return [sys.executable, "-m", "gramme", *map(str, words)]
+    return [str(word) for word in words]
 
 
 def hidden(folder: Path) -> list[Path]:
@@ -53,7 +53,7 @@ def seed_of(out: Path) -> int:
     return int(json.loads((out / "config.json").read_text())["seed"])
 
 
-def kill_while_writing(process: subprocess.Popen[bytes], out: Path, delay: float) -> None:
+def kill_while_writing(process: Command, out: Path, delay: float) -> None:
     """Kill so many seconds after the first file in the hidden folder, in which the result is gathered."""
     gathered = out.with_name(f".{out.name}.gramme") / "new"
     while process.poll() is None and not any(gathered.glob("*")):
@@ -66,12 +66,12 @@ def kill_while_writing(process: subprocess.Popen[bytes], out: Path, delay: float
 def kill_and_look(table: Path, folder: Path, moments: list[tuple[str, float]]) -> dict[str, int]:
     """Kill at each of the moments while an old result is being replaced; counts what stood there afterwards."""
     out = folder / "out"
-    assert subprocess.run(command(table, out, "--quiet"), check=False).returncode == 0
+    assert Command(*command(table, out, "--quiet")).wait() == 0
     found = {"old": 0, "new": 0}
     for turn, (when, delay) in enumerate(moments, start=1):
         before = seed_of(out)
         words = command(table, out, "--quiet", "--overwrite", "--seed", str(turn))
-        process = subprocess.Popen(words)
+        process = Command(*words)
         if when == "writing":
             kill_while_writing(process, out, delay)
         else:
@@ -82,7 +82,7 @@ def kill_and_look(table: Path, folder: Path, moments: list[tuple[str, float]]) -
         assert seed_of(out) in (before, turn)
         found["new" if seed_of(out) == turn else "old"] += 1
     words = command(table, out, "--quiet", "--overwrite", "--seed", "1000")
-    assert subprocess.run(words, check=False).returncode == 0
+    assert Command(*words).wait() == 0
     assert (is_whole(out), seed_of(out)) == (True, 1000)
     assert hidden(folder) == []  # what the killed ones left was cleared away
     return found
@@ -90,12 +90,14 @@ def kill_and_look(table: Path, folder: Path, moments: list[tuple[str, float]]) -
 
 def moments(count: int, seed: int) -> list[tuple[str, float]]:
     chance = random.Random(seed)
-    while_writing = [("writing", chance.choice([0, 1, 2]) * chance.random()) for _ in range(count)]
+    while_writing = [
+        ("writing", chance.choice([0, 0.3, 1]) * chance.random()) for _ in range(count)
+    ]
     while_writing[0] = (
         "writing",
         0.0,
     )  # however fast the machine, this one is killed before it is done
-    return while_writing + [("any", 6 * chance.random()) for _ in range(count // 2)]
+    return while_writing + [("any", 1.5 * chance.random()) for _ in range(count // 2)]
 
 
 def test_a_killed_fit_leaves_the_old_result_or_the_new_one(table: Path, tmp_path: Path) -> None:
@@ -111,16 +113,16 @@ def test_killed_at_many_moments(table: Path, tmp_path: Path) -> None:
 
 def test_a_killed_first_fit_leaves_no_folder(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    kill_while_writing(subprocess.Popen(command(table, out, "--quiet")), out, 0)
+    kill_while_writing(Command(*command(table, out, "--quiet")), out, 0)
     assert not out.exists()
-    assert subprocess.run(command(table, out, "--quiet"), check=False).returncode == 0
+    assert Command(*command(table, out, "--quiet")).wait() == 0
     assert is_whole(out)
     assert hidden(tmp_path) == []
 
 
 def run(table: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     """Run in this process: exit code and messages."""
-    return call(command(table, out)[3:], capsys)
+    return call(command(table, out), capsys)
 
 
 def call(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:

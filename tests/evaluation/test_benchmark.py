@@ -2,13 +2,13 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
 import sys
 import time
 
 import pytest
 from tests.evaluation.runs import same
 from tests.methods.graphs import planted
+from tests.processes import Command
 
 from gramme.errors import DataError
 from gramme.evaluation import Ledger, benchmark
@@ -88,7 +88,7 @@ REPEATS = 12
 
 def command(path, jobs):
     more = ["--train", "10,30", "--repeats", str(REPEATS), "--jobs", str(jobs), "--out", str(path)]
-    return [sys.executable, "-m", "gramme", "benchmark", *ARGUMENTS, *more]
+    return ["benchmark", *ARGUMENTS, *more]
 
 
 def recorded(path):
@@ -119,14 +119,14 @@ def test_killed_at_random_moments_nothing_is_lost_or_doubled(tmp_path):
     total = len(METHODS_HERE) * 2 * REPEATS
     before = 0
     for jobs in (2, 1, 1):
-        process = subprocess.Popen(command(path, jobs), start_new_session=True)
+        process = Command(*command(path, jobs))
         goal = before + chance.randint(1, total // 4)
         kill_when(process, path, goal, chance.uniform(0, 0.03))
         assert process.returncode == -signal.SIGKILL
         now = recorded(path)
         assert goal <= now < total
         before = now
-    assert subprocess.run(command(path, 1), check=False).returncode == 0
+    assert Command(*command(path, 1)).wait() == 0
     assert recorded(path) == total
     whole = tmp_path / "whole.sqlite"
     benchmark(["balance_scale"], METHODS_HERE, out=whole, train=[10, 30], repeats=REPEATS, jobs=1)
@@ -138,7 +138,7 @@ def test_killed_at_random_moments_nothing_is_lost_or_doubled(tmp_path):
 def test_killed_while_the_file_is_made(tmp_path):
     """Whatever stands there at that moment is completed by the next benchmark."""
     path = tmp_path / "r.sqlite"
-    process = subprocess.Popen(command(path, 1), start_new_session=True)
+    process = Command(*command(path, 1))
     while not path.exists():
         assert process.poll() is None
         time.sleep(0.0005)
