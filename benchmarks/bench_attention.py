@@ -31,7 +31,15 @@ from torch import Tensor, nn
 
 from gramme import datasets
 from gramme.graph import EdgeLayer, MultilayerGraph
-from gramme.nn import FusionNetwork, MemberRandom, Network, SGNetwork, Shape
+from gramme.nn import (
+    FusionNetwork,
+    MemberRandom,
+    Network,
+    SGNetwork,
+    Shape,
+    fusion_plan,
+    supra_plan,
+)
 from gramme.ops import attention_sums, stack
 
 FEATURES, HIDDEN, HEADS = 64, 32, 2
@@ -65,21 +73,22 @@ def our_step(
     layers = graph.num_layers
     shape = Shape(layers, FEATURES, HIDDEN, 2, (HEADS,) * layers, (depth,) * layers)
     random = MemberRandom(range(members))
+    known = np.arange(0, graph.num_nodes, every)
     network: Network
     if kind == "fusion":
         network = FusionNetwork(shape, random, fusion_heads=5, feed_forward=False, fuse="end")
+        plan = fusion_plan(graph, shape, known, fuse="end")
     else:
         network = SGNetwork(shape, random, pool="end")
-    known = torch.arange(0, graph.num_nodes, every)
-    structure = network.structure(graph, shape).asking(known)
+        plan = supra_plan(graph, shape, known)
     rows = graph.num_nodes * (layers if kind == "sg" else 1)
     features = torch.randn(rows, members, FEATURES)
 
     def scores() -> Tensor:
-        found: Tensor = network(features, structure).scores
-        return found if structure.asked is not None else found[known]
+        found: Tensor = network(features, plan).scores
+        return found
 
-    return training_step(network, scores, known, members)
+    return training_step(network, scores, torch.from_numpy(known), members)
 
 
 class PeerNetwork(nn.Module):

@@ -5,7 +5,7 @@ from tests.nn.slow import slow_hop
 from tests.ops.cases import GRAPH, LAYERS, NODES, STACKS
 
 from gramme.nn import COMBINE, AttentionHop, MemberRandom
-from gramme.ops import ACTIVATIONS, GroupSum, layers_sum
+from gramme.ops import ACTIVATIONS, groups_sum, layers_sum
 
 
 def hop(
@@ -93,7 +93,8 @@ def test_scores_are_the_neighbour_s_half_of_the_edge_score() -> None:
 def test_groups_give_one_row_per_group() -> None:
     one = hop(3)
     features = numbers(NODES, 2, 5)
-    groups = GroupSum([LAYERS[name].incidence() for name in STACKS["groups"]])  # type: ignore[attr-defined]
+    groups = groups_sum(GRAPH, STACKS["groups"])
+    assert groups is not None
     found = one(features, groups)
     assert found.shape == (3, groups.size, 2, 3)
     expanded = found.flatten(0, 1)[groups.member_of].view(3, NODES, 2, 3)

@@ -8,7 +8,16 @@ from tests.ops.cases import GRAPH, STACKS
 from torch import Tensor
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.nn import FusionNetwork, MemberRandom, Network, SGNetwork, Shape
+from gramme.nn import (
+    FusionNetwork,
+    MemberRandom,
+    Network,
+    Plan,
+    SGNetwork,
+    Shape,
+    fusion_plan,
+    supra_plan,
+)
 
 CHOICES = [*STACKS, "absent"]
 
@@ -42,6 +51,12 @@ def features_for(rows: int, members: int = 2, seed: int = 0) -> Tensor:
     return torch.randn(rows, members, 6, generator=random, dtype=torch.float64)
 
 
+def plan_of(network: Network, graph: MultilayerGraph, nodes: Any = None) -> Plan:
+    if isinstance(network, FusionNetwork):
+        return fusion_plan(graph, network.shape, nodes, fuse=network.fuse)
+    return supra_plan(graph, network.shape, nodes)
+
+
 def classes_of(network: Network, embedding: Tensor, member: int) -> Tensor:
     return embedding @ network.classifier[member] + network.bias[member]
 
@@ -57,7 +72,8 @@ def test_fusion_equals_the_equations(
     shape = shape_of(graph)
     network = fusion(shape, fuse=fuse, feed_forward=feed_forward).train(training)
     features = features_for(graph.num_nodes)
-    output = network(features, network.structure(graph, shape))
+    nodes = np.arange(graph.num_nodes) if training else None
+    output = network(features, plan_of(network, graph, nodes))
     for member in range(2):
         wanted = slow_fusion(network, graph, features[:, member], member)
         torch.testing.assert_close(output.embedding[:, member], wanted)
@@ -71,58 +87,21 @@ def test_sg_equals_the_equations(name: str, pool: str) -> None:
     shape = shape_of(graph, depth=(3,) * graph.num_layers)
     network = SGNetwork(shape, MemberRandom([1, 2]), pool=pool).double()
     features = features_for(graph.num_nodes * graph.num_layers)
-    output = network(features, network.structure(graph, shape))
+    output = network(features, plan_of(network, graph))
     for member in range(2):
         wanted = slow_sg(network, graph, features[:, member], member)
         torch.testing.assert_close(output.embedding[:, member], wanted)
         torch.testing.assert_close(output.scores[:, member], classes_of(network, wanted, member))
 
 
-ASKED = torch.tensor([1, 2, 7, 11])
-
-
-def gradients(network: Network, scores: Tensor) -> list[Tensor]:
-    network.zero_grad()
-    (scores**2).sum().backward()  # type: ignore[no-untyped-call]
-    return [one.grad.clone() for one in network.parameters() if one.grad is not None]
-
-
-@pytest.mark.parametrize("kind", ["end", "every hop", "own architectures", "sg", "sg every hop"])
-@pytest.mark.parametrize("name", CHOICES)
-def test_asked_for_some_nodes_a_network_says_what_it_says_of_them_among_all(
-    name: str, kind: str
-) -> None:
-    graph = graph_of(name)
-    shape = shape_of(graph)
-    network: Network
-    if kind.startswith("sg"):
-        network = SGNetwork(shape, MemberRandom([1, 2]), pool=kind[3:] or "end").double()
-    else:
-        if kind == "own architectures":
-            shape = shape_of(graph, depth=tuple(1 + i % 2 for i in range(graph.num_layers)))
-        network = fusion(shape, fuse="every hop" if kind == "every hop" else "end")
-    features = features_for(graph.num_nodes)
-    structure = network.structure(graph, shape)
-    assert structure.asking(torch.arange(graph.num_nodes)) is structure, "all is no part"
-    asked = structure.asking(ASKED)
-    full, some = network(features, structure), network(features, asked)
-    if asked is structure:
-        assert all(isinstance(layer, MembershipLayer) for layer in graph.layers.values())
-        return
-    torch.testing.assert_close(some.embedding, full.embedding[ASKED])
-    torch.testing.assert_close(some.scores, full.scores[ASKED])
-    wanted = gradients(network, full.scores[ASKED])
-    torch.testing.assert_close(gradients(network, some.scores), wanted)
-
-
 def test_sg_with_features_that_the_copies_share() -> None:
     graph = graph_of("mixed")
     shape = shape_of(graph)
     network = SGNetwork(shape, MemberRandom([1, 2]), pool="end").double()
-    structure = network.structure(graph, shape)
+    plan = plan_of(network, graph)
     features = features_for(graph.num_nodes)
-    copied = network(features.repeat(graph.num_layers, 1, 1), structure)
-    assert torch.equal(network(features, structure).scores, copied.scores)
+    copied = network(features.repeat(graph.num_layers, 1, 1), plan)
+    assert torch.equal(network(features, plan).scores, copied.scores)
 
 
 @pytest.mark.parametrize("name", ["groups", "mixed"])
@@ -133,7 +112,7 @@ def test_layers_of_different_architecture(name: str) -> None:
     shape = shape_of(graph, heads=heads, depth=depth)
     network = fusion(shape)
     features = features_for(graph.num_nodes)
-    output = network(features, network.structure(graph, shape))
+    output = network(features, plan_of(network, graph))
     for member in range(2):
         wanted = slow_fusion(network, graph, features[:, member], member)
         torch.testing.assert_close(output.embedding[:, member], wanted)
@@ -151,8 +130,8 @@ def test_fusion_heads_multiply_out_without_a_feed_forward_layer() -> None:
         state["fusions.0.kappa.raw"] = torch.log(torch.expm1(torch.ones(2, 1)))
     one.load_state_dict(state)
     features = features_for(graph.num_nodes)
-    structure = many.structure(graph, shape)
-    torch.testing.assert_close(one(features, structure).scores, many(features, structure).scores)
+    plan = plan_of(many, graph)
+    torch.testing.assert_close(one(features, plan).scores, many(features, plan).scores)
 
 
 @pytest.mark.parametrize("kind", ["fusion", "sg"])
@@ -170,11 +149,11 @@ def test_a_node_that_is_in_no_layer_is_heard_by_nobody(kind: str) -> None:
         if kind == "fusion"
         else SGNetwork(shape, MemberRandom([1, 2]), pool="end").double()
     )
-    structure = network.structure(graph, shape)
+    plan = plan_of(network, graph)
     features = features_for(4)
     other = features.clone()
     other[3] += 100.0
-    first, second = network(features, structure), network(other, structure)
+    first, second = network(features, plan), network(other, plan)
     torch.testing.assert_close(first.embedding[:3], second.embedding[:3])
     assert not first.embedding[3].any()
     torch.testing.assert_close(first.scores[3], network.bias.detach())
@@ -198,14 +177,14 @@ def test_members_learn_together_as_they_would_alone(name: str, kind: str) -> Non
             if kind == "fusion"
             else SGNetwork(shape, MemberRandom(seeds), pool="end").double()
         )
-        structure = network.structure(graph, shape)
+        plan = plan_of(network, graph)
         optimiser = torch.optim.Adam(network.parameters(), lr=0.05)
         for _ in range(4):
             optimiser.zero_grad()
-            losses(network, network(features, structure).scores, labels).backward()
+            losses(network, network(features, plan).scores, labels).backward()
             optimiser.step()
         network.eval()
-        return network(features, structure).scores, network.state_dict()
+        return network(features, plan).scores, network.state_dict()
 
     features = features_for(graph.num_nodes, members=3)
     together, state = trained([4, 5, 6], features)
@@ -227,7 +206,7 @@ def test_same_seed_same_bits(kind: str) -> None:
             if kind == "fusion"
             else SGNetwork(shape, MemberRandom([1, 2]), pool="end").double()
         )
-        return network(features_for(graph.num_nodes), network.structure(graph, shape)).scores
+        return network(features_for(graph.num_nodes), plan_of(network, graph)).scores
 
     assert torch.equal(scores(), scores())
 
@@ -238,28 +217,21 @@ def test_dropout_on_groups_acts_node_by_node(option: str) -> None:
     graph = graph_of("groups")
     shape = shape_of(graph, **{option: 0.5})
     network = fusion(shape)
-    structure = network.structure(graph, shape)
+    plan = plan_of(network, graph)
     features = features_for(graph.num_nodes)
-    first, second = network(features, structure).scores, network(features, structure).scores
+    first, second = network(features, plan).scores, network(features, plan).scores
     assert not torch.equal(first, second)
     network.eval()
     wanted = slow_fusion(network, graph, features[:, 0], 0)
-    torch.testing.assert_close(network(features, structure).embedding[:, 0], wanted)
+    torch.testing.assert_close(network(features, plan).embedding[:, 0], wanted)
 
 
 def test_single_precision_within_one_in_10_000() -> None:
     graph = graph_of("mixed")
     shape = shape_of(graph)
     network = fusion(shape)
-    structure = network.structure(graph, shape)
+    plan = plan_of(network, graph)
     features = features_for(graph.num_nodes)
-    exact = network(features, structure).scores
-    found = network.float()(features.float(), structure).scores
+    exact = network(features, plan).scores
+    found = network.float()(features.float(), plan).scores
     torch.testing.assert_close(found.double(), exact, rtol=1e-4, atol=1e-5)
-
-
-def test_structure_moves() -> None:
-    graph = graph_of("absent")
-    structure = FusionNetwork.structure(graph, shape_of(graph)).to(torch.device("cpu"))
-    assert structure.present is not None
-    assert structure.present.shape == (3, graph.num_nodes)

@@ -8,8 +8,7 @@ from tests.ops.cases import LAYERS, NODES, dense
 from tests.strategies import layers
 
 from gramme.graph import EdgeLayer, Layer, MembershipLayer
-from gramme.ops import Bags, GroupSum, MembershipSum, stack
-from gramme.ops import bags as bags_module
+from gramme.ops import EdgeSum, stack
 
 
 def with_self(layer: Layer) -> np.ndarray:
@@ -43,45 +42,6 @@ def test_no_nodes(layer: Layer) -> None:
     assert stack([layer], 0)(torch.zeros(0, 3)).shape == (0, 3)
 
 
-def test_memberships_cost_no_edges() -> None:
-    nodes = 300_000
-    neighbourhood = stack([MembershipLayer.from_codes(np.zeros(nodes, dtype=int))], nodes)
-    assert isinstance(neighbourhood, MembershipSum)
-    assert torch.equal(neighbourhood(torch.ones(nodes, 1)), torch.full((nodes, 1), float(nodes)))
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_a_large_group_is_summed_precisely(weighted: bool) -> None:
-    members = 1_000_000
-    random = np.random.default_rng(0)
-    weights = random.random(members) + 0.5 if weighted else np.ones(members)
-    matrix = sp.csr_array((weights, np.arange(members), [0, members]), shape=(1, members))
-    values = torch.from_numpy(random.random((members, 2)).astype(np.float32))
-    exact = torch.from_numpy(weights) @ values.double()
-    found = Bags(matrix)(values)[0].double()
-    assert ((found - exact).abs() / exact).max() < 2e-6
-
-
-@given(st.lists(st.integers(0, 12), max_size=6), st.integers(2, 5))
-def test_chunks_make_no_difference(sizes: list[int], chunk: int) -> None:
-    random = np.random.default_rng(0)
-    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    members = random.integers(0, 5, indptr[-1])
-    matrix = sp.csr_array((random.random(indptr[-1]), members, indptr), shape=(len(sizes), 5))
-    values = random.random((5, 3))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bags_module, "CHUNK", chunk)
-        chunked = Bags(matrix)
-    np.testing.assert_allclose(chunked(torch.from_numpy(values)).numpy(), matrix @ values)
-
-
-def test_weights_keep_their_precision_after_use_in_single_precision() -> None:
-    layer = EdgeLayer(2, [0], [1], [0.1])
-    neighbourhood = stack([layer], 2)
-    neighbourhood(torch.ones(2, 1))
-    assert neighbourhood(torch.tensor([[0.0], [1.0]], dtype=torch.float64))[0, 0] == 0.1
-
-
 def test_same_bits_twice() -> None:
     random = np.random.default_rng(0)
     layer = EdgeLayer(500, random.integers(0, 500, 9000), random.integers(0, 500, 9000))
@@ -91,26 +51,34 @@ def test_same_bits_twice() -> None:
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_moving_keeps_the_sum(name: str) -> None:
+def test_a_structure_moves_as_a_module_and_saves_nothing(name: str) -> None:
     neighbourhood = stack([LAYERS[name]], NODES)
-    moved = neighbourhood.to(torch.device("cpu"))
-    assert moved.rows == NODES
-    np.testing.assert_array_equal(dense(moved, NODES), dense(neighbourhood, NODES))
-    np.testing.assert_array_equal(
-        dense(moved.transposed, NODES), dense(neighbourhood.transposed, NODES)
-    )
+    assert neighbourhood.state_dict() == {}
+    assert list(neighbourhood.parameters()) == []
+    assert neighbourhood.to("cpu") is neighbourhood
+    moved = neighbourhood.to("meta")
+    assert {tensor.device.type for tensor in moved.buffers()} == {"meta"}
 
 
-def test_one_row_per_group() -> None:
-    layers = [MembershipLayer.from_codes([0, 1, 0, -1]), MembershipLayer.from_codes([0, 0, 0, 0])]
-    groups = GroupSum([layer.incidence() for layer in layers])
-    assert (groups.rows, groups.outputs, groups.size) == (8, 6, 3)
-    # the node in no group has one of its own; the second layer is padded with two empty groups
-    assert groups.member_of.tolist() == [0, 1, 0, 2, 3, 3, 3, 3]
-    matrix = dense(groups, 8)
-    assert matrix[4:].sum() == 0
-    np.testing.assert_array_equal(dense(groups.transposed, 6), matrix.T)
-    np.testing.assert_array_equal(matrix.T @ matrix, dense(stack(layers, 4), 8))
-    moved = groups.to(torch.device("cpu"))
-    np.testing.assert_array_equal(dense(moved, 8), matrix)
-    assert (moved.rows, moved.outputs, moved.size) == (8, 6, 3)
+def test_printed_form() -> None:
+    edges = sp.csr_array(np.ones((3, 3)) - np.eye(3))
+    assert repr(EdgeSum(edges, symmetric=True)) == "EdgeSum(3 rows)"
+    some = EdgeSum(edges, symmetric=True, outputs=np.array([1]))
+    assert repr(some) == "EdgeSum(3 rows, 1 outputs)"
+
+
+def test_further_edges_without_the_rows_themselves() -> None:
+    edges = sp.csr_array([[0.0, 2.0], [0.0, 0.0]])
+    further = EdgeSum(edges, symmetric=False, hears_itself=False)
+    np.testing.assert_array_equal(dense(further, 2), edges.toarray())
+    np.testing.assert_array_equal(dense(further.transposed, 2), edges.toarray().T)
+
+
+def test_the_range_of_scores() -> None:
+    neighbourhood = stack([LAYERS["undirected"]], NODES)
+    scores = torch.randn(NODES, 3, generator=torch.Generator().manual_seed(0))
+    low, high = neighbourhood.range_of(scores)
+    assert torch.equal(low, scores.min(0).values)
+    assert torch.equal(high, scores.max(0).values)
+    low, high = neighbourhood.range_of(torch.zeros(0, 2))
+    assert low.tolist() == high.tolist() == [0.0, 0.0]

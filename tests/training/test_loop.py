@@ -6,7 +6,7 @@ import pytest
 import torch
 from tests.methods.graphs import planted
 
-from gramme.nn import FusionNetwork, MemberRandom, Shape
+from gramme.nn import FusionNetwork, MemberRandom, Shape, fusion_plan
 from gramme.training import (
     Callback,
     EarlyStopping,
@@ -21,6 +21,7 @@ from gramme.training import (
 CPU = torch.device("cpu")
 GRAPH = planted(12, ("no", "yes"))
 CODES = (GRAPH.labels == "yes").astype(np.int64)
+LABELLED = np.arange(8)
 SHAPE = Shape(2, 5, 3, 2, (1, 1), (1, 1), dropout=0.2)
 
 
@@ -29,7 +30,7 @@ def parts(members=2):
         SHAPE, MemberRandom(range(members)), fusion_heads=1, feed_forward=False, fuse="end"
     )
     features = torch.randn(12, members, 5, generator=torch.Generator().manual_seed(0))
-    return network, features, FusionNetwork.structure(GRAPH, SHAPE)
+    return network, features, fusion_plan(GRAPH, SHAPE, LABELLED, fuse="end")
 
 
 def task(nodes, members=2):
@@ -38,18 +39,18 @@ def task(nodes, members=2):
 
 
 def run(callbacks=(), epochs=10, members=2, learning_rate=0.05):
-    network, features, structure = parts(members)
+    network, features, plan = parts(members)
     state = train(
         network,
         features,
-        structure,
-        task(range(8), members),
+        plan,
+        task(LABELLED, members),
         epochs=epochs,
         learning_rate=learning_rate,
         weight_decay=0.0,
         callbacks=callbacks,
     )
-    return network, features, structure, state
+    return network, features, plan, state
 
 
 class Recorder(Callback):
@@ -116,7 +117,7 @@ def test_predictions_are_computed_once_per_epoch_and_never_stale():
         def after_epoch(self, state):
             first = state.predict()
             assert state.predict() is first
-            fresh = evaluate(state.network, state.features, state.structure)
+            fresh = evaluate(state.network, state.features, state.plan.everywhere)
             assert torch.equal(first.scores, fresh.scores)
 
     run([Compare(), EarlyStopping(task([9, 10]), 3), Compare()])
@@ -135,18 +136,17 @@ def test_early_stopping_keeps_each_members_best_weights():
             self.found = []
 
         def after_epoch(self, state):
-            self.found.append(validation.losses(state.predict().scores))
+            self.found.append(validation.losses(validation.among(state.predict().scores)))
 
     validation = task([8, 9, 10, 11])
     losses = Losses()
-    network, features, structure, state = run(
+    network, features, plan, state = run(
         [losses, EarlyStopping(validation, 5)], epochs=500, learning_rate=0.3
     )
     assert state.epoch < 500
     best = torch.stack(losses.found).min(0).values
-    torch.testing.assert_close(
-        validation.losses(evaluate(network, features, structure).scores), best
-    )
+    scores = evaluate(network, features, plan.everywhere).scores
+    torch.testing.assert_close(validation.losses(validation.among(scores)), best)
     last = torch.stack(losses.found)[-5:]
     assert bool((last >= best).all())
 

@@ -10,13 +10,17 @@ CPU = torch.device("cpu")
 SCORES = torch.randn(5, 2, 3, generator=torch.Generator().manual_seed(0))
 
 
+def losses(one, scores=SCORES):
+    return one.losses(one.among(scores))
+
+
 def task(weights):
     return Task.of(np.array([4, 0, 2]), np.array([2, 0, 1]), np.array(weights, dtype=float), CPU)
 
 
 def test_the_loss_is_the_weighted_cross_entropy_of_each_member():
     weights = np.array([[1.0, 0.0], [1.0, 3.0], [2.0, 1.0]])
-    found = task(weights).losses(SCORES)
+    found = losses(task(weights))
     for member in range(2):
         entropy = -SCORES[:, member].log_softmax(-1)[[4, 0, 2], [2, 0, 1]].numpy()
         expected = np.average(entropy, weights=weights[:, member])
@@ -27,7 +31,7 @@ def test_a_weight_of_zero_hides_a_label():
     hidden = task([[0.0, 1.0], [1.0, 1.0], [1.0, 1.0]])
     other = SCORES.clone()
     other[4, 0] += 10
-    assert hidden.losses(SCORES)[0] == hidden.losses(other)[0]
+    assert losses(hidden)[0] == losses(hidden, other)[0]
 
 
 def test_accuracy_counts_as_the_weights_do():
@@ -35,8 +39,9 @@ def test_accuracy_counts_as_the_weights_do():
     scores[4, 0, 2] = 1  # right
     scores[0, 0, 1] = 1  # wrong
     scores[2, 0, 1] = 1  # right
-    assert task([[1.0], [2.0], [1.0]]).accuracies(scores).item() == pytest.approx(0.5)
+    one = task([[1.0], [2.0], [1.0]])
+    assert one.accuracies(one.among(scores)).item() == pytest.approx(0.5)
 
 
 def test_a_member_without_labels_has_no_loss_instead_of_no_number():
-    assert task([[0.0, 1.0]] * 3).losses(SCORES)[0] == 0
+    assert losses(task([[0.0, 1.0]] * 3))[0] == 0

@@ -67,6 +67,10 @@ class Layer(Frozen, ABC):
     def subset(self, nodes: NDArray[np.int64]) -> Self:
         """The layer among the given nodes, distinct positions, numbered anew in that order."""
 
+    def incidence(self) -> sp.csr_array | None:
+        """Node by group matrix for a layer that is made of groups; None for one that is made of edges."""
+        return None
+
     def to_scipy(self) -> sp.csr_array:
         """Adjacency matrix: entry (i, j) is the weight of the edge from i to j; no diagonal."""
         return self.to_edges().to_scipy()

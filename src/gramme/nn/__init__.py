@@ -1,10 +1,18 @@
-"""The torch modules: attention hops, fusion heads, and the two networks of the paper."""
+"""The torch modules: attention for a model of your own, and the two networks of the paper.
 
-from gramme.nn.hop import COMBINE, AttentionHop
+Public are :class:`WeightedAttention` and :func:`structure`. The rest serves the estimators of ``gramme.methods``: start
+with ``formula.py``, which says what is computed, then ``networks.py`` and ``plan.py``.
+"""
+
+from gramme.nn.formula import COMBINE
+from gramme.nn.hop import AttentionHop
 from gramme.nn.networks import FusionNetwork, Network, SGNetwork
+from gramme.nn.plan import Plan, fusion_plan, supra_plan
 from gramme.nn.random import MemberRandom
-from gramme.nn.shape import Output, Shape, Structure
+from gramme.nn.shape import Output, Shape
+from gramme.nn.structure import structure
 from gramme.nn.supra_fusion import SupraFusion
+from gramme.nn.weighted_attention import WeightedAttention
 from gramme.nn.weights import KINDS, ScalingFactors
 from gramme.ops import ACTIVATIONS
 
@@ -13,13 +21,17 @@ __all__ = [
     "COMBINE",
     "KINDS",
     "AttentionHop",
-    "MemberRandom",
     "FusionNetwork",
+    "MemberRandom",
     "Network",
     "Output",
+    "Plan",
     "SGNetwork",
     "ScalingFactors",
     "Shape",
-    "Structure",
     "SupraFusion",
+    "WeightedAttention",
+    "fusion_plan",
+    "structure",
+    "supra_plan",
 ]

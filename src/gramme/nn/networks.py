@@ -7,25 +7,17 @@ Both turn features (nodes, members, in_dim) into an embedding (nodes, members, h
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 
-from gramme.graph import MultilayerGraph
 from gramme.nn.hop import AttentionHop
+from gramme.nn.plan import Plan
 from gramme.nn.random import MemberRandom
-from gramme.nn.shape import Output, Shape, Structure
+from gramme.nn.shape import Output, Shape
 from gramme.nn.supra_fusion import SupraFusion
 from gramme.nn.weights import glorot
-from gramme.ops import (
-    GroupSum,
-    NeighbourhoodSum,
-    groups_sum,
-    layers_sum,
-    spread,
-    supra_sum,
-)
 
 
 class Network(nn.Module, ABC):
@@ -39,20 +31,20 @@ class Network(nn.Module, ABC):
         )
         self.bias = nn.Parameter(torch.zeros(random.members, shape.classes))
 
-    @staticmethod
     @abstractmethod
-    def structure(graph: MultilayerGraph, shape: Shape) -> Structure:
-        """What this kind of network needs of a graph."""
+    def forward(self, features: Tensor, plan: Plan) -> Output:
+        """Class scores and embedding of every node, or of those that the plan is made for."""
 
-    @abstractmethod
-    def forward(self, features: Tensor, structure: Structure) -> Output:
-        """Class scores and embedding of every node, or of those that the structure is asked for."""
-
-    def output(self, embedding: Tensor) -> Output:
+    def output(self, embedding: Tensor, plan: Plan) -> Output:
         """Apply the classifier."""
         dropped = self.drop(embedding)
         scores = torch.einsum("nmd,mdc->nmc", dropped, self.classifier) + self.bias
-        return Output(scores, embedding)
+        return Output(scores, embedding).at(plan.nodes)
+
+    def largest(self, plan: Plan) -> int:
+        """Numbers in the largest tensors of a pass."""
+        shape = self.shape
+        return plan.rows * self.random.members * max(shape.heads, default=1) * shape.hidden_dim
 
     def drop(self, features: Tensor) -> Tensor:
         """Dropout on the way into a hop."""
@@ -95,7 +87,7 @@ class FusionNetwork(Network):
     ) -> None:
         super().__init__(shape, random)
         self.fuse = fuse
-        self.groups = architectures(shape)
+        self.groups = shape.architectures()
         depth = max(shape.depth, default=0)
         self.hops = nn.ModuleList(
             nn.ModuleList(
@@ -109,64 +101,47 @@ class FusionNetwork(Network):
             SupraFusion(shape, random, fusion_heads, feed_forward) for _ in range(joints)
         )
 
-    @staticmethod
-    def structure(graph: MultilayerGraph, shape: Shape) -> Structure:
-        names = list(graph.layers)
-        sums: list[NeighbourhoodSum] = []
-        for group in architectures(shape):
-            chosen = [names[position] for position in group]
-            sums.append(groups_sum(graph, chosen) or layers_sum(graph, chosen))
-        return Structure(graph.num_nodes, tuple(sums), _present(graph))
-
-    def forward(self, features: Tensor, structure: Structure) -> Output:
+    def forward(self, features: Tensor, plan: Plan) -> Output:
         if self.fuse == "end":
-            found = [
-                self._chain(list(hops), features, place, structure)  # type: ignore[call-overload]
-                for place, hops in enumerate(self.hops)
-            ]
-            embedding = self.fusions[0](self._in_order(found, structure))
+            embedding = self._fused_at_end(features, plan)
         else:
-            embedding = features
-            for step, fusion in enumerate(self.fusions):
-                now = structure.at_hop(step, len(self.fusions))
-                dropped = self.drop(embedding)
-                found = [
-                    _at_nodes(hops[step](dropped, now.wanted_sum(place)), place, now)  # type: ignore[index]
-                    for place, hops in enumerate(self.hops)
-                ]
-                embedding = fusion(self._in_order(found, now))
-        return self.output(embedding)
+            embedding = self._fused_at_every_hop(features, plan)
+        return self.output(embedding, plan)
 
-    def _chain(
-        self, hops: Sequence[AttentionHop], features: Tensor, place: int, structure: Structure
-    ) -> Tensor:
-        """One hop after the other.
+    def _fused_at_end(self, features: Tensor, plan: Plan) -> Tensor:
+        found = []
+        for place in range(len(self.groups)):
+            values = features
+            for hop, step in zip(self.chain(place), plan.steps(place), strict=True):
+                values = step.at_nodes(hop(self.drop(values), step.sum))
+            found.append(values)
+        embedding: Tensor = self.fusions[0](self._by_layer(found, plan.present_at_end))
+        return embedding
 
-        Where all layers are groups, the members of a group are equal after the first hop. In training a group then
-        stands for them to the end, unless dropout tells them apart.
-        """
-        shape = self.shape
-        apart = not self.training or shape.dropout > 0 or shape.attention_dropout > 0
-        stands = isinstance(structure.sums[place], GroupSum) and not apart
-        values = features
-        for step, hop in enumerate(hops):
-            now = structure.at_hop(step, len(hops))
-            if step > 0 and stands:
-                values = hop(values, None)
-            else:
-                values = hop(self.drop(values), now.wanted_sum(place))
-            if now is structure or not stands:
-                values = _at_nodes(values, place, now)
-        return values
+    def _fused_at_every_hop(self, features: Tensor, plan: Plan) -> Tensor:
+        embedding = features
+        for number, fusion in enumerate(self.fusions):
+            dropped = self.drop(embedding)
+            found = []
+            for place in range(len(self.groups)):
+                hop, step = self.chain(place)[number], plan.steps(place)[number]
+                found.append(step.at_nodes(hop(dropped, step.sum)))
+            last = number == len(self.fusions) - 1
+            present = plan.present_at_end if last else plan.present
+            embedding = fusion(self._by_layer(found, present))
+        return embedding
 
-    def _in_order(self, found: list[Tensor], structure: Structure) -> Tensor:
+    def chain(self, place: int) -> list[AttentionHop]:
+        """The hops of the layers of one architecture."""
+        return list(cast("list[AttentionHop]", self.hops[place]))
+
+    def _by_layer(self, found: list[Tensor], present: Tensor | None) -> Tensor:
         """The groups' results as one tensor in the order of the layers; absent nodes contribute nothing."""
         values = found[0]
         if len(found) > 1:
             order = [position for group in self.groups for position in group]
             back = torch.tensor(sorted(range(len(order)), key=order.__getitem__))
             values = torch.cat(found).index_select(0, back.to(found[0].device))
-        present = structure.wanted_copies
         return values if present is None else values * present[:, :, None, None]
 
 
@@ -184,51 +159,19 @@ class SGNetwork(Network):
             self.hop(1, shape.heads[0], first=step == 0) for step in range(shape.depth[0])
         )
 
-    @staticmethod
-    def structure(graph: MultilayerGraph, shape: Shape) -> Structure:
-        return Structure(graph.num_nodes, (supra_sum(graph),), _present(graph))
-
-    def forward(self, features: Tensor, structure: Structure) -> Output:
+    def forward(self, features: Tensor, plan: Plan) -> Output:
         """Features are (copies, members, in_dim) with the copies of layer 0 first, or (nodes, ...) for all layers."""
         layers = self.shape.layers
-        rows = structure.sums[0].rows
-        values = features if features.shape[0] == rows else features.repeat(layers, 1, 1)
+        values = features if features.shape[0] == plan.rows else features.repeat(layers, 1, 1)
         pooled = values
-        for step, hop in enumerate(self.hops):
-            last = step == len(self.hops) - 1
-            now = structure.at_hop(step, len(self.hops))
-            values = hop(self.drop(values), now.wanted_sum(0))[0]
+        for number, (hop, step) in enumerate(zip(self.hops, plan.steps(0), strict=True), start=1):
+            last = number == len(self.hops)
+            values = hop(self.drop(values), step.sum)[0]
             if self.pool == "every hop" or last:
                 copies = values.view(layers, -1, *values.shape[1:])
-                pooled = _average(copies, now.wanted_copies)
+                pooled = _average(copies, plan.present_at_end if last else plan.present)
                 values = values if last else pooled.repeat(layers, 1, 1)
-        return self.output(pooled)
-
-
-def architectures(shape: Shape) -> list[list[int]]:
-    """Positions of the layers, grouped by equal numbers of heads and hops."""
-    groups: dict[tuple[int, int], list[int]] = {}
-    for position, key in enumerate(zip(shape.heads, shape.depth, strict=True)):
-        groups.setdefault(key, []).append(position)
-    return list(groups.values())
-
-
-def _at_nodes(values: Tensor, place: int, structure: Structure) -> Tensor:
-    """One row per node that is asked about, where there may be one per group or per node."""
-    whole = structure.sums[place]
-    if isinstance(whole, GroupSum):
-        values = spread(values, whole)
-    if structure.asked is None or structure.last[place] is not None:
-        return values
-    return values.index_select(1, structure.asked)
-
-
-def _present(graph: MultilayerGraph) -> Tensor | None:
-    """Which copies exist, (layers, nodes) as numbers; None where all do."""
-    if all(layer.holds_all_nodes for layer in graph.layers.values()):
-        return None
-    rows = [torch.tensor(layer.present) for layer in graph.layers.values()]
-    return torch.stack(rows).to(torch.get_default_dtype())
+        return self.output(pooled, plan)
 
 
 def _average(copies: Tensor, present: Tensor | None) -> Tensor:

@@ -1,13 +1,10 @@
-"""What goes into a network and what comes out: its sizes, the graph's structure, its output."""
+"""What a network is made of and what comes out of it: its sizes and its output."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import torch
 from torch import Tensor
-
-from gramme.ops import NeighbourhoodSum
 
 
 @dataclass(frozen=True)
@@ -36,65 +33,17 @@ class Shape:
     attention_dropout: float = 0.0
     combine_heads: str = "weighted"
 
-
-@dataclass(frozen=True)
-class Structure:
-    """What a network needs of a graph: neighbourhood sums and which copies of nodes exist.
-
-    Attributes
-    ----------
-    nodes : int
-    sums : tuple of NeighbourhoodSum
-        Each over the copies of the nodes in some layers.
-    present : tensor, shape (layers, nodes), optional
-        Which copies exist, as numbers; all where not given.
-    asked : tensor of int, optional
-        The nodes that output is wanted for; all where not given.
-    last : tuple of NeighbourhoodSum or None
-        The sums of the last hop, for those nodes alone; None where the whole sum is as cheap.
-    """
-
-    nodes: int
-    sums: tuple[NeighbourhoodSum, ...]
-    present: Tensor | None = None
-    asked: Tensor | None = None
-    last: tuple[NeighbourhoodSum | None, ...] = ()
-
-    def to(self, device: torch.device) -> Structure:
-        """The same on another device."""
-        present, asked = (None if x is None else x.to(device) for x in (self.present, self.asked))
-        last = tuple(None if one is None else one.to(device) for one in self.last)
-        return Structure(
-            self.nodes, tuple(one.to(device) for one in self.sums), present, asked, last
-        )
-
-    def asking(self, nodes: Tensor) -> Structure:
-        """For output of some nodes, in ascending order; itself where nothing is saved by it."""
-        if nodes.numel() == self.nodes:
-            return self
-        last = []
-        for one in self.sums:
-            starts = torch.arange(0, one.rows, max(self.nodes, 1), device=nodes.device)
-            last.append(one.part((starts[:, None] + nodes).flatten()))
-        if all(one is None for one in last):
-            return self
-        return replace(self, asked=nodes, last=tuple(last))
-
-    def at_hop(self, step: int, hops: int) -> Structure:
-        """What a hop needs: before the last one every node is wanted, as others listen to it."""
-        return self if step == hops - 1 else replace(self, asked=None, last=())
-
-    def wanted_sum(self, place: int) -> NeighbourhoodSum:
-        """One of the sums, for the nodes that are asked about where that saves anything."""
-        part = self.last[place] if self.last else None
-        return part or self.sums[place]
-
     @property
-    def wanted_copies(self) -> Tensor | None:
-        """Which copies exist of the nodes that are asked about; None where all do."""
-        if self.present is None or self.asked is None:
-            return self.present
-        return self.present.index_select(1, self.asked)
+    def drops(self) -> bool:
+        """Whether anything is left out at random in a training step."""
+        return self.dropout > 0 or self.attention_dropout > 0
+
+    def architectures(self) -> list[list[int]]:
+        """Positions of the layers, grouped by equal numbers of heads and hops."""
+        groups: dict[tuple[int, int], list[int]] = {}
+        for position, key in enumerate(zip(self.heads, self.depth, strict=True)):
+            groups.setdefault(key, []).append(position)
+        return list(groups.values())
 
 
 @dataclass(frozen=True)
@@ -103,3 +52,9 @@ class Output:
 
     scores: Tensor
     embedding: Tensor
+
+    def at(self, nodes: Tensor | None) -> Output:
+        """The same for some nodes; for all where none are given."""
+        if nodes is None:
+            return self
+        return Output(self.scores.index_select(0, nodes), self.embedding.index_select(0, nodes))

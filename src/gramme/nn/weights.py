@@ -31,27 +31,40 @@ class ScalingFactors(nn.Module):
         if kind not in KINDS:
             raise ValueError(f"head_weights must be one of {', '.join(KINDS)}, not {kind!r}")
         self.kind = kind
-        start = 1.0 / max(shape[-1], 1)
-        noise = random.normal(shape) * 0.1
-        if kind == "nonnegative":
-            noise += math.log(math.expm1(start))  # softplus of this is the start
-        elif kind == "free":
-            noise = start * (1.0 + noise)
-        self.raw = nn.Parameter(noise)
+        self.raw = nn.Parameter(raw_factors(random.normal(shape), kind))
 
     def forward(self) -> Tensor:
         """The factors, constrained as asked."""
-        if self.kind == "nonnegative":
-            return nn.functional.softplus(self.raw)
-        if self.kind == "simplex":
-            return self.raw.softmax(-1)
-        return self.raw
+        return constrained(self.raw, self.kind)
 
     def extra_repr(self) -> str:
         """Shape and constraint."""
         return f"{tuple(self.raw.shape)}, {self.kind}"
 
 
+def constrained(raw: Tensor, kind: str) -> Tensor:
+    """Factors from numbers that may be anything: f = log(1 + exp(raw)), f = softmax(raw) or f = raw."""
+    if kind == "nonnegative":
+        return nn.functional.softplus(raw)
+    return raw.softmax(-1) if kind == "simplex" else raw
+
+
+def raw_factors(noise: Tensor, kind: str) -> Tensor:
+    """Numbers that :func:`constrained` turns into factors near 1 / n, from normal noise; n is its last axis."""
+    start = 1.0 / max(noise.shape[-1], 1)
+    noise = noise * 0.1
+    if kind == "nonnegative":
+        noise += math.log(math.expm1(start))  # softplus of this is the start
+    elif kind == "free":
+        noise = start * (1.0 + noise)
+    return noise
+
+
 def glorot(random: MemberRandom, shape: tuple[int, ...], fan_in: int, fan_out: int) -> nn.Parameter:
     """A parameter (members, *shape) drawn uniformly with Glorot's range for the given fans."""
-    return nn.Parameter(random.uniform(shape, math.sqrt(6.0 / (fan_in + fan_out))))
+    return nn.Parameter(random.uniform(shape, glorot_bound(fan_in, fan_out)))
+
+
+def glorot_bound(fan_in: int, fan_out: int) -> float:
+    """Half the width of Glorot's range."""
+    return math.sqrt(6.0 / (fan_in + fan_out))

@@ -4,10 +4,12 @@ from gramme.ops.attention import attention, attention_sums
 from gramme.ops.bags import Bags
 from gramme.ops.features import random_features
 from gramme.ops.heads import ACTIVATIONS, Activation, fuse_heads
-from gramme.ops.neighbourhood import EdgeSum, GroupSum, MembershipSum, NeighbourhoodSum
+from gramme.ops.memberships import GroupSum, MembershipSum
+from gramme.ops.neighbourhood import EdgeSum, NeighbourhoodSum
 from gramme.ops.projection import project
 from gramme.ops.spread import spread
-from gramme.ops.stacked import SideBySide, SupraSum, groups_sum, layers_sum, stack, supra_sum
+from gramme.ops.stacked import SideBySide, groups_sum, layers_sum, stack
+from gramme.ops.supra import SupraSum, supra_sum
 
 __all__ = [
     "ACTIVATIONS",

@@ -70,8 +70,9 @@ class _AttentionSums(torch.autograd.Function):
         ctx: Any, values: Tensor, scores: Tensor, neighbourhood: NeighbourhoodSum
     ) -> tuple[Tensor, Tensor]:
         ctx.neighbourhood = neighbourhood
-        top, spread = _range(scores)
-        ctx.bands = _Bands(scores, top) if spread > BAND else None
+        low, top = neighbourhood.range_of(scores)
+        far = scores.numel() and (top.double() - low.double()).max().item() > BAND
+        ctx.bands = _Bands(scores, top) if far else None
         weights = (scores - top).exp_() if ctx.bands is None else ctx.bands.weights
         weighted = values * weights[..., None]
         if ctx.bands is None:
@@ -96,14 +97,6 @@ class _AttentionSums(torch.autograd.Function):
             to_scores[rows].add_((to_values[rows] * weighted[rows]).sum(-1))
             to_values[rows].mul_(weights[rows, :, None])
         return to_values, to_scores, None
-
-
-def _range(scores: Tensor) -> tuple[Tensor, float]:
-    """Each head's highest score, and the widest spread of a head's scores."""
-    if not scores.numel():
-        return scores.new_zeros(scores.shape[1:]), 0.0
-    low, top = scores.aminmax(dim=0)
-    return top, (top.double() - low.double()).max().item()
 
 
 def _sum(neighbourhood: Callable[[Tensor], Tensor], values: Tensor) -> Tensor:

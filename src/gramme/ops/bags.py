@@ -6,18 +6,20 @@ times faster on a CPU than a sparse product (``benchmarks/bench_attention.py`` p
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 CHUNK = 4096
 """Members that are added one after the other. A larger bag is cut into chunks whose sums are added in turn: the
 rounding error grows with the chunk, not with the bag, and one large bag can occupy many threads."""
 
 
-class Bags:
+class Bags(nn.Module):
     """Output b is the weighted sum of the members of bag b.
 
     Parameters
@@ -26,18 +28,25 @@ class Bags:
         Row b holds the members of bag b and their weights; weights that are all 1 are not stored.
     """
 
+    members: Tensor
+    offsets: Tensor
+    weights: Tensor | None
+    _rounded: Tensor | None
+
     def __init__(self, matrix: sp.csr_array) -> None:
+        super().__init__()
         kind = np.int32 if max(matrix.nnz, *matrix.shape) < 2**31 else np.int64
         self.bags = int(matrix.shape[0])
-        self.members = torch.from_numpy(matrix.indices.astype(kind))
         plain = bool((matrix.data == 1).all())
-        self.weights = None if plain else torch.from_numpy(matrix.data.astype(np.float64))
+        weights = None if plain else torch.from_numpy(matrix.data.astype(np.float64))
         offsets, chunks = _chunked(matrix.indptr)
-        self.offsets = torch.from_numpy(offsets.astype(kind))
+        hold(self, "members", torch.from_numpy(matrix.indices.astype(kind)))
+        hold(self, "offsets", torch.from_numpy(offsets.astype(kind)))
+        hold(self, "weights", weights)
+        hold(self, "_rounded", None)  # the weights in the precision of the last values
         self.joint = None if chunks is None else Bags(chunks)
-        self._single: Tensor | None = None
 
-    def __call__(self, values: Tensor) -> Tensor:
+    def forward(self, values: Tensor) -> Tensor:
         """The sum of each bag, shape (bags, columns)."""
         if not self.members.numel():
             return values.new_zeros(self.bags, values.shape[1])
@@ -51,37 +60,21 @@ class Bags:
         )
         return sums if self.joint is None else self.joint(sums)
 
-    def matrix(self, inputs: int) -> sp.csr_array:
-        """The bags as they were given, for as many inputs."""
-        members = self.members.cpu().numpy()
-        weights = (
-            np.ones(members.size, np.float32)
-            if self.weights is None
-            else self.weights.cpu().numpy()
-        )
-        return sp.csr_array((weights, members, self._ends().cpu().numpy()), (self.bags, inputs))
+    if TYPE_CHECKING:
 
-    def _ends(self) -> Tensor:
-        """Where the members of each bag begin and the last one's end, whatever it is cut into."""
-        return self.offsets if self.joint is None else self.offsets[self.joint._ends().long()]
+        def __call__(self, values: Tensor) -> Tensor: ...
 
     def _weights_like(self, values: Tensor) -> Tensor | None:
         if self.weights is None or self.weights.dtype == values.dtype:
             return self.weights
-        if self._single is None or self._single.dtype != values.dtype:
-            self._single = self.weights.to(values.dtype)
-        return self._single
+        if self._rounded is None or self._rounded.dtype != values.dtype:
+            self._rounded = self.weights.to(values.dtype)
+        return self._rounded
 
-    def to(self, device: torch.device) -> Bags:
-        """The same bags on another device."""
-        moved = Bags.__new__(Bags)
-        moved.bags = self.bags
-        moved.members = self.members.to(device)
-        moved.offsets = self.offsets.to(device)
-        moved.weights = None if self.weights is None else self.weights.to(device)
-        moved.joint = None if self.joint is None else self.joint.to(device)
-        moved._single = None
-        return moved
+
+def hold(module: nn.Module, name: str, tensor: Tensor | None) -> None:
+    """Keep a tensor that moves with its module and is no part of what a network saves."""
+    module.register_buffer(name, tensor, persistent=False)
 
 
 def _chunked(indptr: np.ndarray) -> tuple[np.ndarray, sp.csr_array | None]:

@@ -12,44 +12,61 @@ structure itself. Rows are the nodes of one layer, or the copies of the nodes in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from gramme.ops.bags import Bags
 
 
-class NeighbourhoodSum(ABC):
-    """S and its transpose for one structure of ``rows`` rows. Plain arithmetic: gradients are the caller's business."""
+class NeighbourhoodSum(nn.Module, ABC):
+    """S and its transpose for one structure. Plain arithmetic: gradients are the caller's business.
+
+    A module, so that ``.to(device)`` moves it. It has no parameters and adds nothing to a ``state_dict``.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of V.
+    outputs : int
+        Rows of S(V): those of V, unless only some are wanted or rows that hear the same are kept once.
+    cheaper_in_part : bool
+        Whether S for some of its outputs costs less than S for all, as with edges. The sums of groups serve everybody.
+    """
 
     rows: int
-
-    @property
-    def outputs(self) -> int:
-        """Rows of S(V): one per row of V, unless rows that hear the same are kept once (:class:`GroupSum`)."""
-        return self.rows
+    outputs: int
+    cheaper_in_part: bool = False
 
     @abstractmethod
-    def __call__(self, values: Tensor) -> Tensor:
-        """S(V) for values of shape (rows, columns)."""
+    def forward(self, values: Tensor) -> Tensor:
+        """S(V), shape (outputs, columns), for values of shape (rows, columns)."""
 
     @abstractmethod
     def transposed(self, values: Tensor) -> Tensor:
-        """The transpose of S applied to values of shape (outputs, columns)."""
+        """The transpose of S, shape (rows, columns), for values of shape (outputs, columns)."""
 
-    @abstractmethod
-    def to(self, device: torch.device) -> Self:
-        """The same structure on another device."""
+    def range_of(self, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """The lowest and the highest of each column over all rows that anybody can hear.
 
-    def part(self, chosen: Tensor) -> NeighbourhoodSum | None:
-        """S for some of its outputs alone; None where that saves nothing, as with groups, whose sums serve everybody.
-
-        The last hop of a network needs no more than the nodes that are asked about: in training, the labelled ones.
+        A sum whose rows are spread over several processes asks the others here.
         """
-        return None
+        if not scores.numel():
+            none = scores.new_zeros(scores.shape[1:])
+            return none, none
+        low, high = scores.aminmax(dim=0)
+        return low, high
+
+    if TYPE_CHECKING:
+
+        def __call__(self, values: Tensor) -> Tensor: ...
+
+    def __repr__(self) -> str:
+        some = "" if self.outputs == self.rows else f", {self.outputs} outputs"
+        return f"{type(self).__name__}({self.rows} rows{some})"
 
 
 class EdgeSum(NeighbourhoodSum):
@@ -61,145 +78,34 @@ class EdgeSum(NeighbourhoodSum):
         Entry (i, j) is the weight with which i listens to j; the diagonal is empty.
     symmetric : bool
         Whether the matrix equals its transpose, which then needs no copy of its own.
+    outputs : array of int, optional
+        The rows whose sums are wanted; all where not given.
+    hears_itself : bool, default=True
+        Whether V_i is part of the sum; without it these are further edges for another structure.
     """
 
-    def __init__(self, adjacency: sp.csr_array, *, symmetric: bool) -> None:
+    cheaper_in_part = True
+
+    def __init__(
+        self,
+        adjacency: sp.csr_array,
+        *,
+        symmetric: bool,
+        outputs: NDArray[np.int64] | None = None,
+        hears_itself: bool = True,
+    ) -> None:
+        super().__init__()
         self.rows = adjacency.shape[0]
-        with_self = sp.csr_array(adjacency + sp.eye_array(self.rows, format="csr"))
-        self.forward = Bags(with_self)
-        self.backward = self.forward if symmetric else Bags(sp.csr_array(with_self.T.tocsr()))
+        own = sp.eye_array(self.rows, format="csr")
+        if outputs is not None:
+            adjacency, own, symmetric = adjacency[outputs], own[outputs], False
+        matrix = sp.csr_array(adjacency + own) if hears_itself else sp.csr_array(adjacency)
+        self.outputs = matrix.shape[0]
+        self.heard = Bags(matrix)
+        self.listeners = self.heard if symmetric else Bags(sp.csr_array(matrix.T.tocsr()))
 
-    def __call__(self, values: Tensor) -> Tensor:
-        return self.forward(values)
-
-    def transposed(self, values: Tensor) -> Tensor:
-        return self.backward(values)
-
-    @property
-    def outputs(self) -> int:
-        return self.forward.bags
-
-    def to(self, device: torch.device) -> EdgeSum:
-        forward = self.forward.to(device)
-        same = self.backward is self.forward
-        return self._made(self.rows, forward, forward if same else self.backward.to(device))
-
-    def part(self, chosen: Tensor) -> EdgeSum:
-        """S for some rows: only their edges are summed."""
-        matrix = sp.csr_array(self.forward.matrix(self.rows)[chosen.cpu().numpy()])
-        both = (Bags(one).to(chosen.device) for one in (matrix, sp.csr_array(matrix.T.tocsr())))
-        return self._made(self.rows, *both)
-
-    @classmethod
-    def _made(cls, rows: int, forward: Bags, backward: Bags) -> EdgeSum:
-        made = cls.__new__(cls)
-        made.rows, made.forward, made.backward = rows, forward, backward
-        return made
-
-
-class MembershipSum(NeighbourhoodSum):
-    """S for nodes that share groups: sum each group, then give each node the sums of its groups.
-
-    With the incidence B (rows x groups) this is B(B^T V), corrected so that a node in k groups counts itself once:
-    plus (1 - k) V. Cost: memberships x columns, never the edges. A row in no group gets one of its own.
-
-    Parameters
-    ----------
-    incidence : scipy CSR of ones, shape (rows, groups)
-    """
-
-    def __init__(self, incidence: sp.csr_array) -> None:
-        self.rows = incidence.shape[0]
-        incidence = with_own_groups(incidence)
-        counts = np.diff(incidence.indptr)
-        self.groups = Bags(sp.csr_array(incidence.T.tocsr()))
-        self.single: Tensor | None = None
-        self.several: Bags | None = None
-        self.correction: Tensor | None = None
-        if counts.size == 0 or counts.max() == 1:
-            # the common case: one group per node, so that giving back is a plain row look-up
-            self.single = torch.from_numpy(incidence.indices.astype(np.int64))
-        else:
-            self.several = Bags(incidence)
-            self.correction = torch.from_numpy((1 - counts).astype(np.float64))[:, None]
-
-    def __call__(self, values: Tensor) -> Tensor:
-        sums = self.groups(values)
-        if self.single is not None:
-            return sums.index_select(0, self.single)
-        assert self.several is not None
-        assert self.correction is not None
-        return self.several(sums).addcmul_(self.correction.to(values.dtype), values)
+    def forward(self, values: Tensor) -> Tensor:
+        return self.heard(values)
 
     def transposed(self, values: Tensor) -> Tensor:
-        """S itself: sharing a group is mutual."""
-        return self(values)
-
-    def to(self, device: torch.device) -> MembershipSum:
-        moved = MembershipSum.__new__(MembershipSum)
-        moved.rows = self.rows
-        moved.groups = self.groups.to(device)
-        moved.single = None if self.single is None else self.single.to(device)
-        moved.several = None if self.several is None else self.several.to(device)
-        moved.correction = None if self.correction is None else self.correction.to(device)
-        return moved
-
-
-class GroupSum(NeighbourhoodSum):
-    """S where every node is in one group, with one row per group instead of one per node.
-
-    All members of a group hear the same, so what attention gives them is equal and need be computed once. From then
-    on a group can stand for its members: the mean over equal rows is that row, so a further hop needs no sum at all.
-
-    Parameters
-    ----------
-    incidences : sequence of scipy CSR of ones, each of shape (nodes, groups)
-        One per layer; no node in two groups. Layers are padded with empty groups to the same number of them.
-
-    Attributes
-    ----------
-    size : int
-        Groups per layer after padding: ``outputs = layers * size``.
-    member_of : tensor of int, shape (rows,)
-        The output row of each row.
-    """
-
-    def __init__(self, incidences: list[sp.csr_array]) -> None:
-        filled = [with_own_groups(one) for one in incidences]
-        self.size = max((one.shape[1] for one in filled), default=0)
-        codes = [one.indices + layer * self.size for layer, one in enumerate(filled)]
-        member_of = np.concatenate(codes).astype(np.int64) if codes else np.zeros(0, np.int64)
-        self.rows = member_of.size
-        ones = np.ones(self.rows, dtype=np.float32)
-        shape = (len(filled) * self.size, self.rows)
-        self.groups = Bags(sp.csr_array((ones, (member_of, np.arange(self.rows))), shape=shape))
-        self.member_of = torch.from_numpy(member_of)
-
-    @property
-    def outputs(self) -> int:
-        """One row per group, padded."""
-        return self.groups.bags
-
-    def __call__(self, values: Tensor) -> Tensor:
-        return self.groups(values)
-
-    def transposed(self, values: Tensor) -> Tensor:
-        """Each member is given its group's row."""
-        return values.index_select(0, self.member_of)
-
-    def to(self, device: torch.device) -> GroupSum:
-        moved = GroupSum.__new__(GroupSum)
-        moved.rows, moved.size = self.rows, self.size
-        moved.groups, moved.member_of = self.groups.to(device), self.member_of.to(device)
-        return moved
-
-
-def with_own_groups(incidence: sp.csr_array) -> sp.csr_array:
-    """The incidence with a further group for every row that is in none."""
-    rows = incidence.shape[0]
-    alone = np.flatnonzero(np.diff(incidence.indptr) == 0)
-    if not alone.size:
-        return incidence
-    ones = np.ones(alone.size)
-    own = sp.csr_array((ones, (alone, np.arange(alone.size))), shape=(rows, alone.size))
-    return sp.csr_array(sp.hstack([incidence, own], format="csr"))
+        return self.listeners(values)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from gramme.ops.neighbourhood import GroupSum
+from gramme.ops.memberships import GroupSum
 
 
 def spread(values: Tensor, groups: GroupSum) -> Tensor:

@@ -1,204 +1,98 @@
-"""Neighbourhood sums over several layers at once: stacked layers, and the supra graph with its pillar edges.
+"""Neighbourhood sums over several layers at once, whatever each of them is made of.
 
 The copy of node i in layer l is row ``l * num_nodes + i``. Layers of one kind become one structure with offset
-indices, so that all of them cost one call, however many there are.
+indices, so that all of them cost one call, however many there are. What kind a layer is decides its sum, here and
+nowhere else: a layer of groups has an incidence (:meth:`gramme.graph.Layer.incidence`), a layer of edges has none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 import numpy as np
 import scipy.sparse as sp
 import torch
-from torch import Tensor
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
-from gramme.graph import Layer, MembershipLayer, MultilayerGraph
-from gramme.ops.neighbourhood import EdgeSum, GroupSum, MembershipSum, NeighbourhoodSum
+from gramme.graph import Layer, MultilayerGraph
+from gramme.ops.memberships import GroupSum, MembershipSum, one_each
+from gramme.ops.neighbourhood import EdgeSum, NeighbourhoodSum
 
-
-def layers_sum(graph: MultilayerGraph, layers: Iterable[str] | None = None) -> NeighbourhoodSum:
-    """S over the stacked copies of the nodes in the named layers (all, in order, where not given)."""
-    names = list(graph.layers) if layers is None else list(layers)
-    return stack([graph.layers[name] for name in names], graph.num_nodes)
+Nodes = NDArray[np.int64]
 
 
-def supra_sum(graph: MultilayerGraph) -> SupraSum:
-    """S over the supra graph: all layers' copies, with pillar edges between the copies of a node."""
-    layers = list(graph.layers.values())
-    present = np.stack([layer.present for layer in layers]) if layers else np.zeros((0, 0), bool)
-    return SupraSum(stack(layers, graph.num_nodes), present)
+def layers_sum(
+    graph: MultilayerGraph, layers: Iterable[str] | None = None, nodes: Nodes | None = None
+) -> NeighbourhoodSum:
+    """S over the stacked copies of the nodes in the named layers (all, in order, where not given).
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    layers : iterable of str, optional
+    nodes : array of int, optional
+        The nodes whose sums are wanted, in each layer; all where not given.
+    """
+    names = graph.layers if layers is None else layers
+    return stack([graph.layers[name] for name in names], graph.num_nodes, nodes)
 
 
 def groups_sum(graph: MultilayerGraph, layers: Iterable[str]) -> GroupSum | None:
     """S with one row per group, where every named layer puts each node in one group at most; else None."""
-    chosen = [graph.layers[name] for name in layers]
-    if not all(isinstance(layer, MembershipLayer) and layer.single for layer in chosen):
-        return None
-    return GroupSum([layer.incidence() for layer in chosen if isinstance(layer, MembershipLayer)])
+    incidences = []
+    for name in layers:
+        incidence = graph.layers[name].incidence()
+        if incidence is None or not one_each(incidence):
+            return None
+        incidences.append(incidence)
+    return GroupSum(incidences)
 
 
-def stack(layers: Sequence[Layer], num_nodes: int) -> NeighbourhoodSum:
+def stack(layers: Sequence[Layer], num_nodes: int, nodes: Nodes | None = None) -> NeighbourhoodSum:
     """One structure for consecutive layers of one kind, side by side where the kinds differ."""
+    found = [(layer, layer.incidence()) for layer in layers]
     parts: list[NeighbourhoodSum] = []
-    start = 0
-    while start < len(layers):
-        kind = isinstance(layers[start], MembershipLayer)
-        stop = start
-        while stop < len(layers) and isinstance(layers[stop], MembershipLayer) == kind:
-            stop += 1
-        parts.append(_one_kind(layers[start:stop]))
-        start = stop
+    for edges, group in groupby(found, key=lambda pair: pair[1] is None):
+        same = list(group)
+        copies = np.arange(len(same))[:, None] * num_nodes
+        outputs = None if nodes is None else (copies + nodes).ravel()
+        if edges:
+            matrix = _diagonal([layer.to_scipy() for layer, _ in same])
+            symmetric = not any(layer.directed for layer, _ in same)
+            parts.append(EdgeSum(matrix, symmetric=symmetric, outputs=outputs))
+        else:
+            incidence = _diagonal([one for _, one in same if one is not None])
+            parts.append(MembershipSum(incidence, outputs))
     if len(parts) == 1:
         return parts[0]
     return SideBySide(parts) if parts else EdgeSum(sp.csr_array((0, 0)), symmetric=True)
 
 
-def _one_kind(layers: Sequence[Layer]) -> NeighbourhoodSum:
-    blocks = [
-        layer.incidence() if isinstance(layer, MembershipLayer) else layer.to_scipy()
-        for layer in layers
-    ]
-    matrix = blocks[0] if len(blocks) == 1 else sp.csr_array(sp.block_diag(blocks, format="csr"))
-    if isinstance(layers[0], MembershipLayer):
-        return MembershipSum(matrix)
-    return EdgeSum(matrix, symmetric=not any(layer.directed for layer in layers))
+def _diagonal(matrices: list[sp.csr_array]) -> sp.csr_array:
+    if len(matrices) == 1:
+        return matrices[0]
+    return sp.csr_array(sp.block_diag(matrices, format="csr"))
 
 
 class SideBySide(NeighbourhoodSum):
     """Several structures one below the other, with no edges between them."""
 
     def __init__(self, parts: Sequence[NeighbourhoodSum]) -> None:
-        self.parts = list(parts)
+        super().__init__()
+        self.parts = nn.ModuleList(parts)
         self.sizes = [part.rows for part in parts]
-        self.rows = sum(self.sizes)
+        self.output_sizes = [part.outputs for part in parts]
+        self.rows, self.outputs = sum(self.sizes), sum(self.output_sizes)
+        self.cheaper_in_part = any(part.cheaper_in_part for part in parts)
 
-    @property
-    def outputs(self) -> int:
-        return sum(part.outputs for part in self.parts)
-
-    def __call__(self, values: Tensor) -> Tensor:
+    def forward(self, values: Tensor) -> Tensor:
         pieces = torch.split(values, self.sizes)
         return torch.cat([part(piece) for part, piece in zip(self.parts, pieces, strict=True)])
 
     def transposed(self, values: Tensor) -> Tensor:
-        pieces = torch.split(values, [part.outputs for part in self.parts])
+        pieces = torch.split(values, self.output_sizes)
         return torch.cat(
-            [part.transposed(piece) for part, piece in zip(self.parts, pieces, strict=True)]
+            [part.transposed(piece) for part, piece in zip(self.parts, pieces, strict=True)]  # type: ignore[operator]
         )
-
-    def to(self, device: torch.device) -> SideBySide:
-        return SideBySide([part.to(device) for part in self.parts])
-
-    def part(self, chosen: Tensor) -> SideBySide | None:
-        """Some outputs, which are given in ascending order; None where no structure saves anything by it."""
-        pieces, start, saved = [], 0, False
-        for whole in self.parts:
-            mine = chosen[(chosen >= start) & (chosen < start + whole.outputs)] - start
-            piece = whole.part(mine)
-            saved = saved or piece is not None
-            pieces.append(piece or Selected(whole, mine))
-            start += whole.outputs
-        return SideBySide(pieces) if saved else None
-
-
-class Selected(NeighbourhoodSum):
-    """Some outputs of a structure that computes all of them anyway."""
-
-    def __init__(self, whole: NeighbourhoodSum, chosen: Tensor) -> None:
-        self.whole, self.chosen, self.rows = whole, chosen, whole.rows
-
-    @property
-    def outputs(self) -> int:
-        return self.chosen.numel()
-
-    def __call__(self, values: Tensor) -> Tensor:
-        return self.whole(values).index_select(0, self.chosen)
-
-    def transposed(self, values: Tensor) -> Tensor:
-        every = values.new_zeros(self.whole.outputs, values.shape[1])
-        return self.whole.transposed(every.index_copy_(0, self.chosen, values))
-
-    def to(self, device: torch.device) -> Selected:
-        return Selected(self.whole.to(device), self.chosen.to(device))
-
-
-class SupraSum(NeighbourhoodSum):
-    """S on the supra graph: each layer's own S plus the sum over the node's copies in the other layers.
-
-    The pillar edges, one for every pair of layers that hold a node, are never built: a node's total over its copies
-    serves them all. Cost: that of the layers plus rows x columns.
-
-    Parameters
-    ----------
-    layers : NeighbourhoodSum
-        S over the stacked layers.
-    present : array of bool, shape (num_layers, num_nodes)
-        Which copies exist; an absent copy listens to itself alone and nobody listens to it.
-    """
-
-    def __init__(self, layers: NeighbourhoodSum, present: np.ndarray | Tensor) -> None:
-        self.layers = layers
-        self.present = torch.as_tensor(present)
-        self.complete = bool(self.present.all())
-        self.rows = layers.rows
-
-    def __call__(self, values: Tensor) -> Tensor:
-        return self._with_pillars(self.layers(values), values)
-
-    def transposed(self, values: Tensor) -> Tensor:
-        return self._with_pillars(self.layers.transposed(values), values)
-
-    def _with_pillars(self, sums: Tensor, values: Tensor) -> Tensor:
-        copies = values.view(*self.present.shape, -1)
-        total = sums.view_as(copies)
-        if self.complete:
-            total += copies.sum(0, keepdim=True)
-            total -= copies
-        else:
-            there = self.present[..., None].to(values.dtype)
-            here = copies * there
-            total += here.sum(0, keepdim=True) * there
-            total -= here
-        return sums
-
-    def to(self, device: torch.device) -> SupraSum:
-        return SupraSum(self.layers.to(device), self.present.to(device))
-
-    def part(self, chosen: Tensor) -> SupraPart | None:
-        """Some copies, where that saves something in their layers."""
-        layers = self.layers.part(chosen)
-        return None if layers is None else SupraPart(layers, self.present, chosen)
-
-
-class SupraPart(NeighbourhoodSum):
-    """S on the supra graph for some copies; ``layers`` is S over the stacked layers for the same ones."""
-
-    def __init__(self, layers: NeighbourhoodSum, present: Tensor, chosen: Tensor) -> None:
-        self.layers, self.present, self.chosen, self.rows = layers, present, chosen, layers.rows
-        self.node = chosen % present.shape[1]
-        self.there = present.flatten()[chosen][:, None]
-
-    @property
-    def outputs(self) -> int:
-        return self.chosen.numel()
-
-    def __call__(self, values: Tensor) -> Tensor:
-        sums = self.layers(values)
-        copies = values.view(*self.present.shape, -1)
-        totals = (copies * self.present[..., None]).sum(0)
-        others = totals.index_select(0, self.node) - values.index_select(0, self.chosen)
-        return sums.addcmul_(others, self.there.to(values.dtype))
-
-    def transposed(self, values: Tensor) -> Tensor:
-        sums = self.layers.transposed(values)
-        said = values * self.there
-        totals = values.new_zeros(self.present.shape[1], values.shape[1])
-        totals.index_add_(0, self.node, said)
-        sums.view(*self.present.shape, -1).addcmul_(
-            totals, self.present[..., None].to(totals.dtype)
-        )
-        return sums.index_add_(0, self.chosen, said, alpha=-1)
-
-    def to(self, device: torch.device) -> SupraPart:
-        return SupraPart(self.layers.to(device), self.present.to(device), self.chosen.to(device))

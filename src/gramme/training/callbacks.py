@@ -40,7 +40,7 @@ class History(Callback):
             "accuracy": state.accuracies.mean().item(),
         }
         if self.validation is not None:
-            scores = state.predict().scores
+            scores = self.validation.among(state.predict().scores)
             row["validation_loss"] = self.validation.losses(scores).mean().item()
             row["validation_accuracy"] = self.validation.accuracies(scores).mean().item()
         if self.watched is not None:
@@ -86,7 +86,7 @@ class EarlyStopping(Callback):
         self.kept = {name: value.clone() for name, value in state.network.state_dict().items()}
 
     def after_epoch(self, state: State) -> None:
-        losses = self.validation.losses(state.predict().scores)
+        losses = self.validation.losses(self.validation.among(state.predict().scores))
         better = losses < self.best
         self.best = torch.where(better, losses, self.best)
         self.since = torch.where(better, 0, self.since + 1)

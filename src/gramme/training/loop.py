@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from gramme.nn import Network, Output, Structure
+from gramme.nn import Network, Output, Plan
 from gramme.training.task import Task
 from gramme.training.threads import threads_for
 
@@ -32,7 +32,7 @@ class State:
 
     network: Network
     features: Tensor
-    structure: Structure
+    plan: Plan
     epoch: int = 0
     losses: Tensor = field(default_factory=lambda: torch.zeros(0))
     accuracies: Tensor = field(default_factory=lambda: torch.zeros(0))
@@ -43,7 +43,7 @@ class State:
     def predict(self) -> Output:
         """The network's output as it is now, without dropout; computed once per epoch however many ask."""
         if self._output is None:
-            self._output = evaluate(self.network, self.features, self.structure)
+            self._output = evaluate(self.network, self.features, self.plan.everywhere)
         return self._output
 
     def changed(self) -> None:
@@ -67,7 +67,7 @@ class Callback:
 def train(
     network: Network,
     features: Tensor,
-    structure: Structure,
+    plan: Plan,
     task: Task,
     *,
     epochs: int,
@@ -77,21 +77,18 @@ def train(
 ) -> State:
     """Train all members together; Ctrl-C ends it early with the network as it is.
 
-    The members' losses are added. Adam works parameter by parameter, so each member learns exactly as it would alone.
+    The plan is one for the task's nodes: only their scores are computed in a step. The members' losses are added. Adam
+    works parameter by parameter, so each member learns exactly as it would alone.
     """
     optimiser = torch.optim.Adam(
         network.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=True
     )
-    state = State(network, features, structure)
-    # the last hop is computed for the labelled nodes alone, where that saves anything
-    asked = structure.asking(task.nodes)
-    if asked is not structure:
-        task = task.in_order()
+    state = State(network, features, plan)
     for callback in callbacks:
         callback.start(state)
     try:
         for epoch in range(1, epochs + 1):
-            _step(state, asked, task, optimiser)
+            _step(state, task, optimiser)
             state.epoch = epoch
             for callback in callbacks:
                 callback.after_epoch(state)
@@ -104,11 +101,11 @@ def train(
     return state
 
 
-def _step(state: State, structure: Structure, task: Task, optimiser: torch.optim.Optimizer) -> None:
+def _step(state: State, task: Task, optimiser: torch.optim.Optimizer) -> None:
     state.network.train()
     optimiser.zero_grad(set_to_none=True)
-    with threads_for(_activation_size(state.network, structure)):
-        scores = state.network(state.features, structure).scores
+    with threads_for(state.network.largest(state.plan)):
+        scores = state.network(state.features, state.plan).scores
         losses = task.losses(scores)
         losses.sum().backward()  # type: ignore[no-untyped-call]
         optimiser.step()
@@ -118,16 +115,9 @@ def _step(state: State, structure: Structure, task: Task, optimiser: torch.optim
 
 
 @torch.no_grad()
-def evaluate(network: Network, features: Tensor, structure: Structure) -> Output:
+def evaluate(network: Network, features: Tensor, plan: Plan) -> Output:
     """The network's output without dropout and without gradients."""
     network.eval()
-    with threads_for(_activation_size(network, structure)):
-        output: Output = network(features, structure)
+    with threads_for(network.largest(plan)):
+        output: Output = network(features, plan)
     return output
-
-
-def _activation_size(network: Network, structure: Structure) -> int:
-    """Numbers in the largest tensors of a pass."""
-    shape = network.shape
-    rows = max((one.rows for one in structure.sums), default=0)
-    return rows * network.random.members * max(shape.heads, default=1) * shape.hidden_dim

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -47,19 +47,18 @@ class Task:
             torch.from_numpy(scaled).to(device, torch.get_default_dtype()),
         )
 
-    def in_order(self) -> Task:
-        """The same for scores of the labelled nodes alone."""
-        return replace(self, nodes=torch.arange(self.nodes.numel(), device=self.nodes.device))
+    def among(self, scores: Tensor) -> Tensor:
+        """The scores of the labelled nodes, from those of all nodes."""
+        return scores.index_select(0, self.nodes)
 
     def losses(self, scores: Tensor) -> Tensor:
-        """The weighted cross entropy of each member, shape (members,), from scores (nodes, members, classes)."""
-        chosen = scores.index_select(0, self.nodes)
-        labels, members, classes = chosen.shape
+        """The weighted cross entropy of each member, (members,), from scores (labelled, members, classes)."""
+        labels, members, classes = scores.shape
         targets = self.classes[:, None].expand(labels, members).reshape(-1)
-        loss = F.cross_entropy(chosen.reshape(-1, classes), targets, reduction="none")
+        loss = F.cross_entropy(scores.reshape(-1, classes), targets, reduction="none")
         return (loss.view(labels, members) * self.weights).sum(0)
 
     def accuracies(self, scores: Tensor) -> Tensor:
-        """The share of each member's labelled nodes that it gets right, shape (members,)."""
-        right = scores.index_select(0, self.nodes).argmax(-1) == self.classes[:, None]
+        """The share of each member's labelled nodes that it gets right, (members,); scores as in :meth:`losses`."""
+        right = scores.argmax(-1) == self.classes[:, None]
         return (right * self.weights).sum(0)

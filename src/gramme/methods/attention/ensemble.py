@@ -22,7 +22,7 @@ from gramme.graph import MultilayerGraph
 from gramme.methods.attention.inputs import feature_columns, given_columns, input_features
 from gramme.methods.base import NodeClassifier
 from gramme.methods.parameters import torch_device
-from gramme.nn import MemberRandom, Network, Shape, Structure
+from gramme.nn import MemberRandom, Network, Plan, Shape
 from gramme.training import evaluate
 
 _BATCH = 1 << 20  # numbers per activation of a batch of members; beyond that batching gains nothing
@@ -56,8 +56,8 @@ class EnsembleModel(NodeClassifier):
         """The network for the members of one batch."""
 
     @abstractmethod
-    def _structure(self, graph: MultilayerGraph) -> Structure:
-        """What the network needs of a graph."""
+    def _plan(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Plan:
+        """What the network needs of a graph, for the output of some nodes or of all."""
 
     _features_per_layer: Any = False
 
@@ -98,15 +98,15 @@ class EnsembleModel(NodeClassifier):
         network.load_state_dict(chosen)
         return network
 
-    def _each_batch(self, graph: MultilayerGraph) -> Iterator[tuple[Network, Tensor, Structure]]:
-        """Fitted network, features and structure of each batch of members."""
+    def _each_batch(self, graph: MultilayerGraph) -> Iterator[tuple[Network, Tensor, Plan]]:
+        """Fitted network, features and plan of each batch of members."""
         if feature_columns(graph, self.source_, self.feature_dim) != self.shape_.in_dim:
             needed = self.shape_.in_dim - (self.source_ == "both") * self.feature_dim
             found = given_columns(graph)
             raise DataError(f"the model needs {needed} features per node; the graph has {found}")
-        structure = self._structure(graph).to(self._device())
+        plan = self._plan(graph).to(self._device())
         for members in self._batches(graph.num_nodes, self.members_):
-            yield self._fitted_network(members), self._inputs(graph, members), structure
+            yield self._fitted_network(members), self._inputs(graph, members), plan
 
     # Asking them
 
@@ -114,8 +114,8 @@ class EnsembleModel(NodeClassifier):
         self, graph: MultilayerGraph, nodes: NDArray[np.int64]
     ) -> Iterator[NDArray[np.float64]]:
         """Each member's class probabilities of some nodes, shape (nodes, classes)."""
-        for network, features, structure in self._each_batch(graph):
-            scores = evaluate(network, features, structure).scores
+        for network, features, plan in self._each_batch(graph):
+            scores = evaluate(network, features, plan).scores
             chosen = scores[torch.from_numpy(nodes).to(scores.device)].double().softmax(-1).cpu()
             yield from chosen.transpose(0, 1).numpy()
 
@@ -123,8 +123,8 @@ class EnsembleModel(NodeClassifier):
         total = np.zeros((graph.num_nodes, len(self.classes_)))
         if not graph.num_nodes:
             return total.astype(np.float32)
-        for network, features, structure in self._each_batch(graph):
-            scores = evaluate(network, features, structure).scores
+        for network, features, plan in self._each_batch(graph):
+            scores = evaluate(network, features, plan).scores
             total += scores.double().softmax(-1).sum(1).cpu().numpy()
         return (total / self.members_).astype(np.float32)
 
@@ -137,8 +137,8 @@ class EnsembleModel(NodeClassifier):
         if not graph.num_nodes:
             return np.zeros((0, self.members_ * self.shape_.hidden_dim), dtype=np.float32)
         parts = [
-            evaluate(network, features, structure).embedding.flatten(1).cpu().numpy()
-            for network, features, structure in self._each_batch(graph)
+            evaluate(network, features, plan).embedding.flatten(1).cpu().numpy()
+            for network, features, plan in self._each_batch(graph)
         ]
         return np.concatenate(parts, axis=1).astype(np.float32, copy=False)
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from gramme.errors import DataError, GrammeError, GrammeWarning
 from gramme.methods.labels import KnownLabels, coded_labels
-from gramme.nn import Network, Structure
+from gramme.nn import Network, Plan
 from gramme.training import (
     Callback,
     EarlyStopping,
@@ -130,12 +130,12 @@ class EnsembleFit:
     def run(self) -> None:
         """Train batch after batch; Ctrl-C keeps the members that are fully trained, or, if none is, those under way."""
         model = self.model
-        structure = model._structure(model.graph_).to(model._device())
+        plan = model._plan(model.graph_, self.known.nodes).to(model._device())
         batches = list(model._batches(model.graph_.num_nodes, self.wanted))
         total = model.epochs * len(batches)
         with ProgressDisplay(total, type(model).__name__, model.progress) as display:
             for members in batches:
-                network, history, state = self._train(members, structure, display)
+                network, history, state = self._train(members, plan, display)
                 if not state.interrupted or not self.states:
                     self.histories.append(history)
                     self.states.append(_weights(network))
@@ -175,7 +175,7 @@ class EnsembleFit:
         return training, Task.of(*self.validation, even, device)
 
     def _train(
-        self, members: range, structure: Structure, display: ProgressDisplay
+        self, members: range, plan: Plan, display: ProgressDisplay
     ) -> tuple[Network, History, State]:
         """Train one batch of members."""
         model = self.model
@@ -189,7 +189,7 @@ class EnsembleFit:
         state = train(
             network,
             model._inputs(model.graph_, members),
-            structure,
+            plan,
             task,
             epochs=model.epochs,
             learning_rate=model.learning_rate,

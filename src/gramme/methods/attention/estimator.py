@@ -293,9 +293,9 @@ class AttentionModel(EnsembleModel):
         if hop > self.shape_.depth[position]:
             raise DataError(f"layer {layer!r} has {self.shape_.depth[position]} hops, not {hop}")
         found: list[Tensor] = []
-        for network, features, structure in self._each_batch(graph):
+        for network, features, plan in self._each_batch(graph):
             hops, place = self._hops(network, position)
-            scores = hop_scores(network, hops[hop - 1], features, structure)
+            scores = hop_scores(network, hops[hop - 1], features, plan)
             found.append(scores.view(-1, graph.num_nodes, *scores.shape[2:])[place])
         values = relative_attention(torch.cat(found, dim=1), held)
         return pd.Series(values, index=graph.nodes, name=layer)

@@ -11,11 +11,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gramme.nn import AttentionHop, Network, SGNetwork, Structure, SupraFusion
+from gramme.nn import AttentionHop, Network, Plan, SGNetwork, SupraFusion
 from gramme.training import evaluate
 
 
-def layer_shares(network: Network, features: Tensor, structure: Structure) -> NDArray[np.float64]:
+def layer_shares(network: Network, features: Tensor, plan: Plan) -> NDArray[np.float64]:
     """How much a network's predictions rest on each layer, shape (members, layers), each member's summing to 1.
 
     A layer is muted by giving every node the mean of what the layer found, so that it no longer tells nodes apart.
@@ -32,8 +32,8 @@ def layer_shares(network: Network, features: Tensor, structure: Structure) -> ND
     layers = range(network.shape.layers)
 
     def log_probabilities(muted: Iterable[int]) -> Tensor:
-        with _muted(network, list(muted), structure):
-            return evaluate(network, features, structure).scores.double().log_softmax(-1)
+        with _muted(network, list(muted)):
+            return evaluate(network, features, plan).scores.double().log_softmax(-1)
 
     full = log_probabilities([])
 
@@ -51,7 +51,7 @@ def layer_shares(network: Network, features: Tensor, structure: Structure) -> ND
 
 
 @contextmanager
-def _muted(network: Network, layers: list[int], structure: Structure) -> Iterator[None]:
+def _muted(network: Network, layers: list[int]) -> Iterator[None]:
     """Within this, what the given layers find is the same for all nodes wherever it meets other layers.
 
     GrAMME-Fusion: where layers are fused. GrAMME-SG: after every hop, since a node's copies hear each other.
@@ -84,9 +84,7 @@ def _muted(network: Network, layers: list[int], structure: Structure) -> Iterato
             handle.remove()
 
 
-def hop_scores(
-    network: Network, hop: AttentionHop, features: Tensor, structure: Structure
-) -> Tensor:
+def hop_scores(network: Network, hop: AttentionHop, features: Tensor, plan: Plan) -> Tensor:
     """The scores of every node at a hop, (layers, nodes, members, heads), found in a forward pass."""
     found: list[Tensor] = []
 
@@ -95,7 +93,7 @@ def hop_scores(
 
     handle = hop.register_forward_pre_hook(remember)
     try:
-        evaluate(network, features, structure)
+        evaluate(network, features, plan)
     finally:
         handle.remove()
     return found[-1]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.parameters import Choice, Flag, Rule, WholeNumber
-from gramme.nn import AttentionHop, FusionNetwork, MemberRandom, Network, Shape, Structure
+from gramme.nn import AttentionHop, FusionNetwork, MemberRandom, Network, Plan, Shape, fusion_plan
 
 FUSE = ("end", "every hop")
 
@@ -169,12 +172,12 @@ class GrammeFusion(AttentionModel):
             fuse=self.fuse,
         )
 
-    def _structure(self, graph: MultilayerGraph) -> Structure:
-        return FusionNetwork.structure(graph, self.shape_)
+    def _plan(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Plan:
+        return fusion_plan(graph, self.shape_, nodes, fuse=self.fuse)
 
     def _hops(self, network: Network, layer: int) -> tuple[list[AttentionHop], int]:
         assert isinstance(network, FusionNetwork)
-        for group, hops in zip(network.groups, network.hops, strict=True):
+        for place, group in enumerate(network.groups):
             if layer in group:
-                return list(hops), group.index(layer)  # type: ignore[call-overload]
+                return network.chain(place), group.index(layer)
         raise IndexError(layer)

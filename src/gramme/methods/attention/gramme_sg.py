@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.parameters import Choice, Flag, Rule
-from gramme.nn import AttentionHop, MemberRandom, Network, SGNetwork, Shape, Structure
+from gramme.nn import AttentionHop, MemberRandom, Network, Plan, SGNetwork, Shape, supra_plan
 
 POOL = ("end", "every hop")
 
@@ -125,8 +128,8 @@ device, random_state
     def _network(self, shape: Shape, random: MemberRandom) -> Network:
         return SGNetwork(shape, random, pool=self.pool)
 
-    def _structure(self, graph: MultilayerGraph) -> Structure:
-        return SGNetwork.structure(graph, self.shape_)
+    def _plan(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Plan:
+        return supra_plan(graph, self.shape_, nodes)
 
     def _hops(self, network: Network, layer: int) -> tuple[list[AttentionHop], int]:
         assert isinstance(network, SGNetwork)

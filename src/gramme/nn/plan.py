@@ -1,0 +1,208 @@
+"""A plan: which neighbourhood sum each hop of a network takes on a graph, and for which nodes.
+
+Before the last hop every node is needed, since others listen to it. After it only the nodes that are asked about
+matter, in training the labelled ones, so that the last hop sums their edges alone. Where all layers are groups that
+saves nothing, as a group's sum serves everybody: then all nodes are computed and the output is narrowed instead.
+All this is decided here, once per graph; a network follows its plan step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from gramme.graph import MultilayerGraph
+from gramme.nn.shape import Shape
+from gramme.ops import (
+    GroupSum,
+    NeighbourhoodSum,
+    groups_sum,
+    layers_sum,
+    spread,
+    supra_sum,
+)
+from gramme.ops.bags import hold
+
+Nodes = NDArray[np.int64]
+
+
+class Step(nn.Module):
+    """What one hop does on some layers: the sum it attends with, and how its rows become rows of nodes.
+
+    Parameters
+    ----------
+    sum : NeighbourhoodSum, optional
+        Where not given, every row hears itself alone.
+    groups : GroupSum, optional
+        The rows found are groups, and their members are given their group's row.
+    nodes : array of int, optional
+        Of the nodes found only these are kept.
+    """
+
+    nodes: Tensor | None
+
+    def __init__(
+        self,
+        sum: NeighbourhoodSum | None,
+        groups: GroupSum | None = None,
+        nodes: Nodes | None = None,
+    ) -> None:
+        super().__init__()
+        self.sum, self.groups = sum, groups
+        hold(self, "nodes", None if nodes is None else torch.from_numpy(nodes))
+
+    def at_nodes(self, found: Tensor) -> Tensor:
+        """The rows that the next stage needs, from what the hop found, (layers, rows, ...)."""
+        if self.groups is not None:
+            found = spread(found, self.groups)
+        return found if self.nodes is None else found.index_select(1, self.nodes)
+
+
+class Plan(nn.Module):
+    """What a network needs of a graph.
+
+    Parameters
+    ----------
+    chains : sequence of sequence of Step
+        For each set of layers that run together, one step per hop.
+    present : array of bool, shape (layers, nodes)
+        Which copies of nodes exist.
+    narrowed : array of int, optional
+        The nodes that are left after the last hop; all where not given.
+    nodes : array of int, optional
+        The nodes to take of the output; all that are left where not given.
+    everywhere : Plan, optional
+        The plan for all nodes on the same sums; itself where not given.
+
+    Attributes
+    ----------
+    rows : int
+        The most rows that a hop works on.
+    present, present_at_end : tensor, shape (layers, nodes), or None
+        Which copies exist, as numbers, before and after the last hop; None where all do.
+    """
+
+    present: Tensor | None
+    present_at_end: Tensor | None
+    nodes: Tensor | None
+
+    def __init__(
+        self,
+        chains: Sequence[Sequence[Step]],
+        present: NDArray[np.bool_],
+        narrowed: Nodes | None = None,
+        nodes: Nodes | None = None,
+        everywhere: Plan | None = None,
+    ) -> None:
+        super().__init__()
+        self.chains = nn.ModuleList(nn.ModuleList(chain) for chain in chains)
+        sums = [step.sum for chain in chains for step in chain if step.sum is not None]
+        self.rows = max((one.rows for one in sums), default=0)
+        there = None if present.all() else torch.from_numpy(present).to(torch.get_default_dtype())
+        hold(self, "present", there)
+        at_end = there
+        if there is not None and narrowed is not None:
+            at_end = there[:, narrowed]
+        hold(self, "present_at_end", at_end)
+        hold(self, "nodes", None if nodes is None else torch.from_numpy(nodes))
+        self._everywhere = everywhere
+
+    @property
+    def everywhere(self) -> Plan | Self:
+        """The plan for the output of every node, on the same sums."""
+        return self if self._everywhere is None else self._everywhere
+
+    def steps(self, chain: int) -> list[Step]:
+        """The steps of a chain, one per hop."""
+        return list(cast("list[Step]", self.chains[chain]))
+
+
+def fusion_plan(
+    graph: MultilayerGraph, shape: Shape, nodes: Nodes | None = None, *, fuse: str
+) -> Plan:
+    """The plan of a :class:`~gramme.nn.FusionNetwork`: a chain for the layers of each architecture.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    shape : Shape
+    nodes : array of int, optional
+        For training: the nodes that output is wanted for. All where not given.
+    fuse : {"end", "every hop"}
+    """
+    names = list(graph.layers)
+    chosen = [[names[place] for place in group] for group in shape.architectures()]
+    sums = [groups_sum(graph, layers) or layers_sum(graph, layers) for layers in chosen]
+    depths = [shape.depth[group[0]] for group in shape.architectures()]
+    everywhere = Plan(
+        [
+            _chain(one, depth, Step(one, _groups(one)))
+            for one, depth in zip(sums, depths, strict=True)
+        ],
+        _present(graph),
+    )
+    if nodes is None:
+        return everywhere
+    early = _pays(sums, nodes, graph)
+    # members of a group are equal after the first hop: it stands for them to the end, unless dropout or a fusion
+    # between the hops tells them apart
+    stands = fuse == "end" and not shape.drops
+    chains = []
+    for one, depth, layers in zip(sums, depths, chosen, strict=True):
+        last = Step(one, _groups(one), nodes if early else None)
+        if early and one.cheaper_in_part:
+            last = Step(layers_sum(graph, layers, nodes))
+        if stands and isinstance(one, GroupSum) and depth > 1:
+            alone = [Step(None) for _ in range(depth - 2)]
+            chains.append([Step(one), *alone, Step(None, last.groups, nodes if early else None)])
+        else:
+            chains.append(_chain(one, depth, last))
+    return _narrowed(chains, graph, nodes, early, everywhere)
+
+
+def supra_plan(graph: MultilayerGraph, shape: Shape, nodes: Nodes | None = None) -> Plan:
+    """The plan of a :class:`~gramme.nn.SGNetwork`: one chain over all copies; ``nodes`` as in :func:`fusion_plan`."""
+    depth = shape.depth[0]
+    whole = supra_sum(graph)
+    everywhere = Plan([_chain(whole, depth, Step(whole))], _present(graph))
+    if nodes is None:
+        return everywhere
+    early = _pays([whole], nodes, graph)
+    last = Step(supra_sum(graph, nodes) if early else whole)
+    return _narrowed([_chain(whole, depth, last)], graph, nodes, early, everywhere)
+
+
+def _chain(one: NeighbourhoodSum, depth: int, last: Step) -> list[Step]:
+    """One sum for all hops but the last, which has a step of its own."""
+    return [*(Step(one, _groups(one)) for _ in range(depth - 1)), last]
+
+
+def _groups(one: NeighbourhoodSum) -> GroupSum | None:
+    return one if isinstance(one, GroupSum) else None
+
+
+def _pays(sums: Sequence[NeighbourhoodSum], nodes: Nodes, graph: MultilayerGraph) -> bool:
+    """Whether a last hop for these nodes alone costs less."""
+    return nodes.size < graph.num_nodes and any(one.cheaper_in_part for one in sums)
+
+
+def _narrowed(
+    chains: Sequence[Sequence[Step]],
+    graph: MultilayerGraph,
+    nodes: Nodes,
+    early: bool,
+    everywhere: Plan,
+) -> Plan:
+    """A plan for some nodes: all but them are left behind in the last hop, or else in the output."""
+    last, output = (nodes, None) if early else (None, nodes)
+    return Plan(chains, _present(graph), last, output, everywhere)
+
+
+def _present(graph: MultilayerGraph) -> NDArray[np.bool_]:
+    rows = [layer.present for layer in graph.layers.values()]
+    return np.stack(rows) if rows else np.zeros((0, graph.num_nodes), bool)

@@ -1,0 +1,127 @@
+"""The neighbourhood sum of the supra graph: all layers' copies of the nodes, joined by pillar edges and couplings.
+
+A node's copies in all layers that hold it hear each other. These pillar edges, one for every pair of layers, are
+never built: a node's total over its copies serves them all. Couplings join copies of different nodes in different
+layers; they are edges like any other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gramme.graph import MultilayerGraph
+from gramme.ops.bags import hold
+from gramme.ops.neighbourhood import EdgeSum, NeighbourhoodSum
+from gramme.ops.stacked import layers_sum
+
+
+def supra_sum(
+    graph: MultilayerGraph,
+    nodes: NDArray[np.int64] | None = None,
+    couplings: sp.csr_array | None = None,
+) -> SupraSum:
+    """S over the supra graph of all layers.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    nodes : array of int, optional
+        The nodes whose copies' sums are wanted; all where not given.
+    couplings : scipy CSR, shape (copies, copies), optional
+        Further edges: entry (a, b) is the weight with which copy a listens to copy b, no diagonal.
+    """
+    layers = list(graph.layers.values())
+    present = np.stack([layer.present for layer in layers]) if layers else np.zeros((0, 0), bool)
+    further = None
+    if couplings is not None:
+        copies = np.arange(len(layers))[:, None] * graph.num_nodes
+        outputs = None if nodes is None else (copies + nodes).ravel()
+        further = EdgeSum(couplings, symmetric=False, outputs=outputs, hears_itself=False)
+    return SupraSum(layers_sum(graph, nodes=nodes), present, nodes, further)
+
+
+class SupraSum(NeighbourhoodSum):
+    """S on the supra graph: each layer's own S plus the sum over the node's copies in the other layers.
+
+    Cost: that of the layers and couplings plus rows x columns.
+
+    Parameters
+    ----------
+    layers : NeighbourhoodSum
+        S over the stacked layers.
+    present : array of bool, shape (num_layers, num_nodes)
+        Which copies exist; an absent copy listens to itself alone and nobody listens to it.
+    nodes : array of int, optional
+        The nodes whose copies' sums are wanted, as in ``layers``; all where not given.
+    couplings : NeighbourhoodSum, optional
+        The sum over further edges between copies, without the copies themselves.
+    """
+
+    present: Tensor
+    node: Tensor | None
+    copy: Tensor
+    there: Tensor
+
+    def __init__(
+        self,
+        layers: NeighbourhoodSum,
+        present: NDArray[np.bool_],
+        nodes: NDArray[np.int64] | None = None,
+        couplings: NeighbourhoodSum | None = None,
+    ) -> None:
+        super().__init__()
+        self.layers, self.couplings = layers, couplings
+        self.rows, self.outputs = layers.rows, layers.outputs
+        self.cheaper_in_part = layers.cheaper_in_part
+        self.complete = bool(present.all())
+        hold(self, "present", torch.from_numpy(present))
+        hold(self, "node", None)
+        if nodes is not None:
+            count, size = present.shape
+            copy = (np.arange(count)[:, None] * size + nodes).ravel()
+            hold(self, "node", torch.from_numpy(copy % size))
+            hold(self, "copy", torch.from_numpy(copy))
+            hold(self, "there", torch.from_numpy(present.ravel()[copy][:, None]))
+
+    def forward(self, values: Tensor) -> Tensor:
+        sums = self.layers(values)
+        if self.couplings is not None:
+            sums += self.couplings(values)
+        if self.node is None:
+            return self._with_pillars(sums, values)
+        copies = values.view(*self.present.shape, -1)
+        totals = (copies * self.present[..., None]).sum(0)
+        others = totals.index_select(0, self.node) - values.index_select(0, self.copy)
+        return sums.addcmul_(others, self.there.to(values.dtype))
+
+    def transposed(self, values: Tensor) -> Tensor:
+        sums = self.layers.transposed(values)
+        if self.couplings is not None:
+            sums += self.couplings.transposed(values)
+        if self.node is None:
+            return self._with_pillars(sums, values)
+        said = values * self.there
+        totals = values.new_zeros(self.present.shape[1], values.shape[1])
+        totals.index_add_(0, self.node, said)
+        sums.view(*self.present.shape, -1).addcmul_(
+            totals, self.present[..., None].to(totals.dtype)
+        )
+        return sums.index_add_(0, self.copy, said, alpha=-1)
+
+    def _with_pillars(self, sums: Tensor, values: Tensor) -> Tensor:
+        """Sums of all copies plus those over each node's other copies, which is its own transpose."""
+        copies = values.view(*self.present.shape, -1)
+        total = sums.view_as(copies)
+        if self.complete:
+            total += copies.sum(0, keepdim=True)
+            total -= copies
+        else:
+            there = self.present[..., None].to(values.dtype)
+            here = copies * there
+            total += here.sum(0, keepdim=True) * there
+            total -= here
+        return sums

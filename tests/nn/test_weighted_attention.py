@@ -1,0 +1,171 @@
+"""The attention module that stands alone: equal to the paper's equations and to the estimators' hop."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tests.nn.slow import slow_hop
+from tests.ops.cases import GRAPH, LAYERS, NODES
+
+from gramme import DataError
+from gramme.nn import COMBINE, KINDS, AttentionHop, MemberRandom, WeightedAttention, structure
+from gramme.ops import ACTIVATIONS
+
+
+def features() -> torch.Tensor:
+    return torch.randn(NODES, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+
+def hop_with(module: WeightedAttention) -> AttentionHop:
+    """A hop of the estimators with the same weights, one member and one layer."""
+    hop = AttentionHop(
+        MemberRandom([0]),
+        1,
+        module.in_dim,
+        module.out_dim,
+        module.heads,
+        head_weights=module.head_weights,
+        activation=module.activation,
+        attention_dropout=0.0,
+        combine_heads=module.combine_heads,
+    ).double()
+    state = {"weight": module.weight[None, None], "attention": module.attention[None, None]}
+    if module.factors is not None:
+        state["factors.raw"] = module.factors[None, None]
+    hop.load_state_dict(state)
+    return hop
+
+
+@pytest.mark.parametrize("head_weights", KINDS)
+@pytest.mark.parametrize("combine_heads", COMBINE)
+@pytest.mark.parametrize("name", ["directed and weighted", "several groups", "some nodes absent"])
+def test_equals_the_equations_and_the_hop_of_the_estimators(
+    name: str, combine_heads: str, head_weights: str
+) -> None:
+    torch.manual_seed(1)
+    module = WeightedAttention(
+        5, 4, heads=2, combine_heads=combine_heads, head_weights=head_weights
+    ).double()
+    found = module(features(), structure(GRAPH, layer=name))
+    hop = hop_with(module)
+    wanted = slow_hop(hop, 0, 0, features(), LAYERS[name].to_scipy())
+    torch.testing.assert_close(found, wanted)
+    assert torch.equal(found, hop(features()[:, None], structure(LAYERS[name]))[0, :, 0])
+
+
+@pytest.mark.parametrize("name", ["directed and weighted", "several groups"])
+def test_gradients_by_finite_differences(name: str) -> None:
+    module = WeightedAttention(5, 3, heads=2, activation="tanh").double()
+    where = structure(GRAPH, layer=name)
+    given = features().requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: module(x, where), (given,))
+    module(given, where).square().sum().backward()
+    for parameter in module.parameters():
+        assert parameter.grad is not None
+        assert bool((parameter.grad != 0).any())
+
+
+def test_starting_values_come_from_torchs_generator() -> None:
+    torch.manual_seed(3)
+    one = WeightedAttention(5, 4)
+    torch.manual_seed(3)
+    two = WeightedAttention(5, 4)
+    assert all(
+        torch.equal(one.state_dict()[name], two.state_dict()[name]) for name in one.state_dict()
+    )
+    before = one.weight.clone()
+    one.reset_parameters()
+    assert not torch.equal(one.weight, before)
+    assert one.weight.abs().max() <= (6 / 9) ** 0.5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_head_factors_are_as_constrained(kind: str) -> None:
+    module = WeightedAttention(5, 4, heads=3, head_weights=kind)
+    torch.testing.assert_close(module.head_factors().mean().item(), 1 / 3, rtol=0.2, atol=0)
+    with torch.no_grad():
+        assert module.factors is not None
+        module.factors.copy_(torch.tensor([-9.0, 0.0, 2.0]))
+    if kind != "free":
+        assert bool((module.head_factors() >= 0).all())
+    if kind == "simplex":
+        assert module.head_factors().sum().item() == pytest.approx(1)
+    average = WeightedAttention(5, 4, heads=4, combine_heads="average")
+    assert average.factors is None
+    assert average.head_factors().tolist() == [0.25] * 4
+
+
+def test_the_structure_is_no_part_of_the_state() -> None:
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.structure = structure(GRAPH, layer="weighted")
+            self.attention = WeightedAttention(5, 4)
+
+    assert list(Model().state_dict()) == [
+        "attention.weight",
+        "attention.attention",
+        "attention.factors",
+    ]
+
+
+def test_attention_dropout_only_in_training() -> None:
+    module = WeightedAttention(5, 4, attention_dropout=0.5).double()
+    where = structure(GRAPH, layer="undirected")
+    torch.manual_seed(0)
+    assert not torch.equal(module(features(), where), module(features(), where))
+    module.eval()
+    assert torch.equal(module(features(), where), module(features(), where))
+
+
+def test_printed_form() -> None:
+    assert repr(WeightedAttention(3, 4)) == "WeightedAttention(3, 4, heads=2)"
+    module = WeightedAttention(3, 4, 4, combine_heads="concatenate", attention_dropout=0.1)
+    assert repr(module) == (
+        "WeightedAttention(3, 4, heads=4, combine_heads='concatenate', attention_dropout=0.1)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"heads": 0}, "at least 1"),
+        ({"activation": "gelu"}, "activation must be one of elu, relu, tanh, none, not 'gelu'"),
+        ({"head_weights": "positive"}, "head_weights must be one of"),
+        ({"combine_heads": "sum"}, "combine_heads must be one of"),
+        (
+            {"combine_heads": "concatenate", "heads": 3},
+            r"out_dim \(4\) must be a multiple of heads \(3\)",
+        ),
+        ({"attention_dropout": 1.0}, "below 1"),
+    ],
+)
+def test_wrong_settings_are_clear_errors(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        WeightedAttention(5, 4, **settings)
+
+
+def test_features_must_fit_the_structure() -> None:
+    with pytest.raises(DataError, match=r"features of shape \(12, 5\) are needed.*\(3, 5\)"):
+        WeightedAttention(5, 4)(torch.zeros(3, 5), structure(GRAPH, layer="weighted"))
+
+
+def test_it_learns_in_a_loop_of_ones_own() -> None:
+    """Two groups that features alone do not tell apart: the neighbours do."""
+    random = np.random.default_rng(0)
+    labels = torch.from_numpy(random.integers(0, 2, 60))
+    same = labels[:, None] == labels[None]
+    edges = (same & (torch.from_numpy(random.random((60, 60))) < 0.2)).nonzero().T
+    torch.manual_seed(0)
+    given = torch.randn(60, 16)
+    model = WeightedAttention(16, 2, heads=2, activation="none")
+    where = structure(edges, num_nodes=60)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+    for _ in range(40):
+        optimiser.zero_grad()
+        torch.nn.functional.cross_entropy(model(given, where)[:30], labels[:30]).backward()
+        optimiser.step()
+    right = model(given, where)[30:].argmax(1) == labels[30:]
+    assert right.float().mean() > 0.8
+    assert set(ACTIVATIONS) == {"elu", "relu", "tanh", "none"}
