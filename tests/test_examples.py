@@ -10,7 +10,7 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 # Script, and how good its predictions must be: far above what guessing the most frequent class gets.
-SCRIPTS = {"votes.py": 0.65, "school_class.py": 0.75, "coauthorship.py": 0.6}
+SCRIPTS = {"votes.py": 0.65, "school_class.py": 0.75, "coauthorship.py": 0.6, "own_model.py": 0.85}
 SHARE = re.compile(r"(\d+)% of the |(\d+) of (\d+) predictions")
 
 

@@ -23,7 +23,7 @@ def test_every_way_to_give_a_layer_is_the_same_structure(name: str) -> None:
     edge_index = torch.from_numpy(np.stack([ends.col, ends.row]))  # who is heard, who listens
     weights = torch.from_numpy(ends.data)
     in_torch = torch.sparse_coo_tensor(
-        torch.from_numpy(np.stack(ends.coords)), weights, (NODES, NODES)
+        torch.from_numpy(np.stack(ends.coords)), weights, (NODES, NODES), check_invariants=True
     )
     for found in (
         structure(GRAPH, layer=name),

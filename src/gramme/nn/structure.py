@@ -63,10 +63,11 @@ def structure(
     if _is_edge_index(source):
         return _of_matrix(_matrix_of_edges(source, edge_weight, num_nodes))
     if isinstance(source, Tensor) and source.layout in (torch.sparse_coo, torch.sparse_csr):
-        found = source.detach().cpu().to_sparse_coo().coalesce()
-        ends, weights = found.indices().numpy(), found.values().numpy()
-        return _of_matrix(sp.coo_array((weights, tuple(ends)), shape=tuple(found.shape)))
-    if sp.issparse(source):
+        found = source.detach().cpu().to_sparse(layout=torch.sparse_coo).coalesce()
+        row, column = found.indices().numpy()
+        square = (found.shape[0], found.shape[-1])
+        return _of_matrix(sp.coo_array((found.values().numpy(), (row, column)), shape=square))
+    if _is_scipy_matrix(source):
         return _of_matrix(sp.coo_array(source))
     raise DataError(
         "a structure is made from a MultilayerGraph, a layer, an edge_index of shape (2, edges), a sparse tensor or a "
@@ -82,6 +83,10 @@ def _layer_of(graph: MultilayerGraph, name: str | None) -> Layer:
     raise DataError(
         f"the graph has {graph.num_layers} layers; say which one: layer= one of {', '.join(graph.layers)}"
     )
+
+
+def _is_scipy_matrix(source: Any) -> bool:
+    return bool(sp.issparse(source))
 
 
 def _is_edge_index(source: Any) -> bool:

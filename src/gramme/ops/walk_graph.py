@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gramme.graph import Layer, MembershipLayer
+from gramme.graph import Layer
 from gramme.ops.alias import Floats, Ints, alias_tables
 
 
@@ -102,12 +102,15 @@ def walk_graph(layers: Sequence[Layer], *, merged: bool = False) -> WalkGraph:
 
 def _slots(layer: Layer) -> _Slots:
     none = np.zeros(0, np.int64)
-    if isinstance(layer, MembershipLayer):
-        group = layer.group.astype(np.int64)
-        sizes = layer.sizes.astype(np.int64)
-        members = layer.node[np.argsort(group, kind="stable")].astype(np.int64)
+    incidence = layer.incidence()
+    # weighted memberships go by their edges: a step within a group would need a table for every group
+    if incidence is not None and (incidence.data == 1).all():
+        group = incidence.indices.astype(np.int64)
+        node = np.repeat(np.arange(layer.num_nodes), np.diff(incidence.indptr))
+        sizes = np.bincount(group, minlength=incidence.shape[1])
+        members = node[np.argsort(group, kind="stable")]
         joins = sizes[group] > 1  # nobody can leave through a group of one
-        node, group = layer.node[joins].astype(np.int64), group[joins]
+        node, group = node[joins], group[joins]
         # Complements fall while groups rise: turn each row round to keep it sorted
         order = np.lexsort((~group, node))
         group = group[order]
