@@ -2,17 +2,21 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 import torch
 from hypothesis import given
 from tests.ops.cases import GRAPH, NODES, STACKS, agree, dense
 from tests.strategies import multilayer_graphs
 
 from gramme.graph import EdgeLayer, MultilayerGraph
+from gramme.graph.coupling import Coupling
 from gramme.ops import supra_sum
 
 
-@given(multilayer_graphs(min_layers=1, min_nodes=1, max_nodes=6, features=False, labels=False))
+@given(
+    multilayer_graphs(
+        min_layers=1, min_nodes=1, max_nodes=6, features=False, labels=False, couplings=None
+    )
+)
 def test_the_supra_sum_is_the_explicit_supra_graph(graph: MultilayerGraph) -> None:
     neighbourhood = supra_sum(graph)
     wanted = graph.supra_adjacency().toarray() + np.eye(neighbourhood.rows)
@@ -37,32 +41,25 @@ SOME = np.array([0, 3, 4, 11])
 def test_for_some_nodes_it_is_their_copies(name: str, coupled: bool) -> None:
     chosen = ["some nodes absent", "directed"] if name == "absent" else STACKS[name]
     graph = GRAPH.select_layers(chosen)
-    couplings = couplings_of(graph) if coupled else None
+    if coupled:
+        graph = graph.replace(couplings={(chosen[0], chosen[1]): ([0, 1, 4], [3, 4, 0])})
     rows = (np.arange(len(chosen))[:, None] * NODES + SOME).ravel()
-    whole, some = supra_sum(graph, couplings=couplings), supra_sum(graph, SOME, couplings)
+    whole, some = supra_sum(graph), supra_sum(graph, SOME)
     assert (some.rows, some.outputs) == (whole.rows, rows.size)
     wanted = dense(whole, whole.rows)[rows]
     np.testing.assert_allclose(dense(some, whole.rows), wanted, atol=1e-14)
     np.testing.assert_allclose(dense(some.transposed, rows.size), wanted.T, atol=1e-14)
 
 
-def couplings_of(graph: MultilayerGraph) -> sp.csr_array:
-    """Weighted, directed edges between copies of any nodes in different layers."""
-    random = np.random.default_rng(1)
-    copies = graph.num_layers * graph.num_nodes
-    source, target = random.integers(0, copies, (2, 30))
-    apart = source // graph.num_nodes != target // graph.num_nodes
-    ends = source[apart], target[apart]
-    return sp.csr_array((random.random(apart.sum()) + 0.1, ends), shape=(copies, copies))
-
-
 @pytest.mark.parametrize("scale", [1.0, 1e3])
-def test_couplings_are_further_edges_between_copies(scale: float) -> None:
-    graph = GRAPH.select_layers(["directed", "one group each", "some nodes absent"])
-    couplings = couplings_of(graph)
-    assert couplings.nnz > 10
-    wanted = sp.csr_array(graph.supra_adjacency() + couplings)
-    agree(supra_sum(graph, couplings=couplings), wanted, scale=scale)
+def test_attention_over_couplings_equals_the_reference(scale: float) -> None:
+    layers = ["directed", "undirected", "one group in all"]
+    there = Coupling(NODES, [0, 1, 4], [3, 4, 0], [0.5, 2.0, 1.0], directed=True)
+    couplings = {(layers[0], layers[1]): there, (layers[1], layers[2]): ([5, 6], [2, 0])}
+    graph = GRAPH.select_layers(layers).replace(couplings=couplings)
+    plain = supra_sum(GRAPH.select_layers(layers))
+    assert not np.array_equal(dense(supra_sum(graph), plain.rows), dense(plain, plain.rows))
+    agree(supra_sum(graph), graph.supra_adjacency(), scale=scale)
 
 
 def test_no_layers() -> None:

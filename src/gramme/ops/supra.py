@@ -19,11 +19,7 @@ from gramme.ops.neighbourhood import EdgeSum, NeighbourhoodSum
 from gramme.ops.stacked import layers_sum
 
 
-def supra_sum(
-    graph: MultilayerGraph,
-    nodes: NDArray[np.int64] | None = None,
-    couplings: sp.csr_array | None = None,
-) -> SupraSum:
+def supra_sum(graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> SupraSum:
     """S over the supra graph of all layers.
 
     Parameters
@@ -31,17 +27,36 @@ def supra_sum(
     graph : MultilayerGraph
     nodes : array of int, optional
         The nodes whose copies' sums are wanted; all where not given.
-    couplings : scipy CSR, shape (copies, copies), optional
-        Further edges: entry (a, b) is the weight with which copy a listens to copy b, no diagonal.
     """
     layers = list(graph.layers.values())
     present = np.stack([layer.present for layer in layers]) if layers else np.zeros((0, 0), bool)
     further = None
-    if couplings is not None:
+    if graph.couplings:
         copies = np.arange(len(layers))[:, None] * graph.num_nodes
         outputs = None if nodes is None else (copies + nodes).ravel()
-        further = EdgeSum(couplings, symmetric=False, outputs=outputs, hears_itself=False)
+        symmetric = not any(coupling.directed for coupling in graph.couplings.values())
+        matrix = _couplings(graph)
+        further = EdgeSum(matrix, symmetric=symmetric, outputs=outputs, hears_itself=False)
     return SupraSum(layers_sum(graph, nodes=nodes), present, nodes, further)
+
+
+def _couplings(graph: MultilayerGraph) -> sp.csr_array:
+    """All couplings over the copies: entry (a, b) is the weight with which copy a listens to copy b."""
+    start = {name: place * graph.num_nodes for place, name in enumerate(graph.layers)}
+    rows, columns, weights = [], [], []
+    for (first, second), coupling in graph.couplings.items():
+        source, target = (
+            start[first] + coupling.source.astype(np.int64),
+            start[second] + coupling.target.astype(np.int64),
+        )
+        weight = np.ones(coupling.num_edges) if coupling.weight is None else coupling.weight
+        for one, other in [(source, target), (target, source)][: 1 if coupling.directed else 2]:
+            rows.append(one)
+            columns.append(other)
+            weights.append(weight)
+    ends = np.concatenate(rows), np.concatenate(columns)
+    copies = graph.num_layers * graph.num_nodes
+    return sp.csr_array((np.concatenate(weights), ends), shape=(copies, copies))
 
 
 class SupraSum(NeighbourhoodSum):
@@ -76,7 +91,7 @@ class SupraSum(NeighbourhoodSum):
         super().__init__()
         self.layers, self.couplings = layers, couplings
         self.rows, self.outputs = layers.rows, layers.outputs
-        self.cheaper_in_part = layers.cheaper_in_part
+        self.cheaper_in_part = layers.cheaper_in_part or couplings is not None
         self.complete = bool(present.all())
         hold(self, "present", torch.from_numpy(present))
         hold(self, "node", None)
