@@ -36,13 +36,19 @@ def test_absent_copies_are_heard_by_nobody() -> None:
 SOME = np.array([0, 3, 4, 11])
 
 
+def ends_between(graph: MultilayerGraph, layers: list[str]) -> list[list[int]]:
+    """Edges from nodes of the first layer to other nodes of the second."""
+    source, target = (np.flatnonzero(graph.layers[name].present) for name in layers[:2])
+    return [source[:3].tolist(), target[-3:].tolist()] if source.size and target.size else [[], []]
+
+
 @pytest.mark.parametrize("coupled", [False, True])
 @pytest.mark.parametrize("name", [*STACKS, "absent"])
 def test_for_some_nodes_it_is_their_copies(name: str, coupled: bool) -> None:
     chosen = ["some nodes absent", "directed"] if name == "absent" else STACKS[name]
     graph = GRAPH.select_layers(chosen)
     if coupled:
-        graph = graph.replace(couplings={(chosen[0], chosen[1]): ([0, 1, 4], [3, 4, 0])})
+        graph = graph.replace(couplings={(chosen[0], chosen[1]): ends_between(graph, chosen)})
     rows = (np.arange(len(chosen))[:, None] * NODES + SOME).ravel()
     whole, some = supra_sum(graph), supra_sum(graph, SOME)
     assert (some.rows, some.outputs) == (whole.rows, rows.size)

@@ -45,10 +45,8 @@ def _couplings(graph: MultilayerGraph) -> sp.csr_array:
     start = {name: place * graph.num_nodes for place, name in enumerate(graph.layers)}
     rows, columns, weights = [], [], []
     for (first, second), coupling in graph.couplings.items():
-        source, target = (
-            start[first] + coupling.source.astype(np.int64),
-            start[second] + coupling.target.astype(np.int64),
-        )
+        source = start[first] + coupling.source.astype(np.int64)
+        target = start[second] + coupling.target.astype(np.int64)
         weight = np.ones(coupling.num_edges) if coupling.weight is None else coupling.weight
         for one, other in [(source, target), (target, source)][: 1 if coupling.directed else 2]:
             rows.append(one)
