@@ -77,7 +77,7 @@ def markdown(table: pd.DataFrame) -> str:
 
 LEGEND = (
     "Accuracy in percent: mean ± standard deviation over the realisations; for methods with epochs the optimistic peak "
-    "after a slash; in brackets the paper's figure. **Bold**: better than every other method by the corrected paired "
+    "after a slash; in brackets the paper's figure. **Bold**: better than every other method by the paired "
     "t-test, Holm-corrected, p < 0.05. CPU s: one fit at the smallest percentage on one thread, with its embedding."
 )
 

@@ -1,11 +1,20 @@
 import json
+import re
+import shlex
+from html import unescape
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from tests.cli.test_fit import run
+from tests.evaluation.runs import same
 from tests.methods.graphs import planted
 
+from gramme.cli import benchmark_steps
+from gramme.evaluation import Ledger
 from gramme.io import write
+from gramme.report.live_table import LiveTable
 
 FEW = ["--train", "10,30", "--repeats", "2", "--jobs", "1"]
 
@@ -89,3 +98,47 @@ def test_a_file_that_is_no_ledger_stays_as_it_is(
     assert run("benchmark", *arguments, *FEW) == 2
     assert "cannot be used as a file of results" in capsys.readouterr().err
     assert file.read_bytes() == before
+
+
+def test_the_pages_command_gives_the_same_results(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    party = random.choice(["red", "blue"], 60)
+    vote = np.where(random.random(60) < 0.8, party, "none")
+    table = pd.DataFrame({"id": range(60), "vote": vote, "party": party})
+    table.to_csv(tmp_path / "my votes.csv", index=False)
+    read = ["--table", "--label", "party", "--id", "id"]
+    arguments = ["--datasets", tmp_path / "my votes.csv", "--methods", "majority,one-hot-logistic"]
+    first, second = tmp_path / "a.sqlite", tmp_path / "b.sqlite"
+    few = ["--train", "30", "--repeats", "2", "--jobs", "1", "--quiet"]
+    assert run("benchmark", *arguments, *read, *few, "--out", first) == 0
+    assert run("report", first, "--out", tmp_path / "a.html") == 0
+    text = (tmp_path / "a.html").read_text(encoding="utf-8")
+    found = re.search(r"How to repeat this</h2><pre[^>]*><code>(.*?)</code>", text)
+    assert found is not None
+    words = shlex.split(unescape(found[1]))
+    words[words.index("--out") + 1] = str(second)
+    assert run(*words[1:], "--jobs", 1, "--quiet") == 0
+    with Ledger(first, create=False) as one, Ledger(second, create=False) as other:
+        same(one.runs(), other.runs())
+
+
+def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = file.parent / "r.sqlite"
+
+    class Impatient(LiveTable):
+        def add(self, result):
+            super().add(result)
+            if self.finished == 3:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(benchmark_steps, "LiveTable", Impatient)
+    arguments = ["benchmark", "--datasets", file, "--methods", "majority,label-propagation", *FEW]
+    assert run(*arguments, "--out", out) == 130
+    told = capsys.readouterr().err
+    assert f"3 of 8 runs were done and are kept in {out}" in told
+    assert "the same command goes on with the others" in told
+    monkeypatch.undo()
+    assert run(*arguments, "--out", out) == 0
+    assert "5 runs to do, 3 are done already" in capsys.readouterr().err

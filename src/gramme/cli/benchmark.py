@@ -12,6 +12,7 @@ from gramme.cli.options import Reading, takes_reading_options
 
 @takes_reading_options
 def benchmark(
+    context: typer.Context,
     target: Path = typer.Option(..., "--out", help="Ledger to write to or resume, a sqlite file."),
     datasets: str | None = typer.Option(
         None, "--datasets", help="Names of datasets or files, with commas between them."
@@ -49,6 +50,7 @@ def benchmark(
     with epochs the best test accuracy over the epochs is noted beside it (peak, optimistic).
     """
     from gramme.cli import benchmark_steps
+    from gramme.cli.again import command_line
 
     with warnings_as_notes():
         graphs = benchmark_steps.graphs(datasets, read)
@@ -65,4 +67,5 @@ def benchmark(
         force=force,
         quiet=quiet,
         as_json=as_json,
+        command=command_line(context),
     )

@@ -65,23 +65,33 @@ def run(
     force: bool,
     quiet: bool,
     as_json: bool,
+    command: str | None = None,
 ) -> None:
     """Run the benchmark with a live table, and print the summary."""
     chosen = chosen_methods(default_methods() if methods is None else _words(methods, "--methods"))
-    with LiveTable(messages, wanted=not quiet and not as_json) as live:
-        table = benchmark(
-            data,
-            chosen,
-            out=target,
-            train=_percents(train, QUICK_TRAIN if quick else TRAIN),
-            repeats=(QUICK_REPEATS if quick else REPEATS) if repeats is None else repeats,
-            settings=parsed_settings(chosen, settings),
-            jobs=jobs,
-            backend=backend,
-            force=force,
-            on_start=live.start,
-            on_result=live.add,
+    live = LiveTable(messages, wanted=not quiet and not as_json)
+    try:
+        with live:
+            table = benchmark(
+                data,
+                chosen,
+                out=target,
+                train=_percents(train, QUICK_TRAIN if quick else TRAIN),
+                repeats=(QUICK_REPEATS if quick else REPEATS) if repeats is None else repeats,
+                settings=parsed_settings(chosen, settings),
+                jobs=jobs,
+                backend=backend,
+                force=force,
+                command=command,
+                on_start=live.start,
+                on_result=live.add,
+            )
+    except KeyboardInterrupt:
+        note(
+            f"{live.finished:,} of {live.total:,} runs were done and are kept in {target}; the same command "
+            f"{'without --force ' if force else ''}goes on with the others, gramme results {target} shows these"
         )
+        raise
     if as_json:
         typer.echo(format_results(table, "json"))
     elif not quiet:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from gramme.cli.again import command_line
 from gramme.cli.console import warnings_as_notes
 from gramme.cli.options import Data, Reading, takes_reading_options
 from gramme.errors import DataError
@@ -79,7 +80,7 @@ def fit(
                 "data": data,
                 "method": chosen.name,
                 "seed": seed,
-                "command": fit_steps.command_line(context),
+                "command": command_line(context),
             }
             | ({} if opened.table is None else {"table": opened.table})
             | ({"reading": list(opened.notes)} if opened.notes else {}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import time
 import warnings
 from collections.abc import Iterator
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 
 from gramme._terminal import escape
@@ -278,32 +276,6 @@ def table_record(model: Path) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-_NO_PART = (
-    "overwrite",
-    "quiet",
-    "as_json",
-)  # of a result: they say where it goes and what is printed
-
-
-def command_line(context: typer.Context) -> str:
-    """The command that was given, for whoever wants to do the same again."""
-    words = ["gramme", context.info_name or "fit"]
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        source = context.get_parameter_source(name)
-        if source is None or source.name != "COMMANDLINE" or name in _NO_PART:
-            continue
-        value = context.params[name]
-        if parameter.param_type_name == "argument":
-            words.insert(2, str(value))
-        elif isinstance(value, bool):
-            words.append((parameter.opts if value else parameter.secondary_opts or [""])[0])
-        else:
-            for one in value if isinstance(value, (list, tuple)) else [value]:
-                words += [parameter.opts[0], str(one)]
-    return shlex.join(words)
-
-
 def parse_share(text: str) -> float:
     """A share from text: 20% or 0.2.
 
@@ -322,7 +294,6 @@ def parse_share(text: str) -> float:
 __all__ = [
     "EstimatePlan",
     "check_target",
-    "command_line",
     "fit_graph",
     "load",
     "make_model",

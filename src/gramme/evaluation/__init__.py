@@ -9,7 +9,13 @@ from gramme.evaluation.ledger import Ledger
 from gramme.evaluation.one_run import RunResult, RunSpec
 from gramme.evaluation.paper_results import PAPER_ACCURACY, paper_accuracy
 from gramme.evaluation.splits import Split, random_split
-from gramme.evaluation.statistics import Ranking, average_ranks, corrected_t_test, holm
+from gramme.evaluation.statistics import (
+    Ranking,
+    average_ranks,
+    corrected_t_test,
+    holm,
+    paired_test,
+)
 from gramme.evaluation.summary import compare_pairs, rank_methods, summarise
 
 __all__ = [
@@ -30,6 +36,7 @@ __all__ = [
     "hold_out",
     "holm",
     "holdout_estimate",
+    "paired_test",
     "paper_accuracy",
     "random_split",
     "rank_methods",

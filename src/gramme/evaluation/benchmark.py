@@ -38,6 +38,7 @@ def benchmark(
     jobs: int | None = None,
     backend: str = "loky",
     force: bool = False,
+    command: str | None = None,
     on_start: Start | None = None,
     on_result: Callable[[RunResult], None] | None = None,
 ) -> pd.DataFrame:
@@ -67,6 +68,8 @@ def benchmark(
         Processes of this machine, or a Ray cluster (``$RAY_ADDRESS``, or a local one).
     force : bool
         Do everything again.
+    command : str, optional
+        The command that asked for this, which the ledger notes for whoever wants to do the same again.
     on_start : callable, optional
         Called once with the runs to do, the number that are done already, and the number of jobs.
     on_result : callable, optional
@@ -96,6 +99,8 @@ def benchmark(
     graphs = chosen_graphs(datasets)
     specs = planned(graphs, chosen, list(train), repeats, settings or {})
     with Ledger(out) as ledger:
+        if command is not None:
+            ledger.note_command(command)
         done = set() if force else ledger.done()
         missing = [spec for spec in specs if spec.key not in done]
         if on_start is not None:

@@ -154,6 +154,9 @@ class Ledger:
                 f"CREATE TABLE IF NOT EXISTS runs "
                 f"(id INTEGER PRIMARY KEY, {columns}, UNIQUE ({', '.join(KEY)}))"
             )
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS commands (command TEXT PRIMARY KEY, recorded TEXT NOT NULL)"
+            )
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
 
@@ -188,6 +191,21 @@ class Ledger:
         table = pd.DataFrame(cursor.fetchall(), columns=list(COLUMNS))
         numbers = [name for name, kind in COLUMNS.items() if kind == "REAL"]
         return table.astype(dict.fromkeys(numbers, float))
+
+    def note_command(self, command: str) -> None:
+        """Note a command whose runs are in this file."""
+        with _transaction(self._connection):
+            self._connection.execute(
+                "INSERT INTO commands VALUES (?, ?) ON CONFLICT DO NOTHING", (command, _now())
+            )
+
+    def commands(self) -> list[str]:
+        """The commands that were noted, the first one first; none in a file of an older version."""
+        try:
+            rows = self._connection.execute("SELECT command FROM commands ORDER BY recorded, rowid")
+            return [str(row[0]) for row in rows]
+        except sqlite3.OperationalError:
+            return []
 
     def close(self) -> None:
         """Close the file."""
@@ -227,8 +245,12 @@ def _row(result: RunResult) -> dict[str, Any]:
         "wall_seconds": result.cost.wall_seconds,
         "peak_memory": result.cost.peak_memory,
         "versions": _versions(),
-        "recorded": datetime.now(UTC).isoformat(timespec="seconds"),
+        "recorded": _now(),
     }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @cache

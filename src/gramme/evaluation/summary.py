@@ -16,9 +16,9 @@ from gramme.evaluation.paper_results import paper_accuracy
 from gramme.evaluation.statistics import (
     Ranking,
     average_ranks,
-    corrected_t_test,
     holm,
     mean_interval,
+    paired_test,
 )
 
 LEVEL = 0.05
@@ -124,7 +124,7 @@ def compare_pairs(ledger: Ledger | pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         ``dataset, train_percent, method, other, repeats``, the mean ``difference`` in points of accuracy, the
-        ``statistic`` and ``p_value`` of the corrected resampled t-test, and ``p_corrected``, Holm's over all pairs of
+        ``statistic`` and ``p_value`` of :func:`paired_test`, and ``p_corrected``, Holm's over all pairs of
         that dataset and percentage. A method with other than default settings is named with them.
     """
     found = []
@@ -185,12 +185,12 @@ def _verdicts(runs: pd.DataFrame) -> dict[tuple[Any, Any], dict[str, Any]]:
 def _pairs(group: pd.DataFrame) -> list[dict[str, Any]]:
     """All pairs among the runs of one dataset and percentage."""
     scores = group.pivot_table(index="realisation", columns=_COMPETITOR, values="accuracy")
-    ratio = float((group["test_nodes"] / group["train_nodes"]).mean())
+    nodes = float(group["test_nodes"].mean())
     rows: list[dict[str, Any]] = []
     for one, other in itertools.combinations(scores.columns, 2):
         both = scores[[one, other]].dropna()
         differences = (both[one] - both[other]).to_numpy()
-        statistic, p = corrected_t_test(differences, ratio)
+        statistic, p = paired_test(both[one], both[other], nodes)
         rows.append(
             {
                 "method": _name(*one[:2]),

@@ -46,8 +46,7 @@ _NOTES = (
     "accuracy, peak, macro F1 and the paper's figure in percent; accuracy_ci95 is the half width of the mean's 95 % "
     "interval",
     "peak_mean is optimistic: the best epoch by test accuracy, for comparison with the paper only",
-    "* the best of its dataset and percentage: better than every other by the corrected paired t-test, Holm-corrected, "
-    "p < 0.05",
+    "* the best of its dataset and percentage: better than every other by the paired test, Holm-corrected, p < 0.05",
 )
 
 

@@ -75,9 +75,39 @@ def test_every_section_is_there_and_charts_are_well_formed(runs) -> None:
     for drawn in charts:
         ET.fromstring(drawn)
     assert (
-        charts[0].count('class="error') == 4
-    )  # two methods at two percentages; guessing is told in words
-    assert text.count(" (guessing: ") == 2
+        charts[0].count('class="error') == 6
+    )  # three methods at two percentages, guessing among them
+    assert text.count("guessing (majority)") == 1
+    assert "Guessing (majority) always answers" in text
+
+
+def test_points_sit_on_their_percentage(runs) -> None:
+    text = render_benchmark(benchmark_data(runs, "results.sqlite"))
+    drawn = re.findall(r'<svg class="chart".*?</svg>', text)[0]
+    ticks = {
+        one.get("x") for one in ET.fromstring(drawn).iter() if one.get("class") == "tick middle"
+    }
+    points = {one.get("cx") for one in ET.fromstring(drawn).iter() if one.tag == "circle"}
+    assert points
+    assert points <= ticks
+
+
+def test_bold_is_the_best_by_the_test_and_where_none_is_that_is_said(runs) -> None:
+    data = benchmark_data(runs, "results.sqlite")
+    places = {(row["dataset"], row["train_percent"]) for row in data["rows"]}
+    settled = {(row["dataset"], row["train_percent"]) for row in data["rows"] if row["best"]}
+    told = re.search(r"In (\d+) of (\d+) comparisons none is", render_benchmark(data))
+    assert told is not None
+    assert (int(told[1]), int(told[2])) == (len(places - settled), len(places))
+    assert "with 3 splits or more" in render_benchmark(data)
+
+
+def test_the_commands_of_the_ledger_are_shown_rather_than_made_up(runs) -> None:
+    given = "gramme benchmark --datasets 'a b/votes.csv' --label party --directed --out r.sqlite"
+    text = render_benchmark(benchmark_data(runs, "r.sqlite", [given]))
+    assert "&#x27;a b/votes.csv&#x27; --label party --directed" in text
+    assert "asked for in Python" not in text
+    assert "asked for in Python" in render_benchmark(benchmark_data(runs, "r.sqlite"))
 
 
 def test_failed_runs_are_told_and_a_single_dataset_has_no_ranks(runs) -> None:
@@ -115,6 +145,11 @@ def test_it_opens_sorts_filters_and_exports(tab: Page, page_path: Path, runs) ->
     tab.open(page_path)
     assert tab.requests == [page_path.resolve().as_uri()]
     assert len(tab.texts("#runs tbody tr")) == 12
+    heads = tab.texts("#runs th")
+    assert "Peak" not in heads, "no method here has epochs"
+    assert tab.evaluate("document.querySelectorAll('#runs tbody strong').length") == sum(
+        summarise(runs)["best"]
+    )
     tab.click("#runs th:nth-child(4) button")
     means = [float(text.split()[0]) for text in tab.texts("#runs tbody td:nth-child(4)")]
     assert means == sorted(means, reverse=True)

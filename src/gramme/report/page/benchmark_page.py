@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,10 @@ _SHOWN = [
 def benchmark_page(ledger: Path) -> str:
     """The page of all runs in a ledger, as text."""
     with Ledger(ledger, create=False) as opened:
-        runs = opened.runs()
+        runs, commands = opened.runs(), opened.commands()
     if not len(runs):
         raise DataError(f"{ledger} holds no runs yet; gramme benchmark fills it")
-    return render_benchmark(benchmark_data(runs, ledger.name))
+    return render_benchmark(benchmark_data(runs, ledger.name, commands))
 
 
 def render_benchmark(data: dict[str, Any]) -> str:
@@ -46,7 +47,7 @@ def render_benchmark(data: dict[str, Any]) -> str:
     return page(f"Benchmark {data['name']}", benchmark_body(data), data)
 
 
-def benchmark_data(runs: pd.DataFrame, name: str) -> dict[str, Any]:
+def benchmark_data(runs: pd.DataFrame, name: str, commands: Sequence[str] = ()) -> dict[str, Any]:
     """Everything the page of a benchmark shows, as plain values, from the runs of a ledger."""
     table = summarise(runs)
     # a method whose settings were changed is a competitor of its own
@@ -72,6 +73,7 @@ def benchmark_data(runs: pd.DataFrame, name: str) -> dict[str, Any]:
         "rankings": _rankings(runs),
         "failures": _failures(runs),
         "versions": _versions(runs),
+        "commands": list(commands),
         "command": _command(table, runs),
     }
 
@@ -125,7 +127,7 @@ def _versions(runs: pd.DataFrame) -> list[dict[str, str]]:
 
 
 def _command(table: pd.DataFrame, runs: pd.DataFrame) -> str:
-    """A command that does the same runs, but for settings that were changed."""
+    """A command for runs that were asked for in Python: does the same but for settings that were changed."""
     parts = ["gramme", "benchmark"]
     for option, values in (
         ("--datasets", sorted(set(table["dataset"]))),

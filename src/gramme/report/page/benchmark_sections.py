@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
@@ -18,7 +17,7 @@ _GUESS = "majority"
 def benchmark_body(data: dict[str, Any]) -> str:
     """Everything between the body tags but the data and the script."""
     sections = [
-        ("results", "Results", _table_frame()),
+        ("results", "Results", _table_frame(data)),
         ("plots", "Accuracy by training percentage", plots(data)),
         ("ranks", "Ranks over all datasets", ranks(data)),
         ("time", "Time against accuracy", time(data)),
@@ -58,13 +57,12 @@ def _many(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
-def _table_frame() -> str:
+def _table_frame(data: dict[str, Any]) -> str:
     return (
         "<p>Accuracy is the mean over the splits in percent, ± half of its 95 % interval. "
-        "<strong>Bold</strong>: no method is better at the 5 % level by the paired test for overlapping splits, "
-        "corrected for many comparisons. “Paper” is the published figure, found in the paper’s own way, so a "
-        "difference is no verdict. “Peak” is the best epoch judged on the test nodes themselves: optimistic, for "
-        "comparison only.</p>"
+        "<strong>Bold</strong>: the best of its dataset and percentage, better than every other method there at the "
+        "5 % level by a paired test that counts splits and nodes as samples, corrected for many comparisons. "
+        f"{_unsettled(data)}{_about_columns(data)}</p>"
         '<div class="controls"><label>Training percentage <select id="percent"></select></label>'
         '<label>Filter <input id="filter" type="search" autocomplete="off" spellcheck="false" '
         'placeholder="dataset or method"></label><button type="button" id="export">Export as CSV</button></div>'
@@ -72,6 +70,33 @@ def _table_frame() -> str:
         '<caption class="sr">Results per dataset, method and training percentage</caption><thead></thead>'
         '<tbody></tbody></table></div><p id="runs-count" role="status" class="faint"></p>'
     )
+
+
+def _unsettled(data: dict[str, Any]) -> str:
+    """In how many places no method is the best by the test, and what would tell."""
+    places: dict[tuple[str, float], list[dict[str, Any]]] = {}
+    for row in data["rows"]:
+        if _there(row["accuracy_mean"]):
+            places.setdefault((row["dataset"], row["train_percent"]), []).append(row)
+    contested = [rows for rows in places.values() if len(rows) > 1]
+    open_places = [rows for rows in contested if not any(row["best"] for row in rows)]
+    if not open_places:
+        return ""
+    fewest = min(row["repeats"] for rows in open_places for row in rows)
+    return (
+        f"In {len(open_places):,} of {len(contested):,} comparisons none is: the first is not told from the next with "
+        f"{_many(fewest, 'split')} or more, and more splits or more labelled nodes would be needed. "
+    )
+
+
+def _about_columns(data: dict[str, Any]) -> str:
+    """What the columns mean that are there only for some data."""
+    told = ""
+    if any(_there(row["paper_accuracy"]) for row in data["rows"]):
+        told += "“Paper” is the published figure, found in the paper’s own way, so a difference is no verdict. "
+    if any(_there(row["peak_mean"]) for row in data["rows"]):
+        told += "“Peak” is the best epoch judged on the test nodes themselves: optimistic, for comparison only."
+    return told
 
 
 def plots(data: dict[str, Any]) -> str:
@@ -85,30 +110,21 @@ def plots(data: dict[str, Any]) -> str:
             if row["dataset"] == dataset and _there(row["accuracy_mean"])
         ]
         percents = sorted({row["train_percent"] for row in rows})
-        gap = min((b - a for a, b in itertools.pairwise(percents)), default=1.0)
         series = []
-        told = ""
-        for number, method in enumerate(data["methods"]):
+        for method in data["methods"]:
             mine = sorted(
                 (row for row in rows if row["method"] == method),
                 key=lambda row: row["train_percent"],
             )
             if not mine:
                 continue
-            if method == _GUESS and len(data["methods"]) > 1:
-                # far below all others, it would squeeze their lines together
-                share = sum(row["accuracy_mean"] for row in mine) / len(mine)
-                told = f" (guessing: {share:.0f} %)"
-                continue
-            # aside by a little, so that intervals do not cover each other
-            shift = 0.25 * gap * (number / max(len(data["methods"]) - 1, 1) - 0.5)
             means = [row["accuracy_mean"] for row in mine]
             reach = [row["accuracy_ci95"] if _there(row["accuracy_ci95"]) else 0.0 for row in mine]
             style, dashed = styles[method]
             series.append(
                 Series(
                     method,
-                    [row["train_percent"] + shift for row in mine],
+                    [row["train_percent"] for row in mine],
                     means,
                     [max(0.0, mean - one) for mean, one in zip(means, reach, strict=True)],
                     [min(100.0, mean + one) for mean, one in zip(means, reach, strict=True)],
@@ -124,18 +140,25 @@ def plots(data: dict[str, Any]) -> str:
             ticks_x=percents,
         )
         figures.append(
-            f"<figure><figcaption><strong>{name(dataset, 60)}</strong>{told}</figcaption>{drawn}</figure>"
+            f"<figure><figcaption><strong>{name(dataset, 60)}</strong></figcaption>{drawn}</figure>"
         )
-    drawn_methods = [one for one in data["methods"] if one != _GUESS or len(data["methods"]) == 1]
     keys = [
-        Series(shorten(method, 60), [], [], style=styles[method][0], dashed=styles[method][1])
-        for method in drawn_methods
+        Series(shorten(_title(one), 60), [], [], style=styles[one][0], dashed=styles[one][1])
+        for one in data["methods"]
     ]
+    guess = (
+        f" {_title(_GUESS).capitalize()} always answers with the most common class."
+        if _GUESS in data["methods"]
+        else ""
+    )
     return (
-        "<p>Bars are 95 % intervals of the mean over the splits. “Guessing” always answers with the most common "
-        f"class.</p>{legend(keys)}"
+        f"<p>Bars are 95 % intervals of the mean over the splits.{guess}</p>{legend(keys)}"
         f'<div class="figures">{"".join(figures)}</div>'
     )
+
+
+def _title(method: str) -> str:
+    return f"guessing ({_GUESS})" if method == _GUESS else method
 
 
 def ranks(data: dict[str, Any]) -> str:
@@ -238,18 +261,34 @@ def repeat(data: dict[str, Any]) -> str:
         for one in data["versions"][:10]
     )
     return (
-        f'<pre tabindex="0"><code>{escape(shorten(data["command"], 4000))}</code></pre>'
+        f"{_commands(data)}"
         "<p>A run that the ledger holds already is not done again. Settings named after a method were changed from "
         f"their defaults.</p><p>Made with:</p><ul>{versions}</ul>"
     )
 
 
+def _commands(data: dict[str, Any]) -> str:
+    """The commands that filled the ledger, or one like them where it was filled from Python."""
+    given = data.get("commands") or []
+    told = [
+        f'<pre tabindex="0"><code>{escape(shorten(one, 4000))}</code></pre>' for one in given[:20]
+    ]
+    if told:
+        more = f"<p>and {len(given) - 20:,} more commands</p>" if len(given) > 20 else ""
+        return "".join(told) + more
+    return (
+        "<p>These runs were asked for in Python. This command does the same where the datasets have these names and no "
+        f'settings were changed:</p><pre tabindex="0"><code>{escape(shorten(data["command"], 4000))}</code></pre>'
+    )
+
+
 def _styles(methods: list[str]) -> dict[str, tuple[int, bool]]:
-    """A colour for each method, and dashes once all colours are taken."""
-    return {
+    """A colour for each method, and dashes once all colours are taken; guessing is grey and dashed."""
+    styles = {
         method: (1 + place % COLOURS, place >= _DASHED_AFTER)
-        for place, method in enumerate(methods)
+        for place, method in enumerate(one for one in methods if one != _GUESS)
     }
+    return styles | ({_GUESS: (0, True)} if _GUESS in methods else {})
 
 
 def _there(value: Any) -> bool:

@@ -18,10 +18,11 @@
   const accuracy = (i) => {
     const row = rows[i];
     if (!there(row.accuracy_mean)) return "–";
-    const mean = element(row.level_with_best ? "strong" : "span", {}, row.accuracy_mean.toFixed(1));
+    const mean = element(row.best ? "strong" : "span", {}, row.accuracy_mean.toFixed(1));
     return element("span", {}, mean, there(row.accuracy_ci95) ? element("span", { class: "faint" }, " ± " + row.accuracy_ci95.toFixed(1)) : "");
   };
   const gap = (i) => (there(rows[i].paper_accuracy) && there(rows[i].accuracy_mean) ? rows[i].accuracy_mean - rows[i].paper_accuracy : null);
+  const filled = (column) => every.some((i) => column.value(i) !== ""); // a column without a value says nothing
   const columns = [
     text("Dataset", "dataset"), text("Method", "method"),
     number("Training %", "train_percent", 0, (i) => String(rows[i].train_percent)),
@@ -32,7 +33,7 @@
     number("Peak", "peak_mean", 1), number("Macro F1", "macro_f1_mean", 1),
     number("CPU seconds", "cpu_seconds_mean", 2), number("Splits", "repeats", 0),
     ...(rows.some((row) => row.failed) ? [number("Failed", "failed", 0)] : []),
-  ];
+  ].filter(filled);
   const interval = { title: "", field: "accuracy_ci95", value: (i) => (there(rows[i].accuracy_ci95) ? rows[i].accuracy_ci95 : "") };
   let wanted = "";
   const table = gramme.table({
