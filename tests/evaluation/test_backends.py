@@ -1,5 +1,8 @@
 import os
 import signal
+import subprocess
+import sys
+import time
 
 import pytest
 from tests.evaluation.runs import same
@@ -76,3 +79,48 @@ def test_a_run_that_kills_its_process_costs_only_itself(tmp_path):
 def test_unknown_backend():
     with pytest.raises(DataError, match="did you mean 'ray'"):
         check_backend("rai")
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_workers_end_soon_after_their_parent(tmp_path, how):
+    program = f"""
+import os, time
+from gramme.evaluation.backends import executed
+from gramme.evaluation import backends
+
+def slow(spec, path, parent, worker=backends._in_worker):
+    import os, pathlib, time
+    backends._end_with(parent)
+    pathlib.Path({str(tmp_path)!r}, f"worker-{{os.getpid()}}").touch()
+    time.sleep(600)
+
+backends._in_worker = slow
+list(backends._in_processes([type("Spec", (), dict(key=n, dataset="a"))() for n in "xy"], {{"a": None}}, 2))
+"""
+    environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    parent = subprocess.Popen([sys.executable, "-c", program], env=environment)
+    try:
+        workers = wait_for(lambda: [int(path.name[7:]) for path in tmp_path.glob("worker-*")], 2)
+        assert list(tmp_path.glob("gramme-benchmark-*"))
+        parent.send_signal(how)
+        parent.wait(10)
+        wait_for(lambda: [number for number in workers if not is_alive(number)], 2)
+    finally:
+        parent.kill()
+
+
+def wait_for(found, count, seconds=60):
+    """What there is once there is enough of it."""
+    end = time.monotonic() + seconds
+    while len(found()) < count:
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.1)
+    return found()
+
+
+def is_alive(process):
+    try:
+        with open(f"/proc/{process}/stat") as file:  # noqa: PTH123
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

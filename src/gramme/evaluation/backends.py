@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -19,12 +20,15 @@ from typing import Any
 import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+from gramme._scratch import scratch_folder
 from gramme.errors import DataError, did_you_mean, import_extra
 from gramme.evaluation.one_run import RunResult, RunSpec, execute
 from gramme.graph import MultilayerGraph
 
 Graphs = Mapping[str, MultilayerGraph]
 BACKENDS = ("loky", "ray")
+WATCH_SECONDS = 1.0
+"""How often a worker looks whether its parent lives."""
 DIED = "the process that ran it died; there may have been too little memory"
 
 
@@ -69,14 +73,17 @@ def executed(
 
 def _in_processes(specs: Sequence[RunSpec], graphs: Graphs, jobs: int) -> Iterator[RunResult]:
     # A graph goes to disk once and each worker reads it once, rather than travelling with every run.
-    with tempfile.TemporaryDirectory(prefix="gramme-benchmark-") as folder:
+    with scratch_folder("benchmark") as folder:
         paths = {}
         for place, (name, graph) in enumerate(graphs.items()):
-            paths[name] = Path(folder, f"{place}.pickle")
+            paths[name] = folder / f"{place}.pickle"
             paths[name].write_bytes(pickle.dumps(graph, pickle.HIGHEST_PROTOCOL))
 
         def results(some: Sequence[RunSpec], workers: int) -> Iterator[RunResult]:
-            calls = (joblib.delayed(_in_worker)(spec, str(paths[spec.dataset])) for spec in some)
+            calls = (
+                joblib.delayed(_in_worker)(spec, str(paths[spec.dataset]), os.getpid())
+                for spec in some
+            )
             with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
                 pool = joblib.Parallel(
                     n_jobs=workers,
@@ -115,10 +122,23 @@ def surviving(
                     yield RunResult(spec, "failed", error=DIED)
 
 
-def _in_worker(spec: RunSpec, path: str) -> RunResult:
+def _in_worker(spec: RunSpec, path: str, parent: int) -> RunResult:
     # Ctrl-C reaches the whole group of processes; the parent alone decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _end_with(parent)
     return execute(spec, _read(path))
+
+
+@lru_cache(maxsize=1)
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent: nobody would write down what it finds."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @lru_cache(maxsize=2)
