@@ -1,22 +1,33 @@
 """Every way to predict labels, one per file, behind one estimator face."""
 
-from gramme.methods.attention.gramme_fusion import GrammeFusion
-from gramme.methods.attention.gramme_sg import GrammeSG
-from gramme.methods.auto.gramme_auto import GrammeAuto
-from gramme.methods.base import NodeClassifier
-from gramme.methods.embedding.deepwalk import DeepWalk
-from gramme.methods.embedding.line import LINE
-from gramme.methods.embedding.mne import MNE
-from gramme.methods.embedding.node2vec import Node2Vec
-from gramme.methods.embedding.pmne import PMNECoanalysis, PMNENetwork, PMNEResults
-from gramme.methods.linear.one_hot_logistic import OneHotLogistic
-from gramme.methods.majority import Majority
-from gramme.methods.peers.gat import GAT
-from gramme.methods.peers.han import HAN
-from gramme.methods.peers.rgcn import RGCN
-from gramme.methods.propagation.label_propagation import LabelPropagation
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from gramme.methods.registry import METHODS, Method, load, method, names
-from gramme.methods.sklearn_adapter import NodeIndexClassifier
+
+if TYPE_CHECKING:
+    from gramme.methods.attention.gramme_fusion import GrammeFusion
+    from gramme.methods.attention.gramme_sg import GrammeSG
+    from gramme.methods.auto.gramme_auto import GrammeAuto
+    from gramme.methods.base import NodeClassifier
+    from gramme.methods.embedding.deepwalk import DeepWalk
+    from gramme.methods.embedding.line import LINE
+    from gramme.methods.embedding.mne import MNE
+    from gramme.methods.embedding.node2vec import Node2Vec
+    from gramme.methods.embedding.pmne import PMNECoanalysis, PMNENetwork, PMNEResults
+    from gramme.methods.linear.one_hot_logistic import OneHotLogistic
+    from gramme.methods.majority import Majority
+    from gramme.methods.peers.gat import GAT
+    from gramme.methods.peers.han import HAN
+    from gramme.methods.peers.rgcn import RGCN
+    from gramme.methods.propagation.label_propagation import LabelPropagation
+    from gramme.methods.sklearn_adapter import NodeIndexClassifier
+
+_HOMES = {
+    "NodeClassifier": "gramme.methods.base",
+    "NodeIndexClassifier": "gramme.methods.sklearn_adapter",
+}
+"""Where a name is defined that belongs to no registered method."""
 
 __all__ = [
     "GAT",
@@ -43,3 +54,22 @@ __all__ = [
     "method",
     "names",
 ]
+
+
+# Hidden from type checkers, which would otherwise take any name for one of the package.
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        """A class, imported now and kept: a list of all methods needs none of them."""
+        places = (each.place for each in METHODS.values() if isinstance(each.place, str))
+        homes = _HOMES | {
+            last: module for module, _, last in (each.rpartition(".") for each in places)
+        }
+        if name not in homes:
+            raise AttributeError(f"module 'gramme.methods' has no attribute {name!r}")
+        globals()[name] = found = getattr(import_module(homes[name]), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -3,58 +3,126 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from gramme.errors import DataError, FileFormatError, did_you_mean
-from gramme.methods.attention.gramme_fusion import GrammeFusion
-from gramme.methods.attention.gramme_sg import GrammeSG
-from gramme.methods.auto.gramme_auto import GrammeAuto
-from gramme.methods.base import NodeClassifier
-from gramme.methods.embedding.deepwalk import DeepWalk
-from gramme.methods.embedding.line import LINE
-from gramme.methods.embedding.mne import MNE
-from gramme.methods.embedding.node2vec import Node2Vec
-from gramme.methods.embedding.pmne import PMNECoanalysis, PMNENetwork, PMNEResults
-from gramme.methods.linear.one_hot_logistic import OneHotLogistic
-from gramme.methods.majority import Majority
-from gramme.methods.peers.gat import GAT
-from gramme.methods.peers.han import HAN
-from gramme.methods.peers.rgcn import RGCN
-from gramme.methods.propagation.label_propagation import LabelPropagation
-from gramme.methods.saving import broken, read_model
+
+if TYPE_CHECKING:
+    from gramme.methods.base import NodeClassifier
 
 
 @dataclass(frozen=True)
 class Method:
-    """A registered method: its class, a line about it, and the extra it needs, if any."""
+    """A registered method: its class, a line about it, and the extra it needs, if any.
+
+    The class may be named by its place, ``package.module.Class``; it is then imported when it is first asked for.
+    """
 
     name: str
-    estimator: type[NodeClassifier]
+    place: type[NodeClassifier] | str
     about: str
     extra: str | None = None
+
+    @property
+    def estimator(self) -> type[NodeClassifier]:
+        """The class."""
+        if not isinstance(self.place, str):
+            return self.place
+        module, _, name = self.place.rpartition(".")
+        found: type[NodeClassifier] = getattr(import_module(module), name)
+        return found
 
 
 METHODS = {
     method.name: method
     for method in (
         Method(
-            "gramme-auto", GrammeAuto, "a mixture of the best, weighed by the labels themselves"
+            "gramme-auto",
+            "gramme.methods.auto.gramme_auto.GrammeAuto",
+            "a mixture of the best, weighed by the labels themselves",
         ),
-        Method("gramme-fusion", GrammeFusion, "attention within each layer, layers fused"),
-        Method("gramme-sg", GrammeSG, "attention on the supra graph of all layers"),
-        Method("deepwalk", DeepWalk, "random walks per layer, skip-gram, averaged", "walks"),
-        Method("node2vec", Node2Vec, "biased random walks per layer, averaged", "walks"),
-        Method("line", LINE, "first- and second-order proximity per layer, averaged"),
-        Method("pmne-n", PMNENetwork, "node2vec on all layers merged", "walks"),
-        Method("pmne-r", PMNEResults, "node2vec per layer, side by side", "walks"),
-        Method("pmne-c", PMNECoanalysis, "node2vec on walks that hop between layers", "walks"),
-        Method("mne", MNE, "a common embedding plus a small one per layer"),
-        Method("label-propagation", LabelPropagation, "known labels spread over all layers"),
-        Method("gat", GAT, "graph attention network on the union of the layers", "pyg"),
-        Method("rgcn", RGCN, "relational graph convolutions, one relation per layer", "pyg"),
-        Method("han", HAN, "attention within each layer, then over the layers", "pyg"),
-        Method("one-hot-logistic", OneHotLogistic, "logistic regression on the nodes' groups"),
-        Method("majority", Majority, "the most frequent class for everybody"),
+        Method(
+            "gramme-fusion",
+            "gramme.methods.attention.gramme_fusion.GrammeFusion",
+            "attention within each layer, layers fused",
+        ),
+        Method(
+            "gramme-sg",
+            "gramme.methods.attention.gramme_sg.GrammeSG",
+            "attention on the supra graph of all layers",
+        ),
+        Method(
+            "deepwalk",
+            "gramme.methods.embedding.deepwalk.DeepWalk",
+            "random walks per layer, skip-gram, averaged",
+            "walks",
+        ),
+        Method(
+            "node2vec",
+            "gramme.methods.embedding.node2vec.Node2Vec",
+            "biased random walks per layer, averaged",
+            "walks",
+        ),
+        Method(
+            "line",
+            "gramme.methods.embedding.line.LINE",
+            "first- and second-order proximity per layer, averaged",
+        ),
+        Method(
+            "pmne-n",
+            "gramme.methods.embedding.pmne.PMNENetwork",
+            "node2vec on all layers merged",
+            "walks",
+        ),
+        Method(
+            "pmne-r",
+            "gramme.methods.embedding.pmne.PMNEResults",
+            "node2vec per layer, side by side",
+            "walks",
+        ),
+        Method(
+            "pmne-c",
+            "gramme.methods.embedding.pmne.PMNECoanalysis",
+            "node2vec on walks that hop between layers",
+            "walks",
+        ),
+        Method(
+            "mne",
+            "gramme.methods.embedding.mne.MNE",
+            "a common embedding plus a small one per layer",
+        ),
+        Method(
+            "label-propagation",
+            "gramme.methods.propagation.label_propagation.LabelPropagation",
+            "known labels spread over all layers",
+        ),
+        Method(
+            "gat",
+            "gramme.methods.peers.gat.GAT",
+            "graph attention network on the union of the layers",
+            "pyg",
+        ),
+        Method(
+            "rgcn",
+            "gramme.methods.peers.rgcn.RGCN",
+            "relational graph convolutions, one relation per layer",
+            "pyg",
+        ),
+        Method(
+            "han",
+            "gramme.methods.peers.han.HAN",
+            "attention within each layer, then over the layers",
+            "pyg",
+        ),
+        Method(
+            "one-hot-logistic",
+            "gramme.methods.linear.one_hot_logistic.OneHotLogistic",
+            "logistic regression on the nodes' groups",
+        ),
+        Method(
+            "majority", "gramme.methods.majority.Majority", "the most frequent class for everybody"
+        ),
     )
 }
 
@@ -77,6 +145,8 @@ def method(name: str) -> Method:
 
 def load(path: Any) -> NodeClassifier:
     """Read a model that was saved with ``save``."""
+    from gramme.methods.saving import broken, read_model
+
     name, parameters, learned = read_model(path)
     kinds = {one.estimator.__name__: one.estimator for one in METHODS.values()}
     if name not in kinds:
