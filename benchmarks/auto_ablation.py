@@ -26,17 +26,18 @@ import pandas as pd
 import gramme
 from gramme.evaluation.metrics import score
 from gramme.methods import GrammeFusion, NodeClassifier, OneHotLogistic
-from gramme.methods.auto.gramme_auto import CREDIT, credits
+from gramme.methods.auto.gramme_auto import COPIES_PER_FOLD
+from gramme.methods.auto.ingredients import INGREDIENTS, Recipe
 from gramme.methods.auto.mixing import (
     calibrating_exponent,
-    doubted,
+    mixed_with_prior,
     mixture_weights,
     pooled,
     sharpened,
 )
-from gramme.methods.auto.out_of_fold import fit_out_of_fold
+from gramme.methods.folds import stratified_folds
 from gramme.methods.labels import KnownLabels, known_labels
-from gramme.methods.propagation.settings_choice import class_prior, split_folds
+from gramme.methods.probability import class_prior
 
 DATASETS = (
     "vickers_chan",
@@ -47,7 +48,7 @@ DATASETS = (
     "congress_votes",
 )
 PERCENTS = (10, 20, 30)
-NAMES = [name for name in CREDIT if name != "neighbourhood-logistic"]  # none has features
+NAMES = [name for name in INGREDIENTS if name != "neighbourhood-logistic"]  # none has features
 SHORT = {
     "label-propagation": "LP",
     "one-hot-logistic": "LR",
@@ -71,16 +72,15 @@ def fitted(
     """Out-of-fold and final probabilities of every ingredient, from a file if they are there."""
     found: dict[str, np.ndarray] = dict(np.load(path)) if path.is_file() else {}
     auto = gramme.GrammeAuto(random_state=realisation, progress=False)
-    models: dict[str, NodeClassifier] = {
-        name: auto._ingredient(name, known.nodes.size, realisation) for name in NAMES
-    }
+    recipe = Recipe(auto.get_params(), tuple(NAMES), known.nodes.size, realisation)
+    models: dict[str, NodeClassifier] = {name: INGREDIENTS[name].made(recipe) for name in NAMES}
     if plain:
         models |= {f"plain {name}": kind(random_state=realisation) for name, kind in PLAIN.items()}
-    fold = split_folds(known.codes, auto.folds, realisation)
+    fold = stratified_folds(known.codes, auto.folds, realisation)
     missing = {name: model for name, model in models.items() if f"{name}/final" not in found}
     for name, model in missing.items():
         started = time.process_time()
-        found[f"{name}/unseen"] = fit_out_of_fold(model, graph, known, fold)
+        found[f"{name}/unseen"] = model.fit_with_folds(graph, known, fold, COPIES_PER_FOLD)
         found[f"{name}/final"] = model.predict_proba()
         found[f"{name}/seconds"] = np.array(time.process_time() - started)
     if missing:
@@ -94,12 +94,12 @@ def mixed(found: dict[str, np.ndarray], known: KnownLabels, names: list[str]) ->
     prior = class_prior(counts)
     tested = counts[known.codes] > 1
     codes = known.codes[tested]
-    unseen = [doubted(found[f"{name}/unseen"][tested], prior) for name in names]
+    unseen = [mixed_with_prior(found[f"{name}/unseen"][tested], prior) for name in names]
     own = np.stack([part[np.arange(codes.size), codes] for part in unseen], axis=1)
     kinds = [name.removeprefix("plain ") for name in names]
-    weights = mixture_weights(own, credits(kinds, known.nodes.size))
+    weights = mixture_weights(own, [INGREDIENTS[kind].credit(known.nodes.size) for kind in kinds])
     exponent = calibrating_exponent(pooled(unseen, weights), codes)
-    final = [doubted(found[f"{name}/final"], prior) for name in names]
+    final = [mixed_with_prior(found[f"{name}/final"], prior) for name in names]
     return sharpened(pooled(final, weights), exponent)
 
 

@@ -14,11 +14,12 @@ import numpy as np
 import torch
 
 import gramme
-from gramme.methods.auto.out_of_fold import fit_out_of_fold
+from gramme.methods.auto.gramme_auto import COPIES_PER_FOLD
+from gramme.methods.auto.ingredients import INGREDIENTS, Recipe
+from gramme.methods.folds import stratified_folds
 from gramme.methods.labels import known_labels
-from gramme.methods.propagation.settings_choice import split_folds
 
-INGREDIENTS = ("label-propagation", "one-hot-logistic", "spectral-logistic", "gramme-fusion")
+NAMES = ("label-propagation", "one-hot-logistic", "spectral-logistic", "gramme-fusion")
 DATASETS = "vickers_chan,ckm_social,leskovec_ng,balance_scale,mammography,congress_votes"
 
 
@@ -33,8 +34,8 @@ def main() -> None:
     parser.add_argument("--datasets", default=DATASETS)
     chosen = parser.parse_args()
     torch.set_num_threads(1)
-    print(f"| dataset | fusion, s | auto, times | of which {' | '.join(INGREDIENTS)} |")
-    print("|---" * (3 + len(INGREDIENTS)) + "|")
+    print(f"| dataset | fusion, s | auto, times | of which {' | '.join(NAMES)} |")
+    print("|---" * (3 + len(NAMES)) + "|")
     for name in chosen.datasets.split(","):
         graph = gramme.datasets.load(name)
         assert graph.labels is not None
@@ -46,10 +47,13 @@ def main() -> None:
         fusion = seconds(gramme.GrammeFusion(progress=False).fit, bare, y)
         auto = gramme.GrammeAuto(random_state=0, progress=False)
         known = known_labels(bare, y)
-        fold = split_folds(known.codes, auto.folds, 0)
+        fold = stratified_folds(known.codes, auto.folds, 0)
+        recipe = Recipe(auto.get_params(), tuple(NAMES), known.nodes.size, 0)
         parts = [
-            seconds(fit_out_of_fold, auto._ingredient(part, known.nodes.size, 0), bare, known, fold)
-            for part in INGREDIENTS
+            seconds(
+                INGREDIENTS[part].made(recipe).fit_with_folds, bare, known, fold, COPIES_PER_FOLD
+            )
+            for part in NAMES
         ]
         total = seconds(auto.fit, bare, y)
         cells = " | ".join(f"{part / fusion:.2f}" for part in parts)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +34,7 @@ from gramme.report import (
     prediction_table,
     write_csv,
 )
+from gramme.report.durations import rough_duration
 from gramme.report.output_folder import output_folder
 
 PATIENCE = 2.0
@@ -107,13 +107,13 @@ def _fit_into(
         _say_what_was_read(graph, labels, described.get("table"))
         _say_what_it_costs(graph, model)
     started = time.perf_counter()
-    with _bounded(graph), _watched_for_interrupt() as interrupted:
+    with _bounded(graph):
         model.fit(graph, train)
     seconds = time.perf_counter() - started
     with _bounded(graph):
         estimate = (
             Estimate("none", "the training was interrupted")
-            if interrupted and split is None
+            if model.interrupted_ and split is None
             else _estimate(model, graph, labels, split, plan, seed, seconds, silent)
         )
         result = described | {
@@ -161,7 +161,7 @@ def _estimate(
         if not silent and each * (total - done) > PATIENCE:
             messages.print(
                 f"Estimating the accuracy from the labelled nodes: fit {done + 1} of {total}, "
-                f"about {_duration(each * (total - done))} left"
+                f"about {rough_duration(each * (total - done))} left"
             )
 
     try:
@@ -173,12 +173,6 @@ def _estimate(
             stacklevel=2,
         )
         return Estimate("none", "the estimation was interrupted")
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _say_what_was_read(
@@ -211,24 +205,6 @@ def _bounded(graph: MultilayerGraph) -> AbstractContextManager[None]:
         f"it does not hold {graph.num_nodes:,} nodes in {graph.num_layers:,} layers with these settings; fewer "
         "columns, --set hidden_dim=8, or --method label-propagation need less"
     )
-
-
-@contextmanager
-def _watched_for_interrupt() -> Iterator[list[str]]:
-    """Collects the warnings of methods that end their training early when interrupted and keep what they have."""
-    found: list[str] = []
-    shown = warnings.showwarning
-
-    def watch(message: Warning | str, category: type[Warning], *where: Any) -> None:
-        if issubclass(category, GrammeWarning) and str(message).startswith("interrupted"):
-            found.append(str(message))
-        shown(message, category, *where)
-
-    warnings.showwarning = watch  # type: ignore[assignment]
-    try:
-        yield found
-    finally:
-        warnings.showwarning = shown
 
 
 def write_predictions(

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from gramme.errors import DataError, GrammeWarning
+from gramme.errors import DataError
 from gramme.evaluation.estimate import Estimate, UnseenPredictions, joined_estimate
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
+from gramme.methods.folds import dealt_in_turn
 
 FOLDS = 5
 LARGE, VERY_LARGE = 1_000_000, 5_000_000
@@ -48,7 +49,8 @@ def deal_folds(
     single = [label for label, mine in members.items() if len(mine) == 1]
     dealt = [random.permutation(mine) for mine in members.values() if len(mine) > 1]
     cards = np.concatenate([*dealt, np.zeros(0, dtype=np.int64)]).astype(np.int64)
-    return [np.sort(cards[start::folds]) for start in range(min(folds, cards.size))], single
+    fold = dealt_in_turn(np.arange(cards.size), folds)
+    return [np.sort(cards[fold == number]) for number in range(min(folds, cards.size))], single
 
 
 def folds_to_test(graph: MultilayerGraph, folds: int) -> int:
@@ -97,10 +99,10 @@ def cross_validate(
             tell(place, count)
         train = labels.copy()
         train[fold] = None
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", GrammeWarning)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             one = clone(model).fit(graph, train)
-        if any(str(warning.message).startswith("interrupted") for warning in caught):
+        if one.interrupted_:
             raise KeyboardInterrupt
         parts.append(UnseenPredictions.of(fold, labels, one.classes_, one.predict_proba()))
     note = _note(len(dealt), count, single)

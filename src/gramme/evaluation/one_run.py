@@ -137,12 +137,9 @@ def predicted(spec: RunSpec, graph: MultilayerGraph, split: Split) -> Prediction
     watch = {"monitor": split.monitor} if has_epochs else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GrammeWarning)
-        # A training that Ctrl-C cut short must not pass for a whole one.
-        warnings.filterwarnings("error", message="interrupted", category=GrammeWarning)
-        try:
-            model.fit(graph.replace(labels=None), split.y, **watch)
-        except GrammeWarning as interrupted:
-            raise KeyboardInterrupt from interrupted
+        model.fit(graph.replace(labels=None), split.y, **watch)
+    if model.interrupted_:  # a training that Ctrl-C cut short must not pass for a whole one
+        raise KeyboardInterrupt
     history = getattr(model, "history_", None)
     peak = None
     if has_epochs and history is not None and "monitor_accuracy" in history:

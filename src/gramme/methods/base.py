@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from gramme.errors import DataError, GrammeWarning, NotFittedError
 from gramme.graph import MultilayerGraph
 from gramme.methods.labels import KnownLabels, coded_labels, known_labels
+from gramme.methods.out_of_fold import refit_for_folds
 from gramme.methods.parameters import Flag, Rule, check_parameters, seed_from
 from gramme.methods.saved_fields import (
     SavedArray,
@@ -150,6 +151,28 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
         """Options for the ``_fit`` of a copy on a graph."""
         return {}
+
+    def fit_with_folds(
+        self, graph: MultilayerGraph, known: KnownLabels, fold: NDArray[np.int64], copies: int = 1
+    ) -> NDArray[np.float64]:
+        """Fit, and say of each label what a model says that has not seen the label's fold.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph
+        known : KnownLabels
+        fold : array of int, shape (labelled,)
+            The fold of each label.
+        copies : int, default=1
+            Models for each fold whose mean is taken, where a method can train many at once; others make one.
+
+        Returns
+        -------
+        array, shape (labelled, classes)
+            NaN where an interrupt (Ctrl-C) came before a fold was done.
+        """
+        self._run_fit(graph, known)
+        return refit_for_folds(self, graph, known, fold)
 
     def _begin(self, graph: MultilayerGraph, known: KnownLabels) -> None:
         """Store what a fit starts from, and forget an earlier fit: a fit that fails leaves nothing half-true behind."""

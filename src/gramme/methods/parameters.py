@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,7 +171,7 @@ class PerClass(Rule):
 class Names(Rule):
     """A list of some words, at least one of them."""
 
-    words: tuple[str, ...]
+    words: Collection[str]
 
     def check(self, name: str, value: Any) -> list[str]:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):

@@ -143,11 +143,11 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
         distinct, place = np.unique(nodes, return_inverse=True)
         votes = np.zeros((distinct.size, len(self.classes_)), dtype=np.int64)
         np.add.at(votes, (place, codes), 1)
-        torn = np.flatnonzero((votes > 0).sum(axis=1) > 1)
-        if torn.size:
-            name = plain(self.graph.nodes[distinct[torn[0]]])
+        contradicted = np.flatnonzero((votes > 0).sum(axis=1) > 1)
+        if contradicted.size:
+            name = plain(self.graph.nodes[distinct[contradicted[0]]])
             warnings.warn(
-                f"{torn.size} nodes were given with several labels, among them {name!r}; "
+                f"{contradicted.size} nodes were given with several labels, among them {name!r}; "
                 "the most frequent label is taken",
                 GrammeWarning,
                 stacklevel=3,

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from gramme._terminal import escape
 from gramme.evaluation import RunResult, RunSpec
+from gramme.report.durations import duration
 
 
 class LiveTable:
@@ -75,7 +76,7 @@ class LiveTable:
         rate = self.finished / spent
         words = [f"{self.finished:,} of {self.total:,} runs", f"{60 * rate:.1f} per minute"]
         if self.finished:
-            words.append(f"{_duration((self.total - self.finished) / rate)} left")
+            words.append(f"{duration((self.total - self.finished) / rate)} left")
         if self.failed:
             words.append(f"{self.failed} failed")
         return ", ".join(words)
@@ -122,17 +123,3 @@ class _Row:
     def __init__(self) -> None:
         self.total = self.finished = self.failed = 0
         self.accuracy = 0.0
-
-
-def _duration(seconds: float) -> str:
-    """Time in words.
-
-    >>> _duration(42), _duration(130), _duration(7300)
-    ('42 s', '2 min 10 s', '2 h 1 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

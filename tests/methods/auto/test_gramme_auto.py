@@ -11,7 +11,7 @@ from tests.methods.graphs import half_known, planted
 import gramme
 from gramme import DataError, GrammeAuto, GrammeWarning, MembershipLayer, datasets
 from gramme.methods import GrammeFusion
-from gramme.methods.auto.gramme_auto import DECAY
+from gramme.methods.auto.ingredients import WEIGHT_DECAY
 from gramme.training import loop
 
 FAST = {"ensemble": 2, "folds": 2, "epochs": 20, "random_state": 0, "device": "cpu"}
@@ -53,7 +53,7 @@ def test_the_attention_ingredient_is_what_it_would_be_alone(fitted):
     alone = GrammeFusion(
         ensemble=2,
         epochs=20,
-        weight_decay=DECAY / np.sum(pd.notna(Y)),
+        weight_decay=WEIGHT_DECAY / np.sum(pd.notna(Y)),
         random_state=0,
         device="cpu",
     ).fit(GRAPH, Y)
@@ -170,7 +170,7 @@ def test_an_interrupt_leaves_a_usable_mixture(monkeypatch):
 
 
 def test_a_large_graph_is_told_that_attention_is_left_out(monkeypatch):
-    monkeypatch.setattr("gramme.methods.auto.gramme_auto.LARGE", 10)
+    monkeypatch.setattr("gramme.methods.auto.ingredients.MAX_ATTENTION_EDGES", 10)
     with pytest.warns(GrammeWarning, match="attention model would take hours"):
         model = GrammeAuto(**FAST).fit(GRAPH, Y)
     assert list(model.models_) == ["label-propagation", "one-hot-logistic", "spectral-logistic"]

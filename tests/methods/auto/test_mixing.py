@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from gramme.methods.auto.mixing import calibrating_exponent, doubted, mixture_weights, sharpened
+from gramme.methods.auto.mixing import (
+    calibrating_exponent,
+    mixed_with_prior,
+    mixture_weights,
+    sharpened,
+)
 
 
 def test_weights_are_the_most_probable_ones():
@@ -27,7 +32,7 @@ def test_few_labels_stay_near_the_prior_and_many_decide():
 
 
 def test_no_class_is_ruled_out():
-    assert (doubted(np.array([[1.0, 0.0]]), np.array([0.5, 0.5])) > 0).all()
+    assert (mixed_with_prior(np.array([[1.0, 0.0]]), np.array([0.5, 0.5])) > 0).all()
 
 
 @pytest.mark.parametrize("true_exponent", [0.5, 1.0, 2.0])

@@ -11,11 +11,16 @@ from gramme.methods import GrammeAuto
 from gramme.methods.auto.mixture_words import layers_in_words, mixture_in_words
 
 ALIKE = pd.Series({"one": 0.26, "two": 0.25, "three": 0.25, "four": 0.24})
+WORDS = {
+    "gramme-fusion": "attention within each layer (GrAMME-Fusion)",
+    "spectral-logistic": "a linear model of where walks lead",
+    "one-hot-logistic": "a linear model of who belongs to which group",
+}
 UNLIKE = pd.Series({"one": 0.559, "two": 0.263, "three": 0.178})
 
 
 def test_small_shares_are_not_named():
-    text = mixture_in_words({"gramme-fusion": 0.93, "spectral-logistic": 0.07}, ALIKE)
+    text = mixture_in_words({"gramme-fusion": 0.93, "spectral-logistic": 0.07}, WORDS, ALIKE)
     assert text == (
         "Mostly attention within each layer (GrAMME-Fusion), 93 %; the rest, 7 %, is less than 10 % each. "
         "The 4 layers count about alike (24 % to 26 %)."
@@ -24,9 +29,9 @@ def test_small_shares_are_not_named():
 
 def test_without_a_majority_it_is_a_mix():
     weights = {"one-hot-logistic": 0.4, "gramme-fusion": 0.3, "spectral-logistic": 0.3}
-    text = mixture_in_words(weights, ALIKE)
+    text = mixture_in_words(weights, WORDS, ALIKE)
     assert text.startswith("A mix: a linear model of who belongs to which group, 40 %")
-    assert "(GrAMME-Fusion), 30 % and a linear model of where walks through the network" in text
+    assert "(GrAMME-Fusion), 30 % and a linear model of where walks lead" in text
 
 
 def test_layers_that_differ_are_not_called_alike():
@@ -35,20 +40,6 @@ def test_layers_that_differ_are_not_called_alike():
     assert layers_in_words(pd.Series({"a": 1.0})) == ""
     assert layers_in_words(pd.Series({"a": 1.0, "b": 0.0})).endswith("the others not at all.")
     assert "none of them counts" in layers_in_words(pd.Series({"a": 0.0, "b": 0.0}))
-
-
-@pytest.mark.parametrize(
-    ("columns", "words"),
-    [
-        (["groups"], "who belongs to which group"),
-        (["edges"], "each node's neighbours"),
-        (["edges", "groups"], "each node's groups and neighbours"),
-        (["edges", "features"], "each node's neighbours and features"),
-        ([], "how frequent the classes are"),
-    ],
-)
-def test_groups_are_named_only_where_there_are_some(columns: list[str], words: str):
-    assert f"of {words}, 100 %" in mixture_in_words({"one-hot-logistic": 1.0}, ALIKE, columns)
 
 
 def fits() -> list[MultilayerGraph]:

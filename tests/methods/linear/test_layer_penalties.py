@@ -51,7 +51,7 @@ def test_what_is_left_of_the_variance_is_that_of_the_coefficients(
     variances = np.array([0.5, 3.0])
     counts = np.array([layer.shape[1] for layer in layers])
     table = layer_penalties.scaled_columns(layers, np.sqrt(variances))
-    monkeypatch.setattr(layer_penalties, "CHUNK", 4)
+    monkeypatch.setattr(layer_penalties, "CHUNK_COLUMNS", 4)
     left, directions = layer_penalties._posterior(table, counts, chances)
     assert directions == (1 if classes == 2 else 3)
     # the long way: the inverse of the second derivatives by the coefficients and an intercept without penalty
@@ -95,7 +95,7 @@ def test_a_class_that_nobody_has_changes_nothing():
 
 def test_many_labels_are_sampled(monkeypatch):
     layers, codes = drawn(3, 400)
-    monkeypatch.setattr(layer_penalties, "ENOUGH", 100)
+    monkeypatch.setattr(layer_penalties, "MAX_LABELS", 100)
     first = learned_scales(layers, codes, 5, 100)
     assert first[0] > first[1:].max()
     np.testing.assert_array_equal(first, learned_scales(layers, codes, 5, 100))

@@ -87,7 +87,7 @@ def test_a_penalty_per_layer_finds_the_one_layer_of_many():
 @pytest.mark.parametrize(("many", "learned"), [(10, 0), (1_000, 1)])
 def test_a_copy_takes_over_the_penalties_where_labels_are_many(monkeypatch, many, learned):
     graph = datasets.load("synthetic_table", nodes=60, random_state=0)
-    monkeypatch.setattr(one_hot_logistic, "MANY", many)
+    monkeypatch.setattr(one_hot_logistic, "MANY_LABELS", many)
     model = OneHotLogistic(weigh_layers=True, random_state=0).fit(graph)
     calls = []
 
@@ -124,3 +124,19 @@ def test_a_graph_without_edges_has_the_class_frequencies_to_offer():
     graph = MultilayerGraph({"friends": EdgeLayer(5, [], [])})
     model = OneHotLogistic(random_state=0).fit(graph, {0: "a", 1: "a", 2: "b"})
     np.testing.assert_allclose(model.predict_proba(), [[2 / 3, 1 / 3]] * 5, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "words"),
+    [
+        (["groups"], "who belongs to which group"),
+        (["edges"], "each node's neighbours"),
+        (["edges", "groups"], "each node's groups and neighbours"),
+        (["edges", "features"], "each node's neighbours and features"),
+        (["edges", "groups", "features"], "each node's groups, neighbours and features"),
+        ([], "how frequent the classes are"),
+    ],
+)
+def test_groups_are_named_only_where_there_are_some(monkeypatch, kinds, words):
+    monkeypatch.setattr(OneHotLogistic, "kinds_of_columns", kinds)
+    assert OneHotLogistic().columns_in_words() == words

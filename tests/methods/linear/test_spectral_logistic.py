@@ -70,14 +70,14 @@ def test_a_copy_takes_over_the_penalty_only_where_labels_are_many(monkeypatch):
     assert model.fit_copy(GRAPH, Y).C_ == 1
     assert asked
     asked.clear()
-    monkeypatch.setattr(spectral_logistic, "MANY", 10)
+    monkeypatch.setattr(spectral_logistic, "MANY_LABELS", 10)
     assert model.fit_copy(GRAPH, Y).C_ == model.C_
     assert not asked
 
 
 def test_scores_do_not_depend_on_the_chunks(monkeypatch):
     whole = SpectralLogistic(random_state=0).fit(GRAPH, Y).predict_proba()
-    monkeypatch.setattr(spectral_logistic, "CHUNK", 7)
+    monkeypatch.setattr(spectral_logistic, "CHUNK_NODES", 7)
     parts = SpectralLogistic(random_state=0).fit(GRAPH, Y).predict_proba()
     np.testing.assert_allclose(parts, whole, rtol=1e-5)
 

@@ -12,26 +12,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gramme.errors import GrammeWarning
-from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.graph import MultilayerGraph
 from gramme.methods.attention.estimator import AttentionModel
-from gramme.methods.attention.gramme_fusion import GrammeFusion
 from gramme.methods.attention.inputs import SOURCES
+from gramme.methods.auto.ingredients import INGREDIENTS, Recipe
 from gramme.methods.auto.mixing import (
-    Floats,
     calibrating_exponent,
-    doubted,
+    mixed_with_prior,
     mixture_weights,
     pooled,
     sharpened,
 )
 from gramme.methods.auto.mixture_words import mixture_in_words
-from gramme.methods.auto.out_of_fold import fit_out_of_fold
 from gramme.methods.auto.saved_models import SavedModels
 from gramme.methods.base import NodeClassifier
+from gramme.methods.folds import stratified_folds
 from gramme.methods.labels import KnownLabels
-from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic, numbers_needed
-from gramme.methods.linear.one_hot_logistic import OneHotLogistic
-from gramme.methods.linear.spectral_logistic import SpectralLogistic
 from gramme.methods.parameters import (
     POSITIVE,
     Choice,
@@ -42,10 +38,10 @@ from gramme.methods.parameters import (
     Optional,
     RandomState,
     Rule,
+    Text,
     WholeNumber,
 )
-from gramme.methods.propagation.label_propagation import LabelPropagation
-from gramme.methods.propagation.settings_choice import class_prior, split_folds
+from gramme.methods.probability import Floats, class_prior
 from gramme.methods.saved_fields import (
     Column,
     SavedArray,
@@ -55,35 +51,7 @@ from gramme.methods.saved_fields import (
 )
 from gramme.methods.saving import MisfitError
 
-ATTENTION = "gramme-fusion"
-KINDS: dict[str, type[Any]] = {
-    "label-propagation": LabelPropagation,
-    "one-hot-logistic": OneHotLogistic,
-    "spectral-logistic": SpectralLogistic,
-    "neighbourhood-logistic": NeighbourhoodLogistic,
-    ATTENTION: GrammeFusion,
-}
-"""The ingredients in the order they are fitted: the cheap ones first, so that little is lost by an interrupt."""
-
-CREDIT = {
-    "label-propagation": 0.25,
-    "one-hot-logistic": 0.25,
-    "spectral-logistic": 0.25,
-    "neighbourhood-logistic": 1.0,
-    ATTENTION: 0.25,
-}
-"""Labels each ingredient is credited with beforehand (see ``mixing``); chosen on training labels, docs/auto.md."""
-HEAD_START = 2.0
-"""Labels that the spectral model, which has least to learn, is credited with besides where there are few ..."""
-FEW = 10  # ... which is so many; beyond, the head start falls with the square of their number
-
-DECAY = 0.2
-"""Weight decay of the attention model, divided by the number of labels: the loss is a mean over them, so that what is
-believed of the weights beforehand counts the less the more labels there are."""
-
-LARGE = 4_000_000
-"""Edges, memberships and nodes over all layers, beyond which the attention model would take hours of CPU time."""
-MOST = 200_000_000  # numbers in an ingredient's table, beyond which it is not made
+COPIES_PER_FOLD = 2  # members of the attention model that leave out the same fold: one alone says less than all do
 
 
 class GrammeAuto(NodeClassifier):
@@ -152,7 +120,7 @@ class GrammeAuto(NodeClassifier):
         "ensemble": WholeNumber(),
         "folds": WholeNumber(2),
         "epochs": WholeNumber(),
-        "ingredients": Optional(Names(tuple(KINDS))),
+        "ingredients": Optional(Names(INGREDIENTS)),
         "features": Optional(Choice(*SOURCES)),
         "progress": Optional(Flag()),
         "device": Device(),
@@ -162,13 +130,13 @@ class GrammeAuto(NodeClassifier):
         SavedValue("exponent", POSITIVE),
         SavedTable(
             "ingredients",
-            Column("ingredient", Choice(*KINDS)),
+            Column("ingredient", Text()),
             Column("weight", Number(0)),
             Column("accuracy"),
             Column("log_loss"),
         ),
         SavedArray("class_counts", np.int64, ("classes",), low=0),
-        SavedModels("models", KINDS),
+        SavedModels("models", INGREDIENTS),
     )
 
     models_: dict[str, NodeClassifier]
@@ -200,16 +168,14 @@ class GrammeAuto(NodeClassifier):
     def _fit(
         self, graph: MultilayerGraph, known: KnownLabels, seed: int
     ) -> NDArray[np.floating[Any]]:
-        names = self._names(graph)
         self.class_counts_ = np.bincount(known.codes, minlength=len(known.classes))
-        fold = split_folds(known.codes, self.folds, seed)
+        fold = stratified_folds(known.codes, self.folds, seed)
+        recipe = self._recipe(self._names(graph), known.nodes.size, seed)
         self.models_ = {}
         unseen: list[Floats] = []
-        # where the neighbourhood model looks at the features, the groups alone are left to the other linear model
-        use_features = "neighbourhood-logistic" not in names
-        for name in names:
-            model = self._ingredient(name, known.nodes.size, seed, use_features)
-            unseen.append(fit_out_of_fold(model, graph, known, fold))
+        for name in recipe.names:
+            model = INGREDIENTS[name].made(recipe)
+            unseen.append(model.fit_with_folds(graph, known, fold, COPIES_PER_FOLD))
             self.models_[name] = model
             if model.interrupted_:  # make do with what there is
                 self.interrupted_ = True
@@ -218,28 +184,21 @@ class GrammeAuto(NodeClassifier):
         return self._mixture(graph, fitted=True)
 
     def _names(self, graph: MultilayerGraph) -> list[str]:
-        """The ingredients asked for, or all that apply."""
-        if self.ingredients is None:
-            return _fitting_ingredients(graph)
-        return [name for name in KINDS if name in self.ingredients]
+        """The ingredients asked for, or all that apply; the slow ones last."""
+        names = []
+        for name, ingredient in INGREDIENTS.items():
+            if self.ingredients is not None:
+                wanted = name in self.ingredients
+            else:
+                wanted = ingredient.applies(graph)
+                if not wanted and ingredient.warn is not None:
+                    warnings.warn(ingredient.warn(graph), GrammeWarning, stacklevel=5)
+            if wanted:
+                names.append(name)
+        return sorted(names, key=lambda name: INGREDIENTS[name].slow)
 
-    def _ingredient(
-        self, name: str, labels: int, seed: int, use_features: bool = True
-    ) -> NodeClassifier:
-        if name == "one-hot-logistic":
-            return OneHotLogistic(use_features=use_features, weigh_layers=True, random_state=seed)
-        if name != ATTENTION:
-            model: NodeClassifier = KINDS[name](random_state=seed)
-            return model
-        return GrammeFusion(
-            ensemble=self.ensemble,
-            epochs=self.epochs,
-            weight_decay=DECAY / labels,
-            features=self.features,
-            progress=self.progress,
-            device=self.device,
-            random_state=seed,
-        )
+    def _recipe(self, names: Sequence[str], labels: int, seed: int) -> Recipe:
+        return Recipe(self.get_params(deep=False), tuple(names), labels, seed)
 
     # Mixing
 
@@ -252,9 +211,11 @@ class GrammeAuto(NodeClassifier):
             tested &= ~np.isnan(found).any(axis=1)
         codes = known.codes[tested]
         rows = np.arange(codes.size)
-        kept = [doubted(found[tested], prior) for found in unseen]
+        kept = [mixed_with_prior(found[tested], prior) for found in unseen]
         own = np.stack([found[rows, codes] for found in kept], axis=1)
-        weights = mixture_weights(own, credits(list(self.models_), known.nodes.size))
+        weights = mixture_weights(
+            own, [INGREDIENTS[name].credit(known.nodes.size) for name in self.models_]
+        )
         self.exponent_ = calibrating_exponent(pooled(kept, weights), codes)
         right = [
             float((found.argmax(1) == codes).mean()) if codes.size else np.nan for found in kept
@@ -272,7 +233,7 @@ class GrammeAuto(NodeClassifier):
     def _mixture(self, graph: MultilayerGraph, *, fitted: bool = False) -> NDArray[np.float32]:
         prior = class_prior(self.class_counts_)
         parts = [
-            doubted(model.predict_proba(None if fitted else graph), prior)
+            mixed_with_prior(model.predict_proba(None if fitted else graph), prior)
             for model in self.models_.values()
         ]
         mixed = pooled(parts, self.ingredients_["weight"].to_numpy())
@@ -296,16 +257,15 @@ class GrammeAuto(NodeClassifier):
         """What the predictions lean on, in words."""
         self._check_fitted()
         weights = dict(zip(self.models_, self.ingredients_["weight"], strict=True))
-        linear = self.models_.get("one-hot-logistic")
-        columns = linear.kinds_of_columns if isinstance(linear, OneHotLogistic) else ()
-        return mixture_in_words(weights, self.layer_importance_, columns)
+        words = {name: INGREDIENTS[name].in_words(model) for name, model in self.models_.items()}
+        return mixture_in_words(weights, words, self.layer_importance_)
 
     @property
     def attention_(self) -> AttentionModel:
         """The attention model whose embedding, history and attention this shows; missing where none takes part."""
-        model = self.models_.get(ATTENTION)
-        if isinstance(model, AttentionModel):
-            return model
+        for model in self.models_.values():
+            if isinstance(model, AttentionModel):
+                return model
         raise AttributeError("there is no attention model among the ingredients")
 
     @property
@@ -333,38 +293,3 @@ class GrammeAuto(NodeClassifier):
     def _check_loaded(self) -> None:
         if list(self.models_) != self.ingredients_["ingredient"].tolist():
             raise MisfitError("ingredients and models are not the same")
-
-
-def credits(names: Sequence[str], labels: int) -> list[float]:
-    """What the ingredients are credited with where there are so many labels.
-
-    >>> credits(["label-propagation", "spectral-logistic"], 5)
-    [0.25, 2.25]
-    >>> credits(["label-propagation", "spectral-logistic"], 100)
-    [0.25, 0.27]
-    """
-    start = HEAD_START * min(1.0, FEW / labels) ** 2
-    return [CREDIT[name] + start * (name == "spectral-logistic") for name in names]
-
-
-def _fitting_ingredients(graph: MultilayerGraph) -> list[str]:
-    """Those that can be used on a graph in sensible time."""
-    names = list(KINDS)
-    if not 0 < numbers_needed(graph) <= MOST:
-        names.remove("neighbourhood-logistic")
-    if graph.num_nodes * 2 * SpectralLogistic().dim > MOST:
-        names.remove("spectral-logistic")
-    size = graph.num_nodes * graph.num_layers
-    for layer in graph.layers.values():
-        size += (
-            layer.num_memberships if isinstance(layer, MembershipLayer) else layer.to_scipy().nnz
-        )
-    if size > LARGE:
-        warnings.warn(
-            f"the graph has {size:,} edges, memberships and nodes over all layers; the attention model would take "
-            f"hours and is left out (ingredients={[*names]!r} brings it back)",
-            GrammeWarning,
-            stacklevel=6,
-        )
-        names.remove(ATTENTION)
-    return names

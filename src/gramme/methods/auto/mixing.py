@@ -16,23 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-Floats = NDArray[np.float64]
+from gramme.methods.probability import Floats, softmax
 
-DOUBT = 0.01
+PRIOR_SHARE = 0.01
 """Part of the class frequencies in every ingredient's probabilities: none may rule a class out."""
-STEPS = 300  # of the expectation-maximisation, which is convex here and settles well before
-WIDEST = 1.2  # the logarithm of the exponent stays within plus or minus this
-CAUTION = 5.0  # labels' worth of evidence against an exponent a factor e away from 1
+EM_STEPS = 300  # of the expectation-maximisation, which is convex here and settles well before
+MAX_LOG_EXPONENT = 1.2  # the logarithm of the exponent stays within plus or minus this
+EXPONENT_CAUTION = 5.0  # labels' worth of evidence against an exponent a factor e away from 1
 
 
-def doubted(probabilities: NDArray[np.floating], prior: Floats) -> Floats:
+def mixed_with_prior(probabilities: NDArray[np.floating], prior: Floats) -> Floats:
     """Probabilities with a little doubt mixed in."""
-    mixed: Floats = (1 - DOUBT) * probabilities.astype(np.float64) + DOUBT * prior
+    mixed: Floats = (1 - PRIOR_SHARE) * probabilities.astype(np.float64) + PRIOR_SHARE * prior
     return mixed
 
 
 def mixture_weights(
-    own: Floats, pseudo_labels: Sequence[float] | Floats, steps: int = STEPS
+    own: Floats, pseudo_labels: Sequence[float] | Floats, steps: int = EM_STEPS
 ) -> Floats:
     """The most probable weights of a mixture, summing to 1.
 
@@ -80,11 +80,7 @@ def sharpened(probabilities: Floats, exponent: float) -> Floats:
     >>> sharpened(np.array([[0.8, 0.2]]), 2).round(3)
     array([[0.941, 0.059]])
     """
-    scores = exponent * np.log(probabilities)
-    scores -= scores.max(axis=1, keepdims=True)
-    raised = np.exp(scores)
-    result: Floats = raised / raised.sum(axis=1, keepdims=True)
-    return result
+    return softmax(exponent * np.log(probabilities))
 
 
 def calibrating_exponent(probabilities: Floats, codes: NDArray[np.int64]) -> float:
@@ -103,7 +99,7 @@ def calibrating_exponent(probabilities: Floats, codes: NDArray[np.int64]) -> flo
         raised = np.exp(logarithm) * scores
         top = raised.max(axis=1)
         total = top + np.log(np.exp(raised - top[:, None]).sum(axis=1))
-        return float((total - raised[rows, codes]).sum() + CAUTION * logarithm**2)
+        return float((total - raised[rows, codes]).sum() + EXPONENT_CAUTION * logarithm**2)
 
-    best = minimize_scalar(loss, bounds=(-WIDEST, WIDEST), method="bounded")
+    best = minimize_scalar(loss, bounds=(-MAX_LOG_EXPONENT, MAX_LOG_EXPONENT), method="bounded")
     return float(np.exp(best.x))

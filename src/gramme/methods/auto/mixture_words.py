@@ -6,26 +6,19 @@ importance in the mixture as a whole, never in one ingredient of it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import pandas as pd
 
-IN_WORDS = {
-    "gramme-fusion": "attention within each layer (GrAMME-Fusion)",
-    "label-propagation": "known labels spreading to neighbours (label propagation)",
-    "one-hot-logistic": "a linear model of {columns}",
-    "spectral-logistic": "a linear model of where walks through the network lead",
-    "neighbourhood-logistic": "a linear model of the features in each node's surroundings",
-}
-COLUMNS = {"groups": "groups", "edges": "neighbours", "features": "features"}
-"""What a linear model may look at, and what that is called."""
-MINOR = 0.1  # weight below which an ingredient is not named
-MOST_LAYERS = 3  # named at most
-ALIKE = 1.3  # the largest importance divided by the smallest, up to which layers count about alike
+MINOR_WEIGHT = 0.1  # below which an ingredient is not named
+MAX_NAMED_LAYERS = 3  # named at most
+ALIKE_RATIO = (
+    1.3  # the largest importance divided by the smallest, up to which layers count about alike
+)
 
 
 def mixture_in_words(
-    weights: Mapping[str, float], importance: pd.Series, columns: Collection[str] = ("groups",)
+    weights: Mapping[str, float], words: Mapping[str, str], importance: pd.Series
 ) -> str:
     r"""A sentence on the ingredients with their weights, and one on the layers.
 
@@ -33,29 +26,33 @@ def mixture_in_words(
     ----------
     weights : mapping of str to float
         The weight of each ingredient.
+    words : mapping of str to str
+        What each ingredient does.
     importance : Series
         How much the mixture leans on each layer.
-    columns : collection of {"groups", "edges", "features"}
-        What the linear model of each node's columns has seen.
 
     Examples
     --------
     >>> importance = pd.Series({"advice": 0.6, "friendship": 0.35, "discussion": 0.05})
-    >>> weights = {"label-propagation": 0.8, "gramme-fusion": 0.2}
-    >>> print(mixture_in_words(weights, importance).replace(". ", ".\n"))
-    Mostly known labels spreading to neighbours (label propagation), 80 %; then attention within each layer (GrAMME-Fusion), 20 %.
+    >>> words = {"spread": "known labels spreading to neighbours", "attention": "attention"}
+    >>> print(
+    ...     mixture_in_words({"spread": 0.8, "attention": 0.2}, words, importance).replace(
+    ...         ". ", ".\n"
+    ...     )
+    ... )
+    Mostly known labels spreading to neighbours, 80 %; then attention, 20 %.
     Of the layers, advice counts most (60 %), then friendship (35 %) and discussion (5 %).
-    """  # noqa: E501
+    """
     order = sorted(weights, key=lambda name: -weights[name])
-    named = [name for name in order if weights[name] >= MINOR] or order[:1]
-    parts = [f"{_words(name, columns)}, {_percent(weights[name])}" for name in named]
+    named = [name for name in order if weights[name] >= MINOR_WEIGHT] or order[:1]
+    parts = [f"{words[name]}, {_percent(weights[name])}" for name in named]
     start = "Mostly " if weights[named[0]] >= 0.5 else "A mix: "
     sentence = start + parts[0]
     if len(parts) > 1:
         sentence += f"; then {_joined(parts[1:])}"
     rest = 1 - sum(weights[name] for name in named)
     if round(100 * rest) > 0:
-        sentence += f"; the rest, {_percent(rest)}, is less than {_percent(MINOR)} each"
+        sentence += f"; the rest, {_percent(rest)}, is less than {_percent(MINOR_WEIGHT)} each"
     return f"{sentence}. {layers_in_words(importance)}".strip()
 
 
@@ -71,23 +68,17 @@ def layers_in_words(importance: pd.Series) -> str:
     if not ordered.iloc[0] > 0:
         return "No layer joins any nodes, so none of them counts."
     high, low = float(ordered.iloc[0]), float(ordered.iloc[-1])
-    if low > 0 and high <= ALIKE * low:
+    if low > 0 and high <= ALIKE_RATIO * low:
         return f"The {len(ordered)} layers count about alike ({_percent(low)} to {_percent(high)})."
     told = [f"{name} ({_percent(share)})" for name, share in ordered.items() if share >= 0.005]
     first = f"Of the layers, {ordered.index[0]} counts most ({_percent(high)})"
     if len(told) < 2:
         return f"{first}, the others not at all."
-    others = told[1:MOST_LAYERS]
-    if len(told) > MOST_LAYERS:
-        rest = len(told) - MOST_LAYERS
+    others = told[1:MAX_NAMED_LAYERS]
+    if len(told) > MAX_NAMED_LAYERS:
+        rest = len(told) - MAX_NAMED_LAYERS
         others.append(f"{rest} {'other' if rest == 1 else 'others'} with less each")
     return f"{first}, then {_joined(others)}."
-
-
-def _words(ingredient: str, columns: Collection[str]) -> str:
-    seen = [word for kind, word in COLUMNS.items() if kind in columns]
-    told = "who belongs to which group" if seen == ["groups"] else f"each node's {_joined(seen)}"
-    return IN_WORDS[ingredient].format(columns=told if seen else "how frequent the classes are")
 
 
 def _percent(share: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gramme.methods.auto.ingredients import Ingredient
 from gramme.methods.base import NodeClassifier
 from gramme.methods.saved_fields import SavedField, Sizes
 from gramme.methods.saving import Learned, MisfitError, plain, restored
@@ -17,13 +18,12 @@ class SavedModels(SavedField):
     Parameters
     ----------
     name : str
-    kinds : mapping of str to type
-        The classes of the ingredients by name.
+    ingredients : mapping of str to Ingredient
     """
 
-    def __init__(self, name: str, kinds: Mapping[str, type[NodeClassifier]]) -> None:
+    def __init__(self, name: str, ingredients: Mapping[str, Ingredient]) -> None:
         super().__init__(name)
-        self.kinds = kinds
+        self.ingredients = ingredients
 
     def save(self, model: NodeClassifier, learned: Learned) -> None:
         learned.record[self.name] = {}
@@ -37,7 +37,7 @@ class SavedModels(SavedField):
 
     def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
         entry = self.entry(learned.record)
-        if not isinstance(entry, dict) or not set(entry) <= set(self.kinds):
+        if not isinstance(entry, dict) or not set(entry) <= set(self.ingredients):
             raise self.misfit("models by the names of ingredients", entry)
         shared = {key: learned.record[key] for key in SHARED}
         found = {}
@@ -54,7 +54,8 @@ class SavedModels(SavedField):
                 if key.startswith(start)
             }
             try:
-                found[name] = self.kinds[name]._restored(parameters, Learned(record, tensors))
+                kind = self.ingredients[name].estimator
+                found[name] = kind._restored(parameters, Learned(record, tensors))
             except MisfitError as error:
                 raise MisfitError(f"{name}: {error}") from error
         setattr(model, self.attribute, found)

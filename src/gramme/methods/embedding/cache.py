@@ -28,8 +28,8 @@ from gramme.graph import MultilayerGraph
 from gramme.graph.checksum import checksum
 from gramme.io.atomic import write_files
 
-LIMIT = 2 << 30  # bytes of all entries together
-VERSION = 1  # raise it when the same settings come to mean another embedding
+MAX_CACHE_BYTES = 2 << 30  # bytes of all entries together
+CACHE_VERSION = 1  # raise it when the same settings come to mean another embedding
 
 Embedding = NDArray[np.float32]
 _DAMAGE = (OSError, ValueError, KeyError, EOFError, NotImplementedError, RuntimeError)
@@ -54,7 +54,7 @@ def cached(
     settings: Mapping[str, Any],
     compute: Callable[[], Embedding],
     *,
-    limit: int = LIMIT,
+    limit: int = MAX_CACHE_BYTES,
 ) -> Kept:
     """The embedding from the cache, or computed and kept, with what it cost.
 
@@ -85,7 +85,7 @@ def cached(
 
 def _key(graph: MultilayerGraph, settings: Mapping[str, Any]) -> str:
     told = json.dumps(
-        {"version": VERSION, "graph": checksum(graph)} | dict(settings), sort_keys=True
+        {"version": CACHE_VERSION, "graph": checksum(graph)} | dict(settings), sort_keys=True
     )
     return hashlib.sha256(told.encode()).hexdigest()
 

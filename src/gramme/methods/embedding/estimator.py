@@ -14,19 +14,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
 from gramme.methods.embedding.cache import Embedding, cached
+from gramme.methods.folds import stratified_folds
 from gramme.methods.labels import KnownLabels
+from gramme.methods.linear.logistic import fitted_regression
 from gramme.methods.parameters import POSITIVE, Flag, RandomState, Rule, WholeNumber
 from gramme.methods.saved_fields import SavedArray, SavedField, SavedValue, Sizes
 from gramme.methods.saving import Learned
 
 Settings = dict[str, Any]
-_FOLDS = 5
+FOLDS = 5
+MAX_ITERATIONS = 2000  # of the regression
 
 
 class SavedSettings(SavedField):
@@ -157,7 +159,7 @@ def _predicted(
     if found.size == 1:
         probabilities[:, found] = 1.0
         return probabilities
-    model = LogisticRegression(C=C, max_iter=2000).fit(inputs[nodes], codes)
+    model = fitted_regression(inputs[nodes], codes, C, MAX_ITERATIONS)
     probabilities[:, found] = model.predict_proba(inputs[wanted])
     return probabilities
 
@@ -166,7 +168,7 @@ def _best(inputs: Sequence[NDArray[np.float64]], known: KnownLabels, C: float, s
     """The place of the inputs that do best in cross-validation on the known labels; the first among equals."""
     if len(inputs) == 1:
         return 0
-    folds = _folds(known.codes, seed)
+    folds = stratified_folds(known.codes, FOLDS, seed)
     right = np.zeros(len(inputs))
     for place, values in enumerate(inputs):
         for fold in range(int(folds.max()) + 1):
@@ -177,12 +179,3 @@ def _best(inputs: Sequence[NDArray[np.float64]], known: KnownLabels, C: float, s
             guess = _predicted(values, inside, codes, outside, len(known.classes), C)
             right[place] += (guess.argmax(axis=1) == known.codes[folds == fold]).sum()
     return int(right.argmax())
-
-
-def _folds(codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-    """A fold for each label, the classes dealt out evenly."""
-    shuffled = np.random.default_rng(seed).permutation(codes.size)
-    order = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    folds = np.empty(codes.size, dtype=np.int64)
-    folds[order] = np.arange(codes.size) % min(_FOLDS, codes.size)
-    return folds

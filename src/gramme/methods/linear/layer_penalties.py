@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from gramme.methods.linear.logistic import Floats, class_shares, regression
 
-STEPS = 8  # of the expectation-maximisation
+EM_STEPS = 8  # of the expectation-maximisation
 LIKE_OTHERS = 3.0  # columns' worth of the mean over all layers in the variance of each
-LEAST = 1e-4  # variance of a layer at least
-CHUNK = 1_000  # columns looked at together, which bounds the memory
-ENOUGH = 500  # labels that the variances are learned from at most
+LEAST_VARIANCE = 1e-4  # variance of a layer at least
+CHUNK_COLUMNS = 1_000  # columns looked at together, which bounds the memory
+MAX_LABELS = 500  # labels that the variances are learned from at most
 
 
 def learned_scales(
@@ -51,8 +51,8 @@ def learned_scales(
     >>> bool(scales[0] > scales[1])
     True
     """
-    if codes.size > ENOUGH:
-        some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:ENOUGH])
+    if codes.size > MAX_LABELS:
+        some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:MAX_LABELS])
         layers, codes = [sp.csr_array(layer[some]) for layer in layers], codes[some]
     counts = np.array([layer.shape[1] for layer in layers])
     units = np.array([_typical(layer.data) for layer in layers])
@@ -62,7 +62,7 @@ def learned_scales(
     if counts.sum() == 0 or found.size < 2:
         return 1 / units
     starts = np.concatenate([[0], np.cumsum(counts)])
-    for _ in range(STEPS):
+    for _ in range(EM_STEPS):
         table = scaled_columns(layers, np.sqrt(variances))
         coefficients, intercept = regression(table, codes, found.size, 1.0, max_iter)
         chances = class_shares(table, coefficients, intercept)
@@ -72,7 +72,7 @@ def learned_scales(
         total = variances * (squares + spread)
         common = total.sum() / (directions * counts.sum())
         variances = (total / directions + LIKE_OTHERS * common) / (counts + LIKE_OTHERS)
-        variances = np.maximum(variances, LEAST)
+        variances = np.maximum(variances, LEAST_VARIANCE)
     scales: Floats = np.sqrt(variances) / units
     return scales
 
@@ -118,7 +118,9 @@ def _posterior(
 def _squares_within(columns: sp.csr_array, matrix: Floats) -> Floats:
     """The product x' M x for each column x of a table, given as the rows of its transpose."""
     found = np.zeros(columns.shape[0])
-    for start in range(0, columns.shape[0], CHUNK):
-        some = columns[start : start + CHUNK]
-        found[start : start + CHUNK] = np.asarray(some.multiply(some @ matrix).sum(axis=1)).ravel()
+    for start in range(0, columns.shape[0], CHUNK_COLUMNS):
+        some = columns[start : start + CHUNK_COLUMNS]
+        found[start : start + CHUNK_COLUMNS] = np.asarray(
+            some.multiply(some @ matrix).sum(axis=1)
+        ).ravel()
     return found

@@ -14,16 +14,17 @@ from sklearn.linear_model import LogisticRegression
 
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
+from gramme.methods.folds import stratified_folds
 from gramme.methods.importance import shares_of_joined
 from gramme.methods.labels import KnownLabels
 from gramme.methods.parameters import POSITIVE, Optional, RandomState, Rule, WholeNumber
-from gramme.methods.propagation.settings_choice import split_folds
+from gramme.methods.probability import softmax
 from gramme.methods.saved_fields import SavedArray, SavedField, SavedSeries, SavedValue
 from gramme.methods.saving import MisfitError
 
 FOLDS = 5
-ENOUGH = 10_000  # labels that C is chosen on at most
-MANY = 1_000  # labels from which a copy takes over penalties: chosen on so many, they tell nothing of one of them
+MAX_PENALTY_LABELS = 10_000  # labels that C is chosen on at most
+MANY_LABELS = 1_000  # from which a copy takes over penalties: chosen on so many, they tell nothing of one of them
 
 Floats = NDArray[np.float64]
 Table = Any  # a numpy array or a scipy sparse one
@@ -71,11 +72,26 @@ class LinearModel(NodeClassifier):
 
 def class_shares(table: Table, coefficients: Floats, intercept: Floats) -> Floats:
     """Class probabilities of the rows of a table."""
-    scores = table @ coefficients + intercept
-    scores -= scores.max(axis=1, keepdims=True)
-    weights = np.exp(scores)
-    result: Floats = weights / weights.sum(axis=1, keepdims=True)
-    return result
+    return softmax(table @ coefficients + intercept)
+
+
+def fitted_regression(
+    rows: Table, codes: NDArray[np.int64], strength: float, max_iter: int
+) -> LogisticRegression:
+    """scikit-learn's logistic regression, fitted; one that has not quite settled is good enough.
+
+    Parameters
+    ----------
+    rows : array, shape (labels, columns)
+    codes : array of int
+        The class of each label; two classes at least.
+    strength : float
+        Inverse strength of the penalty, C in scikit-learn.
+    max_iter : int
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the penalty keeps it near
+        return LogisticRegression(C=strength, max_iter=max_iter).fit(rows, codes)
 
 
 def regression(
@@ -88,10 +104,7 @@ def regression(
     if rows.shape[1] == 0:  # nothing to tell nodes by but how frequent the classes are
         intercept[found] = np.log(np.bincount(codes)[found])
     elif found.size > 1:
-        model = LogisticRegression(C=strength, max_iter=max_iter)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the penalty keeps it near
-            model.fit(rows, codes)
+        model = fitted_regression(rows, codes, strength, max_iter)
         # of two classes scikit-learn keeps one column, the second one's
         learned = found[1:] if found.size == 2 else found
         coefficients[:, learned] = model.coef_.T
@@ -112,13 +125,13 @@ def chosen_strength(
     Caution is what the loss must be lower by for a C ten times the first one; four times that for a hundred times.
     """
     codes, classes = known.codes, len(known.classes)
-    if codes.size > ENOUGH:
-        some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:ENOUGH])
+    if codes.size > MAX_PENALTY_LABELS:
+        some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:MAX_PENALTY_LABELS])
         rows, codes = rows[some], codes[some]
     tested = np.bincount(codes, minlength=classes)[codes] > 1
     if not tested.any() or rows.shape[1] == 0:
         return strengths[0]
-    fold = split_folds(codes, FOLDS, seed)
+    fold = stratified_folds(codes, FOLDS, seed)
     losses = []
     for strength in strengths:
         loss = caution * float(np.log10(strength / strengths[0])) ** 2

@@ -15,7 +15,7 @@ from gramme.methods.attention.inputs import given_columns
 from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.layer_penalties import learned_scales, scaled_columns
 from gramme.methods.linear.logistic import (
-    MANY,
+    MANY_LABELS,
     Floats,
     LinearModel,
     chosen_strength,
@@ -160,7 +160,7 @@ class OneHotLogistic(LinearModel):
     def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
         penalties: dict[str, Any] = {"strength": self.C_}
         scales = getattr(self, "layer_scales_", None)  # files of older versions lack them
-        if self.labels_ >= MANY and scales is not None:
+        if self.labels_ >= MANY_LABELS and scales is not None:
             penalties["layer_scales"] = scales
         return penalties
 
@@ -169,6 +169,16 @@ class OneHotLogistic(LinearModel):
         """What the columns stand for: some of "groups", "edges" (neighbours) and "features"."""
         kinds = {one.kind for one in self.columns_ if len(one.names)}
         return kinds | ({"features"} if self.scale_.size else set())
+
+    def columns_in_words(self) -> str:
+        """What the columns stand for, for a sentence."""
+        named = {"groups": "groups", "edges": "neighbours", "features": "features"}
+        seen = [word for kind, word in named.items() if kind in self.kinds_of_columns]
+        if not seen:
+            return "how frequent the classes are"
+        if seen == ["groups"]:
+            return "who belongs to which group"
+        return "each node's " + " and ".join([", ".join(seen[:-1]), seen[-1]] if seen[1:] else seen)
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         if self.scale_.size and given_columns(graph) != self.scale_.size:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gramme.graph import MultilayerGraph
 from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.logistic import (
-    MANY,
+    MANY_LABELS,
     Floats,
     LinearModel,
     chosen_strength,
@@ -19,13 +19,13 @@ from gramme.methods.linear.logistic import (
     importances,
     regression,
 )
-from gramme.methods.linear.walk_profile import STEPS, Matrix, SavedProfile, WalkProfile
+from gramme.methods.linear.walk_profile import WALK_STEPS, Matrix, SavedProfile, WalkProfile
 from gramme.methods.parameters import Rule, WholeNumber
 from gramme.methods.saved_fields import SavedField
 
 STRENGTHS = (100.0, 10.0, 1000.0, 1.0)
-CHUNK = 65_536  # nodes scored at once, which bounds the memory
-SAMPLE = 20_000  # nodes at most that tell how much the layers matter
+CHUNK_NODES = 65_536  # nodes scored at once, which bounds the memory
+IMPORTANCE_NODES = 20_000  # nodes at most that tell how much the layers matter
 
 
 class SpectralLogistic(LinearModel):
@@ -90,7 +90,7 @@ class SpectralLogistic(LinearModel):
         return self._scored(placed)
 
     def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
-        handed: dict[str, Any] = {"strength": self.C_} if self.labels_ >= MANY else {}
+        handed: dict[str, Any] = {"strength": self.C_} if self.labels_ >= MANY_LABELS else {}
         if graph is getattr(self, "graph_", None):  # eigenvectors need no labels
             handed |= {"profile": self.profile_, "placed": self.placed_}
         return handed
@@ -100,18 +100,22 @@ class SpectralLogistic(LinearModel):
 
     def _scored(self, placed: Matrix) -> NDArray[np.float32]:
         found = np.empty((len(placed), len(self.classes_)), dtype=np.float32)
-        for start in range(0, len(placed), CHUNK):
-            rows = self.profile_.table(placed[start : start + CHUNK])
-            found[start : start + CHUNK] = class_shares(rows, self.coefficients_, self.intercept_)
+        for start in range(0, len(placed), CHUNK_NODES):
+            rows = self.profile_.table(placed[start : start + CHUNK_NODES])
+            found[start : start + CHUNK_NODES] = class_shares(
+                rows, self.coefficients_, self.intercept_
+            )
         return found
 
     def _layer_scores(self, graph: MultilayerGraph, placed: Matrix) -> Iterator[Floats]:
         """Each layer's part of the scores of some nodes."""
-        some = np.linspace(0, graph.num_nodes - 1, min(SAMPLE, graph.num_nodes)).astype(np.int64)
+        some = np.linspace(0, graph.num_nodes - 1, min(IMPORTANCE_NODES, graph.num_nodes)).astype(
+            np.int64
+        )
         placed = placed[some]
         for heard, _ in self.profile_.messages(graph):
             rows = self.profile_.table(heard[some].astype(np.float32), placed)
             yield rows @ self.coefficients_
 
     def _check_loaded(self) -> None:
-        self._check_columns(self.profile_.values.size * len(STEPS))
+        self._check_columns(self.profile_.values.size * len(WALK_STEPS))

@@ -36,13 +36,13 @@ from gramme.methods.saving import Learned, MisfitError
 if TYPE_CHECKING:
     from gramme.methods.base import NodeClassifier
 
-STAY = 0.2  # share of the walk that stays where it is
-STEPS = (2, 4, 8, 16)
-SMALL = 400  # nodes, or groups, up to which all eigenvectors are computed at once
-LONG = 20_000  # rows of a table from which its few groups are looked at instead
-NOTHING = 1e-9  # what an eigenvalue must exceed to count as above 0
-TOLERANCE = 1e-4
-RESTARTS = 20  # of the Lanczos iteration at most; what has not settled by then is left out
+STAY_SHARE = 0.2  # share of the walk that stays where it is
+WALK_STEPS = (2, 4, 8, 16)
+DENSE_NODES = 400  # nodes, or groups, up to which all eigenvectors are computed at once
+LONG_TABLE_ROWS = 20_000  # rows of a table from which its few groups are looked at instead
+ZERO_EIGENVALUE = 1e-9  # what an eigenvalue must exceed to count as above 0
+LANCZOS_TOLERANCE = 1e-4
+LANCZOS_RESTARTS = 20  # of the Lanczos iteration at most; what has not settled by then is left out
 
 Floats = NDArray[np.float64]
 Matrix = NDArray[np.float32]
@@ -117,18 +117,18 @@ class WalkProfile:
         for heard, part in self.messages(graph):
             total += heard
             mass += part
-        total *= 1 - STAY
-        total += (STAY * mass)[:, None] * self._own(graph)
+        total *= 1 - STAY_SHARE
+        total += (STAY_SHARE * mass)[:, None] * self._own(graph)
         return total.astype(np.float32)
 
     def table(self, rows: Matrix, placed: Matrix | None = None) -> Matrix:
         """Rows for walks of every length side by side, each of length 1 (or by the lengths of other rows)."""
         blocks = []
-        for steps in STEPS:
+        for steps in WALK_STEPS:
             power = (self.values ** (steps - 1)).astype(np.float32)
             length = np.linalg.norm((rows if placed is None else placed) * power, axis=1)
             blocks.append(rows * (power / np.where(length > 0, length, 1)[:, None]))
-        table: Matrix = (np.concatenate(blocks, axis=1) / len(STEPS) ** 0.5).astype(np.float32)
+        table: Matrix = (np.concatenate(blocks, axis=1) / len(WALK_STEPS) ** 0.5).astype(np.float32)
         return table
 
     def _own(self, graph: MultilayerGraph) -> Floats:
@@ -230,23 +230,23 @@ def _leading(
     Those that a step takes to 0 or below are left out: they know nothing of the graph, or of its divisions.
     """
     nodes = first.size
-    if nodes > LONG and edges.nnz == 0 and members.shape[1] <= SMALL:
+    if nodes > LONG_TABLE_ROWS and edges.nnz == 0 and members.shape[1] <= DENSE_NODES:
         values, vectors = _from_groups(members, first)
-    elif nodes <= SMALL:
-        step = (edges + members @ members.T).toarray() - np.outer(first, first) / (1 - STAY)
+    elif nodes <= DENSE_NODES:
+        step = (edges + members @ members.T).toarray() - np.outer(first, first) / (1 - STAY_SHARE)
         values, vectors = np.linalg.eigh(step)
     else:
         values, vectors = _lanczos(edges, members, first, count)
     order = np.argsort(-values, kind="stable")[:count]
-    order = order[values[order] > NOTHING]
-    return STAY + (1 - STAY) * values[order], vectors[:, order]
+    order = order[values[order] > ZERO_EIGENVALUE]
+    return STAY_SHARE + (1 - STAY_SHARE) * values[order], vectors[:, order]
 
 
 def _from_groups(members: sp.csr_array, first: Floats) -> tuple[Floats, Floats]:
     """The same for a table of few groups and many rows, where M M' and M' M have the same eigenvalues above 0."""
     inside = members.T @ first
     values, sides = np.linalg.eigh((members.T @ members).toarray() - np.outer(inside, inside))
-    values, sides = values[values > NOTHING], sides[:, values > NOTHING]
+    values, sides = values[values > ZERO_EIGENVALUE], sides[:, values > ZERO_EIGENVALUE]
     vectors: Floats = members @ sides - np.outer(first, inside @ sides)
     return values, vectors / np.sqrt(values)
 
@@ -255,7 +255,7 @@ def _lanczos(
     edges: sp.csr_array, members: sp.csr_array, first: Floats, count: int
 ) -> tuple[Floats, Floats]:
     back = sp.csr_array(members.T)
-    out = first / (1 - STAY)  # so that nothing is left of it after staying, either
+    out = first / (1 - STAY_SHARE)  # so that nothing is left of it after staying, either
 
     def stepped(one: Floats) -> Floats:
         flat = one.reshape(-1)
@@ -268,7 +268,7 @@ def _lanczos(
     vectors: Any
     try:
         values, vectors = eigsh(
-            operator, count, which="LA", v0=start, tol=TOLERANCE, maxiter=RESTARTS
+            operator, count, which="LA", v0=start, tol=LANCZOS_TOLERANCE, maxiter=LANCZOS_RESTARTS
         )
     except ArpackNoConvergence as stopped:
         values, vectors = stopped.eigenvalues, stopped.eigenvectors

@@ -43,7 +43,7 @@ from gramme.methods.saved_fields import (
 )
 from gramme.methods.saving import Learned, MisfitError
 
-MOST_EDGES = 20_000_000
+MAX_PYG_EDGES = 20_000_000
 """Edges, both ways counted, that a graph may have: each one costs memory for every head and column."""
 
 
@@ -261,10 +261,10 @@ def _check_size(graph: MultilayerGraph, method: str) -> None:
     for name, layer in graph.layers.items():
         edges = layer.num_edges * (1 if layer.directed else 2)
         total += edges
-        if total > MOST_EDGES:
+        if total > MAX_PYG_EDGES:
             raise DataError(
                 f"the layer {name!r} has {edges:,} edges, both ways counted, and {method} must build every one: more "
-                f"than {MOST_EDGES:,} in all do not fit; gramme-fusion, gramme-sg and label-propagation do without"
+                f"than {MAX_PYG_EDGES:,} in all do not fit; gramme-fusion, gramme-sg and label-propagation do without"
             )
 
 

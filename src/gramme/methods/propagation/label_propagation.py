@@ -27,6 +27,7 @@ from gramme.methods.parameters import (
     WholeNumber,
     per_layer,
 )
+from gramme.methods.probability import class_prior
 from gramme.methods.propagation.series import Floats, NodeWalk, Walk, propagate, walk_of
 from gramme.methods.propagation.settings_choice import (
     ALPHAS,
@@ -36,7 +37,6 @@ from gramme.methods.propagation.settings_choice import (
     Plan,
     baseline,
     choose,
-    class_prior,
     probabilities,
     skill_weights,
     skills,

@@ -11,24 +11,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.methods.folds import stratified_folds
 from gramme.methods.labels import KnownLabels
+from gramme.methods.probability import class_prior, softmax
 from gramme.methods.propagation.series import Floats, Walk, propagate
 
 ALPHAS = (0.3, 0.1, 0.6, 0.9)
 POWERS = (0.0, 0.5, 1.0, 2.0, 4.0)
 SHARPNESS = (1.0, 2.0, 4.0, 8.0, 16.0)
-FEW = 200  # labels up to which ten folds are made, and five beyond
-PSEUDO = 3  # labelled neighbourhoods without gain that are added when a layer's skill is averaged
-EVEN = 0.05  # part of the weight that all layers share, as a node may be reached through the least of them only
-BATCH = 1 << 22  # numbers in a batch of columns, which bounds the memory
-LEAST = 1e-3  # probability below which a held-out label counts no worse
+MANY_FOLDS_LABELS = 200  # labels up to which ten folds are made, and five beyond
+PSEUDO_LABELS = (
+    3  # labelled neighbourhoods without gain that are added when a layer's skill is averaged
+)
+EVEN_SHARE = 0.05  # part of the weight that all layers share, as a node may be reached through the least of them only
+BATCH_NUMBERS = 1 << 22  # in a batch of columns, which bounds the memory
+LEAST_PROBABILITY = 1e-3  # below which a held-out label counts no worse
 
 
 class Candidate(NamedTuple):
@@ -52,12 +56,6 @@ class Plan:
     most: int
 
 
-def class_prior(counts: NDArray[Any]) -> Floats:
-    """Class frequencies, with one pseudo label spread evenly so that none is 0."""
-    prior: Floats = (counts + 1 / counts.shape[-1]) / (counts.sum(-1, keepdims=True) + 1)
-    return prior
-
-
 def probabilities(
     scores: Floats, prior: Floats, base: Floats, sharpness: float, labels: int
 ) -> Floats:
@@ -69,11 +67,7 @@ def probabilities(
     total = scores.sum(-1, keepdims=True)
     heard = np.where(total > 0, scores / np.where(total > 0, total, 1), prior)
     mixed = (labels * heard + prior) / (labels + 1)
-    logits = np.log(prior) + sharpness * (np.log(mixed) - np.log(base))
-    logits -= logits.max(-1, keepdims=True)
-    weights = np.exp(logits)
-    result: Floats = weights / weights.sum(-1, keepdims=True)
-    return result
+    return softmax(np.log(prior) + sharpness * (np.log(mixed) - np.log(base)))
 
 
 def baseline(prior: Floats, totals: Floats, class_mass: bool) -> Floats:
@@ -109,7 +103,7 @@ def skills(graph: MultilayerGraph, known: KnownLabels, kept: NDArray[np.bool_]) 
         expected = prior[:, known.codes].T
         gain = np.log((own + expected) / (heard + 1)) - np.log(expected)
         counted = tested.T & (heard > 0)
-        found[:, place] = (gain * counted).sum(0) / (counted.sum(0) + PSEUDO)
+        found[:, place] = (gain * counted).sum(0) / (counted.sum(0) + PSEUDO_LABELS)
     return np.maximum(found, 0)
 
 
@@ -118,19 +112,8 @@ def skill_weights(skill: Floats, power: float) -> Floats:
     best = skill.max(-1, keepdims=True)
     raised = np.where(best > 0, (skill / np.where(best > 0, best, 1)) ** power, 1.0)
     weights: Floats = raised / raised.sum(-1, keepdims=True)
-    mixed: Floats = (1 - EVEN) * weights + EVEN / skill.shape[-1]
+    mixed: Floats = (1 - EVEN_SHARE) * weights + EVEN_SHARE / skill.shape[-1]
     return mixed
-
-
-def split_folds(codes: NDArray[np.int64], folds: int | None, seed: int) -> NDArray[np.int64]:
-    """The fold of each label, with every class spread evenly over the folds."""
-    if folds is None:
-        folds = 10 if codes.size <= FEW else 5
-    order = np.random.default_rng(seed).permutation(codes.size)
-    order = order[np.argsort(codes[order], kind="stable")]
-    fold = np.empty(codes.size, dtype=np.int64)
-    fold[order] = np.arange(codes.size) % min(folds, codes.size)
-    return fold
 
 
 def choose(
@@ -152,7 +135,8 @@ def choose(
     tested = counts[known.codes] > 1
     if len(candidates) == 1 or not tested.any():
         return candidates[0]
-    fold = split_folds(known.codes, plan.folds, seed)
+    folds = plan.folds or (10 if known.codes.size <= MANY_FOLDS_LABELS else 5)
+    fold = stratified_folds(known.codes, folds, seed)
     kept = fold[None, :] != np.arange(fold.max() + 1)[:, None]
     loss = np.zeros(len(candidates))
     skill = skills(graph, known, kept) if given is None and max(plan.powers) > 0 else None
@@ -181,7 +165,7 @@ def _batches(
     """Pairs of fold and power that are propagated together, each with a column per class."""
     units = [(fold, power) for fold in range(kept.shape[0]) for power in plan.powers]
     rows = max(walk.nodes, known.nodes.size * len(plan.alphas))
-    size = max(1, BATCH // (rows * len(known.classes)))
+    size = max(1, BATCH_NUMBERS // (rows * len(known.classes)))
     for begin in range(0, len(units), size):
         yield units[begin : begin + size]
 
@@ -224,5 +208,5 @@ def _held_out_losses(
                     values[alpha, held, place], prior, base, sharpness, known.nodes.size
                 )
                 own = found[np.arange(found.shape[0]), known.codes[held]]
-                losses.append(-np.log(np.maximum(own, LEAST)))
+                losses.append(-np.log(np.maximum(own, LEAST_PROBABILITY)))
         yield np.array(losses)

@@ -4,7 +4,6 @@ import numpy as np
 from tests.methods.graphs import half_known, planted
 
 from gramme.methods import GrammeFusion, LabelPropagation, OneHotLogistic
-from gramme.methods.auto.out_of_fold import fit_out_of_fold
 from gramme.methods.labels import known_labels
 
 GRAPH = planted()
@@ -21,8 +20,8 @@ def test_labels_a_fold_leaves_out_do_not_reach_its_prediction():
     changed[node] = next(c for c in "abc" if c != Y[node])
     other = known_labels(GRAPH, changed)
     for kind, settings in ((GrammeFusion, {"ensemble": 1, "epochs": 10}), (LabelPropagation, {})):
-        first = fit_out_of_fold(kind(random_state=0, **settings), GRAPH, known, fold)
-        second = fit_out_of_fold(kind(random_state=0, **settings), GRAPH, other, fold)
+        first = kind(random_state=0, **settings).fit_with_folds(GRAPH, known, fold)
+        second = kind(random_state=0, **settings).fit_with_folds(GRAPH, other, fold)
         np.testing.assert_array_equal(first[place], second[place])
         assert (first != second).any(), "others do depend on it"
 
@@ -30,7 +29,7 @@ def test_labels_a_fold_leaves_out_do_not_reach_its_prediction():
 def test_a_fold_that_takes_the_last_label_of_a_class_leaves_it_no_chance():
     known = known_labels(GRAPH, {"n0": "a", "n1": "b", "n2": "b", "n3": "c", "n4": "c"})
     fold = np.array([0, 1, 0, 1, 1])
-    found = fit_out_of_fold(OneHotLogistic(random_state=0), GRAPH, known, fold)
+    found = OneHotLogistic(random_state=0).fit_with_folds(GRAPH, known, fold)
     assert found.shape == (5, 3)
     assert (found[fold == 0, 0] == 0).all()  # without the first fold nobody knows of class a
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-5)
@@ -38,5 +37,5 @@ def test_a_fold_that_takes_the_last_label_of_a_class_leaves_it_no_chance():
 
 def test_where_one_class_is_left_its_frequencies_are_given():
     known = known_labels(GRAPH, {"n0": "a", "n1": "b"})
-    found = fit_out_of_fold(LabelPropagation(random_state=0), GRAPH, known, np.array([0, 1]))
+    found = LabelPropagation(random_state=0).fit_with_folds(GRAPH, known, np.array([0, 1]))
     np.testing.assert_allclose(found, [[0.25, 0.75], [0.75, 0.25]])

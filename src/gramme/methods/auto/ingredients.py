@@ -1,0 +1,200 @@
+"""The ingredients of GrammeAuto: what each is, when it applies, what it is credited with, what it is called.
+
+An ingredient is one entry here. Naming, choosing, fitting, weighing, explaining, saving and loading all follow from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.methods.attention.gramme_fusion import GrammeFusion
+from gramme.methods.base import NodeClassifier
+from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic, numbers_needed
+from gramme.methods.linear.one_hot_logistic import OneHotLogistic
+from gramme.methods.linear.spectral_logistic import SpectralLogistic
+from gramme.methods.propagation.label_propagation import LabelPropagation
+
+CREDIT_LABELS = 0.25
+"""Labels an ingredient is credited with beforehand (see ``mixing``); chosen on training labels, docs/auto.md."""
+SPECTRAL_START_LABELS = 2.0
+"""Labels that the spectral model, which has least to learn, is credited with besides where there are few ..."""
+FEW_LABELS = (
+    10  # ... which is so many; beyond, the head start falls with the square of their number
+)
+
+WEIGHT_DECAY = 0.2
+"""Weight decay of the attention model, divided by the number of labels: the loss is a mean over them, so that what is
+believed of the weights beforehand counts the less the more labels there are."""
+
+MAX_ATTENTION_EDGES = 4_000_000
+"""Edges, memberships and nodes over all layers, beyond which the attention model would take hours of CPU time."""
+MAX_TABLE_NUMBERS = 200_000_000  # in an ingredient's table, beyond which it is not made
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What an ingredient is made from.
+
+    Attributes
+    ----------
+    settings : mapping of str to object
+        The parameters of the mixture.
+    names : tuple of str
+        All ingredients of this mixture.
+    labels : int
+        How many labels there are to learn from.
+    seed : int
+    """
+
+    settings: Mapping[str, Any]
+    names: tuple[str, ...]
+    labels: int
+    seed: int
+
+
+def _everywhere(graph: MultilayerGraph) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Ingredient:
+    """A method that takes part in the mixture of GrammeAuto.
+
+    Attributes
+    ----------
+    name : str
+        What the user and the model file call it.
+    estimator : type
+        The class of the method.
+    words : str, or callable from the fitted model to str
+        What it does, as the explanation of a mixture says it.
+    make : callable, optional
+        From a :class:`Recipe` to the method, not yet fitted; ``estimator(random_state=recipe.seed)`` where not given.
+    applies : callable
+        Whether it takes part on a graph when the user has not named the ingredients; always where not given.
+    warn : callable, optional
+        Where it does not apply and the user should know: from the graph to a sentence.
+    credit : callable
+        Labels' worth of belief in it before any evidence, from the number of labels; 0.25 where not given.
+    slow : bool
+        Whether it is fitted after the others, so that little is lost by an interrupt.
+    """
+
+    name: str
+    estimator: type[NodeClassifier]
+    words: str | Callable[[Any], str]
+    make: Callable[[Recipe], NodeClassifier] | None = None
+    applies: Callable[[MultilayerGraph], bool] = _everywhere
+    warn: Callable[[MultilayerGraph], str] | None = None
+    credit: Callable[[int], float] = lambda labels: CREDIT_LABELS
+    slow: bool = False
+
+    def made(self, recipe: Recipe) -> NodeClassifier:
+        """The method for a mixture."""
+        if self.make is not None:
+            return self.make(recipe)
+        kind: Any = self.estimator
+        model: NodeClassifier = kind(random_state=recipe.seed)
+        return model
+
+    def in_words(self, model: NodeClassifier) -> str:
+        """What the fitted method does."""
+        return self.words if isinstance(self.words, str) else self.words(model)
+
+
+INGREDIENTS: dict[str, Ingredient] = {}
+"""All ingredients by name."""
+
+
+def register_ingredient(ingredient: Ingredient) -> Ingredient:
+    """Make an ingredient known to GrammeAuto, by default and by its name."""
+    INGREDIENTS[ingredient.name] = ingredient
+    return ingredient
+
+
+# The ingredients
+
+
+def _groups(recipe: Recipe) -> NodeClassifier:
+    # where the neighbourhood model looks at the features, the groups alone are left to this one
+    return OneHotLogistic(
+        use_features="neighbourhood-logistic" not in recipe.names,
+        weigh_layers=True,
+        random_state=recipe.seed,
+    )
+
+
+def _groups_in_words(model: OneHotLogistic) -> str:
+    return f"a linear model of {model.columns_in_words()}"
+
+
+def _spectral_credit(labels: int) -> float:
+    return CREDIT_LABELS + SPECTRAL_START_LABELS * min(1.0, FEW_LABELS / labels) ** 2
+
+
+def _attention(recipe: Recipe) -> NodeClassifier:
+    shared = ("ensemble", "epochs", "features", "progress", "device")
+    return GrammeFusion(
+        weight_decay=WEIGHT_DECAY / recipe.labels,
+        random_state=recipe.seed,
+        **{name: recipe.settings[name] for name in shared},
+    )
+
+
+def attention_size(graph: MultilayerGraph) -> int:
+    """Edges, memberships and nodes over all layers, which the time of the attention model depends on."""
+    size = graph.num_nodes * graph.num_layers
+    for layer in graph.layers.values():
+        size += (
+            layer.num_memberships if isinstance(layer, MembershipLayer) else layer.to_scipy().nnz
+        )
+    return size
+
+
+def _attention_warning(graph: MultilayerGraph) -> str:
+    return (
+        f"the graph has {attention_size(graph):,} edges, memberships and nodes over all layers; the attention model "
+        "would take hours and is left out (name it among the ingredients to bring it back)"
+    )
+
+
+register_ingredient(
+    Ingredient(
+        "label-propagation",
+        LabelPropagation,
+        "known labels spreading to neighbours (label propagation)",
+    )
+)
+register_ingredient(Ingredient("one-hot-logistic", OneHotLogistic, _groups_in_words, make=_groups))
+register_ingredient(
+    Ingredient(
+        "spectral-logistic",
+        SpectralLogistic,
+        "a linear model of where walks through the network lead",
+        applies=lambda graph: graph.num_nodes * 2 * SpectralLogistic().dim <= MAX_TABLE_NUMBERS,
+        credit=_spectral_credit,
+    )
+)
+register_ingredient(
+    Ingredient(
+        "neighbourhood-logistic",
+        NeighbourhoodLogistic,
+        "a linear model of the features in each node's surroundings",
+        applies=lambda graph: 0 < numbers_needed(graph) <= MAX_TABLE_NUMBERS,
+        credit=lambda labels: 1.0,
+    )
+)
+register_ingredient(
+    Ingredient(
+        "gramme-fusion",
+        GrammeFusion,
+        "attention within each layer (GrAMME-Fusion)",
+        make=_attention,
+        applies=lambda graph: attention_size(graph) <= MAX_ATTENTION_EDGES,
+        warn=_attention_warning,
+        slow=True,
+    )
+)

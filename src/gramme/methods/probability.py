@@ -1,0 +1,31 @@
+"""Class probabilities from counts and scores, as every method needs them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def class_prior(counts: NDArray[Any]) -> Floats:
+    """Class frequencies, with one pseudo label spread evenly so that none is 0.
+
+    >>> class_prior(np.array([3, 0])).tolist()
+    [0.875, 0.125]
+    """
+    prior: Floats = (counts + 1 / counts.shape[-1]) / (counts.sum(-1, keepdims=True) + 1)
+    return prior
+
+
+def softmax(scores: Floats) -> Floats:
+    """The exponentials of scores, made to sum to 1 over the last axis; scores of any size do no harm.
+
+    >>> softmax(np.log([[1.0, 3.0]])).round(2).tolist()
+    [[0.25, 0.75]]
+    """
+    raised = np.exp(scores - scores.max(-1, keepdims=True))
+    shares: Floats = raised / raised.sum(-1, keepdims=True)
+    return shares
