@@ -36,7 +36,7 @@ def test_text_and_blank_ages_are_no_dead_end(office):
     np.testing.assert_array_equal(graph.features, [[31], [31], [44], [27]])
     said = "\n".join(report.notes)
     assert "'Age' is a feature, a number; 1 unknown ones take the median" in said
-    assert "'Gender' is a layer of 2 groups (--features Gender makes it features)" in said
+    assert "'Gender' is a layer of 2 groups (features=['Gender'] makes it features)" in said
     assert "'Town' is not used, its only value is 'Ulm'" in said
     assert "'Note' is not used, its values are all different" in said
     assert "1 label read as unknown: NA" in said
@@ -105,7 +105,7 @@ def ages(tmp_path):
 
 def test_labels_that_are_amounts_are_refused(ages):
     edges, labels = ages
-    with pytest.raises(DataError, match=r"60 different values on 200 nodes.*--label-bins 4"):
+    with pytest.raises(DataError, match=r"60 different values on 200 nodes.*label_bins=4"):
         read(edges, labels=labels)
     assert len(read(edges, labels=labels, label_kind="class").classes) == 60
     sizes = pd.Series(read(edges, labels=labels, label_bins=4).labels).value_counts()
@@ -122,7 +122,7 @@ def test_labels_that_are_amounts_are_refused(ages):
 def test_a_word_among_amounts_is_named(ages):
     edges, labels = ages
     labels.write_text(AGES.replace("n3,39", "n3,old"))
-    with pytest.raises(DataError, match=r"label 'old' of 'n3' is no number.*--missing old"):
+    with pytest.raises(DataError, match=r"label 'old' of 'n3' is no number.*missing=.'old'."):
         read(edges, labels=labels, label_bins=3)
 
 

@@ -8,6 +8,7 @@ import typer
 
 from gramme._terminal import never_fail_to_print
 from gramme._version import __version__
+from gramme._wording import on_command_line
 from gramme.cli.benchmark import benchmark
 from gramme.cli.console import complain
 from gramme.cli.datasets import app as datasets_app
@@ -54,7 +55,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; ends with exit code 2 after a mistake of the user's, 130 after Ctrl-C."""
     never_fail_to_print()
     try:
-        app(args=arguments, standalone_mode=True)
+        with on_command_line():
+            app(args=arguments, standalone_mode=True)
     except GrammeError as error:
         complain(str(error))
         sys.exit(2)

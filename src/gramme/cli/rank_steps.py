@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from gramme._terminal import escape
+from gramme.cli.again import command_line
 from gramme.cli.console import note, out
-from gramme.cli.fit_steps import command_line
 from gramme.cli.steps_bar import steps_bar
 from gramme.errors import DataError
 from gramme.graph import MembershipLayer, MultilayerGraph

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramme._wording import setting
 from gramme.errors import DataError
 from gramme.graph.number_groups import quantile_groups, stated_bins
 
@@ -65,9 +66,10 @@ def settled_labels(
     {'Ann': 'below 18', 'Bo': '[18, 65)', 'Cy': '65 and above'}
     """
     if kind is not None and kind not in KINDS:
-        raise DataError(f"label_kind must be 'class' or 'number' (--label-kind), not {kind!r}")
+        raise DataError(f"{setting('label_kind')} must be 'class' or 'number', not {kind!r}")
     if sum(one is not None for one in (kind, bins, edges)) > 1:
-        raise DataError("say one of label_kind, label_bins and label_edges (--label-kind, ...)")
+        names = [setting(name) for name in ("label_kind", "label_bins", "label_edges")]
+        raise DataError(f"say one of {names[0]}, {names[1]} and {names[2]}")
     if kind == "class":
         return dict(labels)
     if kind == "number" or bins is not None or edges is not None:
@@ -88,9 +90,9 @@ def too_many(count: int, total: int) -> str:
     """What to say of labels that are amounts."""
     return (
         f"the labels are numbers with {count:,} different values on {total:,} nodes, amounts rather than classes. "
-        "Cut them into classes with label_bins=4 (--label-bins 4: of about equal size) or label_edges=[20, 50, 80] "
-        "(--label-edges 20,50,80); label_kind='number' (--label-kind number) keeps numbers for a regression, "
-        "'class' makes each number a class"
+        f"Cut them into classes with {setting('label_bins', 4)}, of about equal size, or with "
+        f"{setting('label_edges')} where you say; {setting('label_kind', 'number')} keeps numbers for a regression, "
+        f"{setting('label_kind', 'class')} makes each number a class"
     )
 
 
@@ -103,7 +105,7 @@ def _as_numbers(labels: Mapping[str, Any]) -> NDArray[np.float64]:
             numbers[place] = np.nan
         if not np.isfinite(numbers[place]):
             raise DataError(
-                f"the label {label!r} of {node!r} is no number; if it means 'not known', add missing=[{label!r}] "
-                f"(--missing {label})"
+                f"the label {label!r} of {node!r} is no number; if it means 'not known', add "
+                f"{setting('missing', [label])}"
             )
     return numbers

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._wording import setting
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.number_labels import settled_labels
@@ -165,7 +166,9 @@ def _node_facts(parsed: Parsed, options: ReadOptions, met: list[str]) -> NodeFac
         found.features = facts.features
     found.groups = {**facts.groups, **found.groups}
     if found.labels is None:
-        raise FileFormatError("the table has no column 'label'; label=... names another", file=path)
+        raise FileFormatError(
+            f"the table has no column 'label'; {setting('label')} names another", file=path
+        )
     return found
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from gramme._wording import setting
 from gramme.errors import DataError
 
 #: The text of a file, its bytes, a function that writes it, or None for a file that must not stay.
@@ -21,7 +22,7 @@ def write_files(files: Mapping[Path, Content], *, overwrite: bool = True) -> Non
         for path in files:
             if path.exists():
                 raise DataError(
-                    f"{path} exists already; choose another name, or overwrite it (--overwrite, overwrite=True)"
+                    f"{path} exists already; choose another name, or say {setting('overwrite', True)}"
                 )
     finished: list[tuple[Path, Path]] = []
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gramme._wording import setting
 from gramme.errors import DataError, FileFormatError, did_you_mean
 from gramme.io.delimited import cells, separator_of
 from gramme.io.source import decode, numbered_lines, read_bytes
@@ -94,7 +95,7 @@ class AttributeTable:
                     matrix[row, place] = parse_number(text.strip())
                 except ValueError as error:
                     raise FileFormatError(
-                        f"the feature {column!r}: {error} (features=[...] chooses the columns)",
+                        f"the feature {column!r}: {error} ({setting('features')} chooses the columns)",
                         file=self.path,
                         line=self.lines[row],
                     ) from None

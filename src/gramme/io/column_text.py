@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._wording import setting
 from gramme.io.dates import read_dates
 from gramme.io.notes import tell
 
@@ -132,16 +133,11 @@ def _tell_of_odd_cells(
         share = counts[filled & number].sum() / total
     odd = [cells[place] for place in np.flatnonzero(filled & ~number).tolist()]
     if MOSTLY <= share < 1 and len(odd) <= _MOST_ODD_CELLS:
-        listed = " ".join(f"--missing {_quoted(cell)}" for cell in odd)
         tell(
             f"{int(100 * share)} % of {name!r} are numbers, so its values are taken for categories; "
-            f"if the others mean 'not known', add {listed}",
+            f"if the others mean 'not known', add {setting('missing', odd)}",
             doubt=True,
         )
-
-
-def _quoted(cell: str) -> str:
-    return f'"{cell}"' if re.search(r"[^\w.-]", cell) else cell
 
 
 def _tell_of_spaces(raw: Sequence[str], gaps: NDArray[np.bool_], name: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._wording import setting
 from gramme.errors import DataError, FileFormatError, did_you_mean
 from gramme.graph import MembershipLayer
 from gramme.graph.from_table import says_nothing
@@ -118,7 +119,7 @@ def _as_features(table: AttributeTable, name: str, series: pd.Series) -> NDArray
     if len(found) > MOST_FEATURE_CATEGORIES:
         raise FileFormatError(
             f"the feature {name!r} has {len(found)} different values, too many for a feature each; "
-            f"layers_from=[{name!r}] (--layers-from) makes a layer of them",
+            f"{setting('layers_from', [name])} makes a layer of them",
             file=table.path,
         )
     tell(f"{table.path.name}: {name!r} is {len(found)} features, one per value")
@@ -133,7 +134,7 @@ def _as_groups(table: AttributeTable, name: str, series: pd.Series, nodes: Seque
     gaps = f"; {absent} unknown ones are in none" if absent else ""
     tell(
         f"{table.path.name}: {name!r} is a layer of {len(names)} groups{gaps} "
-        f"(--features {name} makes it features)"
+        f"({setting('features', [name])} makes it features)"
     )
     return Groups(
         [nodes[row] for row in layer.node.tolist()],

@@ -28,6 +28,7 @@ from datetime import datetime
 from pathlib import Path
 
 from gramme._locks import LOCKS, is_abandoned, lock, unlock
+from gramme._wording import setting
 from gramme.errors import DataError, GrammeWarning
 
 MARKER = "run.json"
@@ -93,7 +94,9 @@ def check_name(target: Path) -> None:
 
 def exists_already(target: Path) -> DataError:
     """The error for a result that may not be replaced."""
-    return DataError(f"{target} exists already; name another folder or say --overwrite")
+    return DataError(
+        f"{target} exists already; name another folder or say {setting('overwrite', True)}"
+    )
 
 
 def cannot_write(target: Path, error: OSError) -> DataError:

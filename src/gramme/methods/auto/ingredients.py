@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gramme._wording import setting
 from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.methods.attention.gramme_fusion import GrammeFusion
 from gramme.methods.base import NodeClassifier
@@ -157,7 +158,7 @@ def attention_size(graph: MultilayerGraph) -> int:
 def _attention_warning(graph: MultilayerGraph) -> str:
     return (
         f"the graph has {attention_size(graph):,} edges, memberships and nodes over all layers; the attention model "
-        "would take hours and is left out (name it among the ingredients to bring it back)"
+        f"would take hours and is left out (name it among {setting('ingredients', of_method=True)} to bring it back)"
     )
 
 

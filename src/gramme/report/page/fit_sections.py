@@ -9,7 +9,7 @@ from gramme.report.page.charts import Series, bar, chart, legend
 from gramme.report.page.fit_accuracy import accuracy_section, doubts_told, headline
 from gramme.report.page.fit_settings import settings_section
 from gramme.report.page.frame import frame
-from gramme.report.page.html import escape, name, shorten
+from gramme.report.page.html import escape, name, shorten, soft_name
 
 _SHOWN_LAYERS = 20
 
@@ -84,7 +84,7 @@ def _bars(layers: dict[str, list[Any]], members: int | None) -> str:
     )
     longest = max((row[1] or 0) + (row[2] or 0) for row in rows) or 1.0
     lines = [
-        f'<tr><th scope="row">{name(layer, 60)}</th><td class="wide">'
+        f'<tr><th scope="row">{soft_name(layer, 60)}</th><td class="wide">'
         f"{bar((share or 0) / longest, None if not wide else wide / longest)}</td>"
         f'<td class="number">{share or 0:.1%}'
         + (f' <span class="faint">± {wide:.1%}</span>' if wide is not None else "")

@@ -64,6 +64,17 @@ def name(value: Any, longest: int = 200) -> str:
     return f"<bdi>{escape(shorten(value, longest))}</bdi>"
 
 
+def soft_name(value: Any, longest: int = 200) -> str:
+    """A name that may be broken after its own marks, so that a narrow column need not break it within a word.
+
+    >>> soft_name("right_distance")
+    '<bdi>right_<wbr>distance</bdi>'
+    """
+    text = _UNFIT.sub("\ufffd", shorten(value, longest))
+    parts = [part for part in re.split(r"(?<=[_./:-])(?=\w)", text) if part]
+    return f"<bdi>{'<wbr>'.join(html.escape(part, quote=True) for part in parts)}</bdi>"
+
+
 def shorten(value: Any, longest: int) -> str:
     """Text of at most so many characters, with an ellipsis where some are left out.
 
