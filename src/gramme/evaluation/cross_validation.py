@@ -117,7 +117,9 @@ def _note(folds: int, tested: int, single: list[Any]) -> str:
     )
     if tested < folds:
         which = "one of them was" if tested == 1 else f"{tested} of them were"
-        note += f"; since the data are large, only {which} tested ({setting('folds', folds)} tests all)"
+        note += (
+            f"; since the data are large, only {which} tested ({setting('folds', folds)} tests all)"
+        )
     if single:
         names = ", ".join(repr(label) for label in single[:5]) + (
             ", ..." if len(single) > 5 else ""
