@@ -6,6 +6,7 @@ import contextlib
 import platform
 import sqlite3
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
@@ -18,6 +19,7 @@ import pandas as pd
 
 from gramme._version import __version__
 from gramme.errors import DataError
+from gramme.evaluation.ledger_rows import sound_rows
 from gramme.evaluation.one_run import RunResult, RunSpec
 
 PROTOCOL = 1
@@ -96,8 +98,21 @@ class Ledger:
             raise DataError(f"{self.path}: there is no such file; gramme benchmark writes it")
         if create and not self.path.absolute().parent.is_dir():
             raise DataError(f"there is no folder {self.path.parent} to write {self.path.name} into")
-        try:
+        with self._errors_in_words():
             self._connection = self._opened(create)
+
+    @contextlib.contextmanager
+    def _errors_in_words(self) -> Iterator[None]:
+        """Tell what is wrong with the file, and what is not lost."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "full" not in str(error) and "I/O" not in str(error):
+                raise DataError(f"{self.path} cannot be used: {error}") from error
+            raise DataError(
+                f"{self.path} cannot be written: {error}. What was recorded before is safe; make room and give the "
+                "same command again, and it goes on from there"
+            ) from error
         except sqlite3.DatabaseError as error:
             raise DataError(
                 f"{self.path} cannot be used as a file of results of gramme benchmark ({error})"
@@ -162,11 +177,12 @@ class Ledger:
 
     def done(self) -> set[tuple[Any, ...]]:
         """The keys of all runs that are done, as :attr:`RunSpec.key`; failed ones are not among them."""
-        rows = self._connection.execute(
-            f"SELECT {', '.join(KEY[:-1])} FROM runs WHERE status = 'done' AND protocol = ?",
-            (PROTOCOL,),
-        )
-        return set(rows)
+        with self._errors_in_words():
+            rows = self._connection.execute(
+                f"SELECT {', '.join(KEY[:-1])} FROM runs WHERE status = 'done' AND protocol = ?",
+                (PROTOCOL,),
+            )
+            return set(rows)
 
     def record(self, result: RunResult, *, replace: bool = False) -> None:
         """Write a run down; one that is done already stays as it is, unless it shall be replaced."""
@@ -175,7 +191,7 @@ class Ledger:
         marks = ", ".join("?" for _ in row)
         changes = ", ".join(f"{name} = excluded.{name}" for name in row if name not in KEY)
         which = "" if replace else " WHERE runs.status = 'failed'"
-        with _transaction(self._connection):
+        with self._errors_in_words(), _transaction(self._connection):
             self._connection.execute(
                 f"INSERT INTO runs ({names}) VALUES ({marks}) "
                 f"ON CONFLICT ({', '.join(KEY)}) DO UPDATE SET {changes}{which}",
@@ -183,18 +199,22 @@ class Ledger:
             )
 
     def runs(self) -> pd.DataFrame:
-        """All runs of this protocol, one row each, in an order that does not depend on when they were done."""
-        cursor = self._connection.execute(
-            f"SELECT {', '.join(COLUMNS)} FROM runs WHERE protocol = ? ORDER BY {', '.join(KEY)}",
-            (PROTOCOL,),
-        )
-        table = pd.DataFrame(cursor.fetchall(), columns=list(COLUMNS))
+        """All runs of this protocol, one row each, in an order that does not depend on when they were done.
+
+        A row that gramme cannot have written is left out with a warning that names it.
+        """
+        with self._errors_in_words():
+            rows = self._connection.execute(
+                f"SELECT id, {', '.join(COLUMNS)} FROM runs WHERE protocol = ? ORDER BY {', '.join(KEY)}",
+                (PROTOCOL,),
+            ).fetchall()
+        table = pd.DataFrame(sound_rows(rows, COLUMNS, self.path), columns=list(COLUMNS))
         numbers = [name for name, kind in COLUMNS.items() if kind == "REAL"]
         return table.astype(dict.fromkeys(numbers, float))
 
     def note_command(self, command: str) -> None:
         """Note a command whose runs are in this file."""
-        with _transaction(self._connection):
+        with self._errors_in_words(), _transaction(self._connection):
             self._connection.execute(
                 "INSERT INTO commands VALUES (?, ?) ON CONFLICT DO NOTHING", (command, _now())
             )
