@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
+from gramme._memory import free_bytes, kibibytes
 from gramme.errors import DataError
 
 # torch has no error class of its own for either
@@ -46,23 +46,17 @@ def _limited(most: int | None) -> Iterator[None]:
 
         if torch.cuda.is_available():  # its driver reserves addresses far beyond the memory it uses
             raise OSError
-        used = _kibibytes("/proc/self/status", "VmData")
-        free = _kibibytes("/proc/meminfo", "MemAvailable") + _kibibytes("/proc/meminfo", "SwapFree")
+        used, free = 1024 * kibibytes("self/status", "VmData"), free_bytes()
+        if free is None:
+            raise OSError
         before, hard = resource.getrlimit(resource.RLIMIT_DATA)
     except (ImportError, OSError, ValueError):
         yield
         return
-    wanted = used * 1024 + (free * 1024 if most is None else most)
+    wanted = used + (free if most is None else most)
     bounds = [one for one in (before, hard, wanted) if one != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (before, hard))
-
-
-def _kibibytes(path: str, name: str) -> int:
-    for line in Path(path).read_text().splitlines():
-        if line.startswith(f"{name}:"):
-            return int(line.split()[1])
-    raise ValueError(f"no {name} in {path}")

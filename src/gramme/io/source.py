@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from gramme._memory import free_bytes
 from gramme.errors import DataError, FileFormatError
 from gramme.io.notes import tell
 
@@ -37,6 +38,12 @@ def checked_file(path: str | os.PathLike[str], what: str = "file") -> Path:
 def read_bytes(path: str | os.PathLike[str], what: str = "file") -> bytes:
     """The whole file; an empty one is an error."""
     name = checked_file(path, what)
+    size, free = name.stat().st_size, free_bytes()
+    if free is not None and size > free:
+        raise DataError(
+            f"the {what} {name} has {size / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB of memory are free; split it, or "
+            "use a machine with more memory"
+        )
     try:
         data = name.read_bytes()
     except OSError as error:
