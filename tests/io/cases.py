@@ -89,13 +89,11 @@ def time_limit(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-class FormatCase:
-    """Derive from it and set `format`; override what the format needs."""
+class ReadCase:
+    """What every format must pass, read-only ones too: derive from it and set `format` and `examples`."""
 
     format: ClassVar[str]
-    #: What the format holds without a warning, as options of `multilayer_graphs`.
-    holds: ClassVar[dict[str, Any]] = {}
-    #: Further valid files to mutate, by file name; the first is the one to read.
+    #: Valid files to mutate, by file name; the first is the one to read.
     examples: ClassVar[list[dict[str, bytes]]] = []
     #: Words that mean something to the parser.
     words: ClassVar[list[bytes]] = []
@@ -103,6 +101,71 @@ class FormatCase:
     @property
     def file_name(self) -> str:
         return "g" + FORMATS[self.format].endings[0]
+
+    # Arbitrary bytes
+
+    def valid_files(self) -> list[dict[str, bytes]]:
+        found = list(self.examples)
+        if FORMATS[self.format].write is None:
+            return found
+        with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            folder = Path(name)
+            write(sample_graph(), folder / self.file_name, format=self.format)
+            main = folder / self.file_name
+            files = [main, *(file for file in sorted(folder.iterdir()) if file != main)]
+            found.append({file.name: file.read_bytes() for file in files})
+        return found
+
+    def check_inputs(self, count: int, seed: int) -> None:
+        randomness = random.Random(seed)
+        valid = self.valid_files()
+        graphs = 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for _ in range(count):
+                files = dict(randomness.choice(valid))
+                victim = randomness.choice(list(files))
+                if randomness.random() < 0.25:
+                    victim = next(iter(files))
+                    files = {victim: random_bytes(randomness, self.words)}
+                else:
+                    files[victim] = mutated(randomness, files[victim], self.words)
+                graphs += self.accepts(files)
+        assert 0 < graphs < count
+
+    def accepts(self, files: dict[str, bytes]) -> bool:
+        """Whether the files make a graph; anything but a GrammeError is a failure."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for file, data in files.items():
+                (folder / file).write_bytes(data)
+            try:
+                with time_limit(SECONDS_PER_INPUT):
+                    graph, report = inspect(folder / next(iter(files)), format=self.format)
+            except GrammeError:
+                return False
+            except BaseException:
+                print({file: data[:2000] for file, data in files.items()})  # noqa: T201
+                raise
+            assert isinstance(graph, MultilayerGraph)
+            assert report.rows >= 0
+            repr(graph)
+            return True
+
+    def test_arbitrary_bytes_end_in_a_graph_or_an_error(self):
+        self.check_inputs(500, seed=0)
+
+    @pytest.mark.slow
+    def test_many_arbitrary_bytes_end_in_a_graph_or_an_error(self):
+        self.check_inputs(sample(20_000), seed=1)
+
+
+class FormatCase(ReadCase):
+    """What a format that is written must pass as well; override what it needs."""
+
+    #: What the format holds without a warning, as options of `multilayer_graphs`.
+    holds: ClassVar[dict[str, Any]] = {}
 
     def expected(self, graph: MultilayerGraph) -> MultilayerGraph:
         """The graph as it comes back; by default the same."""
@@ -255,62 +318,6 @@ class FormatCase:
         else:
             with pytest.raises(DataError, match=r"imply 3 edges.*'csv', 'parquet' and 'npz'"):
                 self.back(graph, tmp_path)
-
-    # Arbitrary bytes
-
-    def valid_files(self) -> list[dict[str, bytes]]:
-        found = list(self.examples)
-        with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            folder = Path(name)
-            write(sample_graph(), folder / self.file_name, format=self.format)
-            main = folder / self.file_name
-            files = [main, *(file for file in sorted(folder.iterdir()) if file != main)]
-            found.append({file.name: file.read_bytes() for file in files})
-        return found
-
-    def check_inputs(self, count: int, seed: int) -> None:
-        randomness = random.Random(seed)
-        valid = self.valid_files()
-        graphs = 0
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for _ in range(count):
-                files = dict(randomness.choice(valid))
-                victim = randomness.choice(list(files))
-                if randomness.random() < 0.25:
-                    victim = next(iter(files))
-                    files = {victim: random_bytes(randomness, self.words)}
-                else:
-                    files[victim] = mutated(randomness, files[victim], self.words)
-                graphs += self.accepts(files)
-        assert 0 < graphs < count
-
-    def accepts(self, files: dict[str, bytes]) -> bool:
-        """Whether the files make a graph; anything but a GrammeError is a failure."""
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            for file, data in files.items():
-                (folder / file).write_bytes(data)
-            try:
-                with time_limit(SECONDS_PER_INPUT):
-                    graph, report = inspect(folder / next(iter(files)), format=self.format)
-            except GrammeError:
-                return False
-            except BaseException:
-                print({file: data[:2000] for file, data in files.items()})  # noqa: T201
-                raise
-            assert isinstance(graph, MultilayerGraph)
-            assert report.rows >= 0
-            repr(graph)
-            return True
-
-    def test_arbitrary_bytes_end_in_a_graph_or_an_error(self):
-        self.check_inputs(500, seed=0)
-
-    @pytest.mark.slow
-    def test_many_arbitrary_bytes_end_in_a_graph_or_an_error(self):
-        self.check_inputs(sample(20_000), seed=1)
 
 
 COMMON_WORDS = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import tests.io.formats
-from tests.io.cases import FormatCase
+from tests.io.cases import FormatCase, ReadCase
 
 from gramme.errors import DataError
 from gramme.io import FORMATS, find_format
@@ -15,7 +15,10 @@ from gramme.io import FORMATS, find_format
 def test_every_format_has_a_test_case():
     for module in pkgutil.iter_modules(tests.io.formats.__path__):
         importlib.import_module(f"tests.io.formats.{module.name}")
-    assert {case.format for case in FormatCase.__subclasses__()} == set(FORMATS)
+    written = {case.format for case in FormatCase.__subclasses__()}
+    read = {case.format for case in ReadCase.__subclasses__() if case is not FormatCase}
+    assert written == {name for name, each in FORMATS.items() if each.write is not None}
+    assert read == set(FORMATS) - written
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,9 @@ class Reading:
     source_format: Annotated[
         str | None, _option("--from", help="Format of the file where its name does not tell.")
     ] = None
+    no_header: Annotated[
+        bool, _option("--no-header", help="The first line of a list of edges is an edge already.")
+    ] = False
     directed: Annotated[
         bool | None,
         _option(
@@ -159,6 +162,7 @@ class Reading:
             "labels": self.labels,
             "labels_format": self.labels_format,
             "label": self.label,
+            "header": False if self.no_header else None,
             "directed": self.directed,
             "encoding": self.encoding,
             "missing": tuple(self.marks()),

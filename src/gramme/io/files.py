@@ -15,13 +15,14 @@ from gramme.io.assemble import assemble
 from gramme.io.atomic import write_files
 from gramme.io.notes import gathered
 from gramme.io.parsed import LabelsForm, Parsed, ReadOptions
-from gramme.io.registry import find_format
+from gramme.io.registry import FORMATS, find_format
 from gramme.io.report import ReadReport
+from gramme.io.several import Source, joined, parsed_graph, several_files
 from gramme.io.source import AUTO, checked_file
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: Source,
     *,
     format: str | None = None,
     labels: Any = None,
@@ -35,6 +36,7 @@ def read(
     label_bins: int | None = None,
     label_edges: Sequence[float] | None = None,
     label_kind: Literal["class", "number"] | None = None,
+    header: bool | None = None,
     directed: bool | None = None,
     encoding: str = AUTO,
     mmap: bool = False,
@@ -49,8 +51,9 @@ def read(
 
     Parameters
     ----------
-    path : path
-        The file; labels, layer names and the like in files beside it are found by their names.
+    path : path, sequence of paths, or mapping of layer name to path
+        The file; labels, layer names and the like in files beside it are found by their names. Several files, a folder
+        or a pattern like ``"relations/*.csv"`` make one graph with a layer per file, named after it, in any formats.
     format : str, optional
         Name of the format (:data:`gramme.io.FORMATS`) where the file's name does not tell it.
     labels : path, sequence or mapping, optional
@@ -78,6 +81,8 @@ def read(
     label_kind : {"class", "number"}, optional
         What labels are that look like amounts: without this, more than 20 different numbers are refused unless they
         count 0, 1, 2, ...
+    header : bool, optional
+        False for a list of edges whose first line is an edge already.
     directed : bool, optional
         Whether edges have a direction, whatever the file says. Where not given, as the file says, else undirected.
     encoding : str, default="auto"
@@ -111,6 +116,7 @@ def read(
         label_bins=label_bins,
         label_edges=label_edges,
         label_kind=label_kind,
+        header=header,
         directed=directed,
         encoding=encoding,
         mmap=mmap,
@@ -123,19 +129,52 @@ def read(
 
 
 def inspect(
-    path: str | os.PathLike[str], *, format: str | None = None, **options: Any
+    path: Source, *, format: str | None = None, **options: Any
 ) -> tuple[MultilayerGraph, ReadReport]:
     """The graph of :func:`read`, and an account of what was met in the files."""
     chosen = ReadOptions(**options)
     if chosen.labels_format not in (None, "list", "pairs"):
         raise DataError(f"labels_format must be 'list' or 'pairs', not {chosen.labels_format!r}")
-    name = checked_file(path)
-    kind = find_format(name, format)
     with gathered() as notes:
-        found = kind.read(name, chosen)
-        graph, report = assemble(found, chosen, kind.name) if isinstance(found, Parsed) else found
+        files = several_files(path, chosen)
+        if files is None:
+            assert isinstance(path, (str, os.PathLike))
+            graph, report = _one(path, format, chosen)
+        else:
+            graph, report = _several(files, format, chosen)
     told = dict.fromkeys((*report.notes, *notes.all))
     return graph, replace(report, notes=tuple(told), doubts=tuple(notes.doubts))
+
+
+def _one(
+    path: str | os.PathLike[str], format: str | None, options: ReadOptions
+) -> tuple[MultilayerGraph, ReadReport]:
+    name = checked_file(path)
+    kind = find_format(name, format)
+    found = kind.read(name, options)
+    return assemble(found, options, kind.name) if isinstance(found, Parsed) else found
+
+
+def _several(
+    files: dict[str, Path], format: str | None, options: ReadOptions
+) -> tuple[MultilayerGraph, ReadReport]:
+    """One graph of several files; what is said of nodes and labels goes for all of them together."""
+    alone = replace(options, labels=None, nodes=None)
+    parts, kinds = {}, []
+    for layer, path in files.items():
+        name = checked_file(path)
+        kind = find_format(name, format)
+        found = kind.read(name, alone)
+        parts[layer] = found if isinstance(found, Parsed) else parsed_graph(found[0], name)
+        kinds.append(kind.name)
+    graph, report = assemble(joined(parts), options, ", ".join(dict.fromkeys(kinds)))
+    return graph.replace(name=_common_name(list(files.values()))), report
+
+
+def _common_name(paths: list[Path]) -> str | None:
+    """What to call a graph of several files: like their folder."""
+    folders = {path.resolve().parent for path in paths}
+    return folders.pop().name or None if len(folders) == 1 else None
 
 
 def write(
@@ -161,4 +200,7 @@ def write(
     """
     name = Path(path)
     kind = find_format(name, format)
+    if kind.write is None:
+        able = ", ".join(each.name for each in FORMATS.values() if each.write is not None)
+        raise DataError(f"the format {kind.name!r} is only read; formats to write: {able}")
     write_files(kind.write(graph, name), overwrite=overwrite)

@@ -31,6 +31,7 @@ from gramme.io.attributes import (
 )
 from gramme.io.delimited import cells, separator_of
 from gramme.io.formats.parquet import parquet_attributes
+from gramme.io.headers import plain_word
 from gramme.io.names import is_whole
 from gramme.io.node_columns import node_columns
 from gramme.io.notes import tell
@@ -38,7 +39,20 @@ from gramme.io.parsed import Groups, LabelsForm, ReadOptions
 from gramme.io.source import AUTO, checked_file, decode, numbered_lines, read_bytes
 from gramme.io.tokens import fields
 
-_HEADS = {"node", "nodeid", "node_id", "id", "name"}
+_HEADS = {
+    "node",
+    "nodeid",
+    "id",
+    "name",
+    "person",
+    "personid",
+    "actor",
+    "ego",
+    "vertex",
+    "knoten",
+    "nom",
+    "nombre",
+}
 
 
 @dataclass
@@ -117,7 +131,7 @@ def _table(
     if len(header) < 2 or header[0] in known:
         return None
     asked = [options.id, options.label]
-    if header[0].lower() in _HEADS or any(name in header for name in asked if name is not None):
+    if plain_word(header[0]) in _HEADS or any(name in header for name in asked if name is not None):
         return parse_attributes(text, path, separator)
     if len(header) < 3 or separator == " " or len(set(header)) < len(header):
         return None
@@ -144,7 +158,7 @@ def _from_table(
     known = set(nodes)
     id_column = options.id
     if id_column is None:
-        usual = table.header[0].lower() in _HEADS
+        usual = plain_word(table.header[0]) in _HEADS
         id_column = table.header[0] if usual else _node_column(table, known) or table.header[0]
     listed = table.names(id_column)
     column = options.label

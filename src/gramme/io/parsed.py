@@ -38,6 +38,7 @@ class ReadOptions:
     label_bins: int | None = None
     label_edges: Sequence[float] | None = None
     label_kind: str | None = None
+    header: bool | None = None
 
     @property
     def marks(self) -> frozenset[str]:

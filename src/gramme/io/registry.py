@@ -13,6 +13,7 @@ from gramme.io.formats import (
     authors,
     csv_tables,
     graphml,
+    matrix,
     mpx,
     multiplex,
     muxviz,
@@ -39,7 +40,7 @@ class Format:
     read : callable
         From the path and the options to what the files hold.
     write : callable
-        From the graph and the path to the contents of all files.
+        From the graph and the path to the contents of all files; None where the format is only read.
     description, cannot : str
         What it is, and what of a graph it cannot hold; one line each.
     """
@@ -47,11 +48,12 @@ class Format:
     name: str
     endings: tuple[str, ...]
     read: Callable[[Path, ReadOptions], Reading]
-    write: Callable[[MultilayerGraph, Path], Mapping[Path, Content]]
+    write: Callable[[MultilayerGraph, Path], Mapping[Path, Content]] | None
     description: str
     cannot: str
 
 
+READ_ONLY = "it is only read"
 _ALL = (
     Format(
         authors.NAME,
@@ -132,6 +134,14 @@ _ALL = (
         graphml.write,
         "GraphML with an edge attribute 'layer' (needs gramme[networkx])",
         "groups, absent nodes, control characters in names",
+    ),
+    Format(
+        matrix.NAME,
+        (".matrix",),
+        matrix.read,
+        None,
+        "one adjacency or incidence matrix, with or without names",
+        READ_ONLY,
     ),
     Format(
         npz.NAME,

@@ -142,7 +142,11 @@ def test_errors_name_file_and_line(tmp_path, text, message):
     ("name", "text", "message"),
     [
         ("nodes", "node,label\na,1\na,2\n", "nodes.csv, line 3: 'a' stands here again"),
-        ("nodes", "node,x\na,1\nb,z\n", "nodes.csv, line 3: the feature 'x': 'z' is no number"),
+        (
+            "nodes",
+            "node,feature_1\na,1\nb,z\n",
+            "nodes.csv, line 3: the feature 'feature_1': 'z' is no number",
+        ),
         ("groups", "layer,node,group\nl,a,g\n", "both edges and groups"),
         ("groups", "layer,node,group\nr,a,\n", "groups.csv, line 2: the column 'group' is empty"),
         ("groups", "layer,node\nr,a\n", "no column 'group'"),

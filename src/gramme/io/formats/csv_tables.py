@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import codecs
 import math
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from gramme.errors import FileFormatError, GrammeWarning, did_you_mean
+from gramme.errors import FileFormatError
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.attributes import read_attributes
-from gramme.io.delimited import cells, format_row, quote_cell
+from gramme.io.delimited import cells, format_row, quote_cell, separator_of
 from gramme.io.edge_rows import fast_rows
+from gramme.io.edge_table import no_edges, parse_edges, without_header
+from gramme.io.headers import edge_header
+from gramme.io.matrix_rows import find_matrix, matrix_layer
 from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.rows import EdgeRows, RowCollector
 from gramme.io.source import decode, read_bytes
 from gramme.io.tables import COMPANIONS, Table, companion, take_tables, to_tables
 from gramme.io.weights import format_number
@@ -27,15 +28,14 @@ def reader(separator: str) -> Callable[[Path, ReadOptions], Parsed]:
     """How to read a graph whose tables use this separator."""
 
     def read(path: Path, options: ReadOptions) -> Parsed:
-        rows = _read_rows(path, separator, options.encoding)
-        parsed = Parsed([path], rows)
+        parsed, mark = _read_rows(path, separator, options)
         tables = {}
         for name in COMPANIONS:
             place = companion(path, name)
             if name == "nodes" and options.nodes is not None:
                 continue
             if place.is_file():
-                tables[name] = read_attributes(place, options.encoding, separator)
+                tables[name] = read_attributes(place, options.encoding, mark)
         take_tables(parsed, tables, options)
         return parsed
 
@@ -71,19 +71,44 @@ def _text(table: Table, separator: str) -> str:
     return format_row(table.header, separator) + "".join(line + "\n" for line in lines)
 
 
-def _read_rows(path: Path, separator: str, encoding: str) -> EdgeRows:
+def _read_rows(path: Path, usual: str, options: ReadOptions) -> tuple[Parsed, str]:
+    """The edges, and the separator that was found."""
     data = read_bytes(path)
     body = data.removeprefix(codecs.BOM_UTF8)
     head, _, rest = body.partition(b"\n")
-    order = _plain_order(head, separator)
+    order = _plain_order(head, usual) if options.header is not False else None
     if order is not None and rest:
         width = sum(place >= 0 for place in order)
         rows = fast_rows(
-            rest, columns=(width,), separators=separator.encode(), order=order, first_line=2
+            rest, columns=(width,), separators=usual.encode(), order=order, first_line=2
         )
         if rows is not None:
-            return rows
-    return _slow_rows(path, decode(data, path, encoding), separator)
+            return Parsed([path], rows), usual
+    text = decode(data, path, options.encoding)
+    separator = separator_of(path, text)
+    if separator == " ":
+        separator = usual
+    return parse_table(list(cells(text, separator, path)), path, options, separator), separator
+
+
+def parse_table(
+    rows: list[tuple[int, list[str]]], path: Path, options: ReadOptions, separator: str = ","
+) -> Parsed:
+    """The edges, or the matrix, that rows of text are."""
+    if not rows:
+        raise FileFormatError("the file is blank; its first line must be a header", file=path)
+    decimal_comma = separator == ";"
+    if options.header is False:
+        names, header = without_header(rows, path)
+        return parse_edges(names, header, rows, path, decimal_comma=decimal_comma)
+    line, names = rows[0]
+    found = edge_header(names)
+    if found is None:
+        matrix = find_matrix(rows, path)
+        if matrix is None:
+            raise no_edges(names, path, line)
+        return matrix_layer(matrix)
+    return parse_edges(names, found, rows[1:], path, decimal_comma=decimal_comma)
 
 
 def _plain_order(head: bytes, separator: str) -> tuple[int, ...] | None:
@@ -92,43 +117,3 @@ def _plain_order(head: bytes, separator: str) -> tuple[int, ...] | None:
     if not {"source", "target"} <= set(header) <= set(_COLUMNS) or len(set(header)) != len(header):
         return None
     return tuple(header.index(name) if name in header else -1 for name in _COLUMNS)
-
-
-def _slow_rows(path: Path, text: str, separator: str) -> EdgeRows:
-    table = cells(text, separator, path)
-    first = next(table, None)
-    if first is None:
-        raise FileFormatError("the file is blank; its first line must be a header", file=path)
-    header = [cell.strip().lower() for cell in first[1]]
-    for needed in ("source", "target"):
-        if header.count(needed) != 1:
-            raise FileFormatError(
-                f"the header must name the columns source and target (and may name layer and weight), "
-                f"but is {separator.join(first[1])[:100]!r}",
-                file=path,
-                line=first[0],
-            )
-    unknown = [name for name in header if name not in _COLUMNS]
-    if unknown:
-        hint = did_you_mean(unknown[0], _COLUMNS)
-        warnings.warn(
-            f"{path}: the column {unknown[0]!r} is not used; {hint}", GrammeWarning, stacklevel=2
-        )
-    where = {name: header.index(name) for name in _COLUMNS if name in header}
-    layer_at, weight_at = where.get("layer"), where.get("weight")
-    rows = RowCollector(path)
-    for line, row in table:
-        if len(row) != len(header):
-            problem = f"{len(row)} cells stand here, but the header names {len(header)} columns"
-            raise FileFormatError(problem, file=path, line=line)
-        layer = "" if layer_at is None else row[layer_at]
-        source, target = row[where["source"]], row[where["target"]]
-        if not (source and target and (layer or layer_at is None)):
-            empty = "source" if not source else "target" if not target else "layer"
-            raise FileFormatError(f"the column {empty!r} is empty here", file=path, line=line)
-        weight = None if weight_at is None else row[weight_at].strip() or None
-        rows.add(layer, source, target, weight, line)
-    found = rows.finish()
-    if layer_at is None:
-        found.layers = []
-    return found

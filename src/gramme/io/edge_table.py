@@ -1,0 +1,178 @@
+"""Rows of text under a header as edges: one way for CSV, Excel and databases."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from gramme.errors import DataError, FileFormatError
+from gramme.io.headers import DIRECTIONS, EdgeHeader
+from gramme.io.notes import tell
+from gramme.io.parsed import Parsed
+from gramme.io.rows import RowCollector
+
+Rows = Sequence[tuple[int, Sequence[str]]]
+#: Columns of other programs that say nothing about who is joined.
+_BOOKKEEPING = {"id", "label", "timeset", "interval", "key", "edgeid", "edge_id"}
+_MOST_LAYER_NAMES = 20
+_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\Z")
+
+
+def parse_edges(
+    names: Sequence[str], header: EdgeHeader, rows: Rows, path: Path, *, decimal_comma: bool = False
+) -> Parsed:
+    """The edges of rows whose header is understood.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The header.
+    header : EdgeHeader
+        Which column is what.
+    rows : sequence of (line, cells)
+    path : Path
+    decimal_comma : bool, default=False
+        Whether weights like 3,5 are numbers.
+    """
+    for line, row in rows:
+        if len(row) != len(names):
+            problem = f"{len(row)} cells stand here, but the header names {len(names)} columns"
+            raise FileFormatError(problem, file=path, line=line)
+    _settle_type(header, rows)
+    _check_between(header, names, rows, path)
+    _tell(header, names, rows, path)
+    collector = RowCollector(path)
+    one_way: dict[str, set[bool]] = {}
+    back: list[tuple[str, str, str, str | None, int]] = []
+    for line, row in rows:
+        layer = "" if header.layer is None else row[header.layer]
+        source, target = row[header.source], row[header.target]
+        if not (source and target and (layer or header.layer is None)):
+            empty = header.source if not source else header.target if not target else header.layer
+            raise FileFormatError(
+                f"the column {names[empty or 0].strip()!r} is empty here", file=path, line=line
+            )
+        weight = None if header.weight is None else row[header.weight].strip() or None
+        if weight is not None and decimal_comma:
+            weight = weight.replace(",", ".")
+        collector.add(layer, source, target, weight, line)
+        if header.direction is not None:
+            directed = DIRECTIONS[row[header.direction].strip().lower()]
+            one_way.setdefault(layer, set()).add(directed)
+            if not directed:
+                back.append((layer, target, source, weight, line))
+    for edge in back:  # an undirected edge in a layer that has directed ones too goes both ways
+        if True in one_way[edge[0]]:
+            collector.add(*edge)
+    found = collector.finish()
+    if header.layer is None:
+        found.layers = []
+    parsed = Parsed([path], found)
+    if one_way:
+        kinds = {layer: True in directions for layer, directions in one_way.items()}
+        parsed.directed = kinds if header.layer is not None else kinds.get("", False)
+    return parsed
+
+
+def _settle_type(header: EdgeHeader, rows: Rows) -> None:
+    """Gephi's column Type holds directions; elsewhere a type is a kind of relation."""
+    if header.direction is None:
+        return
+    place = header.direction
+    if rows and all(row[place].strip().lower() in DIRECTIONS for _, row in rows):
+        if header.layer == place:
+            header.layer = None
+        return
+    header.direction = None
+    if header.layer is None:
+        header.layer = place
+    elif header.layer != place:
+        header.others.append(place)
+
+
+def _check_between(header: EdgeHeader, names: Sequence[str], rows: Rows, path: Path) -> None:
+    if header.between is None:
+        return
+    a, b = header.between
+    for line, row in rows:
+        if row[a] != row[b]:
+            raise FileFormatError(
+                f"the edge leads from layer {row[a]!r} to layer {row[b]!r}; this format has edges inside layers only",
+                file=path,
+                line=line,
+            )
+    if header.layer is None:
+        header.layer = a
+
+
+def _tell(header: EdgeHeader, names: Sequence[str], rows: Rows, path: Path) -> None:
+    if not header.usual:
+        shown = [
+            f"{names[place].strip()!r} as {role}"
+            for role in ("source", "target", "layer", "weight", "direction")
+            if (place := getattr(header, role)) is not None
+        ]
+        tell(f"{path.name}: read {', '.join(shown)}")
+    for place in header.others:
+        name = names[place].strip()
+        if name.lower() in _BOOKKEEPING:
+            continue
+        different = {row[place] for _, row in rows}
+        likely = (
+            header.layer is None
+            and 1 < len(different) <= _MOST_LAYER_NAMES
+            and len(different) < len(rows)
+            and not all(map(_NUMBER.match, different))
+        )
+        hint = (
+            f"; its {len(different)} values may be relations: call the column 'layer' to make a layer of each"
+            if likely
+            else ""
+        )
+        near = difflib.get_close_matches(name.lower(), ("layer", "weight"), n=1)
+        if near:
+            hint = f"; did you mean {near[0]!r}?"
+        tell(f"{path.name}: the column {name!r} is not used{hint}", doubt=bool(hint))
+
+
+def without_header(rows: Rows, path: Path) -> tuple[list[str], EdgeHeader]:
+    """The columns of a list of edges that has no header, by what they hold.
+
+    Two columns are the ends. A last column of numbers after them is the weight, any other one the layer; of three
+    columns besides the weight the one with the fewest different values is the layer.
+    """
+    width = len(rows[0][1]) if rows else 0
+    if not 2 <= width <= 4:
+        raise FileFormatError(
+            f"{width} columns stand here; a list of edges without a header has 2 to 4",
+            file=path,
+            line=rows[0][0] if rows else None,
+        )
+    columns = [
+        [row[place] if place < len(row) else "" for _, row in rows] for place in range(width)
+    ]
+    names = [f"column {place + 1}" for place in range(width)]
+    weight = None
+    if width > 2 and all(not cell.strip() or _NUMBER.match(cell.strip()) for cell in columns[-1]):
+        weight = width - 1
+    rest = [place for place in range(width) if place != weight]
+    layer = None
+    if len(rest) == 3:
+        layer = min(rest, key=lambda place: (len(set(columns[place])), place))
+    elif len(rest) == 4:
+        raise FileFormatError("of four columns the last must be weights", file=path)
+    ends = [place for place in rest if place != layer]
+    return names, EdgeHeader(ends[0], ends[1], layer, weight, usual=False)
+
+
+def no_edges(names: Iterable[str], path: Path, line: int | None) -> DataError:
+    """What to say of a file whose header names no ends of edges."""
+    listed = ", ".join(name.strip() for name in names)[:100]
+    return FileFormatError(
+        "the header must name the columns source and target (or from and to, ego and alter, ...) and may name layer "
+        f"and weight, but is {listed!r}; if the first line is an edge already, say header=False (--no-header)",
+        file=path,
+        line=line,
+    )

@@ -1,0 +1,30 @@
+"""The format ``matrix``: one adjacency or incidence matrix in a text file, with or without names.
+
+Where the name of the file says ``csv`` or ``tsv`` a matrix is found by its shape; naming this format insists.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gramme.io.delimited import cells, separator_of
+from gramme.io.matrix_rows import find_matrix, matrix_layer
+from gramme.io.parsed import Parsed, ReadOptions
+from gramme.io.source import numbered_lines, read_text
+from gramme.io.tokens import quoted_fields
+
+NAME = "matrix"
+
+
+def read(path: Path, options: ReadOptions) -> Parsed:
+    """The layer of a matrix."""
+    text = read_text(path, options.encoding)
+    separator = separator_of(path, text)
+    rows = (
+        [(line, quoted_fields(row)) for line, row in numbered_lines(text)]
+        if separator == " "
+        else list(cells(text, separator, path))
+    )
+    matrix = find_matrix(rows, path, insist=True)
+    assert matrix is not None
+    return matrix_layer(matrix)

@@ -1,0 +1,106 @@
+"""What the columns of a list of edges are called: in gramme, Gephi, Neo4j, igraph, UCINET and several languages."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+# Both ends together, since "from" or "a" alone may be anything; the first pair that is there counts.
+_ENDS = (
+    ("source", "target"), ("from", "to"), ("sourceid", "targetid"), ("startid", "endid"), ("ego", "alter"),
+    ("node1", "node2"), ("nodeid1", "nodeid2"), ("i", "j"), ("u", "v"), ("src", "dst"), ("src", "dest"),
+    ("sender", "receiver"), ("fromid", "toid"), ("fromnode", "tonode"), ("sourcenode", "targetnode"),
+    ("start", "end"), ("startnode", "endnode"), ("head", "tail"), ("actor1", "actor2"), ("person1", "person2"),
+    ("id1", "id2"), ("user1", "user2"), ("v1", "v2"), ("vertex1", "vertex2"), ("name1", "name2"),
+    ("nominator", "nominee"), ("citing", "cited"), ("follower", "followee"), ("origin", "destination"),
+    ("quelle", "ziel"), ("von", "nach"), ("von", "zu"), ("knoten1", "knoten2"), ("person1id", "person2id"),
+    ("source", "cible"), ("de", "vers"), ("origine", "destination"), ("noeud1", "noeud2"),
+    ("origen", "destino"), ("desde", "hasta"), ("nodo1", "nodo2"), ("origem", "destino"), ("de", "para"),
+    ("de", "a"), ("da", "a"), ("sorgente", "destinazione"), ("origine", "destinazione"),
+    ("van", "naar"), ("bron", "doel"), ("fran", "till"), ("zrodlo", "cel"), ("от", "к"), ("источник", "цель"),
+    ("源", "目标"), ("起点", "终点"), ("始点", "終点"),
+)  # fmt: skip
+_LAYER = (
+    "layer", "relation", "relationtype", "relationship", "relationshiptype", "edgetype", "linktype", "tietype",
+    "type", "schicht", "ebene", "beziehung", "couche", "capa", "relacion", "relazione", "relacao", "relatie",
+)  # fmt: skip
+_WEIGHT = ("weight", "weights", "edgeweight", "strength", "gewicht", "poids", "peso", "gewichtung")
+_BETWEEN = (("sourcelayer", "targetlayer"), ("fromlayer", "tolayer"), ("layer1", "layer2"))
+#: What Gephi calls the direction of an edge in its column Type.
+DIRECTIONS = {"directed": True, "undirected": False, "mutual": False}
+
+
+@dataclass
+class EdgeHeader:
+    """Where the parts of an edge stand; None for those that are not there.
+
+    Attributes
+    ----------
+    source, target, layer, weight : int or None
+    direction : int or None
+        A column that may hold Gephi's Directed and Undirected.
+    between : tuple of int, or None
+        Two columns that name the layers of both ends.
+    others : list of int
+        Columns that are none of these.
+    usual : bool
+        Whether all names are gramme's own, so that nothing need be said.
+    """
+
+    source: int
+    target: int
+    layer: int | None = None
+    weight: int | None = None
+    direction: int | None = None
+    between: tuple[int, int] | None = None
+    others: list[int] = field(default_factory=list)
+    usual: bool = True
+
+
+def plain_word(name: str) -> str:
+    """A name of a column in small letters without spaces, accents, and Neo4j's colon and type.
+
+    >>> plain_word("Source ID"), plain_word(":START_ID(Person)"), plain_word("Nœud_1")
+    ('sourceid', 'startid', 'nœud1')
+    """
+    text = unicodedata.normalize("NFKD", name.strip().strip('"').lower())
+    text = "".join(letter for letter in text if not unicodedata.combining(letter))
+    text = re.sub(r"\(.*\)\Z", "", text)
+    if ":" in text:
+        text = text.rpartition(":")[2]
+    return re.sub(r"[\s_.-]+", "", text)
+
+
+def edge_header(names: Sequence[str]) -> EdgeHeader | None:
+    """Which column is what in a list of edges; None where no two columns are the ends of one.
+
+    >>> found = edge_header(["Ego", "Alter", "Relation"])
+    >>> found.source, found.target, found.layer
+    (0, 1, 2)
+    >>> edge_header(["name", "age"]) is None
+    True
+    """
+    words = [plain_word(name) for name in names]
+    ends = next(((a, b) for a, b in _ENDS if words.count(a) == 1 and words.count(b) == 1), None)
+    if ends is None:
+        return None
+    found = EdgeHeader(words.index(ends[0]), words.index(ends[1]))
+    taken = {found.source, found.target}
+    for role, known in (("layer", _LAYER), ("weight", _WEIGHT)):
+        place = next((words.index(word) for word in known if words.count(word) == 1), None)
+        if place is not None and place not in taken:
+            setattr(found, role, place)
+            taken.add(place)
+    if words.count("type") == 1 and words.index("type") not in taken - {found.layer}:
+        found.direction = words.index("type")
+        taken.add(found.direction)
+    pair = next(((a, b) for a, b in _BETWEEN if a in words and b in words), None)
+    if pair is not None:
+        found.between = (words.index(pair[0]), words.index(pair[1]))
+        taken.update(found.between)
+    found.others = [place for place in range(len(words)) if place not in taken]
+    own = {"source", "target", "layer", "weight"}
+    found.usual = {names[place].strip().lower() for place in taken} <= own
+    return found

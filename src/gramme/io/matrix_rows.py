@@ -1,0 +1,188 @@
+"""Rows of cells as a matrix: who is tied to whom (adjacency), or who belongs to what (incidence).
+
+A matrix has names along its edges or none. Names in rows and columns alike, or a square of numbers with an even
+diagonal, are an adjacency; names in rows and others in columns with nothing but 0 and 1 inside are an incidence. With
+``format="matrix"`` the user insists, and any numbers will do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramme.errors import FileFormatError
+from gramme.io.notes import tell
+from gramme.io.parsed import Groups, Parsed
+from gramme.io.rows import EdgeRows
+
+_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\Z")
+_FEWEST_BARE = 3  # rows from which on a square without names is believed to be a matrix
+Rows = Sequence[tuple[int, Sequence[str]]]
+
+
+@dataclass
+class Matrix:
+    """Numbers with the names of rows and columns, and the line of each row."""
+
+    path: Path
+    values: NDArray[np.float64]
+    rows: list[str]
+    columns: list[str]
+    lines: list[int]
+    named: bool = True
+
+    @property
+    def square(self) -> bool:
+        """Whether rows and columns are the same nodes."""
+        return set(self.rows) == set(self.columns) and len(self.rows) == len(self.columns)
+
+
+def find_matrix(rows: Rows, path: Path, *, insist: bool = False) -> Matrix | None:
+    """The matrix that the rows are; None where they are none (an error where the user insists)."""
+    found = _bare(rows, path, insist) or _named(rows, path, insist)
+    if found is None and insist:
+        raise FileFormatError(
+            "this is no matrix: it needs a row of numbers per node, with the names of rows in the first column and "
+            "of columns in the first line, or a square of numbers without names",
+            file=path,
+        )
+    return found
+
+
+def _is_number(cell: str) -> bool:
+    cell = cell.strip()
+    return not cell or cell == "." or _NUMBER.match(cell) is not None
+
+
+def _bare(rows: Rows, path: Path, insist: bool) -> Matrix | None:
+    """A square of numbers without names."""
+    size = len(rows)
+    if not all(len(row) == size and all(map(_is_number, row)) for _, row in rows):
+        return None
+    diagonal = {rows[place][1][place].strip() for place in range(size)}
+    if not insist and (size < _FEWEST_BARE or len(diagonal) > 1):
+        return None
+    if insist and size and _looks_named(rows):
+        return None
+    names = [str(number) for number in range(1, size + 1)]
+    return _filled(path, rows, 0, names, list(names), named=False)
+
+
+def _looks_named(rows: Rows) -> bool:
+    """Whether the first line and the first column count the same numbers: names that are numbers."""
+    first = [cell.strip() for cell in rows[0][1][1:]]
+    return len(first) > 1 and first == [row[0].strip() for _, row in rows[1:]]
+
+
+def _named(rows: Rows, path: Path, insist: bool) -> Matrix | None:
+    """A matrix with names in the first line and in the first column."""
+    if len(rows) < 2:
+        return None
+    head = [cell.strip() for cell in rows[0][1]]
+    width = len(rows[1][1])
+    if len(head) == width - 1:  # R leaves the corner out
+        head = ["", *head]
+    names = [row[0].strip() if row else "" for _, row in rows[1:]]
+    columns = head[1:]
+    if width < 2 or any(len(row) != width for _, row in rows[1:]) or len(head) != width:
+        return None
+    if len(set(names)) < len(names) or len(set(columns)) < len(columns) or "" in (*names, *columns):
+        return None
+    same = set(names) == set(columns)
+    inside = [[cell.strip() for cell in row[1:]] for _, row in rows[1:]]
+    if not all(_is_number(cell) for row in inside for cell in row):
+        return None
+    yes_or_no = {cell for row in inside for cell in row} <= {"", "0", "1"}
+    if not insist and not same and not (yes_or_no and len(names) > 2 and len(columns) > 1):
+        return None
+    return _filled(path, rows[1:], 1, names, columns, named=True)
+
+
+def _filled(
+    path: Path, rows: Rows, skip: int, names: list[str], columns: list[str], *, named: bool
+) -> Matrix:
+    values = np.zeros((len(names), len(columns)))
+    for place, (line, row) in enumerate(rows):
+        for column, cell in enumerate(row[skip:]):
+            text = cell.strip().replace(",", ".")
+            number = 0.0 if text in ("", ".") else float(text)
+            if not np.isfinite(number) or number < 0:
+                problem = f"{cell.strip()[:40]!r} cannot stand here; ties are 0 or positive numbers"
+                raise FileFormatError(problem, file=path, line=line)
+            values[place, column] = number
+    return Matrix(path, values, names, columns, [line for line, _ in rows], named)
+
+
+def matrix_layer(matrix: Matrix, layer: str | None = None) -> Parsed:
+    """What a matrix holds as a layer: edges between the same nodes, or memberships of rows in columns."""
+    if matrix.square:
+        return _adjacency(matrix, layer)
+    return _incidence(matrix, layer or matrix.path.stem)
+
+
+def _adjacency(matrix: Matrix, layer: str | None) -> Parsed:
+    place = {name: position for position, name in enumerate(matrix.columns)}
+    values = matrix.values[:, [place[name] for name in matrix.rows]]
+    loops = int(np.count_nonzero(np.diag(values)))
+    np.fill_diagonal(values, 0)
+    symmetric = bool((values == values.T).all())
+    source, target = np.nonzero(np.triu(values) if symmetric else values)
+    weight = values[source, target]
+    rows = EdgeRows(
+        [] if layer is None else [layer],
+        list(matrix.rows),
+        np.zeros(source.size, dtype=np.int64),
+        source.astype(np.int64),
+        target.astype(np.int64),
+        weight,
+        lambda row: matrix.lines[int(source[row])],
+    )
+    size = f"{len(matrix.rows)} x {len(matrix.rows)}"
+    names = "with names" if matrix.named else "without names, so the nodes are numbered from 1"
+    way = "symmetric, so undirected" if symmetric else "not symmetric, so directed"
+    diagonal = f"; {loops} ties on the diagonal dropped" if loops else ""
+    what = matrix.path.name if layer is None else f"{matrix.path.name}, {layer!r}"
+    tell(
+        f"{what}: read as a matrix of ties, {size}, {names}; {way}{diagonal}",
+        doubt=not matrix.named,
+    )
+    return Parsed(
+        [matrix.path],
+        rows,
+        nodes=list(matrix.rows),
+        nodes_file=matrix.path,
+        layers=None if layer is None else [layer],
+        directed=not symmetric if layer is None else {layer: not symmetric},
+        ones_mean_unweighted=True,
+    )
+
+
+def _incidence(matrix: Matrix, layer: str) -> Parsed:
+    member, group = np.nonzero(matrix.values)
+    weights = matrix.values[member, group]
+    groups = Groups(
+        [matrix.rows[place] for place in member.tolist()],
+        [matrix.columns[place] for place in group.tolist()],
+        [] if bool((weights == 1).all()) else weights.tolist(),
+        all_present=True,
+    )
+    tell(
+        f"{matrix.path.name}: read as a matrix of {len(matrix.rows)} nodes and {len(matrix.columns)} groups, the layer "
+        f"{layer!r}; if its rows are persons and its columns questions, add --table",
+        doubt=True,
+    )
+    nothing = np.zeros(0, dtype=np.int64)
+    rows = EdgeRows([], [], nothing, nothing, nothing, None, lambda row: None)
+    return Parsed(
+        [matrix.path],
+        rows,
+        nodes=list(matrix.rows),
+        nodes_file=matrix.path,
+        layers=[layer],
+        groups={layer: groups},
+    )
