@@ -239,3 +239,37 @@ def test_amounts_as_labels_are_shown_but_not_learned(run, tmp_path):
     assert code == 0, err
     config = json.loads((tmp_path / "out" / "config.json").read_text())
     assert config["classes"] == ["100 and above", "[50, 100)", "below 50"]
+
+
+def test_one_file_per_layer(run, tmp_path):
+    for name in ("advice", "friends"):
+        (tmp_path / f"{name}.csv").write_text("ego,alter\na,b\nb,c\nc,d\nd,a\n")
+    (tmp_path / "people.csv").write_text("who,Team,Age\na,x,1\nb,x,2\nc,y,3\nd,y,5\n")
+    layers = [tmp_path / "advice.csv", tmp_path / "friends.csv"]
+    labels = ["--labels", tmp_path / "people.csv", "--label", "Team"]
+    code, printed, err = run("info", *layers, *labels)
+    assert code == 0, err
+    assert "read 'ego' as source, 'alter' as target" in printed
+    assert printed.count("labels") == 1
+    assert run("info", *layers, "--each")[1].count("rows read") == 2
+    out = tmp_path / "out"
+    code, _, err = run(
+        "fit", *layers, *labels, "--method", "majority", "--no-estimate", "--out", out
+    )
+    assert code == 0, err
+    config = json.loads((out / "config.json").read_text())
+    assert config["layers"] == 2
+    assert config["command"].startswith(f"gramme fit {layers[0]} {layers[1]} --")
+    assert run("convert", *layers, tmp_path / "both.npz")[0] == 0
+    assert list(read(tmp_path / "both.npz").layers) == ["advice", "friends"]
+    code, _, err = run("info", *layers, tmp_path / "people.csv")
+    assert code == 2
+    assert "leave it out of the files and add --labels" in one_message(err)
+
+
+def test_a_list_without_a_header(run, tmp_path):
+    (tmp_path / "g.csv").write_text("Ann,Bo\nBo,Cy\n")
+    code, _, err = run("info", tmp_path / "g.csv")
+    assert code == 2
+    assert "add --no-header" in one_message(err)
+    assert run("info", tmp_path / "g.csv", "--no-header")[0] == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from gramme.cli.table import is_table_name, open_table, open_table_again
 from gramme.errors import DataError, FileFormatError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.io import ReadReport, inspect
+from gramme.io.address import is_address
+from gramme.io.headers import edge_header
 from gramme.io.notes import gathered
 from gramme.io.plain_table import header_of
 
@@ -32,30 +35,32 @@ class Opened:
             note(sentence)
 
 
-def open_data(name: str, read: Reading, *, needs_label: bool = True) -> Opened:
-    """The graph of a table, of a file of edges or, where no file has this name, of a dataset.
+def open_data(names: str | list[str], read: Reading, *, needs_label: bool = True) -> Opened:
+    """The graph of a table, of files of edges or, where no file has this name, of a dataset.
 
     ``needs_label`` says whether a table must have a column of labels.
     """
+    names = [names] if isinstance(names, str) else names
     if read.is_table:
-        return _open_table(name, read, needs_label)
+        return _open_table(_single(names, "--table"), read, needs_label)
     only = read.used(*TABLE_ONLY)
     if only:
         raise DataError(f"{', '.join(only)} can be said of a table only; add --table")
-    if Path(name).exists():
+    if len(names) > 1 or _is_file(names[0]):
+        for name in names:
+            if not _is_file(name):
+                raise _no_file(name)
         try:
-            graph, report = inspect(name, **read.file_options())
+            graph, report = inspect(names if len(names) > 1 else names[0], **read.file_options())
         except DataError as error:
-            hint = None if read.source_format else _table_hint(Path(name), read.encoding)
+            hint = None if read.source_format or read.no_header else _table_hint(names, error, read)
             if hint is None:
                 raise
             raise DataError(hint) from error
         return Opened(graph, report, notes=report.notes)
-    known = list(datasets.names())
-    if name not in known:
-        looks_like_file = "." in name or "/" in name or "\\" in name
-        hint = "" if looks_like_file else f"; datasets: {did_you_mean(name, known)}"
-        raise DataError(f"there is no file {name!r}{hint}")
+    name = names[0]
+    if name not in datasets.names():
+        raise _no_file(name)
     given = [one for one in read.used() if one != "--label-kind"]
     if given:
         raise DataError(
@@ -64,23 +69,48 @@ def open_data(name: str, read: Reading, *, needs_label: bool = True) -> Opened:
     return Opened(datasets.load(name))
 
 
+def _is_file(name: str) -> bool:
+    """Whether a name is that of a file or folder, or a pattern or address of some."""
+    try:
+        return is_address(name) or Path(name).exists() or bool(glob(name))  # noqa: PTH207
+    except (OSError, ValueError):
+        return False
+
+
+def _no_file(name: str) -> DataError:
+    known = list(datasets.names())
+    if name in known:
+        return DataError(f"{name!r} is a dataset, which cannot be one of several files")
+    looks_like_file = "." in name or "/" in name or "\\" in name
+    hint = "" if looks_like_file else f"; datasets: {did_you_mean(name, known)}"
+    return DataError(f"there is no file {name!r}{hint}")
+
+
+def _single(names: list[str], option: str) -> str:
+    if len(names) > 1:
+        raise DataError(f"{option} is about one file, and {len(names)} are named")
+    return names[0]
+
+
 def _open_table(name: str, read: Reading, needs_label: bool) -> Opened:
     path = Path(name)
     if not path.exists():
         hint = "; a dataset is no table: leave out --table" if name in datasets.names() else ""
         raise DataError(f"there is no file {name!r}{hint}")
-    for option in read.used("source_format", "directed"):
+    for option in read.used("source_format", "directed", "no_header", "features", "layers_from"):
         raise DataError(f"{option} cannot go with --table, which has rows and no edges")
     with gathered() as notes:
         graph, record = open_table(path, read, needs_label=needs_label)
     return Opened(graph, table=record, notes=tuple(notes.all))
 
 
-def open_again(name: str, record: dict[str, Any] | None, read: Reading) -> Opened:
+def open_again(names: str | list[str], record: dict[str, Any] | None, read: Reading) -> Opened:
     """The graph of DATA for a model that was fitted before, on a table if there is a record of one."""
-    path = Path(name)
-    if record is None or read.source_format or not is_table_name(name) or not path.exists():
-        return open_data(name, read)
+    names = [names] if isinstance(names, str) else names
+    path = Path(names[0])
+    table = len(names) == 1 and is_table_name(names[0]) and path.exists()
+    if record is None or read.source_format or not table:
+        return open_data(names, read)
     if read.label is not None:
         raise DataError("leave out --label: the model knows which column of the table it was")
     with gathered() as notes:
@@ -88,18 +118,26 @@ def open_again(name: str, record: dict[str, Any] | None, read: Reading) -> Opene
     return Opened(graph, table=record, notes=tuple(notes.all))
 
 
-def _table_hint(path: Path, encoding: str) -> str | None:
+def _table_hint(names: list[str], error: DataError, read: Reading) -> str | None:
     """What to say where a file that was read as edges is evidently a table of persons or things."""
-    if not is_table_name(path.name):
+    wrong = error.file if isinstance(error, FileFormatError) else names[0]
+    path = Path(wrong)
+    if not is_table_name(path.name) or (read.labels is not None and str(read.labels) == wrong):
         return None
     try:
-        header = header_of(path, encoding)
-    except (DataError, OSError, FileFormatError):
+        header = header_of(path, read.encoding)
+    except (DataError, OSError):
         return None
-    if len(header) < 2 or {"source", "target"} & {name.lower() for name in header}:
+    if len(header) < 2 or edge_header(header) is not None:
         return None
-    names = ", ".join(header[:8]) + (", ..." if len(header) > 8 else "")
+    columns = ", ".join(header[:8]) + (", ..." if len(header) > 8 else "")
+    alone = (
+        "add --table --label COLUMN to gramme fit"
+        if len(names) == 1 and wrong == names[0]
+        else f"leave it out of the files and add --labels {path} --label COLUMN"
+    )
     return (
-        f"{path} is no list of edges: it has no columns source and target. If every row of it is a person or a thing "
-        f"and its columns say something about them, add --table --label COLUMN to gramme fit; columns: {names}"
+        f"{path} is no list of edges: it has no columns source and target (or from and to, ego and alter, ...). If "
+        f"every row of it is a person or a thing and its columns say something about them, {alone}; "
+        f"columns: {columns}. If its first line is an edge already, add --no-header; a matrix of numbers, --from matrix"
     )

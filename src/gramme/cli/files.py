@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @takes_reading_options
 def info(
-    data: list[str] = typer.Argument(..., help="Files, or names of datasets."),
+    data: list[str] = typer.Argument(
+        ..., help="Files, read as one graph as gramme fit would, or names of datasets."
+    ),
+    each: bool = typer.Option(False, "--each", help="Read each of several files by itself."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object per file."),
     *,
     read: Reading,
@@ -31,11 +34,13 @@ def info(
     counts repeated edges that became one.
     """
     from gramme.cli.data import open_data
+    from gramme.datasets import names
 
+    apart = each or len(data) == 1 or any(name in names() for name in data)
     found = []
-    for name in data:
+    for some in [[name] for name in data] if apart else [data]:
         with warnings_as_notes():
-            found.append((name, open_data(name, read.looking())))
+            found.append((" ".join(some), open_data(some, read.looking())))
     for name, opened in found:
         facts = _facts(name, opened)
         if as_json:
@@ -46,7 +51,9 @@ def info(
 
 @takes_reading_options
 def convert(
-    source: str = typer.Argument(..., metavar="IN", help="A file, or the name of a dataset."),
+    source: list[str] = typer.Argument(
+        ..., metavar="IN...", help="A file, several with a layer each, or the name of a dataset."
+    ),
     target: Path = typer.Argument(..., metavar="OUT", help="The file to write."),
     target_format: str | None = typer.Option(
         None, "--to", help="Format to write where the name does not tell."

@@ -77,7 +77,7 @@ def fit(
             model,
             target,
             described={
-                "data": data,
+                "data": " ".join(data),
                 "method": chosen.name,
                 "seed": seed,
                 "command": command_line(context),

@@ -19,7 +19,12 @@ import typer
 
 from gramme.errors import DataError
 
-Data = Annotated[str, typer.Argument(help="A file, or the name of a dataset.")]
+Data = Annotated[
+    list[str],
+    typer.Argument(
+        help="A file, several with a layer each, a folder of such, or the name of a dataset."
+    ),
+]
 _FILES = "Reading"
 _TABLES = "Tables and attributes of nodes"
 

@@ -79,7 +79,7 @@ def rank(
                 spread=spread,
                 seed=seed,
             ),
-            described={"data": data, "command": rank_steps.command_line(context)},
+            described={"data": " ".join(data), "command": rank_steps.command_line(context)},
             overwrite=overwrite,
             silent=quiet or as_json,
             as_json=as_json,

@@ -81,15 +81,14 @@ def _could_be_layer(path: Path, options: ReadOptions) -> bool:
 
 def _named(paths: Sequence[Path]) -> dict[str, Path]:
     """The files by their names without endings, with the folder where two would be the same."""
+    double = next((path for path in paths if list(paths).count(path) > 1), None)
+    if double is not None:
+        raise DataError(f"the file {double} is named twice")
     stems = [path.name.partition(".")[0].removesuffix("_multiplex") or path.name for path in paths]
     found: dict[str, Path] = {}
     for stem, path in zip(stems, paths, strict=True):
         name = stem if stems.count(stem) == 1 else path.name
-        if name in found:
-            name = str(path)
-        if name in found:
-            raise DataError(f"the file {path} is named twice")
-        found[name] = path
+        found[name if name not in found else str(path)] = path
     return found
 
 

@@ -1,0 +1,118 @@
+"""Lists of edges as other programs and people write them: headers, separators, types, no header at all."""
+
+import pytest
+
+from gramme.errors import FileFormatError
+from gramme.io import inspect, read
+
+
+@pytest.fixture
+def put(tmp_path):
+    def written(text, name="g.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return written
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "from,to", "From,To", "SOURCE_ID,TARGET_ID", "ego,alter", "node1,node2", "Node 1,Node 2", "i,j",
+        "sender,receiver", ":START_ID,:END_ID", ":START_ID(Person),:END_ID(Person)", "von,nach", "Quelle,Ziel",
+        "origen,destino", "de,vers", "источник,цель", "源,目标", "fran,till", "V1,V2",
+    ],
+)  # fmt: skip
+def test_the_ends_by_any_usual_name(put, header):
+    graph, report = inspect(put(f"{header}\nAnn,Bo\nBo,Cy\n"))
+    assert graph.nodes.tolist() == ["Ann", "Bo", "Cy"]
+    assert graph.num_edges == 2
+    first = header.split(",")[0]
+    assert f"read '{first}' as source" in report.notes[0]
+
+
+def test_what_gephi_exports(put):
+    """Its edges table: Type is a direction, and a Relation makes layers; this file used to become one layer."""
+    path = put(
+        "Source,Target,Type,Id,Label,timeset,Weight,Relation\n"
+        "Ann,Bo,Directed,0,,,1.0,advice\nBo,Ann,Directed,1,,,2.0,advice\nAnn,Cy,Undirected,2,,,1.0,friend\n"
+    )
+    graph, report = inspect(path)
+    assert {name: layer.directed for name, layer in graph.layers.items()} == {
+        "advice": True,
+        "friend": False,
+    }
+    assert graph.layers["advice"].weight.tolist() == [1, 2]
+    assert report.direction == "some layers directed, some undirected, as the file says"
+    assert not report.doubts
+
+
+def test_relations_become_layers(put):
+    graph = read(put("Source,Target,Relation\nAnn,Bo,advice\nAnn,Cy,friend\n"))
+    assert list(graph.layers) == ["advice", "friend"]
+
+
+def test_an_undirected_edge_among_directed_ones_goes_both_ways(put):
+    graph = read(put("Source,Target,Type\na,b,Directed\nb,c,Undirected\n"))
+    layer = graph.layers["edges"]
+    assert layer.directed
+    assert sorted(zip(layer.source.tolist(), layer.target.tolist(), strict=True)) == [
+        (0, 1),
+        (1, 2),
+        (2, 1),
+    ]
+
+
+def test_what_neo4j_exports(put):
+    path = put(":START_ID,:END_ID,:TYPE,since:int\n1,2,KNOWS,1999\n2,3,LIKES,2001\n")
+    graph, report = inspect(path)
+    assert list(graph.layers) == ["KNOWS", "LIKES"]
+    assert "g.csv: the column 'since:int' is not used" in report.notes
+
+
+def test_a_column_that_may_hold_relations_is_told(put):
+    path = put("source,target,bond\na,b,kin\nb,c,work\nc,d,kin\n")
+    with pytest.warns(match="'bond' is not used; its 2 values may be relations"):
+        read(path)
+
+
+def test_edges_between_layers_are_not_merged_silently(put):
+    text = "source,target,source_layer,target_layer\na,b,x,{}\n"
+    assert list(read(put(text.format("x"))).layers) == ["x"]
+    with pytest.raises(FileFormatError, match="line 2: the edge leads from layer 'x' to layer 'y'"):
+        read(put(text.format("y")))
+
+
+def test_semicolons_decimal_commas_and_old_encodings_are_said(put):
+    path = put("von;nach;Gewicht\nZoë;Bo;1,5\nBo;Cy;2\n".encode("cp1252"))
+    graph, report = inspect(path)
+    assert graph.nodes.tolist() == ["Zoë", "Bo", "Cy"]
+    assert graph.layers["edges"].weight.tolist() == [1.5, 2]
+    said = "\n".join(report.notes)
+    assert "read as Windows-1252" in said
+    assert "read with ; between the cells" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "layers", "weighted"),
+    [
+        ("Ann,Bo\nBo,Cy\n", ["edges"], False),
+        ("Ann,Bo,2\nBo,Cy,1\n", ["edges"], True),
+        ("Ann,Bo,advice\nBo,Cy,advice\nCy,Ann,friend\n", ["advice", "friend"], False),
+        ("l1,Ann,Bo,2\nl1,Bo,Cy,1\nl2,Cy,Di,1\n", ["l1", "l2"], True),
+    ],
+)
+def test_lists_without_a_header(put, text, layers, weighted):
+    with pytest.raises(FileFormatError, match=r"--no-header|header"):
+        read(put(text))
+    graph, report = inspect(put(text), header=False)
+    assert list(graph.layers) == layers
+    assert graph.layers[layers[0]].weighted == weighted
+    assert "Ann" in graph.nodes
+    assert "read 'column" in report.notes[0]
+
+
+def test_too_many_columns_without_a_header(put):
+    with pytest.raises(FileFormatError, match="5 columns stand here"):
+        read(put("a,b,c,d,e\n"), header=False)
