@@ -1,10 +1,12 @@
-"""The command line in a process of its own, to be killed, that starts at once: a server has done its imports.
+"""Processes of the tests' own, to be killed or to meet each other, that start at once: a server has done the imports.
 
 The server runs nothing of gramme's and only forks, so that each process is as good as a new one.
 """
 
 import multiprocessing
 import os
+from collections.abc import Callable
+from typing import Any
 
 from gramme.cli import main
 
@@ -12,16 +14,16 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["gramme.cli.fit_steps", "gramme.cli.benchmark_steps"])
 
 
-def _main(words: list[str]) -> None:
+def _lead_a_group(function: Callable[..., object], *arguments: Any) -> None:
     os.setsid()  # os.killpg(process.pid, ...) ends it with all its children
-    main(words)
+    function(*arguments)
 
 
-class Command:
-    """`gramme WORDS`, started in a group of processes of its own; the methods are those of `subprocess.Popen`."""
+class Process:
+    """A function of a module, in a group of processes of its own; the methods are those of `subprocess.Popen`."""
 
-    def __init__(self, *words: object) -> None:
-        self._process = _CONTEXT.Process(target=_main, args=([str(word) for word in words],))
+    def __init__(self, function: Callable[..., object], *arguments: Any) -> None:
+        self._process = _CONTEXT.Process(target=_lead_a_group, args=(function, *arguments))
         self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
@@ -41,3 +43,10 @@ class Command:
 
     def kill(self) -> None:
         self._process.kill()
+
+
+class Command(Process):
+    """`gramme WORDS`."""
+
+    def __init__(self, *words: object) -> None:
+        super().__init__(main, [str(word) for word in words])

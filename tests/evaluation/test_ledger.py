@@ -1,11 +1,10 @@
 import json
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.evaluation.runs import done, failed, spec
+from tests.processes import Process
 
 from gramme.errors import DataError
 from gramme.evaluation import Ledger
@@ -60,24 +59,17 @@ def test_what_tells_two_runs_apart(tmp_path, change):
         assert len(ledger.runs()) == 2
 
 
-WRITER = """
-import sys
-from gramme.evaluation import Ledger
-from tests.evaluation.runs import done, spec
-with Ledger(sys.argv[1]) as ledger:
-    for number in range(100):
-        ledger.record(done(spec(sys.argv[2], number)))
-        ledger.record(done(spec("both", number)))
-"""
+def write(path, method):
+    with Ledger(path) as ledger:
+        for number in range(100):
+            ledger.record(done(spec(method, number)))
+            ledger.record(done(spec("both", number)))
 
 
 def test_two_processes_lose_and_double_nothing(tmp_path):
     path = tmp_path / "r.sqlite"
-    writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(path), name], cwd=ROOT)
-        for name in ("one", "two")
-    ]
-    assert [writer.wait(timeout=120) for writer in writers] == [0, 0]
+    writers = [Process(write, path, name) for name in ("one", "two")]
+    assert [writer.wait() for writer in writers] == [0, 0]
     with Ledger(path, create=False) as ledger:
         assert ledger.runs()["method"].value_counts().to_dict() == dict.fromkeys(
             ("one", "two", "both"), 100

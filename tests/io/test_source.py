@@ -69,7 +69,5 @@ def test_a_file_larger_than_the_memory_is_not_begun(tmp_path):
     path = tmp_path / "huge.csv"
     with path.open("wb") as file:
         file.truncate(10**12)  # a sparse file, which takes no room
-    with pytest.raises(
-        DataError, match=r"huge\.csv has 1,000\.0 GB, and .* GB of memory are free"
-    ):
+    with pytest.raises(DataError, match=r"huge\.csv has 1,000\.0 GB, and .* GB of memory are free"):
         read_bytes(path)

@@ -1,13 +1,12 @@
 import errno
 import json
 import os
-import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from tests.processes import Process
 
 from gramme._locks import lock, unlock
 from gramme.errors import DataError, GrammeWarning
@@ -154,39 +153,40 @@ def test_a_second_run_into_the_same_place_is_refused(tmp_path):
     assert names(tmp_path) == ["out"]
 
 
+def take_the_name(out, text):
+    try:
+        with output_folder(out) as place:
+            (place.folder / "a").write_text(text)
+            time.sleep(0.5)
+    except DataError:
+        sys.exit(2)
+
+
 def test_of_many_processes_one_gets_the_name(tmp_path):
-    code = (
-        "import sys, time; from pathlib import Path; from gramme.report.output_folder import output_folder\n"
-        "from gramme.errors import DataError\n"
-        "try:\n"
-        "    with output_folder(Path(sys.argv[1])) as place:\n"
-        "        (place.folder / 'a').write_text(sys.argv[2]); time.sleep(0.2)\n"
-        "except DataError: sys.exit(2)\n"
-    )
-    running = [
-        subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "out"), str(number)])
-        for number in range(4)
-    ]
-    codes = [process.wait(120) for process in running]
+    running = [Process(take_the_name, tmp_path / "out", str(number)) for number in range(4)]
+    codes = [process.wait() for process in running]
     assert sorted(codes) == [0, 2, 2, 2]
     assert (tmp_path / "out" / "a").read_text() == str(codes.index(0))
     assert names(tmp_path) == ["out"]
 
 
-def test_after_a_kill_the_next_run_goes_on(tmp_path):
-    code = (
-        "import sys, time; from pathlib import Path; from gramme.report.output_folder import output_folder\n"
-        "with output_folder(Path(sys.argv[1])) as place:\n"
-        "    (place.folder / 'a').write_text('half'); print('ready', flush=True); time.sleep(60)\n"
-    )
-    run = [sys.executable, "-c", code, str(tmp_path / "out")]
-    with subprocess.Popen(run, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        with pytest.raises(DataError, match=f"another run is writing .*process {process.pid}"):
-            fill(tmp_path / "out", "second")
-        process.send_signal(signal.SIGKILL)
-    time.sleep(0.05)
+def hold_the_name(out, ready):
+    with output_folder(out) as place:
+        (place.folder / "a").write_text("half")
+        ready.touch()
+        time.sleep(60)
+
+
+def test_after_a_kill_the_next_run_goes_on(tmp_path_factory):
+    tmp_path, ready = tmp_path_factory.mktemp("out"), tmp_path_factory.mktemp("ready") / "now"
+    process = Process(hold_the_name, tmp_path / "out", ready)
+    while not ready.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    with pytest.raises(DataError, match=f"another run is writing .*process {process.pid}"):
+        fill(tmp_path / "out", "second")
+    process.kill()
+    process.wait()
     with pytest.warns(GrammeWarning, match="did not end properly"):
         fill(tmp_path / "out", "second", overwrite=False)
     assert names(tmp_path) == ["out"]
