@@ -10,6 +10,7 @@ import difflib
 import importlib
 from collections.abc import Iterable
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 
 class GrammeError(Exception):
@@ -43,10 +44,6 @@ class FileFormatError(DataError):
 
 class MissingExtraError(GrammeError, ImportError):
     """An optional dependency is not installed."""
-
-
-class NotFittedError(GrammeError, AttributeError):
-    """A method was asked for predictions before it was fitted."""
 
 
 class GrammeWarning(UserWarning):
@@ -85,3 +82,22 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if near:
         return f"did you mean {near[0]!r}?"
     return "known: " + ", ".join(known)
+
+
+if TYPE_CHECKING:
+
+    class NotFittedError(GrammeError, ValueError, AttributeError):
+        """A method was asked for predictions before it was fitted; also scikit-learn's error of that name."""
+
+else:
+
+    def __getattr__(name):
+        """``NotFittedError``, made when it is first asked for: its base class is scikit-learn's, slow to import."""
+        if name != "NotFittedError":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        not_fitted = importlib.import_module("sklearn.exceptions").NotFittedError
+
+        told = "A method was asked for predictions before it was fitted; also scikit-learn's error of that name."
+        about = {"__doc__": told, "__module__": __name__}
+        globals()[name] = found = type(name, (GrammeError, not_fitted), about)
+        return found

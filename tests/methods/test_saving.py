@@ -133,7 +133,7 @@ def parts(model_bytes, tmp_path):
     path = tmp_path / "whole"
     path.write_bytes(model_bytes)
     method, parameters, learned = saving.read_model(path)
-    plain = {name: saving.plain(value, name) for name, value in parameters.items()}
+    plain = {name: saving.to_json(value, name) for name, value in parameters.items()}
     record = {"method": method, "parameters": plain, "learned": learned.record}
     return record, learned.tensors
 

@@ -154,7 +154,13 @@ _ALL = (
 )
 
 #: All formats by name.
-FORMATS: Mapping[str, Format] = {each.name: each for each in _ALL}
+FORMATS: dict[str, Format] = {each.name: each for each in _ALL}
+
+
+def register_format(new: Format) -> Format:
+    """Make a format known by its name and its endings, wherever files are read and written."""
+    FORMATS[new.name] = new
+    return new
 
 
 def find_format(path: Path, name: str | None = None) -> Format:
@@ -169,11 +175,11 @@ def find_format(path: Path, name: str | None = None) -> Format:
         return FORMATS[name]
     fitting = [
         (len(ending), each)
-        for each in _ALL
+        for each in FORMATS.values()
         for ending in each.endings
         if path.name.lower().endswith(ending)
     ]
     if not fitting:
-        known = "; ".join(f"{each.name} ({', '.join(each.endings)})" for each in _ALL)
+        known = "; ".join(f"{each.name} ({', '.join(each.endings)})" for each in FORMATS.values())
         raise DataError(f"the name {path.name!r} tells no format; say format=... Known: {known}")
     return max(fitting, key=lambda found: found[0])[1]

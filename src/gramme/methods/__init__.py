@@ -1,21 +1,28 @@
-"""Every way to predict labels, one per file, behind one estimator face."""
+"""Every way to predict labels, one per file, behind one interface.
+
+Start reading with ``base.py``, which runs every fit. Each family has a folder: ``attention``, ``propagation``,
+``linear``, ``embedding``, ``peers``, and ``auto``, the mixture of the others. ``registry.py`` lists all by name.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from gramme.methods.registry import METHODS, Method, load, method, names
+from gramme.methods.registry import METHODS, Method, load, method, names, register_method
 
 if TYPE_CHECKING:
     from gramme.methods.attention.gramme_fusion import GrammeFusion
     from gramme.methods.attention.gramme_sg import GrammeSG
     from gramme.methods.auto.gramme_auto import GrammeAuto
+    from gramme.methods.auto.ingredients import Ingredient, register_ingredient
     from gramme.methods.base import NodeClassifier
     from gramme.methods.embedding.deepwalk import DeepWalk
     from gramme.methods.embedding.line import LINE
     from gramme.methods.embedding.mne import MNE
     from gramme.methods.embedding.node2vec import Node2Vec
     from gramme.methods.embedding.pmne import PMNECoanalysis, PMNENetwork, PMNEResults
+    from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic
     from gramme.methods.linear.one_hot_logistic import OneHotLogistic
+    from gramme.methods.linear.spectral_logistic import SpectralLogistic
     from gramme.methods.majority import Majority
     from gramme.methods.peers.gat import GAT
     from gramme.methods.peers.han import HAN
@@ -24,8 +31,12 @@ if TYPE_CHECKING:
     from gramme.methods.sklearn_adapter import NodeIndexClassifier
 
 _HOMES = {
+    "Ingredient": "gramme.methods.auto.ingredients",
+    "NeighbourhoodLogistic": "gramme.methods.linear.neighbourhood_logistic",
     "NodeClassifier": "gramme.methods.base",
     "NodeIndexClassifier": "gramme.methods.sklearn_adapter",
+    "SpectralLogistic": "gramme.methods.linear.spectral_logistic",
+    "register_ingredient": "gramme.methods.auto.ingredients",
 }
 """Where a name is defined that belongs to no registered method."""
 
@@ -40,9 +51,11 @@ __all__ = [
     "GrammeAuto",
     "GrammeFusion",
     "GrammeSG",
+    "Ingredient",
     "LabelPropagation",
     "Majority",
     "Method",
+    "NeighbourhoodLogistic",
     "Node2Vec",
     "NodeClassifier",
     "NodeIndexClassifier",
@@ -50,9 +63,12 @@ __all__ = [
     "PMNECoanalysis",
     "PMNENetwork",
     "PMNEResults",
+    "SpectralLogistic",
     "load",
     "method",
     "names",
+    "register_ingredient",
+    "register_method",
 ]
 
 

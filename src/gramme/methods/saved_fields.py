@@ -20,7 +20,14 @@ from numpy.typing import NDArray
 from gramme.errors import DataError
 from gramme.graph.arrays import loose_index
 from gramme.methods.parameters import Number, Rule
-from gramme.methods.saving import Learned, MisfitError, natural_array, plain, plain_name, restored
+from gramme.methods.saving import (
+    Learned,
+    MisfitError,
+    from_json,
+    natural_array,
+    plain_name,
+    to_json,
+)
 
 if TYPE_CHECKING:
     from gramme.methods.base import NodeClassifier
@@ -85,14 +92,14 @@ class SavedValue(SavedField):
         self.rule, self.default = rule, default
 
     def save(self, model: NodeClassifier, learned: Learned) -> None:
-        learned.record[self.name] = plain(getattr(model, self.attribute), self.name)
+        learned.record[self.name] = to_json(getattr(model, self.attribute), self.name)
 
     def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
         if self.name not in learned.record and self.default is not self._REQUIRED:
             setattr(model, self.attribute, self.default)
             return
         try:
-            value = self.rule.check_saved(self.name, restored(self.entry(learned.record)))
+            value = self.rule.check_saved(self.name, from_json(self.entry(learned.record)))
         except DataError as error:
             raise MisfitError(str(error)) from error
         setattr(model, self.attribute, value)
@@ -298,7 +305,7 @@ class SavedNames(SavedField):
         if self.name == "layers":
             learned.record[self.name] = names
         elif self.name == "classes":
-            learned.record[self.name] = [plain(label, "a class") for label in names.tolist()]
+            learned.record[self.name] = [to_json(label, "a class") for label in names.tolist()]
         else:
             plain_names = [plain_name(name) for name in names]
             if len(set(map(repr, plain_names))) < len(plain_names):
@@ -343,7 +350,7 @@ def unique_names(field: SavedField, entry: Any) -> list[Any]:
     """Names from a file, which must be a list without repetition."""
     if not isinstance(entry, list):
         raise field.misfit("a list", entry)
-    names = restored(entry)
+    names = from_json(entry)
     try:
         repeated = len(set(names)) < len(names)
     except TypeError as error:

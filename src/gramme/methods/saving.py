@@ -23,6 +23,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from gramme.errors import DataError, FileFormatError
+from gramme.graph.arrays import plain
 from gramme.io.atomic import write_files
 
 FORMAT = "gramme-model"
@@ -43,7 +44,7 @@ def write_model(path: Any, method: str, parameters: Mapping[str, Any], learned: 
     """Write a fitted model; the file appears whole or not at all."""
     record = {
         "method": method,
-        "parameters": {name: plain(value, name) for name, value in parameters.items()},
+        "parameters": {name: to_json(value, name) for name, value in parameters.items()},
         "learned": learned.record,
     }
     text = np.frombuffer(json.dumps(record, default=_number).encode(), dtype=np.uint8)
@@ -75,7 +76,7 @@ def read_model(path: Any) -> tuple[str, dict[str, Any], Learned]:
         )
     try:
         record = json.loads(tensors.pop(RECORD).numpy().tobytes())
-        parameters = {name: restored(value) for name, value in record["parameters"].items()}
+        parameters = {name: from_json(value) for name, value in record["parameters"].items()}
         return str(record["method"]), parameters, Learned(record["learned"], tensors)
     except Exception as error:  # whatever its content sets off is the file's fault
         raise broken(target, error) from error
@@ -129,24 +130,27 @@ def _number(value: Any) -> Any:
     raise TypeError(f"{value!r} cannot be part of a model file")
 
 
-def plain(value: Any, what: str) -> Any:
-    """A value as JSON can hold it, or an error that says what cannot be saved; :func:`restored` is the way back.
+def to_json(value: Any, what: str) -> Any:
+    """A value as JSON can hold it, or an error that says what cannot be saved; :func:`from_json` is the way back.
 
-    >>> plain({"advice": 2}, "heads"), plain({0: 1.5}, "class_weight"), plain(("a", 1), "a class")
+    >>> (
+    ...     to_json({"advice": 2}, "heads"),
+    ...     to_json({0: 1.5}, "class_weight"),
+    ...     to_json(("a", 1), "a class"),
+    ... )
     ({'advice': 2}, {'mapping': [[0, 1.5]]}, {'tuple': ['a', 1]})
     """
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = plain(value)
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     if isinstance(value, Mapping):
         if all(isinstance(key, str) for key in value) and set(value) not in _MARKS:
-            return {key: plain(inner, what) for key, inner in value.items()}
-        return {"mapping": [[plain(key, what), plain(value[key], what)] for key in value]}
+            return {key: to_json(inner, what) for key, inner in value.items()}
+        return {"mapping": [[to_json(key, what), to_json(value[key], what)] for key in value]}
     if isinstance(value, tuple):
-        return {"tuple": [plain(inner, what) for inner in value]}
+        return {"tuple": [to_json(inner, what) for inner in value]}
     if isinstance(value, list):
-        return [plain(inner, what) for inner in value]
+        return [to_json(inner, what) for inner in value]
     if what == "random_state":
         return None  # a generator: the seed it gave is saved instead
     raise DataError(f"{what} is {value!r}, which a model file cannot hold; use text or numbers")
@@ -162,26 +166,26 @@ def plain_name(name: Any) -> Any:
     ({'tuple': ['a', 1]}, 'frozenset()')
     """
     try:
-        return plain(name, "a name")
+        return to_json(name, "a name")
     except DataError:
         return str(name)
 
 
-def restored(value: Any) -> Any:
-    """The value that :func:`plain` made plain.
+def from_json(value: Any) -> Any:
+    """The value that :func:`to_json` made plain.
 
-    >>> restored(plain({0: (1, 2)}, "example"))
+    >>> from_json(to_json({0: (1, 2)}, "example"))
     {0: (1, 2)}
     """
     if isinstance(value, list):
-        return [restored(inner) for inner in value]
+        return [from_json(inner) for inner in value]
     if not isinstance(value, dict):
         return value
     if set(value) == {"tuple"}:
-        return tuple(restored(inner) for inner in value["tuple"])
+        return tuple(from_json(inner) for inner in value["tuple"])
     if set(value) == {"mapping"}:
-        return {restored(key): restored(inner) for key, inner in value["mapping"]}
-    return {key: restored(inner) for key, inner in value.items()}
+        return {from_json(key): from_json(inner) for key, inner in value["mapping"]}
+    return {key: from_json(inner) for key, inner in value.items()}
 
 
 def natural_array(values: Iterable[Any]) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from gramme._version import __version__
 from gramme.errors import DataError, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
-from gramme.methods.saving import plain
+from gramme.methods.saving import to_json
 from gramme.report.output_folder import check_writable, exists_already, output_folder
 from gramme.report.page import write_fit_page
 from gramme.report.tables import (
@@ -137,7 +137,7 @@ def _write_embedding(model: NodeClassifier, folder: Path, form: str) -> dict[str
 
 
 def _plain_parameters(model: NodeClassifier) -> dict[str, Any]:
-    return {name: plain(value, name) for name, value in model.get_params().items()}
+    return {name: to_json(value, name) for name, value in model.get_params().items()}
 
 
 def versions() -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from gramme.methods.auto.ingredients import Ingredient
 from gramme.methods.base import NodeClassifier
 from gramme.methods.saved_fields import SavedField, Sizes
-from gramme.methods.saving import Learned, MisfitError, plain, restored
+from gramme.methods.saving import Learned, MisfitError, from_json, to_json
 
 SHARED = ("classes", "layers", "nodes")  # what all ingredients know alike is saved once
 
@@ -30,7 +30,9 @@ class SavedModels(SavedField):
         for name, inner in getattr(model, self.attribute).items():
             own = inner._learned()
             learned.record[self.name][name] = {
-                "parameters": {key: plain(value, key) for key, value in inner.get_params().items()},
+                "parameters": {
+                    key: to_json(value, key) for key, value in inner.get_params().items()
+                },
                 "learned": {key: v for key, v in own.record.items() if key not in SHARED},
             }
             learned.tensors |= {f"{name}/{key}": value for key, value in own.tensors.items()}
@@ -43,7 +45,7 @@ class SavedModels(SavedField):
         found = {}
         for name, saved in entry.items():
             try:
-                parameters = {key: restored(value) for key, value in saved["parameters"].items()}
+                parameters = {key: from_json(value) for key, value in saved["parameters"].items()}
                 record = saved["learned"] | shared
             except (TypeError, KeyError, AttributeError) as error:
                 raise self.misfit(f"parameters and what was learned for {name}") from error

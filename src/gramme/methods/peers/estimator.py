@@ -1,21 +1,21 @@
-"""What the peers built on PyTorch Geometric share: explicit edges, features, a plain training loop, saving."""
+"""What the peers built on PyTorch Geometric share: explicit edges, features, training, saving."""
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gramme.errors import DataError, MissingExtraError, import_extra
+from gramme.errors import DataError, GrammeWarning, MissingExtraError, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.inputs import SOURCES, feature_columns, feature_source, input_features
 from gramme.methods.base import NodeClassifier
@@ -33,6 +33,7 @@ from gramme.methods.parameters import (
     WholeNumber,
     torch_device,
 )
+from gramme.methods.peers.network import EdgePlan, MeanTask, OneMember, PygOutput, moved
 from gramme.methods.saved_fields import (
     SavedArray,
     SavedField,
@@ -42,17 +43,10 @@ from gramme.methods.saved_fields import (
     check_weights,
 )
 from gramme.methods.saving import Learned, MisfitError
+from gramme.training import History, joined_history, train
 
 MAX_PYG_EDGES = 20_000_000
 """Edges, both ways counted, that a graph may have: each one costs memory for every head and column."""
-
-
-class Output(NamedTuple):
-    """Scores (nodes, classes), the embedding before the last step, and shares of the layers where there are some."""
-
-    scores: Tensor
-    embedding: Tensor
-    shares: Tensor | None = None
 
 
 class SavedLosses(SavedField):
@@ -125,7 +119,7 @@ class PygModel(NodeClassifier):
 
     @abstractmethod
     def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
-        """The network, whose forward takes features and edges and gives an :class:`Output`."""
+        """The network, whose forward takes features and edges and gives a ``PygOutput``."""
 
     @abstractmethod
     def _edges(self, graph: MultilayerGraph) -> Any:
@@ -154,10 +148,10 @@ class PygModel(NodeClassifier):
         pyg, device = self._pyg(), torch_device(self.device)
         self.source_, self.seed_ = feature_source(graph, self.features), seed
         self.columns_ = feature_columns(graph, self.source_, self.feature_dim)
-        features, edges = self._inputs(graph, device), _moved(self._edges(graph), device)
+        features, edges = self._inputs(graph, device), moved(self._edges(graph), device)
         with _own_random_numbers(self.seed_, device):
             network = self._new_network(pyg, device)
-            self.history_ = self._train(network, features, edges, known, watched)
+            self._train(network, features, edges, known, watched)
         self.state_ = {name: value.cpu() for name, value in network.state_dict().items()}
         output = _evaluated(network, features, edges)
         self.embedding_ = output.embedding.float().cpu().numpy()
@@ -193,26 +187,41 @@ class PygModel(NodeClassifier):
         edges: Any,
         known: KnownLabels,
         watched: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
-    ) -> pd.DataFrame:
+    ) -> None:
         """Adam on the cross entropy of the training labels, the full graph in every step."""
-        nodes = torch.from_numpy(known.nodes).to(features.device)
-        codes = torch.from_numpy(known.codes).to(features.device)
-        optimiser = torch.optim.Adam(
-            network.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
+        device = features.device
+        task = MeanTask.of(known.nodes, known.codes, np.ones((known.nodes.size, 1)), device)
+        history = History(
+            watched=None if watched is None else torch.from_numpy(watched[0]).to(device)
         )
-        losses, accuracies = [], []
-        for _ in range(self.epochs):
-            network.train()
-            optimiser.zero_grad()
-            loss = F.cross_entropy(network(features, edges).scores[nodes], codes)
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
-            losses.append(float(loss.detach()))
-            if watched is not None:
-                guess = _evaluated(network, features, edges).scores.argmax(-1).cpu().numpy()
-                accuracies.append(float((guess[watched[0]] == watched[1]).mean()))
-        table = pd.DataFrame({"epoch": np.arange(1, self.epochs + 1), "loss": losses})
-        return table if watched is None else table.assign(monitor_accuracy=accuracies)
+        # an ensemble of one, in the loop that trains every network here
+        member: Any = OneMember(network, self.hidden_dim * getattr(self, "heads", 1))
+        plan: Any = EdgePlan(edges, task.nodes)
+        state = train(
+            member,
+            features,
+            plan,
+            task,
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            callbacks=[history],
+            fused=False,  # as the peers' authors train them
+        )
+        self.history_ = joined_history([history])[["epoch", "loss"]]
+        if watched is not None:
+            right = [
+                float((found.argmax(-1) == watched[1]).mean())
+                for found in history.watched_probabilities
+            ]
+            self.history_ = self.history_.assign(monitor_accuracy=right)
+        if state.interrupted:
+            self.interrupted_ = True
+            warnings.warn(
+                f"interrupted: the model is trained for {state.epoch} of {self.epochs} epochs",
+                GrammeWarning,
+                stacklevel=5,
+            )
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         if feature_columns(graph, self.source_, self.feature_dim) != self.columns_:
@@ -225,7 +234,7 @@ class PygModel(NodeClassifier):
         with _own_random_numbers(self.seed_, device):
             network = self._new_network(self._pyg(), device)
         network.load_state_dict(self.state_)
-        edges = _moved(self._edges(graph), device)
+        edges = moved(self._edges(graph), device)
         return _probabilities(_evaluated(network, self._inputs(graph, device), edges))
 
     def _check_loaded(self) -> None:
@@ -276,21 +285,13 @@ def _own_random_numbers(seed: int, device: torch.device) -> Iterator[None]:
         yield
 
 
-def _moved(edges: Any, device: torch.device) -> Any:
-    if isinstance(edges, dict):
-        return {key: value.to(device) for key, value in edges.items()}
-    if isinstance(edges, tuple):
-        return tuple(value.to(device) for value in edges)
-    return edges.to(device)
-
-
-def _evaluated(network: nn.Module, features: Tensor, edges: Any) -> Output:
+def _evaluated(network: nn.Module, features: Tensor, edges: Any) -> PygOutput:
     network.eval()
     with torch.no_grad():
-        output: Output = network(features, edges)
+        output: PygOutput = network(features, edges)
     return output
 
 
-def _probabilities(output: Output) -> NDArray[np.float32]:
+def _probabilities(output: PygOutput) -> NDArray[np.float32]:
     shares: NDArray[np.float32] = output.scores.double().softmax(-1).float().cpu().numpy()
     return shares

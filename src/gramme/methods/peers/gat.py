@@ -14,7 +14,8 @@ from torch import Tensor, nn
 
 from gramme.graph import MultilayerGraph
 from gramme.methods.parameters import Rule, WholeNumber
-from gramme.methods.peers.estimator import Output, PygModel, listening
+from gramme.methods.peers.estimator import PygModel, listening
+from gramme.methods.peers.network import PygOutput
 
 
 class GAT(PygModel):
@@ -121,9 +122,9 @@ class GATNetwork(nn.Module):
         self.last = pyg.GATConv(hidden * heads, classes, heads=1, concat=False, dropout=dropout)
         self.dropout = dropout
 
-    def forward(self, features: Tensor, edges: Tensor) -> Output:
+    def forward(self, features: Tensor, edges: Tensor) -> PygOutput:
         """Scores and embedding."""
         inputs = F.dropout(features, self.dropout, self.training)
         embedding = F.elu(self.first(inputs, edges))
         scores = self.last(F.dropout(embedding, self.dropout, self.training), edges)
-        return Output(scores, embedding)
+        return PygOutput(scores, embedding)

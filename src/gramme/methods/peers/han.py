@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.parameters import Rule, WholeNumber
-from gramme.methods.peers.estimator import Output, PygModel, listening
+from gramme.methods.peers.estimator import PygModel, listening
+from gramme.methods.peers.network import PygOutput
 from gramme.methods.saved_fields import SavedArray, SavedField
 
 Edges = dict[tuple[str, str, str], Tensor]
@@ -159,10 +160,10 @@ class HANNetwork(nn.Module):
         self.classifier = nn.Linear(hidden, classes)
         self.dropout = dropout
 
-    def forward(self, features: Tensor, edges: Edges) -> Output:
+    def forward(self, features: Tensor, edges: Edges) -> PygOutput:
         """Scores, embedding and the attention over the layers."""
         found, shares = self.attention(
             {NODE: features}, edges, return_semantic_attention_weights=True
         )
         embedding = F.dropout(found[NODE], self.dropout, self.training)
-        return Output(self.classifier(embedding), found[NODE], shares[NODE])
+        return PygOutput(self.classifier(embedding), found[NODE], shares[NODE])

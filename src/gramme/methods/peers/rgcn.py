@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from gramme.graph import MultilayerGraph
 from gramme.methods.parameters import Optional, Rule, WholeNumber
-from gramme.methods.peers.estimator import Output, PygModel, listening
+from gramme.methods.peers.estimator import PygModel, listening
+from gramme.methods.peers.network import PygOutput
 
 
 class RGCN(PygModel):
@@ -126,9 +127,9 @@ class RGCNNetwork(nn.Module):
         self.last = pyg.RGCNConv(hidden, classes, layers, num_bases=bases)
         self.dropout = dropout
 
-    def forward(self, features: Tensor, edges: tuple[Tensor, Tensor]) -> Output:
+    def forward(self, features: Tensor, edges: tuple[Tensor, Tensor]) -> PygOutput:
         """Scores and embedding."""
         inputs = F.dropout(features, self.dropout, self.training)
         embedding = F.relu(self.first(inputs, *edges))
         scores = self.last(F.dropout(embedding, self.dropout, self.training), *edges)
-        return Output(scores, embedding)
+        return PygOutput(scores, embedding)
