@@ -170,8 +170,10 @@ def dataset_checksum(graph: MultilayerGraph) -> str:
     digest = hashlib.sha256(checksum(graph).encode())
     labels = [] if graph.labels is None else graph.labels.tolist()
     digest.update(json.dumps(labels, default=repr).encode("utf-8", "surrogatepass"))
-    if graph.features is not None:
-        matrix = sp.csr_array(graph.features)
+    matrices = [] if graph.features is None else [("", graph.features)]
+    for name, features in [*matrices, *graph.layer_features.items()]:
+        digest.update(name.encode("utf-8", "surrogatepass"))
+        matrix = sp.csr_array(features)
         matrix.sort_indices()
         digest.update(repr(matrix.shape).encode())
         for part in (matrix.indptr, matrix.indices, matrix.data):

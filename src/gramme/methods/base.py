@@ -30,6 +30,7 @@ from gramme.methods.saved_fields import (
     save_fields,
 )
 from gramme.methods.saving import Learned, MisfitError, write_model
+from gramme.methods.seen_graph import ViewScale, seen_graph
 
 
 class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -65,6 +66,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):
     Rules and fields of the base classes count as well and need not be repeated.
     """
 
+    #: Whether the method knows couplings between layers; for others each is a layer of its own.
+    attends_couplings: ClassVar[bool] = False
     parameter_rules: ClassVar[Mapping[str, Rule]] = {}
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedNames("classes"),
@@ -79,6 +82,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):
             rows_sum_to_one=True,
         ),
         SavedTransduction(),
+        SavedArray("view_center", np.float64, ("view columns",), optional=True),
+        SavedArray("view_scale", np.float64, ("view columns",), low=0, optional=True),
         SavedValue("interrupted", Flag(), default=False),
     )
 
@@ -88,6 +93,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):
     nodes_: pd.Index
     layers_: list[str]
     graph_: MultilayerGraph
+    given_graph_: MultilayerGraph
+    view_center_: NDArray[np.float64]
+    view_scale_: NDArray[np.float64]
     interrupted_: bool
 
     # Fitting
@@ -126,12 +134,17 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         A ``fit`` that takes further arguments passes them on to its ``_fit`` through this.
         """
-        graph = self._check_graph(graph)
+        given = self._check_graph(graph)
+        views = ViewScale.learned(given) if given.layer_features else None
+        graph = seen_graph(given, views, attends_couplings=self.attends_couplings)
         check_parameters(self._all_rules(), self.get_params(deep=False))
         self._check_parameters(graph)
         known = y if isinstance(y, KnownLabels) else known_labels(graph, y)
         seed = seed_from(getattr(self, "random_state", None))
         self._begin(graph, known)
+        self.given_graph_ = given
+        if views is not None:
+            self.view_center_, self.view_scale_ = views.center, views.scale
         self._finish(self._fit(graph, known, seed, **options), known)
         return self
 
@@ -206,7 +219,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):
         Another graph must have the layers this was fitted on; it may have other nodes.
         """
         self._check_fitted()
-        if graph is None or graph is getattr(self, "graph_", None):
+        if graph is None or any(graph is own for own in self._fitted_graphs()):
             return self.probabilities_.copy()
         return self._inductive_proba(self._with_fitted_layers(graph))
 
@@ -293,6 +306,17 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):
         if not hasattr(self, "probabilities_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
+    def _fitted_graphs(self) -> list[MultilayerGraph]:
+        """The graph of the fit as it was given and as the model saw it; none where the model was loaded."""
+        return [vars(self)[name] for name in ("graph_", "given_graph_") if name in vars(self)]
+
+    def _seen(self, graph: MultilayerGraph) -> MultilayerGraph:
+        """Another graph as this model sees it."""
+        views = None
+        if hasattr(self, "view_scale_"):
+            views = ViewScale(self.view_center_, self.view_scale_)
+        return seen_graph(graph, views, attends_couplings=self.attends_couplings)
+
     @staticmethod
     def _check_graph(graph: Any) -> MultilayerGraph:
         if not isinstance(graph, MultilayerGraph):
@@ -303,7 +327,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _with_fitted_layers(self, graph: Any) -> MultilayerGraph:
         """The graph with the layers of the fit, in their order; others are left out with a warning."""
-        graph = self._check_graph(graph)
+        graph = self._seen(self._check_graph(graph))
         missing = [name for name in self.layers_ if name not in graph.layers]
         if missing:
             raise DataError(

@@ -42,7 +42,9 @@ def prediction_basis(model: NodeClassifier, graph: MultilayerGraph) -> NDArray[n
     graph = graph.select_layers(model.layers_)
     met = np.asarray(graph.nodes.isin(model.nodes_), dtype=bool)
     basis = np.full(graph.num_nodes, NOTHING, dtype=object)
-    if graph.features is not None and any(map(_reads_features, _parts(model))):
+    if (graph.features is not None or graph.layer_features) and any(
+        map(_reads_features, _parts(model))
+    ):
         basis[:] = FEATURES
     basis[_in_known_group(model, graph) | _reaching(graph, met, groups=True)] = GROUPS
     basis[_reaching(graph, met, groups=False)] = NEIGHBOURS

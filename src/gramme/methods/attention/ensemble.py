@@ -19,9 +19,10 @@ from torch import Tensor
 
 from gramme.errors import DataError, NotFittedError
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.inputs import feature_columns, given_columns, input_features
+from gramme.methods.attention.inputs import feature_columns, input_features
 from gramme.methods.base import NodeClassifier
 from gramme.methods.parameters import torch_device
+from gramme.methods.seen_graph import given_columns
 from gramme.nn import MemberRandom, Network, Plan, Shape
 from gramme.training import evaluate
 

@@ -13,14 +13,10 @@ from torch import Tensor
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.arrays import plain
+from gramme.methods.seen_graph import given_columns, given_features
 from gramme.ops import random_features
 
 SOURCES = ("random", "given", "both")
-
-
-def given_columns(graph: MultilayerGraph) -> int:
-    """Columns of the graph's own features; 0 where it has none."""
-    return 0 if graph.features is None else int(graph.features.shape[1])
 
 
 def feature_source(graph: MultilayerGraph, wanted: str | None) -> str:
@@ -48,6 +44,9 @@ def input_features(
 ) -> Tensor:
     """Features of shape (nodes, members, columns), or (layers * nodes, members, columns) with ``per_layer``.
 
+    A graph whose layers have features of their own always gets the second: a layer starts from its own columns, the
+    others are zero; a layer without any starts from all of them.
+
     Parameters
     ----------
     graph : MultilayerGraph
@@ -61,15 +60,15 @@ def input_features(
     device : torch.device
     """
     parts: list[Tensor] = []
-    copies = (
-        [zlib.crc32(name.encode(errors="surrogatepass")) + 1 for name in graph.layers]
-        if per_layer
-        else [0]
-    )
+    layered = bool(graph.layer_features) and source != "random"
+    copies = [0] * (graph.num_layers if layered else 1)
+    if per_layer:
+        copies = [zlib.crc32(name.encode(errors="surrogatepass")) + 1 for name in graph.layers]
     rows = graph.num_nodes * len(copies)
     if source != "random":
-        given = torch.from_numpy(_dense(graph)).to(device)
-        parts.append(given.repeat(len(copies), 1)[:, None, :].expand(rows, len(seeds), -1))
+        given = torch.from_numpy(_layered(graph) if layered else _dense(graph)).to(device)
+        whole = given if layered else given.repeat(len(copies), 1)
+        parts.append(whole[:, None, :].expand(rows, len(seeds), -1))
     if source != "given":
         drawn = np.empty((len(seeds), len(copies), graph.num_nodes, dim), dtype=np.float32)
         for member, seed in enumerate(seeds):
@@ -81,10 +80,25 @@ def input_features(
     return features.to(torch.get_default_dtype())
 
 
+def _layered(graph: MultilayerGraph) -> np.ndarray:
+    """What each layer starts from, (layers * nodes, columns): the common features, and those of the layer."""
+    every = _dense(graph)
+    start = 0 if graph.features is None else int(graph.features.shape[1])
+    found = np.tile(every, (graph.num_layers, 1, 1))
+    own = {}
+    for name, matrix in graph.layer_features.items():
+        own[name] = slice(start, start + matrix.shape[1])
+        start += matrix.shape[1]
+    for place, name in enumerate(graph.layers):
+        for other, columns in own.items():
+            if name in own and other != name:
+                found[place, :, columns] = 0
+    return found.reshape(-1, every.shape[1])
+
+
 def _dense(graph: MultilayerGraph) -> np.ndarray:
-    """The graph's features as a matrix of float32."""
-    matrix = graph.features
-    assert matrix is not None
+    """All features of the graph as a matrix of float32."""
+    matrix = given_features(graph)
     with np.errstate(over="ignore"):
         dense = np.array(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float32)
     if not np.isfinite(dense).all():

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.inputs import given_columns
 from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.logistic import (
     LinearModel,
@@ -23,6 +22,7 @@ from gramme.methods.linear.logistic import (
 from gramme.methods.parameters import WholeNumber
 from gramme.methods.propagation.series import NodeWalk
 from gramme.methods.saved_fields import SavedField, SavedValue
+from gramme.methods.seen_graph import feature_blocks, given_columns
 
 STRENGTHS = (10.0, 1.0, 100.0, 1000.0)
 HOPS = 2
@@ -115,9 +115,9 @@ def numbers_needed(graph: MultilayerGraph) -> int:
 
 def _table(graph: MultilayerGraph) -> Matrix:
     """The blocks of columns side by side, each row of a block of the same length."""
-    features: Any = graph.features
-    dense = np.asarray(features.todense() if hasattr(features, "todense") else features)
-    own = _scaled(torch.from_numpy(np.array(dense, dtype=np.float32)))
+    views = [_scaled(_dense(block)) for block in feature_blocks(graph)]
+    # Every view counts the same, however many columns it has
+    own = torch.cat(views, dim=1) / len(views) ** 0.5 if len(views) > 1 else views[0]
     blocks = [own]
     walk = NodeWalk(list(graph.layers.values()), graph.num_nodes)
     for layer in range(graph.num_layers):
@@ -128,6 +128,11 @@ def _table(graph: MultilayerGraph) -> Matrix:
             blocks.append(_scaled(values))
     table: Matrix = (torch.cat(blocks, dim=1) / len(blocks) ** 0.5).numpy()
     return table
+
+
+def _dense(features: Any) -> torch.Tensor:
+    dense = np.asarray(features.todense() if hasattr(features, "todense") else features)
+    return torch.from_numpy(np.array(dense, dtype=np.float32))
 
 
 def _scaled(values: torch.Tensor) -> torch.Tensor:

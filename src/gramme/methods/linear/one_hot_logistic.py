@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.inputs import given_columns
 from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.layer_penalties import learned_scales, scaled_columns
 from gramme.methods.linear.logistic import (
@@ -26,6 +25,7 @@ from gramme.methods.linear.logistic import (
 from gramme.methods.linear.one_hot import LayerColumns, SavedColumns
 from gramme.methods.parameters import Flag, Rule, WholeNumber
 from gramme.methods.saved_fields import SavedArray, SavedField
+from gramme.methods.seen_graph import given_columns, given_features
 
 STRENGTHS = (1.0, 0.1, 10.0, 0.01, 100.0)
 AROUND_LEARNED = (1.0, 0.3, 3.0, 10.0, 100.0)
@@ -191,7 +191,7 @@ class OneHotLogistic(LinearModel):
         """The columns of each layer, then the features."""
         parts = [columns.matrix(graph) for columns in self.columns_]
         if self.scale_.size:
-            features: Any = graph.features
+            features = given_features(graph)
             parts.append(sp.csr_array(sp.csr_array(features) * self.scale_[None, :]))
         return parts
 
@@ -213,7 +213,7 @@ def _scale(graph: MultilayerGraph) -> Floats:
     """One over the standard deviation of each feature; 0 for those that are the same everywhere."""
     if not given_columns(graph):
         return np.zeros(0)
-    features: Any = graph.features
+    features = given_features(graph)
     matrix: Any = sp.csr_array(features).astype(np.float64)
     mean = np.asarray(matrix.mean(axis=0)).ravel()
     square = np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel()

@@ -155,8 +155,9 @@ def _starting_features(
         {layer: EdgeLayer(chosen.size, [], []) for layer in graph.layers},
         nodes=graph.nodes[chosen],
         features=None if graph.features is None else graph.features[chosen],
+        layer_features={name: each[chosen] for name, each in graph.layer_features.items()},
     )
-    features = learner._inputs(alone, range(1))[:, 0].cpu().numpy()
+    features = learner._inputs(learner._seen(alone), range(1))[:, 0].cpu().numpy()
     copies = features.reshape(-1, chosen.size, features.shape[-1])
     side: NDArray[np.float32] = np.concatenate(list(copies), axis=1)
     return side
