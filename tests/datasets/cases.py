@@ -264,7 +264,7 @@ EMBEDDED = [
     Case(
         "synthetic_coupled",
         1000,
-        {"first": 2419, "second": 2475},
+        {"first": 2419, "second": 2428},
         {0: 334, 1: 334, 2: 332},
     ),
     Case(

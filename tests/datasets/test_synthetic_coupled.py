@@ -5,7 +5,7 @@ from gramme.errors import DataError
 
 
 def test_only_the_couplings_tell_the_classes_of_the_second_network():
-    graph = datasets.load("synthetic_coupled", nodes=4000, classes=4)
+    graph = datasets.load("synthetic_coupled", nodes=4000, classes=4, signal=[0.9, 0.0])
     homophily = graph.summary()["homophily"]
     assert homophily["first"] > 0.85
     assert homophily["second"] == pytest.approx(0.25, abs=0.02)

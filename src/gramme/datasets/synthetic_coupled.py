@@ -1,10 +1,12 @@
 """Synthetic coupled pair: two networks over different nodes, joined by couplings alone.
 
-The edges of the first network follow the classes, those of the second do not: what class a node of the second has can
-be learned only through its couplings to the first.
+Where labels are known in the first network alone, the classes of the second can be learned only through the couplings,
+whether or not its own edges follow them.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +24,7 @@ def build(
     classes: int = 3,
     degree: int = 10,
     couplings: int = 3,
-    signal: float = 0.9,
+    signal: float | Sequence[float] = 0.9,
     coupling_signal: float = 1.0,
     random_state: int | None = 0,
 ) -> MultilayerGraph:
@@ -31,7 +33,8 @@ def build(
     classes = positive_int(classes, "classes")
     degree = positive_int(degree, "degree")
     couplings = positive_int(couplings, "couplings", least=0)
-    layer_signals([signal, coupling_signal], 2)
+    of_first, of_second = layer_signals(signal, 2)
+    layer_signals([coupling_signal], 1)
     half = nodes // 2
     if classes > half:
         raise DataError(f"{half} nodes in a network cannot hold {classes} classes")
@@ -40,13 +43,11 @@ def build(
         [shuffled_classes(half, classes, one), shuffled_classes(nodes - half, classes, two)]
     )
     first, second = np.arange(half), np.arange(half, nodes)
-    members = [np.flatnonzero(labels[:half] == label) for label in range(classes)]
-    source = np.repeat(first, max(1, degree // 2))
-    target = _partners(labels[source], members, half, signal, inside)
-    from_second = np.repeat(second, max(1, degree // 2))
-    to_second = outside.integers(half, nodes, size=from_second.size)
+    source, from_second = (np.repeat(network, max(1, degree // 2)) for network in (first, second))
+    target = _partners(labels[source], first, labels, of_first, inside)
+    to_second = _partners(labels[from_second], second, labels, of_second, outside)
     coupled = np.repeat(second, couplings)
-    partner = _partners(labels[coupled], members, half, coupling_signal, between)
+    partner = _partners(labels[coupled], first, labels, coupling_signal, between)
     return MultilayerGraph(
         {
             "first": EdgeLayer(nodes, source, target, nodes=first),
@@ -59,17 +60,18 @@ def build(
 
 
 def _partners(
+    wanted: NDArray[np.int64],
+    network: NDArray[np.int64],
     labels: NDArray[np.int64],
-    members: list[NDArray[np.int64]],
-    size: int,
     strength: float,
     random: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """For each label a node of the first network: of that class with the given probability, else any."""
-    chosen = random.integers(size, size=labels.size)
-    tied = random.random(labels.size) < strength
-    for label, own in enumerate(members):
-        rows = np.flatnonzero(tied & (labels == label))
+    """For each wanted class a node of a network: of that class with the given probability, else any."""
+    chosen = network[random.integers(network.size, size=wanted.size)]
+    tied = random.random(wanted.size) < strength
+    for label in np.unique(wanted):
+        own = network[labels[network] == label]
+        rows = np.flatnonzero(tied & (wanted == label))
         chosen[rows] = own[random.integers(own.size, size=rows.size)]
     return chosen
 
@@ -77,13 +79,13 @@ def _partners(
 INFO = DatasetInfo(
     name="synthetic_coupled",
     title="Synthetic coupled pair of networks",
-    description="two random networks over different nodes; only couplings tell the second's classes",
+    description="two random networks over different nodes, joined by couplings",
     nodes=1000,
     layers=2,
     classes=3,
-    recipe="in the first network half of a node's edges go to its own class with probability "
-    "signal, else to anybody; in the second all go to anybody. A node of the second is coupled to "
-    "nodes of the first, of its own class with probability coupling_signal. Label: the class",
+    recipe="an edge of a node goes to its own class with probability signal, else to anybody in its "
+    "network. A node of the second network is coupled to nodes of the first, of its own class with "
+    "probability coupling_signal. Label: the class",
     citation="none: defined here",
     licence="none needed: generated",
     caveat="A made-up graph: it shows whether a method uses couplings, no more.",
@@ -93,7 +95,8 @@ INFO = DatasetInfo(
         "classes": "number of classes, equally large (default: 3)",
         "degree": "average number of neighbours within a network (default: 10)",
         "couplings": "couplings of each node of the second network (default: 3)",
-        "signal": "from 0 to 1, how far the first network follows the classes (default: 0.9)",
+        "signal": "from 0 to 1, how far the networks follow the classes: one number, or one for "
+        "each (default: 0.9)",
         "coupling_signal": "from 0 to 1, how far couplings do (default: 1.0)",
         "random_state": "seed (default: 0)",
     },

@@ -73,7 +73,8 @@ class FusionNetwork(Network):
 
     ``fuse="end"`` joins the layers after the last hop, as in the paper; ``"every hop"`` joins them after each and
     gives all layers the joint result as the next input, as in the authors' code. Layers of equal architecture run
-    together as one batch.
+    together as one batch. Features are (nodes, members, in_dim), or (layers, nodes, members, in_dim) where layers have
+    features of their own.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class FusionNetwork(Network):
     def _fused_at_end(self, features: Tensor, plan: Plan) -> Tensor:
         found = []
         for place in range(len(self.groups)):
-            values = features
+            values = self._of_group(features, place)
             for hop, step in zip(self.chain(place), plan.steps(place), strict=True):
                 values = step.at_nodes(hop(self.drop(values), step.sum))
             found.append(values)
@@ -125,11 +126,17 @@ class FusionNetwork(Network):
             found = []
             for place in range(len(self.groups)):
                 hop, step = self.chain(place)[number], plan.steps(place)[number]
-                found.append(step.at_nodes(hop(dropped, step.sum)))
+                found.append(step.at_nodes(hop(self._of_group(dropped, place), step.sum)))
             last = number == len(self.fusions) - 1
             present = plan.present_at_end if last else plan.present
             embedding = fusion(self._by_layer(found, present))
         return embedding
+
+    def _of_group(self, features: Tensor, place: int) -> Tensor:
+        """What the layers of one architecture start from, where each layer has features of its own."""
+        if features.dim() < 4 or len(self.groups) == 1:
+            return features
+        return features[self.groups[place]]
 
     def chain(self, place: int) -> list[AttentionHop]:
         """The hops of the layers of one architecture."""

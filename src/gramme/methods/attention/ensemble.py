@@ -80,7 +80,7 @@ class EnsembleModel(NodeClassifier):
             yield range(start, min(start + batch, members))
 
     def _inputs(self, graph: MultilayerGraph, members: range) -> Tensor:
-        return input_features(
+        features = input_features(
             graph,
             [self._member_seeds(member)[0] for member in members],
             source=self.source_,
@@ -88,6 +88,9 @@ class EnsembleModel(NodeClassifier):
             per_layer=self._features_per_layer,
             device=self._device(),
         )
+        if self._features_per_layer or features.shape[0] == graph.num_nodes:
+            return features
+        return features.view(graph.num_layers, graph.num_nodes, *features.shape[1:])
 
     def _new_network(self, members: range) -> Network:
         random = MemberRandom([self._member_seeds(member)[1] for member in members])

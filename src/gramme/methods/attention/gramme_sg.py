@@ -20,9 +20,10 @@ POOL = ("end", "every hop")
 class GrammeSG(AttentionModel):
     """Semi-supervised node classifier on the supra graph.
 
-    Every node has a copy in every layer that holds it; copies are joined to their neighbours in the layer and to each
-    other by pillar edges. All copies share the weights of the attention hops, and the average of a node's copies is
-    classified. Pillar edges are never built. Cost per epoch: linear in copies, edges (or memberships) and members.
+    Every node has a copy in every layer that holds it; copies are joined to their neighbours in the layer, to each
+    other by pillar edges, and to copies of other nodes by the graph's couplings. All copies share the weights of the
+    attention hops, and the average of a node's copies is classified. Pillar edges are never built. Cost per epoch:
+    linear in copies, edges (or memberships) and members.
 
     Parameters
     ----------
@@ -57,6 +58,7 @@ device, random_state
     True
     """
 
+    attends_couplings: ClassVar[bool] = True
     parameter_rules: ClassVar[Mapping[str, Rule]] = {
         "pool": Choice(*POOL),
         "shared_features": Flag(),

@@ -40,12 +40,13 @@ def input_features(
     source: str,
     dim: int,
     per_layer: bool,
+    own_layers: bool = True,
     device: torch.device,
 ) -> Tensor:
     """Features of shape (nodes, members, columns), or (layers * nodes, members, columns) with ``per_layer``.
 
-    A graph whose layers have features of their own always gets the second: a layer starts from its own columns, the
-    others are zero; a layer without any starts from all of them.
+    A graph whose layers have features of their own gets the second by ``own_layers``: a layer starts from its own
+    columns, the others are zero; a layer without any starts from all of them.
 
     Parameters
     ----------
@@ -57,10 +58,12 @@ def input_features(
         Random columns.
     per_layer : bool
         Whether the copies of a node in the supra graph have random features of their own, keyed by the layer's name.
+    own_layers : bool, default=True
+        Whether layers start from their own features; else all nodes have all of them side by side.
     device : torch.device
     """
     parts: list[Tensor] = []
-    layered = bool(graph.layer_features) and source != "random"
+    layered = own_layers and bool(graph.layer_features) and source != "random"
     copies = [0] * (graph.num_layers if layered else 1)
     if per_layer:
         copies = [zlib.crc32(name.encode(errors="surrogatepass")) + 1 for name in graph.layers]

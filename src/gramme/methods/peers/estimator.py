@@ -173,6 +173,7 @@ class PygModel(NodeClassifier):
             source=self.source_,
             dim=self.feature_dim,
             per_layer=False,
+            own_layers=False,
             device=device,
         )
         return drawn[:, 0, :].contiguous()

@@ -157,7 +157,8 @@ def _starting_features(
         features=None if graph.features is None else graph.features[chosen],
         layer_features={name: each[chosen] for name, each in graph.layer_features.items()},
     )
-    features = learner._inputs(learner._seen(alone), range(1))[:, 0].cpu().numpy()
+    inputs = learner._inputs(learner._seen(alone), range(1))
+    features = inputs[..., 0, :].cpu().numpy()
     copies = features.reshape(-1, chosen.size, features.shape[-1])
     side: NDArray[np.float32] = np.concatenate(list(copies), axis=1)
     return side

@@ -1,0 +1,148 @@
+"""Couplings, kinds and views reach every model: what only they can tell is found, without them it is chance."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import gramme
+from gramme import datasets
+from gramme.errors import DataError
+from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.methods.registry import method
+from gramme.methods.seen_graph import ViewScale, seen_graph
+
+COUPLED = datasets.load("synthetic_coupled", nodes=400)
+FIRST = COUPLED.layers["first"].present
+KNOWN = COUPLED.labels.copy()
+KNOWN[~FIRST] = None
+KNOWN[np.flatnonzero(FIRST)[::2]] = None
+CLASSES = 3
+NAMES = ["gramme-sg", "gramme-fusion", "label-propagation", "gramme-auto"]
+
+
+def views_graph(nodes=120, seed=0):
+    """Two views that each tell two of the three classes apart, in columns of very different scale."""
+    random = np.random.default_rng(seed)
+    labels = np.arange(nodes) % 3
+    left = random.normal(size=(nodes, 4)) + 5 * (labels == 0)[:, None]
+    right = 1000 * (random.normal(size=(nodes, 12)) + 5 * (labels == 1)[:, None])
+    left[:5] = np.nan
+    right[5:9] = np.nan
+    return MultilayerGraph.from_views({"left": left, "right": right}, k=4, labels=labels)
+
+
+VIEWS = views_graph()
+SOME = VIEWS.labels.copy()
+SOME[12:] = None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_of_the_second_network_come_through_the_couplings_alone(name):
+    model = method(name).estimator(random_state=0)
+    right = model.fit(COUPLED, KNOWN).predict() == COUPLED.labels
+    assert right[~FIRST].mean() >= 0.95
+    blind = method(name).estimator(random_state=0).fit(COUPLED.replace(couplings=None), KNOWN)
+    chance = (blind.predict() == COUPLED.labels)[~FIRST].mean()
+    assert chance < 1 / CLASSES + 0.15
+
+
+@pytest.mark.parametrize("name", ["gramme-fusion", "label-propagation"])
+def test_a_coupling_is_a_relation_of_its_own(name):
+    model = method(name).estimator(random_state=0).fit(COUPLED, KNOWN)
+    assert model.layers_ == ["first", "second", "first~second"]
+    assert model.given_graph_ is COUPLED
+    assert np.array_equal(model.predict_proba(COUPLED), model.probabilities_)
+
+
+def test_sg_attends_over_couplings_between_its_layers():
+    model = gramme.GrammeSG(random_state=0, epochs=5, ensemble=2).fit(COUPLED, KNOWN)
+    assert model.layers_ == ["first", "second"]
+    assert model.graph_ is COUPLED
+
+
+@pytest.mark.parametrize("name", ["gramme-sg", "gramme-fusion", "gramme-auto"])
+@pytest.mark.parametrize("graph", [COUPLED, VIEWS], ids=["couplings", "views"])
+def test_saved_and_asked_about_another_graph(name, graph, tmp_path):
+    y = KNOWN if graph is COUPLED else SOME
+    options = {} if name == "gramme-auto" else {"epochs": 15, "ensemble": 2}
+    model = method(name).estimator(random_state=0, **options).fit(graph, y)
+    again = method(name).estimator(random_state=0, **options).fit(graph, y)
+    assert np.array_equal(model.probabilities_, again.probabilities_)
+    model.save(tmp_path / "m.safetensors")
+    loaded = gramme.load(tmp_path / "m.safetensors")
+    part = graph.subgraph(graph.nodes[np.arange(graph.num_nodes) % 5 > 0])
+    assert np.array_equal(loaded.predict_proba(part), model.predict_proba(part))
+    assert (loaded.predict(part) == part.labels).mean() > 0.7
+
+
+@pytest.mark.parametrize("name", [*NAMES, "one-hot-logistic"])
+@pytest.mark.parametrize("graph", [COUPLED, VIEWS], ids=["couplings", "views"])
+def test_labels_that_were_not_given_change_nothing(name, graph):
+    y = KNOWN if graph is COUPLED else SOME
+    turned = graph.replace(labels=[(label + 1) % 3 for label in graph.labels])
+    options = {} if name not in NAMES[:2] else {"epochs": 5, "ensemble": 2}
+    models = [method(name).estimator(random_state=0, **options) for _ in range(2)]
+    found = [
+        model.fit(each, y).probabilities_
+        for model, each in zip(models, (graph, turned), strict=True)
+    ]
+    assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("name", ["gramme-fusion", "gramme-sg", "one-hot-logistic", "gramme-auto"])
+def test_views_of_any_scale_tell_the_classes(name):
+    model = method(name).estimator(random_state=0).fit(VIEWS, SOME)
+    assert (model.predict() == VIEWS.labels)[12:].mean() > 0.9
+
+
+@pytest.mark.parametrize("name", ["gat", "rgcn", "han"])
+def test_peers_get_all_views_side_by_side(name):
+    pytest.importorskip("torch_geometric")
+    model = method(name).estimator(random_state=0, epochs=60).fit(VIEWS, SOME)
+    assert (model.predict() == VIEWS.labels)[12:].mean() > 0.5
+
+
+def test_views_are_scaled_by_the_graph_of_the_fit():
+    views = ViewScale.learned(VIEWS)
+    seen = seen_graph(VIEWS, views, attends_couplings=False)
+    for name, matrix in seen.layer_features.items():
+        there = ~np.isnan(VIEWS.layer_features[name][:, 0])
+        assert np.allclose(matrix[there].mean(axis=0), 0, atol=1e-5)
+        assert np.allclose(matrix[there].std(axis=0), 1, atol=1e-4)
+        assert (matrix[~there] == 0).all()
+    part = seen_graph(VIEWS.subgraph(range(9, 12)), views, attends_couplings=False)
+    assert np.allclose(part.layer_features["left"], seen.layer_features["left"][9:12])
+    with pytest.raises(DataError, match="needs 16 features of single layers; the graph has 4"):
+        seen_graph(VIEWS.select_layers(["left"]), views, attends_couplings=False)
+
+
+def test_sparse_features_of_a_layer_keep_their_zeros():
+    words = sp.csr_array(np.eye(6)[:, :2] * 4)
+    graph = MultilayerGraph({"l": MembershipLayer.from_codes([0] * 6)}, layer_features={"l": words})
+    seen = seen_graph(graph, ViewScale.learned(graph), attends_couplings=True)
+    assert sp.issparse(seen.layer_features["l"])
+    assert seen.layer_features["l"].nnz == 2
+    plain = datasets.load("wine")
+    assert seen_graph(plain, None, attends_couplings=False) is plain
+
+
+@pytest.mark.parametrize("name", ["label-propagation", "gramme-fusion", "gramme-sg"])
+def test_weighted_memberships_predict_as_their_explicit_edges(name):
+    random = np.random.default_rng(1)
+    nodes, size = 60, 150
+    layer = MembershipLayer(
+        nodes,
+        random.integers(nodes, size=size),
+        random.integers(12, size=size),
+        weight=random.random(size) + 0.1,
+    )
+    graph = MultilayerGraph({"times": layer}, labels=np.arange(nodes) % 2)
+    edges = graph.replace(layers={"times": layer.to_edges()})
+    y = graph.labels.copy()
+    y[20:] = None
+    options = {} if name == "label-propagation" else {"epochs": 10, "ensemble": 2}
+    found = [
+        method(name).estimator(random_state=0, **options).fit(each, y).probabilities_
+        for each in (graph, edges)
+    ]
+    assert np.allclose(*found, atol=1e-4)
