@@ -35,7 +35,7 @@ class ViewScale:
         for matrix in graph.layer_features.values():
             there: Any = matrix[~missing_rows(matrix)].astype(np.float64)
             mean = np.asarray(there.mean(axis=0)).ravel() if there.shape[0] else 0
-            squares: Any = there.multiply(there) if sp.issparse(there) else there**2
+            squares: Any = there**2 if isinstance(there, np.ndarray) else there.multiply(there)
             square = np.asarray(squares.mean(axis=0)).ravel() if there.shape[0] else 0
             deviation = np.sqrt(np.maximum(square - np.square(mean), 0)) * np.ones(matrix.shape[1])
             steady = deviation <= 1e-12 * np.sqrt(square)

@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from torch import Tensor
 
@@ -103,7 +102,9 @@ def _dense(graph: MultilayerGraph) -> np.ndarray:
     """All features of the graph as a matrix of float32."""
     matrix = given_features(graph)
     with np.errstate(over="ignore"):
-        dense = np.array(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float32)
+        dense = np.array(
+            matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float32
+        )
     if not np.isfinite(dense).all():
         row, column = np.argwhere(~np.isfinite(dense))[0].tolist()
         raise DataError(
