@@ -148,6 +148,29 @@ def test_tests_mirror_the_package():
     assert strays == [], "tests/ROOM/test_*.py mirrors src/gramme/ROOM"
 
 
+# Rooms where every module with logic has a test file of its own name.
+TESTED_BY_NAME = ("graph", "io", "datasets", "evaluation", "report", "cli")
+MERE_RECORDS = {"io/parsed.py"}
+"""Modules whose functions only hand out what they hold."""
+
+
+def has_logic(path: Path) -> bool:
+    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    return any(isinstance(node, ast.FunctionDef) for node in ast.walk(tree))
+
+
+def test_every_module_with_logic_has_a_test_file_of_its_name():
+    missing = []
+    for room in TESTED_BY_NAME:
+        for path in sorted((PACKAGE / room).rglob("*.py")):
+            module = path.relative_to(PACKAGE)
+            test = TESTS / module.with_name(f"test_{path.name}")
+            known = path.stem.startswith("__") or module.as_posix() in MERE_RECORDS
+            if not known and has_logic(path) and not test.is_file():
+                missing.append(f"{test.relative_to(ROOT)} for {module}")
+    assert missing == []
+
+
 def run_pytest(folder: Path, source: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the test module `source` in a folder of its own under this project's conftest."""
     shutil.copy(TESTS / "conftest.py", folder)

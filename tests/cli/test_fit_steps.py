@@ -2,10 +2,8 @@ import json
 import warnings
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from gramme.cli.fit_steps import EstimatePlan, command_line, fit_graph, parse_share, table_record
+from gramme.cli.fit_steps import EstimatePlan, fit_graph, parse_share, table_record
 from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.methods import Majority
@@ -55,25 +53,6 @@ def test_the_record_of_a_table_stands_beside_the_model(tmp_path):
     config.write_text("{")
     with pytest.raises(DataError, match=r"config\.json cannot be read"):
         table_record(model)
-
-
-def test_the_command_as_it_was_given():
-    app = typer.Typer()
-
-    @app.command()
-    def fit(
-        context: typer.Context,
-        data: str,
-        out: str = typer.Option("x", "--out"),
-        many: list[str] = typer.Option([], "--set"),
-        table: bool = typer.Option(False, "--table"),
-        quiet: bool = typer.Option(False, "--quiet"),
-    ) -> None:
-        typer.echo(command_line(context))
-
-    words = ["my data.csv", "--set", "a=1", "--set", "b=2", "--table", "--quiet"]
-    printed = CliRunner().invoke(app, words, prog_name="fit").stdout.strip()
-    assert printed == "gramme fit 'my data.csv' --set a=1 --set b=2 --table"
 
 
 def fitted(graph, folder, **options):

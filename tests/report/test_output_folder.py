@@ -53,7 +53,7 @@ def test_a_folder_is_replaced_whole(tmp_path):
 @pytest.mark.usefixtures("systems")
 def test_without_overwrite_nothing_is_replaced(tmp_path):
     fill(tmp_path / "out", "first", overwrite=False)
-    with pytest.raises(DataError, match=r"out exists already; .*--overwrite"):
+    with pytest.raises(DataError, match=r"out exists already; .*overwrite"):
         fill(tmp_path / "out", "second", overwrite=False)
     assert (tmp_path / "out" / "a").read_text() == "first"
 

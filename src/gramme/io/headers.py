@@ -28,6 +28,8 @@ _LAYER = (
 )  # fmt: skip
 _WEIGHT = ("weight", "weights", "edgeweight", "strength", "gewicht", "poids", "peso", "gewichtung")
 _BETWEEN = (("sourcelayer", "targetlayer"), ("fromlayer", "tolayer"), ("layer1", "layer2"))
+# Letters that Unicode does not take apart into a letter and an accent.
+_LETTERS = str.maketrans({"ł": "l", "ø": "o", "œ": "oe", "æ": "ae", "ß": "ss"})
 #: What Gephi calls the direction of an edge in its column Type.
 DIRECTIONS = {"directed": True, "undirected": False, "mutual": False}
 
@@ -63,10 +65,11 @@ def plain_word(name: str) -> str:
     """A name of a column in small letters without spaces, accents, and Neo4j's colon and type.
 
     >>> plain_word("Source ID"), plain_word(":START_ID(Person)"), plain_word("Nœud_1")
-    ('sourceid', 'startid', 'nœud1')
+    ('sourceid', 'startid', 'noeud1')
     """
     text = unicodedata.normalize("NFKD", name.strip().strip('"').lower())
     text = "".join(letter for letter in text if not unicodedata.combining(letter))
+    text = text.translate(_LETTERS)
     text = re.sub(r"\(.*\)\Z", "", text)
     if ":" in text:
         text = text.rpartition(":")[2]

@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import pytest
+
+from gramme.errors import FileFormatError
+from gramme.io.matrix_rows import find_matrix, matrix_layer
+from gramme.io.notes import gathered
+
+PATH = Path("ties.csv")
+
+
+def rows(text):
+    return [(line, row.split(",")) for line, row in enumerate(text.splitlines(), 1)]
+
+
+def read(text, **options):
+    matrix = find_matrix(rows(text), PATH, **options)
+    if matrix is None:
+        return None
+    with gathered():
+        return matrix_layer(matrix)
+
+
+def edges(parsed):
+    return sorted(
+        (parsed.rows.nodes[a], parsed.rows.nodes[b], w)
+        for a, b, w in zip(parsed.rows.source, parsed.rows.target, parsed.rows.weight, strict=True)
+    )
+
+
+def test_a_symmetric_matrix_with_names_is_undirected():
+    found = read(",a,b\na,0,2\nb,2,0")
+    assert edges(found) == [("a", "b", 2.0)]
+    assert found.directed is False
+
+
+def test_columns_may_stand_in_another_order_and_the_corner_may_be_missing():
+    found = read("b,a\na,1,0\nb,0,0")
+    assert edges(found) == [("a", "b", 1.0)]
+    assert found.directed is True
+
+
+def test_a_square_without_names_is_numbered_from_1():
+    found = read("0,1,0\n1,0,1\n0,1,0")
+    assert found.nodes == ["1", "2", "3"]
+    assert edges(found) == [("1", "2", 1.0), ("2", "3", 1.0)]
+
+
+def test_other_names_in_columns_are_groups():
+    found = read(",chess,go\nann,1,0\nbob,1,1\ncid,0,0")
+    groups = found.groups["ties"]
+    assert list(zip(groups.nodes, groups.groups, strict=True)) == [
+        ("ann", "chess"),
+        ("bob", "chess"),
+        ("bob", "go"),
+    ]
+    assert found.nodes == ["ann", "bob", "cid"]
+
+
+@pytest.mark.parametrize("text", ["1,2\n3,4", "name,age,height\nann,30,170\nbob,40,180", "a,b"])
+def test_what_is_no_matrix_unless_the_user_insists(text):
+    assert read(text) is None
+
+
+def test_the_user_may_insist_but_not_on_anything():
+    assert edges(read("0,2\n3,0", insist=True)) == [("1", "2", 2.0), ("2", "1", 3.0)]
+    with pytest.raises(FileFormatError, match="this is no matrix"):
+        read("x,y\nz", insist=True)
+
+
+def test_negative_ties_name_their_line():
+    with pytest.raises(FileFormatError, match=r"ties\.csv, line 3: '-1' cannot stand here"):
+        read(",a,b\na,0,1\nb,-1,0")

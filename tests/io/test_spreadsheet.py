@@ -1,0 +1,49 @@
+import datetime
+
+import pytest
+
+from gramme.errors import FileFormatError
+from gramme.io.spreadsheet import cell_text, read_sheets
+
+openpyxl = pytest.importorskip("openpyxl")
+
+
+def write(path, **sheets):
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def test_sheets_as_text_without_blank_edges(tmp_path):
+    path = write(
+        tmp_path / "x.xlsx",
+        People=[["name", "age", None], [None, None, None], ["ann", 30.0, None], ["bob"]],
+        Empty=[],
+    )
+    assert read_sheets(path) == {"People": [["name", "age"], ["ann", "30"], ["bob", ""]]}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "TRUE"),
+        (1.5, "1.5"),
+        (1e300, "1e+300"),
+        (datetime.datetime(2020, 1, 2, 3, 4), "2020-01-02 03:04:00"),
+    ],
+)
+def test_cells_as_a_person_would_write_them(value, text):
+    assert cell_text(value) == text
+
+
+def test_what_is_no_workbook(tmp_path):
+    (tmp_path / "x.xlsx").write_bytes(b"PK\x03\x04 nonsense")
+    with pytest.raises(FileFormatError, match="no Excel file that can be read"):
+        read_sheets(tmp_path / "x.xlsx")
+    with pytest.raises(FileFormatError, match="all sheets are empty"):
+        read_sheets(write(tmp_path / "y.xlsx", Empty=[]))
