@@ -36,6 +36,13 @@ def test_every_format_has_a_test_case():
         ("x.net", "pajek"),
         ("x.graphml", "graphml"),
         ("x.npz", "npz"),
+        ("x.json", "json"),
+        ("x.gexf", "gexf"),
+        ("x.gml", "gml"),
+        ("x.dl", "ucinet"),
+        ("x.xlsx", "excel"),
+        ("x.db", "sqlite"),
+        ("x.duckdb", "duckdb"),
     ],
 )
 def test_the_format_by_file_name(name, format_name):

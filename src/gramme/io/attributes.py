@@ -106,7 +106,7 @@ def read_attributes(path: Path, encoding: str, separator: str | None = None) -> 
     """A table with a header, by comma, tab or white space (where quotes are allowed), or the first sheet of Excel."""
     if path.suffix.lower() == ".xlsx":
         rows = next(iter(read_sheets(path).values()))
-        return _tabled(enumerate(rows, start=1), path)
+        return tabled(enumerate(rows, start=1), path)
     text = decode(read_bytes(path), path, encoding)
     return parse_attributes(text, path, separator or separator_of(path, text))
 
@@ -118,12 +118,13 @@ def parse_attributes(text: str, path: Path, separator: str) -> AttributeTable:
         lines = ((line, quoted_fields(row)) for line, row in numbered_lines(text))
     else:
         lines = cells(text, separator, path)
-    return _tabled(lines, path, decimal_comma=separator == ";")
+    return tabled(lines, path, decimal_comma=separator == ";")
 
 
-def _tabled(
+def tabled(
     lines: Iterable[tuple[int, list[str]]], path: Path, *, decimal_comma: bool = False
 ) -> AttributeTable:
+    """A table from its rows, the header first."""
     table: AttributeTable | None = None
     for line, row in lines:
         if table is None:

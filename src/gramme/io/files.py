@@ -11,13 +11,15 @@ from typing import Any, Literal
 
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
+from gramme.io.address import is_address, parse_address
 from gramme.io.assemble import assemble
 from gramme.io.atomic import write_files
+from gramme.io.joining import joined, parsed_graph
 from gramme.io.notes import gathered
 from gramme.io.parsed import LabelsForm, Parsed, ReadOptions
 from gramme.io.registry import FORMATS, find_format
 from gramme.io.report import ReadReport
-from gramme.io.several import Source, joined, parsed_graph, several_files
+from gramme.io.several import Source, several_files
 from gramme.io.source import AUTO, checked_file
 
 
@@ -54,6 +56,7 @@ def read(
     path : path, sequence of paths, or mapping of layer name to path
         The file; labels, layer names and the like in files beside it are found by their names. Several files, a folder
         or a pattern like ``"relations/*.csv"`` make one graph with a layer per file, named after it, in any formats.
+        A database is named like ``"sqlite:school.db?table=ties"`` or ``"duckdb:school.db?query=SELECT ..."``.
     format : str, optional
         Name of the format (:data:`gramme.io.FORMATS`) where the file's name does not tell it.
     labels : path, sequence or mapping, optional
@@ -136,6 +139,10 @@ def inspect(
     if chosen.labels_format not in (None, "list", "pairs"):
         raise DataError(f"labels_format must be 'list' or 'pairs', not {chosen.labels_format!r}")
     with gathered() as notes:
+        if is_address(path):
+            address = parse_address(str(path))
+            path, format = address.file, address.format
+            chosen = replace(chosen, table=address.table, query=address.query)
         files = several_files(path, chosen)
         if files is None:
             assert isinstance(path, (str, os.PathLike))

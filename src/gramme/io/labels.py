@@ -92,14 +92,14 @@ def read_labels(
     ending = path.suffix.lower()
     if ending in (".xlsx", ".parquet", ".pq"):
         read = parquet_attributes(path) if ending != ".xlsx" else read_attributes(path, AUTO)
-        return _from_table(read, nodes, options, complete)
+        return table_facts(read, nodes, options, complete)
     text = decode(read_bytes(path, "labels file"), path, options.encoding)
     separator = separator_of(path, text)
     known = set(nodes)
     if form != "list":
         table = _table(text, path, separator, known, options)
         if table is not None:
-            return _from_table(table, nodes, options, complete)
+            return table_facts(table, nodes, options, complete)
         form = form or _form(text, path, nodes)
     if form == "list":
         return _from_list(text, path, nodes, complete, id_start)
@@ -136,10 +136,10 @@ def _table(
     if len(header) < 3 or separator == " " or len(set(header)) < len(header):
         return None
     table = parse_attributes(text, path, separator)
-    return table if _node_column(table, known) is not None else None
+    return table if node_column(table, known) is not None else None
 
 
-def _node_column(table: AttributeTable, known: set[str]) -> str | None:
+def node_column(table: AttributeTable, known: set[str]) -> str | None:
     """The first column most of whose cells are nodes of the graph."""
     for place, name in enumerate(table.header):
         met = sum(row[place] in known for row in table.rows)
@@ -148,7 +148,7 @@ def _node_column(table: AttributeTable, known: set[str]) -> str | None:
     return None
 
 
-def _from_table(
+def table_facts(
     table: AttributeTable, nodes: list[str], options: ReadOptions, complete: bool
 ) -> NodeFacts:
     """A table that names all nodes of the edges may name further ones, and so may a table of attributes.
@@ -159,7 +159,7 @@ def _from_table(
     id_column = options.id
     if id_column is None:
         usual = plain_word(table.header[0]) in _HEADS
-        id_column = table.header[0] if usual else _node_column(table, known) or table.header[0]
+        id_column = table.header[0] if usual else node_column(table, known) or table.header[0]
     listed = table.names(id_column)
     column = options.label
     if column is None and not table.has(LABEL_COLUMN) and len(table.header) == 2:

@@ -39,6 +39,8 @@ class ReadOptions:
     label_edges: Sequence[float] | None = None
     label_kind: str | None = None
     header: bool | None = None
+    table: str | None = None
+    query: str | None = None
 
     @property
     def marks(self) -> frozenset[str]:

@@ -36,7 +36,7 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     """The graph of a GraphML file."""
     data = read_bytes(path)
     networkx = import_extra("networkx", "networkx", "reading GraphML")
-    _check_xml(data, path)
+    check_xml(data, path)
     try:
         graph = networkx.read_graphml(io.BytesIO(data), force_multigraph=True)
     except MemoryError:
@@ -54,7 +54,7 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     return parsed
 
 
-def _check_xml(data: bytes, path: Path) -> None:
+def check_xml(data: bytes, path: Path) -> None:
     """Go through the document once, without building anything, to refuse what must not be expanded."""
     parser = expat.ParserCreate()
 

@@ -1,0 +1,152 @@
+"""Nodes and edges with attributes by name, as in GEXF, GML and JSON: which of them are layers, weights and labels."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from gramme.errors import FileFormatError, did_you_mean
+from gramme.io.attributes import LABEL_COLUMN, AttributeTable, is_feature_name
+from gramme.io.headers import DIRECTIONS, plain_word
+from gramme.io.node_columns import node_columns
+from gramme.io.notes import tell
+from gramme.io.parsed import Parsed, ReadOptions
+from gramme.io.rows import RowCollector
+from gramme.io.spreadsheet import cell_text
+
+_LAYER = (
+    "layer",
+    "relation",
+    "relationtype",
+    "relationship",
+    "edgetype",
+    "linktype",
+    "type",
+    "kind",
+)
+_WEIGHT = ("weight", "value")
+#: Attributes of drawings and of bookkeeping, which say nothing about a node.
+_NO_FACTS = {
+    "id",
+    "viz",
+    "graphics",
+    "x",
+    "y",
+    "z",
+    "r",
+    "g",
+    "b",
+    "a",
+    "size",
+    "color",
+    "pos",
+    "index",
+}
+Edges = Iterable[tuple[str, str, Mapping[str, Any]]]
+
+
+def parse_attribute_graph(
+    path: Path,
+    nodes: Mapping[str, Mapping[str, Any]],
+    edges: Edges,
+    options: ReadOptions,
+    *,
+    directed: bool | None,
+    named_by_label: bool = False,
+) -> Parsed:
+    """A graph from nodes and edges with attributes.
+
+    Parameters
+    ----------
+    path : Path
+    nodes : mapping of id to attributes
+    edges : iterable of (source, target, attributes)
+    options : ReadOptions
+    directed : bool, optional
+        What the file says.
+    named_by_label : bool, default=False
+        Whether the attribute ``label`` is what a node is called, as in GEXF and GML, and no class.
+    """
+    name_of = _names(nodes) if named_by_label else {node: node for node in nodes}
+    listed = list(edges)
+    words = list(dict.fromkeys(plain_word(key) for _, _, facts in listed for key in facts))
+    layer = next((word for word in _LAYER if word in words and not _directions(listed, word)), None)
+    weight = next((word for word in _WEIGHT if word in words), None)
+    rows = RowCollector(path)
+    for source, target, facts in listed:
+        plain = {plain_word(key): value for key, value in facts.items()}
+        stated = cell_text(plain.get(layer)) if layer is not None else ""
+        value = plain.get(weight) if weight is not None else None
+        if isinstance(value, bool) or not isinstance(value, (numbers.Real, str, type(None))):
+            value = None
+        ends = name_of.get(source, source), name_of.get(target, target)
+        rows.add(stated or "edges", *ends, None if value is None else str(value), None)
+    found = rows.finish()
+    if layer is None:
+        found.layers = []
+    elif layer != "layer":
+        tell(f"{path.name}: the edges' attribute {layer!r} names the layers")
+    parsed = Parsed([path], found, directed=directed)
+    parsed.nodes, parsed.nodes_file = [name_of[node] for node in nodes], path
+    _take_attributes(parsed, nodes, options, named_by_label)
+    return parsed
+
+
+def _directions(edges: list[tuple[str, str, Mapping[str, Any]]], word: str) -> bool:
+    """Whether an attribute holds directions, as Gephi's type does."""
+    values = {
+        str(v).lower() for _, _, facts in edges for k, v in facts.items() if plain_word(k) == word
+    }
+    return values <= set(DIRECTIONS)
+
+
+def _names(nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """What each node is called: its label, where these are there and all different, else its id."""
+    labels = [cell_text(facts.get("label")) for facts in nodes.values()]
+    if all(labels) and len(set(labels)) == len(labels):
+        return dict(zip(nodes, labels, strict=True))
+    return {node: node for node in nodes}
+
+
+def _take_attributes(
+    parsed: Parsed,
+    nodes: Mapping[str, Mapping[str, Any]],
+    options: ReadOptions,
+    named_by_label: bool,
+) -> None:
+    taken = {"label", "name"} if named_by_label else {"name"}
+    every = dict.fromkeys(
+        key
+        for facts in nodes.values()
+        for key, value in facts.items()
+        if isinstance(value, (str, numbers.Real)) or value is None
+    )
+    names = [key for key in every if key == options.label or key.lower() not in _NO_FACTS | taken]
+    label = options.label or LABEL_COLUMN
+    if options.label is not None and label not in names:
+        hint = did_you_mean(label, names)
+        raise FileFormatError(f"no node has the attribute {label!r}; {hint}", file=parsed.files[0])
+    assert parsed.nodes is not None
+    table = AttributeTable(parsed.files[0], ["node", *names])
+    for name, facts in zip(parsed.nodes, nodes.values(), strict=True):
+        table.rows.append([name, *(_scalar(facts.get(key)) for key in names)])
+        table.lines.append(0)
+    if label in names:
+        parsed.labels = table.labels(parsed.nodes, label)
+    asked = (options.columns, options.features, options.layers_from)
+    if any(one is not None for one in asked) or any(map(is_feature_name, names)):
+        made = node_columns(table, parsed.nodes, {"node", label}, options)
+        parsed.features, parsed.node_groups = made.features, made.groups
+        return
+    unused = [name for name in names if name != label]
+    if unused:
+        tell(
+            f"{parsed.files[0].name}: attributes of nodes not used: {', '.join(unused)[:200]} "
+            "(--label, --features or --layers-from chooses some)"
+        )
+
+
+def _scalar(value: Any) -> str:
+    return cell_text(value) if isinstance(value, (str, numbers.Real)) else ""

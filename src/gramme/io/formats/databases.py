@@ -1,0 +1,103 @@
+"""SQLite and DuckDB: tables of a database, or the result of a query, as lists of edges, matrices and tables of nodes.
+
+A database is opened for reading only. Without a table or a query every table is looked at; views are not, since they
+can be made to run for ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from gramme.errors import DataError, FileFormatError, did_you_mean, import_extra
+from gramme.io.parsed import Parsed, ReadOptions
+from gramme.io.sheets import parse_sheets
+from gramme.io.source import LARGEST_UNSPELLED, read_bytes
+from gramme.io.spreadsheet import cell_text
+
+_CELLS_PER_BYTE = 50
+_BATCH = 10_000
+_SQLITE_HEAD = b"SQLite format 3\x00"
+_TABLES = {
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+    "duckdb": "SELECT table_name FROM information_schema.tables WHERE table_type = 'BASE TABLE'",
+}
+
+
+def reader(kind: str) -> Callable[[Path, ReadOptions], Parsed]:
+    """How to read a database of this kind."""
+
+    def read(path: Path, options: ReadOptions) -> Parsed:
+        size = len(read_bytes(path))
+        opened = _sqlite if kind == "sqlite" else _duckdb
+        faults: tuple[type[Exception], ...] = (sqlite3.Error, OverflowError, UnicodeError)
+        if kind == "duckdb":
+            faults = (import_extra("duckdb", "duckdb", "reading DuckDB").Error, *faults)
+        try:
+            with opened(path) as database:
+                return _graph(database, kind, path, options, size)
+        except faults as error:
+            if isinstance(error, DataError):
+                raise
+            raise FileFormatError(f"the database cannot be read: {error}", file=path) from None
+
+    return read
+
+
+def _graph(database: Any, kind: str, path: Path, options: ReadOptions, size: int) -> Parsed:
+    if options.query is not None:
+        return parse_sheets({"query": _rows(database, options.query, path, size)}, path, options)
+    tables = [str(row[0]) for row in database.execute(_TABLES[kind]).fetchall()]
+    if options.table is not None:
+        if options.table not in tables:
+            hint = did_you_mean(options.table, tables)
+            raise DataError(f"{path} has no table {options.table!r}; {hint}")
+        tables = [options.table]
+    sheets = {}
+    for name in tables:
+        escaped = name.replace('"', '""')
+        rows = _rows(database, f'SELECT * FROM "{escaped}"', path, size)
+        if len(rows) > 1:
+            sheets[name] = rows
+    if not sheets:
+        raise FileFormatError("the database has no table with rows", file=path)
+    return parse_sheets(sheets, path, options)
+
+
+def _rows(database: Any, query: str, path: Path, size: int) -> list[list[str]]:
+    """The header and the rows of a query, as text."""
+    cursor = database.execute(query)
+    if cursor.description is None:
+        raise DataError(f"{path}: the query gives no rows; it must be a SELECT")
+    rows = [[str(column[0]) for column in cursor.description]]
+    most = LARGEST_UNSPELLED + _CELLS_PER_BYTE * size
+    while batch := cursor.fetchmany(_BATCH):
+        rows += [[cell_text(value) for value in row] for row in batch]
+        if len(rows) * len(rows[0]) > most:
+            raise FileFormatError("it has far more rows than it spells out", file=path)
+    return rows
+
+
+@contextlib.contextmanager
+def _sqlite(path: Path) -> Iterator[Any]:
+    with path.open("rb") as file:
+        if file.read(len(_SQLITE_HEAD)) != _SQLITE_HEAD:
+            raise FileFormatError("this is no SQLite database", file=path)
+    address = f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1"
+    with contextlib.closing(sqlite3.connect(address, uri=True)) as database:
+        database.text_factory = lambda data: data.decode("utf-8", errors="replace")
+        database.execute("PRAGMA trusted_schema = OFF")
+        database.execute("PRAGMA cell_size_check = ON")
+        yield database
+
+
+@contextlib.contextmanager
+def _duckdb(path: Path) -> Iterator[Any]:
+    duckdb = import_extra("duckdb", "duckdb", "reading DuckDB")
+    settings = {"threads": "1", "enable_external_access": "false"}
+    with contextlib.closing(duckdb.connect(str(path), read_only=True, config=settings)) as database:
+        yield database

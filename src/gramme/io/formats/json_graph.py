@@ -1,0 +1,174 @@
+"""JSON as the web has it: networkx's node-link data, d3's nodes and links, Cytoscape's elements, or a list of edges.
+
+The writer makes node-link data that networkx reads: every edge has its ``layer`` and perhaps a ``weight``, every node
+its ``label`` and features.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gramme.errors import FileFormatError
+from gramme.graph import MultilayerGraph
+from gramme.io.atomic import Content
+from gramme.io.attribute_graph import parse_attribute_graph
+from gramme.io.headers import edge_header
+from gramme.io.losses import as_text, lossy
+from gramme.io.parsed import Parsed, ReadOptions
+from gramme.io.source import read_text
+from gramme.io.spreadsheet import cell_text
+
+NAME = "json"
+_LAYERS = "gramme_layers"
+_IDS = ("id", "name", "key", "label")
+
+
+def read(path: Path, options: ReadOptions) -> Parsed:
+    """The graph of a JSON file."""
+    try:
+        data = json.loads(read_text(path, options.encoding))
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        raise FileFormatError(f"no JSON that can be read: {error}", file=path, line=line) from None
+    facts = data if isinstance(data, dict) else {}
+    nodes, links = _parts(data, path)
+    by_id = _nodes(nodes, path)
+    in_order = list(by_id)
+    edges = [_edge(link, by_id, in_order, path) for link in links]
+    for source, target, _ in edges:
+        for end in (source, target):
+            if nodes and end not in by_id:
+                raise FileFormatError(
+                    f"an edge names the node {end!r}, which is not listed", file=path
+                )
+            by_id.setdefault(end, {})
+    directed = facts.get("directed")
+    parsed = parse_attribute_graph(
+        path, by_id, edges, options, directed=directed if isinstance(directed, bool) else None
+    )
+    _take_layers(parsed, facts)
+    return parsed
+
+
+def _parts(data: Any, path: Path) -> tuple[list[Any], list[Any]]:
+    """The nodes, which may be missing, and the edges."""
+    if isinstance(data, list):
+        return [], data
+    if isinstance(data, dict):
+        if isinstance(data.get("graph"), dict) and "nodes" in data["graph"]:
+            data = data["graph"]
+        elements = data.get("elements", data)
+        if isinstance(elements, list):  # Cytoscape's flat form
+            nodes: list[Any] = []
+            links: list[Any] = []
+            for one in elements:
+                (links if "source" in _own(one) else nodes).append(one)
+            return nodes, links
+        if isinstance(elements, dict):
+            stated = next((elements[key] for key in ("links", "edges") if key in elements), None)
+            listed = elements.get("nodes", [])
+            if isinstance(listed, dict):  # by id, as JGF has it
+                listed = [{"id": key, **_own(value)} for key, value in listed.items()]
+            if isinstance(stated, list) and isinstance(listed, list):
+                return listed, stated
+    raise FileFormatError(
+        'there must be "nodes" and "links" (or "edges"), or a list of edges with "source" and "target"',
+        file=path,
+    )
+
+
+def _own(value: Any) -> dict[str, Any]:
+    """The attributes of a node or an edge, which Cytoscape keeps under ``data`` and JGF under ``metadata``."""
+    if not isinstance(value, dict):
+        return {}
+    inner: dict[str, Any] = {}
+    for key in ("data", "metadata", "attributes"):
+        if isinstance(value.get(key), dict):
+            inner |= value[key]
+    return {key: one for key, one in (value | inner).items() if not isinstance(one, (dict, list))}
+
+
+def _nodes(nodes: list[Any], path: Path) -> dict[str, Mapping[str, Any]]:
+    found: dict[str, Mapping[str, Any]] = {}
+    for place, node in enumerate(nodes):
+        facts = _own(node)
+        name = cell_text(node if isinstance(node, (str, int, float)) else _first(facts, _IDS))
+        name = name or str(place)
+        if name in found:
+            raise FileFormatError(f"two nodes are called {name!r}", file=path)
+        found[name] = {key: value for key, value in facts.items() if key != "id"}
+    return found
+
+
+def _first(facts: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((facts[key] for key in keys if facts.get(key) is not None), None)
+
+
+def _edge(
+    link: Any, nodes: Mapping[str, Any], in_order: list[str], path: Path
+) -> tuple[str, str, Mapping[str, Any]]:
+    if isinstance(link, list) and len(link) in (2, 3):
+        link = dict(zip(("source", "target", "weight"), link, strict=False))
+    facts = _own(link)
+    keys = list(facts)
+    header = edge_header(keys)
+    names = []
+    for place in () if header is None else (header.source, header.target):
+        end = facts[keys[place]]
+        name = cell_text(end)
+        counted = isinstance(end, int) and not isinstance(end, bool)
+        if counted and name not in nodes and 0 <= end < len(in_order):  # d3 once counted its nodes
+            name = in_order[end]
+        names.append(name)
+    if header is None or not all(names):
+        raise FileFormatError(f"an edge has no source and target: {str(link)[:80]}", file=path)
+    ends = (keys[header.source], keys[header.target], "key", "id")
+    return names[0], names[1], {key: value for key, value in facts.items() if key not in ends}
+
+
+def _take_layers(parsed: Parsed, facts: Mapping[str, Any]) -> None:
+    """The layers in order and their directions, where gramme wrote them."""
+    stated = facts.get("graph")
+    stated = stated.get(_LAYERS) if isinstance(stated, dict) else None
+    if not isinstance(stated, list):
+        return
+    if all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in stated):
+        parsed.directed = {one["name"]: one.get("directed") is True for one in stated}
+        parsed.layers = list(parsed.directed)
+
+
+def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
+    """The graph as node-link data."""
+    text = as_text(graph, NAME)
+    if text.labels is not None and not any(text.labels):
+        lossy(NAME, "labels where no node has one")
+    features = text.features()
+    nodes: list[dict[str, Any]] = []
+    for place, name in enumerate(text.nodes):
+        node: dict[str, Any] = {"id": name}
+        if text.labels is not None and text.labels[place]:
+            node["label"] = text.labels[place]
+        for number, value in enumerate(features[place] if features else (), start=1):
+            node[f"feature_{number}"] = float(value)
+        nodes.append(node)
+    links: list[dict[str, Any]] = []
+    for name, layer in text.edges():
+        for row, (a, b) in enumerate(
+            zip(layer.source.tolist(), layer.target.tolist(), strict=True)
+        ):
+            link: dict[str, Any] = {"source": text.nodes[a], "target": text.nodes[b], "layer": name}
+            if layer.weight is not None:
+                link["weight"] = float(layer.weight[row])
+            links.append(link)
+    stated = [{"name": name, "directed": layer.directed} for name, layer in text.edges()]
+    whole = {
+        "directed": any(one["directed"] for one in stated),
+        "multigraph": True,
+        "graph": {_LAYERS: stated},
+        "nodes": nodes,
+        "links": links,
+    }
+    return {path: json.dumps(whole, ensure_ascii=False, indent=1) + "\n"}

@@ -1,0 +1,274 @@
+"""UCINET's DL files: full matrices, half matrices, lists of edges or of neighbours, with several relations.
+
+A file of one mode has ``n`` nodes; one of two modes has ``nr`` rows and ``nc`` columns and becomes membership layers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramme.errors import FileFormatError
+from gramme.io.joining import joined
+from gramme.io.matrix_rows import Matrix, matrix_layer
+from gramme.io.parsed import Groups, Parsed, ReadOptions
+from gramme.io.rows import RowCollector
+from gramme.io.source import check_declared, numbered_lines, read_text
+
+NAME = "ucinet"
+_DATA = re.compile(r"^\s*data\s*:", re.IGNORECASE | re.MULTILINE)
+_LABELS = re.compile(r"\b(row|column|col|matrix|level)?\s*labels\s*(:|embedded)", re.IGNORECASE)
+_SETTING = re.compile(r"\b(n|nr|nc|nm|format|diagonal)\s*=\s*(\w+)", re.IGNORECASE)
+_TOKEN = re.compile(r'"([^"]*)"|([^,\s]+)')
+_FORMATS = (
+    "fullmatrix",
+    "lowerhalf",
+    "upperhalf",
+    "edgelist1",
+    "edgelist2",
+    "nodelist1",
+    "nodelist2",
+)
+
+
+@dataclass
+class _Header:
+    settings: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, list[str]] = field(default_factory=dict)
+    embedded: set[str] = field(default_factory=set)
+
+    def number(self, key: str, path: Path, size: int) -> int | None:
+        text = self.settings.get(key)
+        if text is None:
+            return None
+        if not text.isdigit() or len(text) > 12:
+            raise FileFormatError(
+                f"{key} must be a whole number, not {text[:40]!r}", file=path, line=1
+            )
+        check_declared(int(text), "nodes or relations", size, path, 1)
+        return int(text)
+
+
+def read(path: Path, options: ReadOptions) -> Parsed:
+    """The graph of a DL file."""
+    text = read_text(path, options.encoding)
+    start = re.match(r"\s*dl\b", text, re.IGNORECASE)
+    data = _DATA.search(text)
+    if start is None or data is None:
+        raise FileFormatError(
+            "a DL file starts with 'dl' and has a line 'data:'", file=path, line=1
+        )
+    header = _header(text[start.end() : data.start()])
+    first_line = text.count("\n", 0, data.end()) + 1
+    lines = [
+        (first_line + number - 1, _tokens(line))
+        for number, line in numbered_lines(text[data.end() :])
+    ]
+    kind = header.settings.get("format", "fullmatrix").lower()
+    if kind not in _FORMATS:
+        raise FileFormatError(
+            f"the format {kind[:40]!r} of a DL file is not known; known: {', '.join(_FORMATS)}",
+            file=path,
+        )
+    return _Reader(path, header, lines, len(text)).parsed(kind)
+
+
+def _tokens(line: str) -> list[str]:
+    return [quoted or bare for quoted, bare in _TOKEN.findall(line)]
+
+
+def _header(text: str) -> _Header:
+    found = _Header()
+    places = list(_LABELS.finditer(text))
+    ends = [place.start() for place in places[1:]] + [len(text)]
+    for match, end in zip(places, ends, strict=False):
+        which = {"col": "column", None: "row"}.get(
+            match[1].lower() if match[1] else None, (match[1] or "").lower()
+        )
+        if match[2] == ":":
+            found.labels[which] = _tokens(_SETTING.sub("", text[match.end() : end]))
+        else:
+            found.embedded.add(which)
+            if match[1] is None:
+                found.embedded.add("column")
+    settings = text[: places[0].start()] if places else text
+    for key, value in _SETTING.findall(settings):
+        found.settings[key.lower()] = value
+    return found
+
+
+class _Reader:
+    def __init__(
+        self, path: Path, header: _Header, lines: list[tuple[int, list[str]]], size: int
+    ) -> None:
+        self.path, self.header, self.lines, self.size = path, header, lines, size
+        nodes = header.number("n", path, size)
+        self.rows = header.number("nr", path, size) if nodes is None else nodes
+        self.columns = header.number("nc", path, size) if nodes is None else nodes
+        if self.rows is None or self.columns is None:
+            raise FileFormatError("a DL file states n=..., or nr=... and nc=...", file=path, line=1)
+        self.two_modes = nodes is None
+        self._sets: dict[str, set[str]] = {}
+        self.matrices = header.number("nm", path, size) or 1
+
+    def error(self, problem: str, line: int | None = None) -> FileFormatError:
+        return FileFormatError(problem, file=self.path, line=line)
+
+    def names(self, which: str, count: int) -> list[str]:
+        """The labels of rows, columns or matrices; numbers from 1 where there are none."""
+        known = self.header.labels.get(which)
+        if known is None and which == "column" and not self.two_modes:
+            known = self.header.labels.get("row")
+        if not known:
+            return [str(number) for number in range(1, count + 1)]
+        if len(known) != count or len(set(known)) != count:
+            raise self.error(f"{len(set(known))} different {which} labels stand here for {count}")
+        return known
+
+    def parsed(self, kind: str) -> Parsed:
+        if kind in ("edgelist1", "nodelist1", "edgelist2", "nodelist2"):
+            return self._lists(kind)
+        layers = self.names("matrix", self.matrices)
+        found = {
+            layer: matrix_layer(matrix, layer)
+            for layer, matrix in zip(layers, self._full(kind), strict=True)
+        }
+        return joined(found) if len(found) > 1 else next(iter(found.values()))
+
+    def _full(self, kind: str) -> list[Matrix]:
+        """One matrix after the other, from all numbers in the order they stand."""
+        assert self.rows is not None
+        assert self.columns is not None
+        rows, columns = self.names("row", self.rows), self.names("column", self.columns)
+        lines = list(self.lines)
+        if "column" in self.header.embedded and lines:
+            columns = lines.pop(0)[1]
+        cells: list[str] = []
+        embedded: list[str] = []
+        for _, tokens in lines:
+            if "row" in self.header.embedded and tokens:
+                embedded.append(tokens[0])
+                tokens = tokens[1:]
+            cells += tokens
+        if "row" in self.header.embedded:
+            rows = embedded[: self.rows]
+        if len(set(rows)) != self.rows or len(set(columns)) != self.columns:
+            raise self.error(
+                f"the labels do not tell {self.rows} rows and {self.columns} columns apart"
+            )
+        return [
+            Matrix(self.path, values, list(rows), list(columns), [1] * len(rows))
+            for values in self._blocks(cells, kind)
+        ]
+
+    def _blocks(self, cells: list[str], kind: str) -> list[NDArray[np.float64]]:
+        assert self.rows is not None
+        assert self.columns is not None
+        n = self.rows
+        no_diagonal = self.header.settings.get("diagonal", "").lower() == "absent"
+        if kind != "fullmatrix" and self.two_modes:
+            raise self.error(f"the format {kind} is for one mode, n=...")
+        if kind == "fullmatrix":
+            each = n * self.columns - (n if no_diagonal else 0)
+        else:
+            each = n * (n - 1) // 2 if no_diagonal else n * (n + 1) // 2
+        if len(cells) != each * self.matrices:
+            raise self.error(
+                f"{len(cells)} numbers stand here where {each * self.matrices} are needed"
+            )
+        try:
+            numbers = np.array([float(cell) for cell in cells]).reshape(self.matrices, each)
+        except ValueError as error:
+            raise self.error(f"the matrix holds what is no number: {error}") from None
+        if not np.isfinite(numbers).all() or (numbers < 0).any():
+            raise self.error("ties are 0 or positive numbers")
+        found = []
+        for block in numbers:
+            values = np.zeros((n, self.columns))
+            if kind == "fullmatrix":
+                where = (
+                    ~np.eye(n, self.columns, dtype=bool)
+                    if no_diagonal
+                    else np.ones_like(values, bool)
+                )
+                values[where] = block
+            else:
+                part = np.tril_indices(n, -1 if no_diagonal else 0)
+                if kind == "upperhalf":
+                    part = np.triu_indices(n, 1 if no_diagonal else 0)
+                values[part] = block
+                values = np.maximum(values, values.T)
+            found.append(values)
+        return found
+
+    def _lists(self, kind: str) -> Parsed:
+        """Lists of edges, or of each node with those it names; a line with ``!`` begins the next relation."""
+        assert self.rows is not None
+        assert self.columns is not None
+        layers = self.names("matrix", self.matrices)
+        collector = RowCollector(self.path)
+        groups = {layer: Groups(all_present=True) for layer in layers}
+        number = 0
+        met: dict[str, None] = {}
+        for line, tokens in self.lines:
+            if tokens and tokens[0].startswith("!"):
+                number += 1
+                continue
+            if number >= len(layers):
+                raise self.error(f"a relation more than nm={len(layers)} says", line)
+            if len(tokens) < 2:
+                raise self.error("two names or more are needed here", line)
+            weight = None
+            if kind.startswith("edgelist"):
+                if len(tokens) > 3:
+                    raise self.error(f"{len(tokens)} fields stand here; 2 or 3 are needed", line)
+                weight = tokens[2] if len(tokens) == 3 else "1"
+                tokens = tokens[:2]
+            source = self._name(tokens[0], "row", self.rows, line)
+            met[source] = None
+            for token in tokens[1:]:
+                other = self._name(token, "column", self.columns, line)
+                if kind.endswith("2"):
+                    groups[layers[number]].nodes.append(source)
+                    groups[layers[number]].groups.append(other)
+                else:
+                    met[other] = None
+                    collector.add(layers[number], source, other, weight or "1", line)
+        listed = self.header.labels.get("row")
+        if listed is None and not self.header.embedded:
+            listed = [str(place) for place in range(1, self.rows + 1)]
+        nodes = list(dict.fromkeys((*(listed or ()), *met)))
+        if len(nodes) > self.rows:
+            raise self.error(
+                f"{len(nodes)} nodes are named, but n={self.rows} says there are fewer"
+            )
+        parsed = Parsed([self.path], collector.finish(), nodes=nodes, nodes_file=self.path)
+        parsed.layers, parsed.ones_mean_unweighted = list(layers), True
+        if kind.endswith("2"):
+            parsed.groups = groups
+        else:
+            parsed.directed = dict.fromkeys(layers, True)
+        return parsed
+
+    def _known(self, which: str, names: list[str]) -> set[str]:
+        if which not in self._sets:
+            self._sets[which] = set(names)
+        return self._sets[which]
+
+    def _name(self, token: str, which: str, count: int, line: int) -> str:
+        """A node by its label, or by its number among the labels."""
+        if which in self.header.embedded or "row" in self.header.embedded:
+            return token
+        names = self.header.labels.get(which)
+        if names is None and not self.two_modes:
+            names = self.header.labels.get("row")
+        if token.isdigit() and 1 <= int(token[:12]) <= count:
+            place = int(token[:12])
+            return names[place - 1] if names and place <= len(names) else token
+        if names is not None and token in self._known(which, names):
+            return token
+        raise self.error(f"{token[:40]!r} is neither a label nor a number up to {count}", line)
