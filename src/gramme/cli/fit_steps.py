@@ -24,7 +24,7 @@ from gramme.evaluation import Estimate, Holdout, cross_validate, hold_out, holdo
 from gramme.evaluation.cross_validation import VERY_LARGE
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier, load, method
-from gramme.methods.attention.ensemble import EnsembleModel
+from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.basis import NOTHING, prediction_basis
 from gramme.methods.labels import aligned_labels
 from gramme.report import (
@@ -192,7 +192,7 @@ def _say_what_was_read(
 
 def _say_what_it_costs(graph: MultilayerGraph, model: NodeClassifier) -> None:
     """Large data can take hours: say before they begin what would be quicker."""
-    members = model.get_params().get("ensemble", 1) if isinstance(model, EnsembleModel) else 1
+    members = model.get_params().get("ensemble", 1) if isinstance(model, AttentionModel) else 1
     if graph.num_nodes * graph.num_layers >= VERY_LARGE and members > 1:
         messages.print(
             f"This is much data, and {members} networks are trained on it, which can take hours. "

@@ -7,7 +7,7 @@ import torch
 from tests.methods.graphs import PINNED, half_known, planted
 
 from gramme import DataError, GrammeError, GrammeFusion, GrammeSG, load
-from gramme.methods.attention import ensemble
+from gramme.methods.attention import members
 
 FAST = PINNED | {"epochs": 8, "ensemble": 3}
 GRAPH = planted()
@@ -27,7 +27,7 @@ def fit(kind, graph=GRAPH, y=Y, **changes):
 def test_members_do_not_depend_on_the_batch(kind, dropout, monkeypatch):
     settings = {"dropout": dropout, "attention_dropout": dropout}
     together = fit(kind, **settings)
-    monkeypatch.setattr(ensemble, "_BATCH", 1)
+    monkeypatch.setattr(members, "MAX_BATCH_NUMBERS", 1)
     alone = fit(kind, **settings)
     np.testing.assert_allclose(together.probabilities_, alone.probabilities_, atol=2e-4)
     np.testing.assert_allclose(together.embedding_, alone.embedding_, atol=2e-3)
@@ -157,8 +157,8 @@ def test_features_that_are_no_numbers_never_get_this_far(kind):
 
 def test_copies_of_a_node_share_features_only_when_asked():
     own, shared = fit(GrammeSG), fit(GrammeSG, shared_features=True)
-    assert own._inputs(GRAPH, range(1)).shape == (2 * 36, 1, 8)
-    assert shared._inputs(GRAPH, range(1)).shape == (36, 1, 8)
+    assert own.start_features(GRAPH).shape == (2 * 36, 8)
+    assert shared.start_features(GRAPH).shape == (36, 8)
     assert own.probabilities_.tobytes() != shared.probabilities_.tobytes()
 
 
@@ -261,7 +261,7 @@ def test_an_explanation_of_a_large_graph_asks_fewer_members(monkeypatch):
     model = GrammeFusion(**PINNED).fit(graph, half_known(graph))
     assert len(model.layer_importances_) == 2
     monkeypatch.setattr("gramme.methods.attention.estimator._EXPLAINED", 1)
-    monkeypatch.setattr("gramme.methods.attention.ensemble._BATCH", 1)  # member by member
+    monkeypatch.setattr("gramme.methods.attention.members.MAX_BATCH_NUMBERS", 1)  # member by member
     few = GrammeFusion(**PINNED).fit(graph, half_known(graph))
     assert len(few.layer_importances_) == 1
     assert few.layer_importance_.sum() == pytest.approx(1)

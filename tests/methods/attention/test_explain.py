@@ -140,7 +140,7 @@ def test_attention_gives_the_alphas_of_the_paper(kind):
     graph = GRAPH
     model = kind(**FAST | {"ensemble": 1, "heads": 1}).fit(graph, Y)
     layer = 0  # friends
-    features = model._inputs(graph, range(1))[:, 0].double().numpy()
+    features = model.start_features(graph).astype(float)
     if kind is GrammeSG:
         weight, vector = model.state_["hops.0.weight"], model.state_["hops.0.attention"]
         place = 0

@@ -160,7 +160,7 @@ def test_an_interrupt_leaves_a_usable_mixture(monkeypatch):
         proper(*arguments)
 
     monkeypatch.setattr(loop, "_step", step)
-    monkeypatch.setattr("gramme.methods.attention.ensemble._BATCH", 1)  # member by member
+    monkeypatch.setattr("gramme.methods.attention.members.MAX_BATCH_NUMBERS", 1)  # member by member
     with pytest.warns(GrammeWarning, match="interrupted"):
         model = GrammeAuto(**FAST).fit(GRAPH, Y)
     assert list(model.models_)[-1] == "gramme-fusion"

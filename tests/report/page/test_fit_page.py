@@ -10,7 +10,7 @@ from tests.report.page.graphs import HOSTILE, hostile_graph, two_blocks
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import METHODS, GrammeFusion, GrammeSG, LabelPropagation, NodeClassifier
-from gramme.methods.attention.ensemble import EnsembleModel
+from gramme.methods.attention.estimator import AttentionModel
 from gramme.report.page import fit_data, fit_page, nodes, read_data, render_fit, write_fit_page
 from gramme.report.page.fit_settings import command
 
@@ -117,7 +117,7 @@ def test_every_method_has_a_page(graph, name: str) -> None:
     assert ("no embedding" in text) == (not hasattr(model, "embedding_"))
     assert ("cannot say which of them matter" in text) == (data["layers"] is None)
     learner = getattr(model, "attention_", model)
-    assert ('value="before"' in text) == isinstance(learner, EnsembleModel)
+    assert ('value="before"' in text) == isinstance(learner, AttentionModel)
     assert ('id="training"' in text) == hasattr(model, "history_")
 
 
@@ -150,7 +150,7 @@ def test_before_training_shows_the_features_the_network_started_from(graph, kind
     whole = fit_page._starting_features(model, graph, np.arange(60))
     assert whole is not None
     assert whole.shape == (60, 5 if kind is GrammeFusion else 15)
-    expected = model._inputs(graph, range(1))[:, 0].numpy().reshape(-1, 60, 5)
+    expected = model.start_features(graph).reshape(-1, 60, 5)
     assert np.array_equal(whole, np.concatenate(list(expected), axis=1))
     some = fit_page._starting_features(model, graph, np.array([7, 30]))
     assert np.array_equal(some, whole[[7, 30]])

@@ -1,9 +1,14 @@
-"""What GrAMME-SG and GrAMME-Fusion share as estimators: parameters, fitting, explaining, saving."""
+"""What GrAMME-SG and GrAMME-Fusion share as estimators: parameters, fitting, predicting, explaining, saving.
+
+A fit makes a plan of the graph, trains the members of the ensemble on it (``gramme.training``), and adds up what each
+batch of them says. The ensemble predicts the mean of its members' probabilities.
+"""
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -13,79 +18,51 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gramme.errors import DataError
+from gramme.errors import DataError, GrammeWarning, NotFittedError
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.ensemble import EnsembleModel
-from gramme.methods.attention.ensemble_fit import EnsembleFit
-from gramme.methods.attention.explain import hop_scores, layer_shares, relative_attention
-from gramme.methods.attention.inputs import SOURCES, feature_columns, feature_source
-from gramme.methods.attention.saved import SavedImportances, SavedShape
+from gramme.methods.attention.class_weight import label_weights
+from gramme.methods.attention.explain import hop_scores, member_shares, relative_attention
+from gramme.methods.attention.inputs import feature_columns, feature_source
+from gramme.methods.attention.members import Members
+from gramme.methods.attention.rules import RULES
+from gramme.methods.attention.saved import FIELDS, check_networks
+from gramme.methods.attention.tally import Tally
+from gramme.methods.base import NodeClassifier
 from gramme.methods.importance import shares_of_joined
-from gramme.methods.labels import KnownLabels
-from gramme.methods.parameters import (
-    POSITIVE,
-    SHARE,
-    Choice,
-    Device,
-    Flag,
-    Number,
-    Optional,
-    PerClass,
-    PerLayer,
-    RandomState,
-    Rule,
-    WholeNumber,
-    per_layer,
-)
-from gramme.methods.saved_fields import (
-    SavedField,
-    SavedTable,
-    SavedValue,
-    SavedWeights,
-    check_weights,
-)
-from gramme.methods.saving import MisfitError
-from gramme.nn import ACTIVATIONS, COMBINE, KINDS, AttentionHop, MemberRandom, Network, Shape
-
-_EXPLAINED = 100_000_000  # nodes x layers x passes that an explanation may take
+from gramme.methods.labels import KnownLabels, coded_labels
+from gramme.methods.parameters import Rule, WholeNumber, per_layer, torch_device
+from gramme.methods.saved_fields import SavedField
+from gramme.methods.seen_graph import given_columns
+from gramme.nn import AttentionHop, MemberRandom, Network, Plan, Shape
+from gramme.training import Lessons, Settings, evaluate, held_out_labels, train_ensemble
 
 
-class AttentionModel(EnsembleModel):
-    """Base of the two attention models; see :class:`GrammeFusion` for the parameters."""
+class AttentionModel(NodeClassifier):
+    """Base of the two attention models; see :class:`GrammeFusion` for the parameters.
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "feature_dim": WholeNumber(),
-        "hidden_dim": WholeNumber(),
-        "heads": PerLayer(WholeNumber()),
-        "depth": PerLayer(WholeNumber()),
-        "learning_rate": POSITIVE,
-        "epochs": WholeNumber(),
-        "dropout": SHARE,
-        "attention_dropout": SHARE,
-        "weight_decay": Number(0),
-        "activation": Choice(*ACTIVATIONS),
-        "head_weights": Choice(*KINDS),
-        "combine_heads": Choice(*COMBINE),
-        "features": Optional(Choice(*SOURCES)),
-        "ensemble": WholeNumber(),
-        "validation_fraction": SHARE,
-        "patience": WholeNumber(),
-        "class_weight": Optional(PerClass(("balanced",), POSITIVE)),
-        "progress": Optional(Flag()),
-        "device": Device(),
-        "random_state": RandomState(),
-    }
-    saved_fields: ClassVar[tuple[SavedField, ...]] = (
-        SavedValue("source", Choice(*SOURCES)),
-        SavedValue("seed", WholeNumber(0)),
-        SavedValue("members", WholeNumber()),
-        SavedShape("shape"),
-        SavedTable("history"),
-        SavedImportances("importance", attribute="layer_importances_"),
-        SavedWeights("state"),
-    )
+    Attributes
+    ----------
+    members_ : int
+        Members that were trained.
+    state_ : dict of str to tensor
+        The weights of all members, who lie along the first axis.
+    history_ : DataFrame
+    shape_, source_, seed_
+        Sizes of the networks, where features come from, and the seed of everything random.
+    """
 
+    parameter_rules: ClassVar[Mapping[str, Rule]] = RULES
+    saved_fields: ClassVar[tuple[SavedField, ...]] = FIELDS
+
+    members_: int
+    seed_: int
+    source_: str
+    shape_: Shape
+    state_: dict[str, Tensor]
+    history_: pd.DataFrame
     out_of_fold_: NDArray[np.float64]
+
+    _features_per_layer: Any = False
 
     def __init__(
         self,
@@ -131,6 +108,14 @@ class AttentionModel(EnsembleModel):
         self.progress = progress
         self.device = device
         self.random_state = random_state
+
+    @abstractmethod
+    def _network(self, shape: Shape, random: MemberRandom) -> Network:
+        """The network for the members of one batch."""
+
+    @abstractmethod
+    def _plan(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Plan:
+        """What the network needs of a graph, for the output of some nodes or of all."""
 
     @abstractmethod
     def _hops(self, network: Network, layer: int) -> tuple[list[AttentionHop], int]:
@@ -186,32 +171,71 @@ class AttentionModel(EnsembleModel):
     ) -> NDArray[np.floating[Any]]:
         self.source_, self.seed_ = feature_source(graph, self.features), seed
         self.shape_ = self._shape(feature_columns(graph, self.source_, self.feature_dim))
-        seen = None
-        if fold is not None:
-            blind = np.repeat(np.arange(int(fold.max()) + 1), copies)  # the fold each does not see
-            seen = np.ones((known.nodes.size, self.ensemble + blind.size), dtype=bool)
-            seen[:, self.ensemble :] = fold[:, None] != blind
-        fit = EnsembleFit(self, known, validation, monitor, seen)
-        fit.run()
-        self.state_, self.history_, self.members_ = fit.state, fit.history, fit.members
-        self.interrupted_ = fit.interrupted
-        if seen is not None:
-            self.out_of_fold_ = self._unseen(graph, known, seen, copies)
-        return self._inductive_proba(graph)
+        tally = Tally(graph.num_nodes, known, self.ensemble, fold, copies)
+        lessons = self._lessons(graph, known, tally.seen, validation)
+        watched = monitor
+        if monitor is not None:
+            watched = coded_labels(graph, monitor, known.classes, "monitor", strict=False)
+        members = self._members()
+        plan = self._plan(graph, known.nodes).to(members.device)
+        found = train_ensemble(
+            members.batches(graph.num_nodes, lessons.members),
+            lambda batch: members.new(graph, batch),
+            plan,
+            lessons,
+            Settings(self.epochs, self.learning_rate, self.weight_decay, self.patience),
+            monitor=watched,
+            trained=tally.add,
+            title=type(self).__name__,
+            progress=self.progress,
+        )
+        self.history_, self.interrupted_ = found.history, found.interrupted
+        self.members_ = min(found.members, self.ensemble)
+        self.state_ = {name: value[: self.members_] for name, value in found.state.items()}
+        if found.interrupted:
+            part = f"after {len(found.history)} of {self.epochs} epochs"
+            how = "fully trained" if found.complete else part
+            warnings.warn(
+                f"interrupted: the model has {found.members} of {lessons.members} members, {how}",
+                GrammeWarning,
+                stacklevel=4,
+            )
+        if fold is None:
+            return tally.mean()
+        self.out_of_fold_ = tally.unseen * (1.0 if found.members == lessons.members else np.nan)
+        # asked without the members that leave out a fold: to the bit what the model says of any other graph
+        return self._inductive_proba(graph, plan)
 
-    def _unseen(
-        self, graph: MultilayerGraph, known: KnownLabels, seen: NDArray[np.bool_], copies: int
-    ) -> NDArray[np.float64]:
-        """What members that did not see a label say of it; those members are then let go."""
-        unseen = np.zeros((known.nodes.size, len(known.classes)))
-        if self.members_ < seen.shape[1]:
-            unseen[:] = np.nan
-        for number, found in enumerate(self._member_probabilities(graph, known.nodes)):
-            mine = ~seen[:, number]
-            unseen[mine] += found[mine] / copies
-        self.members_ = min(self.members_, self.ensemble)
-        self.state_ = {name: value[: self.members_] for name, value in self.state_.items()}
-        return unseen
+    def _lessons(
+        self, graph: MultilayerGraph, known: KnownLabels, seen: NDArray[np.bool_], validation: Any
+    ) -> Lessons:
+        """What each member learns from, of the labels it sees, and which labels tell it when to stop."""
+        weights = label_weights(self.class_weight, known)[:, None] * seen
+        if validation is not None:
+            coded = coded_labels(graph, validation, known.classes, "validation", strict=True)
+            return Lessons(known.nodes, known.codes, weights, validation=coded)
+        aside = None
+        if self.validation_fraction > 0:
+            aside = held_out_labels(known.codes, seen, self.validation_fraction, self.seed_)
+            if aside is None:
+                warnings.warn(
+                    f"validation_fraction={self.validation_fraction} of {known.nodes.size} labels in "
+                    f"{len(known.classes)} classes sets none aside, so all {self.epochs} epochs are trained",
+                    GrammeWarning,
+                    stacklevel=5,
+                )
+        return Lessons(known.nodes, known.codes, weights, aside)
+
+    def _members(self) -> Members:
+        return Members(
+            self._network,
+            self.shape_,
+            self.seed_,
+            self.source_,
+            self.feature_dim,
+            self._features_per_layer,
+            torch_device(self.device),
+        )
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         heads = self._per_layer("heads", graph)
@@ -244,6 +268,70 @@ class AttentionModel(EnsembleModel):
             combine_heads=self.combine_heads,
         )
 
+    # Predicting
+
+    def start_features(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        """The features that the first member starts from, shape (nodes, columns).
+
+        Where a node's copies have features of their own, (layers * nodes, columns), the first layer's copies first.
+        """
+        self._check_fitted()
+        features = self._members().features(self._with_fitted_layers(graph), range(1))
+        start: NDArray[np.float32] = features[..., 0, :].flatten(0, -2).cpu().numpy()
+        return start
+
+    def _each_batch(
+        self, graph: MultilayerGraph, plan: Plan | None = None
+    ) -> Iterator[tuple[Network, Tensor, Plan]]:
+        """Trained network, features and plan of each batch of members; the plan is made where none is given."""
+        if feature_columns(graph, self.source_, self.feature_dim) != self.shape_.in_dim:
+            needed = self.shape_.in_dim - (self.source_ == "both") * self.feature_dim
+            found = given_columns(graph)
+            raise DataError(f"the model needs {needed} features per node; the graph has {found}")
+        members = self._members()
+        whole = (self._plan(graph).to(members.device) if plan is None else plan).everywhere
+        for batch in members.batches(graph.num_nodes, self.members_):
+            yield *members.trained(graph, batch, self.state_), whole
+
+    def _inductive_proba(
+        self, graph: MultilayerGraph, plan: Plan | None = None
+    ) -> NDArray[np.float32]:
+        total = np.zeros((graph.num_nodes, len(self.classes_)))
+        if not graph.num_nodes:
+            return total.astype(np.float32)
+        for network, features, whole in self._each_batch(graph, plan):
+            scores = evaluate(network, features, whole).scores
+            total += scores.double().softmax(-1).sum(1).cpu().numpy()
+        return (total / self.members_).astype(np.float32)
+
+    def embed(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        """The embedding of a graph's nodes, shape (nodes, members * hidden_dim): the members' side by side."""
+        self._check_fitted()
+        return self._embed(self._with_fitted_layers(graph))
+
+    def _embed(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        if not graph.num_nodes:
+            return np.zeros((0, self.members_ * self.shape_.hidden_dim), dtype=np.float32)
+        parts = [
+            evaluate(network, features, plan).embedding.flatten(1).cpu().numpy()
+            for network, features, plan in self._each_batch(graph)
+        ]
+        return np.concatenate(parts, axis=1).astype(np.float32, copy=False)
+
+    @cached_property
+    def embedding_(self) -> NDArray[np.float32]:
+        """The embedding of the fitted graph's nodes; see :meth:`embed`."""
+        return self._embed(self._fitted_graph())
+
+    def _fitted_graph(self) -> MultilayerGraph:
+        self._check_fitted()
+        if not hasattr(self, "graph_"):
+            raise NotFittedError(
+                "a loaded model does not hold the graph it was fitted on; pass the graph, "
+                "as in embed(graph) or node_attention(layer, graph=graph)"
+            )
+        return self.graph_
+
     # Explaining
 
     @cached_property
@@ -254,14 +342,8 @@ class AttentionModel(EnsembleModel):
         where that would take longer than the training, only the first members are asked.
         """
         graph = self._fitted_graph()
-        layers = graph.num_layers
-        enough = _EXPLAINED // max(1, graph.num_nodes * layers * (2 * layers + 2))
-        shares: list[NDArray[np.float64]] = []
-        for batch in self._each_batch(graph):
-            shares.append(layer_shares(*batch))
-            if sum(map(len, shares)) >= enough:
-                break
-        return pd.DataFrame(shares_of_joined(np.concatenate(shares), graph), columns=self.layers_)
+        shares = member_shares(self._each_batch(graph), graph)
+        return pd.DataFrame(shares_of_joined(shares, graph), columns=self.layers_)
 
     @property
     def layer_importance_(self) -> pd.Series:
@@ -301,19 +383,5 @@ class AttentionModel(EnsembleModel):
         return pd.Series(values, index=graph.nodes, name=layer)
 
     def _check_loaded(self) -> None:
-        shape = self.shape_
-        if (shape.layers, shape.classes) != (len(self.layers_), len(self.classes_)):
-            raise MisfitError("shape does not match the layers and classes")
-        drawn = self.feature_dim if self.source_ != "given" else 0
-        if shape.in_dim < drawn or (self.source_ == "random" and shape.in_dim != drawn):
-            raise MisfitError(
-                f"the in_dim of shape must go with feature_dim, not be {shape.in_dim}"
-            )
-        if sum(shape.depth) > len(shape.depth) * len(self.state_):
-            raise MisfitError("there are fewer weights than hops")
         with torch.device("meta"):
-            expected = self._network(shape, MemberRandom([0])).state_dict()
-        check_weights(
-            self.state_,
-            {name: (self.members_, *value.shape[1:]) for name, value in expected.items()},
-        )
+            check_networks(self, lambda: self._network(self.shape_, MemberRandom([0])))

@@ -11,8 +11,26 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gramme.graph import MultilayerGraph
 from gramme.nn import AttentionHop, Network, Plan, SGNetwork, SupraFusion
 from gramme.training import evaluate
+
+MAX_EXPLAINED_NUMBERS = 100_000_000
+"""Nodes x layers x passes that an explanation of all members may take."""
+
+
+def member_shares(
+    batches: Iterable[tuple[Network, Tensor, Plan]], graph: MultilayerGraph
+) -> NDArray[np.float64]:
+    """The :func:`layer_shares` of each member, (members, layers); on a large graph of the first members alone."""
+    layers = graph.num_layers
+    enough = MAX_EXPLAINED_NUMBERS // max(1, graph.num_nodes * layers * (2 * layers + 2))
+    shares: list[NDArray[np.float64]] = []
+    for batch in batches:
+        shares.append(layer_shares(*batch))
+        if sum(map(len, shares)) >= enough:
+            break
+    return np.concatenate(shares)
 
 
 def layer_shares(network: Network, features: Tensor, plan: Plan) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,12 +10,21 @@ import numpy as np
 import pandas as pd
 
 from gramme.errors import DataError
+from gramme.methods.attention.inputs import SOURCES
 from gramme.methods.parameters import SHARE, Choice, Rule, WholeNumber
-from gramme.methods.saved_fields import SavedField, Sizes
+from gramme.methods.saved_fields import (
+    SavedField,
+    SavedTable,
+    SavedValue,
+    SavedWeights,
+    Sizes,
+    check_weights,
+)
 from gramme.methods.saving import Learned, MisfitError
-from gramme.nn import ACTIVATIONS, COMBINE, KINDS, Shape
+from gramme.nn import ACTIVATIONS, COMBINE, KINDS, Network, Shape
 
 if TYPE_CHECKING:
+    from gramme.methods.attention.estimator import AttentionModel
     from gramme.methods.base import NodeClassifier
 
 
@@ -72,3 +81,32 @@ class SavedImportances(SavedField):
         if table.ndim != 2 or table.shape[1] != sizes["layers"] or not np.isfinite(table).all():
             raise self.misfit("a row of finite numbers per member, one for each layer", entry)
         setattr(model, self.attribute, pd.DataFrame(table, columns=model.layers_))
+
+
+FIELDS: tuple[SavedField, ...] = (
+    SavedValue("source", Choice(*SOURCES)),
+    SavedValue("seed", WholeNumber(0)),
+    SavedValue("members", WholeNumber()),
+    SavedShape("shape"),
+    SavedTable("history"),
+    SavedImportances("importance", attribute="layer_importances_"),
+    SavedWeights("state"),
+)
+"""What the file of an attention model holds."""
+
+
+def check_networks(model: AttentionModel, network: Callable[[], Network]) -> None:
+    """Raise a MisfitError where what a file holds is not of the network that the parameters describe."""
+    shape = model.shape_
+    if (shape.layers, shape.classes) != (len(model.layers_), len(model.classes_)):
+        raise MisfitError("shape does not match the layers and classes")
+    drawn = model.feature_dim if model.source_ != "given" else 0
+    if shape.in_dim < drawn or (model.source_ == "random" and shape.in_dim != drawn):
+        raise MisfitError(f"the in_dim of shape must go with feature_dim, not be {shape.in_dim}")
+    if sum(shape.depth) > len(shape.depth) * len(model.state_):
+        raise MisfitError("there are fewer weights than hops")
+    expected = network().state_dict()
+    check_weights(
+        model.state_,
+        {name: (model.members_, *value.shape[1:]) for name, value in expected.items()},
+    )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.io.atomic import write_files
 from gramme.methods import NodeClassifier
-from gramme.methods.attention.ensemble import EnsembleModel
+from gramme.methods.attention.estimator import AttentionModel
 from gramme.report.page.fit_sections import fit_body, page_title
 from gramme.report.page.html import page
 from gramme.report.page.layout import plane
@@ -148,7 +148,7 @@ def _starting_features(
     """What the first member of an ensemble of networks knew of some nodes before training, copies side by side."""
     # a mixture shows what its attention model learned
     learner: Any = getattr(model, "attention_", model)
-    if not isinstance(learner, EnsembleModel) or not chosen.size:
+    if not isinstance(learner, AttentionModel) or not chosen.size:
         return None
     # features do not depend on edges, and random ones only on names: a graph of these nodes alone will do
     alone = MultilayerGraph(
@@ -157,8 +157,7 @@ def _starting_features(
         features=None if graph.features is None else graph.features[chosen],
         layer_features={name: each[chosen] for name, each in graph.layer_features.items()},
     )
-    inputs = learner._inputs(learner._seen(alone), range(1))
-    features = inputs[..., 0, :].cpu().numpy()
+    features = learner.start_features(alone)
     copies = features.reshape(-1, chosen.size, features.shape[-1])
     side: NDArray[np.float32] = np.concatenate(list(copies), axis=1)
     return side

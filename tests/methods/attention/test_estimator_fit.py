@@ -1,4 +1,4 @@
-"""Fitting an ensemble: validation, monitoring, history, interrupts, class weights."""
+"""Fitting the attention models: validation, monitoring, history, interrupts, class weights."""
 
 import signal
 import subprocess
@@ -10,9 +10,9 @@ import pytest
 from tests.methods.graphs import PINNED, half_known, planted
 
 from gramme import DataError, GrammeFusion, GrammeSG, GrammeWarning
-from gramme.methods.attention import ensemble, ensemble_fit
-from gramme.methods.labels import known_labels
-from gramme.training import Callback, train
+from gramme.methods.attention import members
+from gramme.nn import Network, plan
+from gramme.training import Callback, ensemble, train
 
 FAST = PINNED
 GRAPH = planted()
@@ -44,20 +44,6 @@ def test_stops_early_on_held_out_training_labels(kind):
         "validation_accuracy",
     ]
     assert model.history_["epoch"].tolist() == list(range(1, len(model.history_) + 1))
-
-
-@BOTH
-def test_held_out_labels_are_training_labels_and_leave_one_of_each_class(kind):
-    model = kind(**FAST | {"validation_fraction": 0.5})
-    model.fit(GRAPH, Y)
-    known = known_labels(GRAPH, Y)
-    aside = ensemble_fit.EnsembleFit(model, known, None, None).held_out
-    assert aside is not None
-    assert aside.shape == (known.nodes.size, 2)
-    assert (aside[:, 0] != aside[:, 1]).any()
-    for member in range(2):
-        assert set(known.codes[~aside[:, member]]) == {0, 1, 2}
-        assert 0.3 < aside[:, member].mean() < 0.6
 
 
 @BOTH
@@ -115,7 +101,7 @@ def test_a_monitor_has_no_influence(kind, fraction):
 
 @BOTH
 def test_the_last_monitored_accuracy_is_that_of_the_model(kind, monkeypatch):
-    monkeypatch.setattr(ensemble, "_BATCH", 1)
+    monkeypatch.setattr(members, "MAX_BATCH_NUMBERS", 1)
     truth = hidden_labels(every=2)
     model = kind(**FAST).fit(GRAPH, Y, monitor=truth)
     answers = dict(zip(GRAPH.nodes, model.predict(), strict=True))
@@ -158,7 +144,7 @@ def interrupt_after(monkeypatch, epochs):
     def interrupted(*arguments, callbacks, **options):
         return train(*arguments, callbacks=[*callbacks, callback], **options)
 
-    monkeypatch.setattr(ensemble_fit, "train", interrupted)
+    monkeypatch.setattr(ensemble, "train", interrupted)
 
 
 @BOTH
@@ -168,6 +154,8 @@ def test_an_interrupt_in_the_first_batch_keeps_the_model_as_it_is(kind, monkeypa
     with pytest.warns(GrammeWarning, match="2 of 2 members, after 5 of 12 epochs") as caught:
         model = kind(**FAST).fit(GRAPH, Y)
     assert caught[0].filename == __file__
+    assert model.interrupted_
+    assert not short.interrupted_
     assert model.probabilities_.tobytes() == short.probabilities_.tobytes()
     assert len(model.history_) == 5
     assert model.layer_importance_.sum() == pytest.approx(1)
@@ -177,7 +165,7 @@ def test_an_interrupt_in_the_first_batch_keeps_the_model_as_it_is(kind, monkeypa
 def test_an_interrupt_in_a_later_batch_keeps_the_members_that_are_ready(
     kind, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(ensemble, "_BATCH", 1)
+    monkeypatch.setattr(members, "MAX_BATCH_NUMBERS", 1)
     one = kind(**FAST | {"ensemble": 1}).fit(GRAPH, Y)
     interrupt_after(monkeypatch, 12 + 1)
     with pytest.warns(GrammeWarning, match="1 of 2 members, fully trained"):
@@ -203,7 +191,7 @@ def test_a_real_ctrl_c_leaves_a_usable_model():
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
         from gramme import GrammeFusion, datasets
         from gramme.training import History
-        from gramme.methods.attention import ensemble_fit
+        from gramme.training import ensemble
         g = datasets.load("synthetic", nodes=200)
 
         class Announcing(History):
@@ -212,11 +200,11 @@ def test_a_real_ctrl_c_leaves_a_usable_model():
                 if state.epoch == 3:
                     print("training", flush=True)
 
-        ensemble_fit.History = Announcing
+        ensemble.History = Announcing
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = GrammeFusion(epochs=10**9, ensemble=1, random_state=0).fit(g)
-        assert any("interrupted" in str(one.message) for one in caught)
+        assert model.interrupted_
         print("predicted", len(model.predict()), flush=True)
     """
     process = subprocess.Popen(
@@ -247,13 +235,6 @@ def test_class_weights_count(kind):
     assert heavy.probabilities_[:, 2].mean() > plain.probabilities_[:, 2].mean() + 0.1
 
 
-def test_balanced_weights_give_every_class_the_same_say():
-    y = {"n0": "a", "n1": "a", "n2": "a", "n3": "b"}
-    model = GrammeFusion(**FAST | {"class_weight": "balanced"}).fit(GRAPH, y)
-    weights = ensemble_fit.EnsembleFit(model, known_labels(GRAPH, y), None, None).node_weights
-    assert weights[:3].sum() == pytest.approx(weights[3])
-
-
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
@@ -268,3 +249,32 @@ def test_balanced_weights_give_every_class_the_same_say():
 def test_wrong_class_weights_are_clear_errors(weights, message):
     with pytest.raises(DataError, match=message):
         GrammeFusion(**FAST | {"class_weight": weights}).fit(GRAPH, Y)
+
+
+# One of everything
+
+
+@BOTH
+@pytest.mark.parametrize("batches", [1, 3])
+def test_structure_and_networks_are_built_once_per_fit(kind, batches, monkeypatch):
+    made = {"plans": 0, "sums": 0, "networks": 0}
+
+    def counted(owner, name, what):
+        original = getattr(owner, name)
+
+        def count(*arguments, **options):
+            made[what] += 1
+            return original(*arguments, **options)
+
+        monkeypatch.setattr(owner, name, count)
+
+    counted(kind, "_plan", "plans")
+    counted(Network, "__init__", "networks")
+    for whole in ("layers_sum", "supra_sum", "groups_sum"):
+        counted(plan, whole, "sums")
+    if batches > 1:
+        monkeypatch.setattr(members, "MAX_BATCH_NUMBERS", 1)
+    kind(**FAST | {"ensemble": batches}).fit(GRAPH, Y)
+    # one sum for every hop but the last, one for the last; Fusion first asks whether all layers are groups
+    sums = 3 if kind is GrammeFusion else 2
+    assert made == {"plans": 1, "sums": sums, "networks": batches}
