@@ -260,7 +260,7 @@ def test_an_explanation_of_a_large_graph_asks_fewer_members(monkeypatch):
     graph = planted()
     model = GrammeFusion(**PINNED).fit(graph, half_known(graph))
     assert len(model.layer_importances_) == 2
-    monkeypatch.setattr("gramme.methods.attention.estimator._EXPLAINED", 1)
+    monkeypatch.setattr("gramme.methods.attention.explain.MAX_EXPLAINED_NUMBERS", 1)
     monkeypatch.setattr("gramme.methods.attention.members.MAX_BATCH_NUMBERS", 1)  # member by member
     few = GrammeFusion(**PINNED).fit(graph, half_known(graph))
     assert len(few.layer_importances_) == 1
