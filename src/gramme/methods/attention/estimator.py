@@ -276,7 +276,7 @@ class AttentionModel(NodeClassifier):
         Where a node's copies have features of their own, (layers * nodes, columns), the first layer's copies first.
         """
         self._check_fitted()
-        features = self._members().features(self._with_fitted_layers(graph), range(1))
+        features = self._members().features(self._seen(self._check_graph(graph)), range(1))
         start: NDArray[np.float32] = features[..., 0, :].flatten(0, -2).cpu().numpy()
         return start
 
