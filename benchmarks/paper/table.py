@@ -20,7 +20,7 @@ from write_table import write_all
 
 from gramme.datasets import load
 from gramme.errors import GrammeError
-from gramme.evaluation.plan import TRAIN
+from gramme.evaluation.plan import DEFAULT_TRAIN_PERCENTS
 
 DATASETS = (
     "ckm_social",
@@ -81,7 +81,7 @@ def main() -> None:
     if chosen.write_only:
         written(ledger, chosen.out)
         return
-    plan, train = stages(chosen.more), TRAIN
+    plan, train = stages(chosen.more), DEFAULT_TRAIN_PERCENTS
     if chosen.quick:
         plan = ((("balance_scale", "wine"), ("gramme-fusion", "line", "majority"), 2),)
         train = (10.0,)

@@ -63,7 +63,7 @@ def test_it_has_the_permissions_of_any_new_file(tmp_path):
     ],
 )
 def test_a_bad_download_leaves_nothing_behind(tmp_path, monkeypatch, problem, message):
-    monkeypatch.setattr(fetch_module, "TIMEOUT", 0.3)
+    monkeypatch.setattr(fetch_module, "TIMEOUT_SECONDS", 0.3)
     with serving(**problem) as server, pytest.raises(DataError, match=message) as caught:
         get(f"{server.address}/data.txt", tmp_path / "data.txt")
     assert f"{server.address}/data.txt" in str(caught.value)
@@ -123,7 +123,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path):
 
 
 def test_a_slow_download_shows_its_progress_on_standard_error(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(fetch_module, "PATIENCE", 0.0)
+    monkeypatch.setattr(fetch_module, "PATIENCE_SECONDS", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
     with serving(files={"data.txt": CONTENT}) as server:
         get(f"{server.address}/data.txt", tmp_path / "data.txt")
@@ -133,7 +133,7 @@ def test_a_slow_download_shows_its_progress_on_standard_error(tmp_path, monkeypa
 
 
 def test_a_quick_download_is_silent(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(fetch_module, "PATIENCE", 60.0)
+    monkeypatch.setattr(fetch_module, "PATIENCE_SECONDS", 60.0)
     with serving(files={"data.txt": CONTENT}) as server:
         get(f"{server.address}/data.txt", tmp_path / "data.txt")
     assert capsys.readouterr() == ("", "")

@@ -18,7 +18,7 @@ def slowly(points, neighbours):
 @pytest.mark.parametrize("neighbours", [1, 3, 39])
 @pytest.mark.parametrize("block", [7, 512])
 def test_it_equals_the_slow_way_with_many_ties(monkeypatch, neighbours, block):
-    monkeypatch.setattr(knn_edges, "BLOCK", block)
+    monkeypatch.setattr(knn_edges, "BLOCK_ROWS", block)
     points = np.random.default_rng(0).integers(3, size=(40, 2)).astype(float)
     assert np.array_equal(nearest_edges(points, neighbours), slowly(points, neighbours))
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from gramme.evaluation.metrics import LEAST_PROBABILITY, calibration_error, score
+from gramme.evaluation.metrics import MIN_PROBABILITY, calibration_error, score
 
 
 def drawn(nodes=200, classes=4, seed=0):
@@ -24,7 +24,7 @@ def test_a_class_never_seen_counts_as_wrong():
     found = score(truth, np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]), ["a", "b"])
     assert found.accuracy == 0.5
     assert found.macro_f1 == pytest.approx((2 / 3 + 2 / 3 + 0) / 3)
-    assert found.log_loss == pytest.approx(-np.log(LEAST_PROBABILITY) / 2)
+    assert found.log_loss == pytest.approx(-np.log(MIN_PROBABILITY) / 2)
 
 
 def test_one_class_for_everybody():

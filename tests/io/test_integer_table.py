@@ -31,8 +31,8 @@ def test_numbers_are_exact(rows, weights, gap, end, block):
     lines = [gap.join(row if weights is None else (*row, weights[n])) for n, row in enumerate(rows)]
     text = end.join(lines) + end
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_BLOCK", block)
-        patch.setattr(module, "_EDGE", block // 4)
+        patch.setattr(module, "_BLOCK_BYTES", block)
+        patch.setattr(module, "_MARGIN_BYTES", block // 4)
         table = integer_table(text.encode())
     if table is None:  # a leading zero in a weight, or a line longer than a block
         assert weights is not None or block == 64
@@ -86,7 +86,7 @@ def test_large_tables_across_blocks():
         for i in range(60_000)
     ]
     text = "".join(f"{a} {b} {c}\n" for a, b, c in rows).encode()
-    assert len(text) > module._BLOCK
+    assert len(text) > module._BLOCK_BYTES
     np.testing.assert_array_equal(np.stack(integer_table(text), axis=1), rows)
     np.testing.assert_array_equal(np.stack(integer_table(text[:-1]), axis=1), rows)
 

@@ -62,9 +62,9 @@ def test_labels_that_text_cannot_tell_apart():
 
 
 def test_too_many_implied_edges_or_features_are_refused(monkeypatch):
-    monkeypatch.setattr(losses, "MOST_IMPLIED_EDGES", 2)
+    monkeypatch.setattr(losses, "MAX_IMPLIED_EDGES", 2)
     with pytest.raises(DataError, match="imply 3 edges, too many"):
         as_text(FULL, "fmt")
-    monkeypatch.setattr(losses, "MOST_FEATURE_CELLS", 2)
+    monkeypatch.setattr(losses, "MAX_FEATURE_CELLS", 2)
     with pytest.raises(DataError, match="too many to write as text"):
         as_text(FULL, "fmt", groups=True, presence=True).features()

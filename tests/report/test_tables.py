@@ -66,7 +66,7 @@ def test_embedding_has_a_row_per_node(fitted) -> None:
 
 def test_of_a_large_embedding_the_first_member_is_given(fitted, monkeypatch) -> None:
     model, _ = fitted
-    monkeypatch.setattr(tables, "LARGEST_EMBEDDING", 100)
+    monkeypatch.setattr(tables, "MAX_EMBEDDING_CELLS", 100)
     table, note = embedding_table(model)
     assert table.shape == (6, 1 + model.hidden_dim)
     assert "first of 3 members" in note

@@ -16,11 +16,11 @@ from gramme.cli.settings import make_model
 from gramme.errors import DataError
 from gramme.evaluation import benchmark
 from gramme.evaluation.plan import (
-    DATASETS,
+    DEFAULT_DATASETS,
+    DEFAULT_REPEATS,
+    DEFAULT_TRAIN_PERCENTS,
     QUICK_REPEATS,
-    QUICK_TRAIN,
-    REPEATS,
-    TRAIN,
+    QUICK_TRAIN_PERCENTS,
     chosen_methods,
     default_methods,
 )
@@ -32,7 +32,7 @@ from gramme.report.results_formats import format_results
 
 def graphs(datasets: str | None, read: Reading) -> dict[str, MultilayerGraph]:
     """The graphs by name: a file's is its name without folder and ending, or all of it where two would be the same."""
-    words = list(DATASETS) if datasets is None else _words(datasets, "--datasets")
+    words = list(DEFAULT_DATASETS) if datasets is None else _words(datasets, "--datasets")
     given = read.used()
     if given and len(words) > 1:
         raise DataError(
@@ -76,8 +76,10 @@ def run(
                 data,
                 chosen,
                 out=target,
-                train=_percents(train, QUICK_TRAIN if quick else TRAIN),
-                repeats=(QUICK_REPEATS if quick else REPEATS) if repeats is None else repeats,
+                train=_percents(train, QUICK_TRAIN_PERCENTS if quick else DEFAULT_TRAIN_PERCENTS),
+                repeats=(QUICK_REPEATS if quick else DEFAULT_REPEATS)
+                if repeats is None
+                else repeats,
                 settings=parsed_settings(chosen, settings),
                 jobs=jobs,
                 backend=backend,

@@ -21,7 +21,7 @@ from gramme.cli.showing import Show, print_result, printer
 from gramme.cli.table import describe
 from gramme.errors import DataError, GrammeWarning
 from gramme.evaluation import Estimate, Holdout, cross_validate, hold_out, holdout_estimate
-from gramme.evaluation.cross_validation import VERY_LARGE
+from gramme.evaluation.cross_validation import VERY_LARGE_NODE_LAYERS
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier, load, method
 from gramme.methods.attention.estimator import AttentionModel
@@ -37,7 +37,7 @@ from gramme.report import (
 from gramme.report.durations import rough_duration
 from gramme.report.output_folder import output_folder
 
-PATIENCE = 2.0
+PATIENCE_SECONDS = 2.0
 """Seconds of work to come from which on a person is told about it."""
 
 
@@ -126,7 +126,7 @@ def _fit_into(
         }
         if hasattr(model, "explanation_"):
             result["explanation"] = model.explanation_
-        if not silent and seconds > PATIENCE:
+        if not silent and seconds > PATIENCE_SECONDS:
             messages.print("Writing the results and the page ...")
         files = fill_fit_folder(
             folder,
@@ -158,7 +158,7 @@ def _estimate(
 
     def tell(done: int, total: int) -> None:
         each = (time.perf_counter() - began) / done if done else seconds
-        if not silent and each * (total - done) > PATIENCE:
+        if not silent and each * (total - done) > PATIENCE_SECONDS:
             messages.print(
                 f"Estimating the accuracy from the labelled nodes: fit {done + 1} of {total}, "
                 f"about {rough_duration(each * (total - done))} left"
@@ -193,7 +193,7 @@ def _say_what_was_read(
 def _say_what_it_costs(graph: MultilayerGraph, model: NodeClassifier) -> None:
     """Large data can take hours: say before they begin what would be quicker."""
     members = model.get_params().get("ensemble", 1) if isinstance(model, AttentionModel) else 1
-    if graph.num_nodes * graph.num_layers >= VERY_LARGE and members > 1:
+    if graph.num_nodes * graph.num_layers >= VERY_LARGE_NODE_LAYERS and members > 1:
         messages.print(
             f"This is much data, and {members} networks are trained on it, which can take hours. "
             f"--set ensemble=1 takes a part in {members} of that, --method one-hot-logistic minutes."

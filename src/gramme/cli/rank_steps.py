@@ -28,7 +28,7 @@ from gramme.report.rank_folder import write_ranks
 
 MAX_SPREAD_ENTRIES = 3_000_000
 """Edges and memberships up to which the spread of the ranks is found: it takes some twenty times the ranking itself."""
-_SHOWN = 10
+_SHOWN_NODES = 10
 _IN_TERMINAL = ("degree", "pagerank", "eigenvector", "katz", "multirank", "voterank")
 
 
@@ -87,7 +87,7 @@ def rank_graph(
     files = write_ranks(
         target, graph, ranks, seeds=seeds, layers=layers, config=config, overwrite=overwrite
     )
-    first = leading_nodes(ranks)[:_SHOWN]
+    first = leading_nodes(ranks)[:_SHOWN_NODES]
     if as_json:
         record = {"nodes": graph.num_nodes, "out": str(target), "files": files}
         listed = [str(name) for name in ranks.index[first]]

@@ -9,7 +9,7 @@ from typing import Any
 from gramme.errors import DataError, did_you_mean
 from gramme.methods import Method, NodeClassifier
 
-LARGEST = 1_000_000_000
+MAX_WHOLE_NUMBER = 1_000_000_000
 """No number of epochs, columns or members is larger: torch cannot even tell how much memory it would take."""
 
 
@@ -40,8 +40,8 @@ def _value(name: str, text: str, default: Any) -> Any:
         fits = isinstance(value, (int, float, dict)) and not isinstance(value, bool)
         if isinstance(default, int) and isinstance(value, float) and value.is_integer():
             value = int(value)
-        if isinstance(value, int) and value > LARGEST and not isinstance(value, bool):
-            raise DataError(f"--set {name}={text}: {name} can be {LARGEST:,} at most")
+        if isinstance(value, int) and value > MAX_WHOLE_NUMBER and not isinstance(value, bool):
+            raise DataError(f"--set {name}={text}: {name} can be {MAX_WHOLE_NUMBER:,} at most")
     elif isinstance(default, str):
         fits = isinstance(value, str)
         value = value if fits else text

@@ -14,7 +14,7 @@ from rich.table import Table
 from gramme._terminal import escape
 from gramme.cli.console import out
 
-MOST_CLASSES = 8  # whose recall is told, the rarest first
+MAX_CLASSES_TOLD = 8  # whose recall is told, the rarest first
 
 Show = Callable[[dict[str, Any], pd.DataFrame | None, Path, list[str]], None]
 
@@ -82,8 +82,10 @@ def accuracy_told(estimate: dict[str, Any]) -> list[str]:
 
 def _recalls(recall: dict[str, dict[str, Any]]) -> str:
     rarest = sorted(recall.items(), key=lambda one: one[1]["nodes"])
-    told = [f"{label} {one['found']:,} of {one['nodes']:,}" for label, one in rarest[:MOST_CLASSES]]
-    return ", ".join(told) + (", ..." if len(rarest) > MOST_CLASSES else "")
+    told = [
+        f"{label} {one['found']:,} of {one['nodes']:,}" for label, one in rarest[:MAX_CLASSES_TOLD]
+    ]
+    return ", ".join(told) + (", ..." if len(rarest) > MAX_CLASSES_TOLD else "")
 
 
 def _layers(layers: pd.DataFrame) -> Table:

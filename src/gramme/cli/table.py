@@ -14,7 +14,7 @@ from gramme.cli.options import Reading
 from gramme.errors import DataError, FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.from_table import known_column
-from gramme.graph.number_labels import MOST_NUMBER_CLASSES, settled_labels
+from gramme.graph.number_labels import MAX_NUMBER_CLASSES, settled_labels
 from gramme.graph.table_plan import LayerPlan, TablePlan
 from gramme.io.labels import read_labels
 from gramme.io.notes import tell
@@ -163,7 +163,7 @@ def _check_labels(column: pd.Series, label: str) -> None:
             "you know"
         )
     different = known.nunique()
-    if different == len(known) and different > MOST_NUMBER_CLASSES:
+    if different == len(known) and different > MAX_NUMBER_CLASSES:
         raise DataError(
             f"the column {label!r} has another value in each of its {different:,} rows; labels must repeat. "
             "Numbers to be predicted must be cut into classes first: --label-bins 4"

@@ -43,7 +43,7 @@ STAGE = (
     "levelofdevelopment",
 )
 BLANK = ("", "-", "–", "..", "n/a", "na", "nan")
-HEADER_WITHIN = 30
+MAX_HEADER_ROW = 30
 """Rows of a sheet among which the header must be."""
 
 
@@ -61,7 +61,7 @@ def read_countries(path: Path) -> CountryTable:
     """The first sheet of the workbook, or the CSV file, that has all the columns."""
     best: tuple[list[str], str] | None = None
     for sheet, cells in _sheets(path):
-        for row in range(min(HEADER_WITHIN, len(cells))):
+        for row in range(min(MAX_HEADER_ROW, len(cells))):
             columns, missing = _columns(cells.iloc[row].tolist())
             if not missing:
                 return _table(path, cells, row, columns)

@@ -21,12 +21,12 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 from gramme._locks import is_abandoned, lock, unlock
 from gramme.errors import DataError
 
-TIMEOUT = 30.0
+TIMEOUT_SECONDS = 30.0
 """Seconds to wait for the server to connect or to send more, and over which its speed is judged."""
-LEAST_SPEED = 1000.0
+MIN_BYTES_PER_SECOND = 1000.0
 """Bytes per second below which a download is given up."""
-CHUNK = 1 << 16
-PATIENCE = 1.0
+CHUNK_BYTES = 1 << 16
+PATIENCE_SECONDS = 1.0
 """Seconds of download before a progress bar is worth its place on the screen."""
 
 
@@ -35,7 +35,7 @@ def fetch(address: str, target: Path, *, sha256: str, size: int) -> None:
 
     The bytes go to a temporary file beside the target, which takes the target's place only when it is complete and
     its checksum is right. Whatever happens on the way, an interrupt included, the temporary file is removed; one that a
-    killed download left is removed by the next. A server that sends less than ``LEAST_SPEED`` is given up.
+    killed download left is removed by the next. A server that sends less than ``MIN_BYTES_PER_SECOND`` is given up.
     """
     if not address.startswith(("http://", "https://")):
         raise DataError(f"{address} is no web address: it must begin with http:// or https://")
@@ -87,8 +87,8 @@ def _receive(address: str, stream: IO[bytes], size: int) -> str:
             while download.is_alive():
                 download.join(0.05)
                 show(download.received, size)
-                if time.monotonic() - began >= TIMEOUT and download.is_alive():
-                    if download.received - before < LEAST_SPEED * TIMEOUT:
+                if time.monotonic() - began >= TIMEOUT_SECONDS and download.is_alive():
+                    if download.received - before < MIN_BYTES_PER_SECOND * TIMEOUT_SECONDS:
                         raise DataError(
                             f"{address} could not be downloaded: timed out, with {download.received:,} of "
                             f"{size:,} bytes received"
@@ -127,13 +127,13 @@ class _Download(threading.Thread):
 
     def _run(self) -> None:
         request = urllib.request.Request(self.address, headers={"User-Agent": "gramme"})
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as reply:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as reply:
             announced = int(reply.headers.get("Content-Length") or self.size)
             if announced != self.size:
                 raise _unexpected(
                     self.address, f"it has {announced:,} bytes, {self.size:,} are known"
                 )
-            while (chunk := reply.read1(CHUNK)) and not self.given_up:
+            while (chunk := reply.read1(CHUNK_BYTES)) and not self.given_up:
                 self.received += len(chunk)
                 if self.received > self.size:
                     raise _unexpected(self.address, f"it has more than {self.size:,} bytes")
@@ -160,7 +160,7 @@ def _progress(address: str) -> Iterator[_Show]:
 
     def show(received: int, total: int) -> None:
         bar.update(task, completed=received, total=total)
-        if not bar.live.is_started and time.monotonic() - begun > PATIENCE:
+        if not bar.live.is_started and time.monotonic() - begun > PATIENCE_SECONDS:
             bar.start()
 
     try:

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from gramme.errors import DataError
 
-BLOCK = 512
+BLOCK_ROWS = 512
 
 
 def nearest_edges(points: NDArray[Any], neighbours: int) -> NDArray[np.int64]:
@@ -27,8 +27,8 @@ def nearest_edges(points: NDArray[Any], neighbours: int) -> NDArray[np.int64]:
         raise DataError(f"neighbours must be from 1 to {rows - 1}, not {neighbours}")
     points = np.asarray(points, dtype=np.float64)
     found = []
-    for begin in range(0, rows, BLOCK):
-        block = np.arange(begin, min(begin + BLOCK, rows))
+    for begin in range(0, rows, BLOCK_ROWS):
+        block = np.arange(begin, min(begin + BLOCK_ROWS, rows))
         distance = cdist(points[block], points, "sqeuclidean")
         distance[block - begin, block] = np.inf
         farthest = np.partition(distance, neighbours - 1, axis=1)[:, [neighbours - 1]]

@@ -12,9 +12,9 @@ from gramme.evaluation.backends import check_backend, default_jobs, executed
 from gramme.evaluation.ledger import Ledger
 from gramme.evaluation.one_run import RunResult, RunSpec
 from gramme.evaluation.plan import (
-    DATASETS,
-    REPEATS,
-    TRAIN,
+    DEFAULT_DATASETS,
+    DEFAULT_REPEATS,
+    DEFAULT_TRAIN_PERCENTS,
     chosen_graphs,
     chosen_methods,
     default_methods,
@@ -28,12 +28,12 @@ Start = Callable[[list[RunSpec], int, int], None]
 
 
 def benchmark(
-    datasets: Iterable[str] | Mapping[str, MultilayerGraph] = DATASETS,
+    datasets: Iterable[str] | Mapping[str, MultilayerGraph] = DEFAULT_DATASETS,
     methods: Iterable[str | Method] | None = None,
     *,
     out: Any,
-    train: Iterable[float] = TRAIN,
-    repeats: int = REPEATS,
+    train: Iterable[float] = DEFAULT_TRAIN_PERCENTS,
+    repeats: int = DEFAULT_REPEATS,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     jobs: int | None = None,
     backend: str = "loky",

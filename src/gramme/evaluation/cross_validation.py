@@ -22,8 +22,8 @@ from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
 from gramme.methods.folds import dealt_in_turn
 
-FOLDS = 5
-LARGE, VERY_LARGE = 1_000_000, 5_000_000
+DEFAULT_FOLDS = 5
+LARGE_NODE_LAYERS, VERY_LARGE_NODE_LAYERS = 1_000_000, 5_000_000
 """Nodes times layers from which on only two of the folds, or one, are tested unless asked otherwise."""
 
 
@@ -57,7 +57,9 @@ def deal_folds(
 def folds_to_test(graph: MultilayerGraph, folds: int) -> int:
     """How many of the folds are worth their time: all, except in large data, where a part has labels enough."""
     size = graph.num_nodes * graph.num_layers
-    return min(folds, folds if size < LARGE else 2 if size < VERY_LARGE else 1)
+    return min(
+        folds, folds if size < LARGE_NODE_LAYERS else 2 if size < VERY_LARGE_NODE_LAYERS else 1
+    )
 
 
 def cross_validate(
@@ -90,7 +92,7 @@ def cross_validate(
     KeyboardInterrupt
         Also where a method would end its training early and keep what it has: half a fold says nothing.
     """
-    dealt, single = deal_folds(labels, FOLDS if folds is None else folds, random_state)
+    dealt, single = deal_folds(labels, DEFAULT_FOLDS if folds is None else folds, random_state)
     if not dealt:
         return Estimate("none", "every class has a single label, so none can be tested")
     count = folds_to_test(graph, len(dealt)) if folds is None else len(dealt)

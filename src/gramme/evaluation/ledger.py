@@ -24,9 +24,9 @@ from gramme.evaluation.one_run import RunResult, RunSpec
 
 PROTOCOL = 1
 """Raise it when the same run would come to mean something else; rows of another protocol are kept apart."""
-APPLICATION = 0x6772616D  # "gram", which tells a ledger from other sqlite files
+APPLICATION_ID = 0x6772616D  # "gram", which tells a ledger from other sqlite files
 VERSION = 1
-PATIENCE = 60.0
+LOCK_WAIT_SECONDS = 60.0
 """Seconds to wait for another process that is writing."""
 
 COLUMNS = {
@@ -56,7 +56,7 @@ COLUMNS = {
     "versions": "TEXT NOT NULL",
     "recorded": "TEXT NOT NULL",
 }
-KEY = (
+KEY_COLUMNS = (
     "dataset",
     "dataset_checksum",
     "method",
@@ -121,7 +121,7 @@ class Ledger:
     def _opened(self, create: bool) -> sqlite3.Connection:
         if not create:
             return self._opened_to_read()
-        connection = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+        connection = sqlite3.connect(self.path, timeout=LOCK_WAIT_SECONDS, isolation_level=None)
         try:
             self._check(connection, empty_allowed=True)
             _retried(connection, "PRAGMA journal_mode = WAL")
@@ -136,7 +136,7 @@ class Ledger:
         where = self.path.absolute().as_uri()
         # a folder that cannot be written has no place for the log's index, and then nobody is writing either
         for options in ("mode=ro", "mode=ro&immutable=1"):
-            connection = sqlite3.connect(f"{where}?{options}", timeout=PATIENCE, uri=True)
+            connection = sqlite3.connect(f"{where}?{options}", timeout=LOCK_WAIT_SECONDS, uri=True)
             try:
                 self._check(connection, empty_allowed=False)
             except sqlite3.OperationalError:
@@ -156,7 +156,7 @@ class Ledger:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if tables == 0 and mark == 0 and empty_allowed:
             return  # new, or killed before anything was written
-        if mark != APPLICATION:
+        if mark != APPLICATION_ID:
             raise DataError(f"{self.path} is no file of results of gramme benchmark")
         if version > VERSION:
             raise DataError(f"{self.path} was written by a newer gramme; upgrade to read it")
@@ -167,19 +167,19 @@ class Ledger:
         with _transaction(connection):
             connection.execute(
                 f"CREATE TABLE IF NOT EXISTS runs "
-                f"(id INTEGER PRIMARY KEY, {columns}, UNIQUE ({', '.join(KEY)}))"
+                f"(id INTEGER PRIMARY KEY_COLUMNS, {columns}, UNIQUE ({', '.join(KEY_COLUMNS)}))"
             )
             connection.execute(
-                "CREATE TABLE IF NOT EXISTS commands (command TEXT PRIMARY KEY, recorded TEXT NOT NULL)"
+                "CREATE TABLE IF NOT EXISTS commands (command TEXT PRIMARY KEY_COLUMNS, recorded TEXT NOT NULL)"
             )
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
 
     def done(self) -> set[tuple[Any, ...]]:
         """The keys of all runs that are done, as :attr:`RunSpec.key`; failed ones are not among them."""
         with self._errors_in_words():
             rows = self._connection.execute(
-                f"SELECT {', '.join(KEY[:-1])} FROM runs WHERE status = 'done' AND protocol = ?",
+                f"SELECT {', '.join(KEY_COLUMNS[:-1])} FROM runs WHERE status = 'done' AND protocol = ?",
                 (PROTOCOL,),
             )
             return set(rows)
@@ -189,12 +189,12 @@ class Ledger:
         row = _row(result)
         names = ", ".join(row)
         marks = ", ".join("?" for _ in row)
-        changes = ", ".join(f"{name} = excluded.{name}" for name in row if name not in KEY)
+        changes = ", ".join(f"{name} = excluded.{name}" for name in row if name not in KEY_COLUMNS)
         which = "" if replace else " WHERE runs.status = 'failed'"
         with self._errors_in_words(), _transaction(self._connection):
             self._connection.execute(
                 f"INSERT INTO runs ({names}) VALUES ({marks}) "
-                f"ON CONFLICT ({', '.join(KEY)}) DO UPDATE SET {changes}{which}",
+                f"ON CONFLICT ({', '.join(KEY_COLUMNS)}) DO UPDATE SET {changes}{which}",
                 list(row.values()),
             )
 
@@ -205,7 +205,7 @@ class Ledger:
         """
         with self._errors_in_words():
             rows = self._connection.execute(
-                f"SELECT id, {', '.join(COLUMNS)} FROM runs WHERE protocol = ? ORDER BY {', '.join(KEY)}",
+                f"SELECT id, {', '.join(COLUMNS)} FROM runs WHERE protocol = ? ORDER BY {', '.join(KEY_COLUMNS)}",
                 (PROTOCOL,),
             ).fetchall()
         table = pd.DataFrame(sound_rows(rows, COLUMNS, self.path), columns=list(COLUMNS))
@@ -247,7 +247,7 @@ def _row(result: RunResult) -> dict[str, Any]:
     spec: RunSpec = result.spec
     scores = result.scores
     return {
-        **dict(zip(KEY, (*spec.key, PROTOCOL), strict=True)),
+        **dict(zip(KEY_COLUMNS, (*spec.key, PROTOCOL), strict=True)),
         "settings": spec.settings,
         "changed": spec.changed,
         "status": result.status,
@@ -296,7 +296,7 @@ def _transaction(connection: sqlite3.Connection) -> Any:
 
 def _retried(connection: sqlite3.Connection, statement: str) -> None:
     """Change the journal's mode, for which sqlite itself does not wait."""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + LOCK_WAIT_SECONDS
     while True:
         try:
             connection.execute(statement)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
-LEAST_PROBABILITY = 1e-7
+MIN_PROBABILITY = 1e-7
 """The log loss takes no probability for smaller than this, about the grain of 32-bit numbers."""
-BINS = 15
+CALIBRATION_BINS = 15
 """Bins of the calibration error."""
 
 
@@ -56,18 +56,18 @@ def score(
     guess = probabilities.argmax(axis=1)
     right = guess == codes
     seen = codes < len(classes)
-    chance = np.full(codes.size, LEAST_PROBABILITY)
+    chance = np.full(codes.size, MIN_PROBABILITY)
     chance[seen] = probabilities[np.flatnonzero(seen), codes[seen]]
     return Scores(
         accuracy=float(right.mean()),
         macro_f1=float(f1_score(codes, guess, average="macro", zero_division=0)),
-        log_loss=float(-np.log(np.clip(chance, LEAST_PROBABILITY, 1)).mean()),
+        log_loss=float(-np.log(np.clip(chance, MIN_PROBABILITY, 1)).mean()),
         calibration_error=calibration_error(probabilities.max(axis=1), right),
     )
 
 
 def calibration_error(
-    confidence: NDArray[np.floating[Any]], right: NDArray[np.bool_], bins: int = BINS
+    confidence: NDArray[np.floating[Any]], right: NDArray[np.bool_], bins: int = CALIBRATION_BINS
 ) -> float:
     """The expected calibration error: how far the share of right predictions is from the confidence in them.
 

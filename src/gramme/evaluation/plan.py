@@ -20,11 +20,11 @@ from gramme.graph.checksum import checksum
 from gramme.methods import METHODS, Method, method
 from gramme.methods.embedding.estimator import EmbeddingModel
 
-DATASETS = ("balance_scale", "wine")
+DEFAULT_DATASETS = ("balance_scale", "wine")
 """What is benchmarked where no dataset is named: embedded, so that it runs anywhere."""
-TRAIN = (10.0, 20.0, 30.0)
-REPEATS = 20
-QUICK_TRAIN = (20.0,)
+DEFAULT_TRAIN_PERCENTS = (10.0, 20.0, 30.0)
+DEFAULT_REPEATS = 20
+QUICK_TRAIN_PERCENTS = (20.0,)
 QUICK_REPEATS = 3
 """With these, the default datasets and methods take about a minute on two cores."""
 

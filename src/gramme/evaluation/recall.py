@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gramme.evaluation.intervals import accuracy_interval
 
-UNEQUAL = 2.0
+UNEQUAL_CLASS_RATIO = 2.0
 """Classes are unequal where the most common has more than so many times as many nodes as the rarest."""
 
 
@@ -47,7 +47,9 @@ class Recall:
     @property
     def unequal(self) -> bool:
         """Whether some class is so much rarer than another that accuracy alone would mislead."""
-        return len(self.classes) > 1 and bool(self.sizes.max() > UNEQUAL * self.sizes.min())
+        return len(self.classes) > 1 and bool(
+            self.sizes.max() > UNEQUAL_CLASS_RATIO * self.sizes.min()
+        )
 
     @property
     def balanced_accuracy(self) -> float:

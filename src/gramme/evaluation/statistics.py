@@ -61,7 +61,7 @@ def corrected_t_test(differences: ArrayLike, test_to_train: float) -> tuple[floa
     return statistic, float(2 * stats.t.sf(abs(statistic), values.size - 1))
 
 
-LEAST_SPLITS = 3
+MIN_SPLITS = 3
 """Fewer splits do not tell how much splits differ."""
 
 
@@ -94,7 +94,7 @@ def paired_test(one: ArrayLike, other: ArrayLike, test_nodes: float) -> tuple[fl
     left = np.asarray(one, dtype=np.float64)
     right = np.asarray(other, dtype=np.float64)
     differences = left - right
-    if differences.size < LEAST_SPLITS:
+    if differences.size < MIN_SPLITS:
         return math.nan, math.nan
     mean = float(differences.mean())
     a, b = float(left.mean()), float(right.mean())

@@ -21,7 +21,7 @@ from gramme.evaluation.statistics import (
     paired_test,
 )
 
-LEVEL = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 """Below this corrected p-value two methods count as different."""
 _PLACE = ["dataset", "dataset_checksum", "train_percent"]
 _COMPETITOR = ["method", "changed", "settings_hash"]
@@ -175,10 +175,14 @@ def _verdicts(runs: pd.DataFrame) -> dict[tuple[Any, Any], dict[str, Any]]:
             if leader in row["keys"]:
                 other = next(key for key in row["keys"] if key != leader)
                 against[other] = row["p_corrected"]
-        sure = bool(against) and all(p < LEVEL for p in against.values())
+        sure = bool(against) and all(p < SIGNIFICANCE_LEVEL for p in against.values())
         found[place, leader] = {"best": sure, "level_with_best": True, "p_value": math.nan}
         for other, p in against.items():
-            found[place, other] = {"best": False, "level_with_best": not p < LEVEL, "p_value": p}
+            found[place, other] = {
+                "best": False,
+                "level_with_best": not p < SIGNIFICANCE_LEVEL,
+                "p_value": p,
+            }
     return found
 
 

@@ -13,7 +13,7 @@ from gramme.errors import DataError, did_you_mean
 
 UNITS = ("year", "month", "weekday")
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-MOST_CALENDAR_GROUPS = 20
+MAX_CALENDAR_GROUPS = 20
 
 
 def calendar_groups(nanoseconds: NDArray[np.float64], unit: str) -> tuple[NDArray[Any], list[str]]:
@@ -48,7 +48,7 @@ def _numbered(moments: pd.DatetimeIndex, unit: str) -> tuple[pd.Index, Callable[
 def usual_unit(nanoseconds: NDArray[np.float64]) -> str | None:
     """By year where there are some years, else by month where there are some months; None where neither suits."""
     for unit in ("year", "month"):
-        if 2 < len(calendar_groups(nanoseconds, unit)[1]) <= MOST_CALENDAR_GROUPS:
+        if 2 < len(calendar_groups(nanoseconds, unit)[1]) <= MAX_CALENDAR_GROUPS:
             return unit
     return None
 

@@ -20,9 +20,9 @@ from gramme.graph.layer import Layer
 from gramme.graph.multilayer import MultilayerGraph
 from gramme.graph.table_column import POLICIES, column_layer
 
-NEARLY_ALL = 0.9
+FREE_TEXT_SHARE = 0.9
 """The share of different values from which on text is free text."""
-FEWEST_ROWS = 20
+MIN_JUDGED_ROWS = 20
 """The number of rows from which on columns are judged by their values; a smaller table is used as it is."""
 
 
@@ -163,7 +163,7 @@ def layer_columns(
     if columns is None:
         said = [one for each in (asked or {}).values() if isinstance(each, Mapping) for one in each]
         used = [column for column in table.columns if column not in taken]
-        for column in used if len(table) >= FEWEST_ROWS else ():
+        for column in used if len(table) >= MIN_JUDGED_ROWS else ():
             reason = None if column in said else says_nothing(table[column])
             if reason is not None:
                 left_out[column] = reason
@@ -203,7 +203,7 @@ def says_nothing(column: pd.Series) -> str | None:
         return None
     if different == len(known):
         return "its values are all different, like names or free text"
-    if different > NEARLY_ALL * len(known):
+    if different > FREE_TEXT_SHARE * len(known):
         return f"{different:,} of its {len(known):,} values are different, like free text"
     return None
 

@@ -13,7 +13,7 @@ from gramme._wording import setting
 from gramme.errors import DataError
 from gramme.graph.number_groups import quantile_groups, stated_bins
 
-MOST_NUMBER_CLASSES = 20
+MAX_NUMBER_CLASSES = 20
 """Different numbers that may still be classes, as in tables; more are amounts unless they count 0, 1, 2, ..."""
 KINDS = ("class", "number")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
@@ -38,7 +38,7 @@ def amounts(labels: Iterable[Any], *, text: bool = True) -> int:
     """
     every = list(labels)
     different = set(every)
-    if len(different) <= MOST_NUMBER_CLASSES:
+    if len(different) <= MAX_NUMBER_CLASSES:
         return 0
     numbers = set()
     for label in different:

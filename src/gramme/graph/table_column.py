@@ -23,8 +23,8 @@ from gramme.graph.number_groups import (
     stated_bins,
 )
 
-MOST_CATEGORIES = 20
-USUAL_QUANTILES = 5
+MAX_CATEGORIES = 20
+DEFAULT_QUANTILES = 5
 MISSING = "missing"
 POLICIES = ("nobody", "group", "median", "most common")
 
@@ -72,7 +72,7 @@ def column_layer(
             choice = _moments(choice)
         codes, names = stated_bins(numbers, choice, show)
     else:
-        codes, names = quantile_groups(numbers, choice if way else USUAL_QUANTILES, show)
+        codes, names = quantile_groups(numbers, choice if way else DEFAULT_QUANTILES, show)
     return _grouped(codes, names, missing)
 
 
@@ -99,7 +99,7 @@ def settled(column: pd.Series, way: str | None = None, choice: Any = None) -> tu
         return way, at_least(choice, 1, "knn")
     if way == "bins" and not isinstance(choice, (int, np.integer)):
         return way, list(choice)
-    edges = cut_points(numbers, way or "quantiles", choice if way else USUAL_QUANTILES)
+    edges = cut_points(numbers, way or "quantiles", choice if way else DEFAULT_QUANTILES)
     if not edges:
         return "categories", None
     if show is not None:
@@ -149,7 +149,7 @@ def _few_whole_numbers(numbers: NDArray[np.float64]) -> bool:
     Whole numbers with gaps arrive as floats, since pandas has no other way to mark the gaps.
     """
     found = pd.unique(numbers[~np.isnan(numbers)])
-    return len(found) <= MOST_CATEGORIES and bool((found == np.floor(found)).all())
+    return len(found) <= MAX_CATEGORIES and bool((found == np.floor(found)).all())
 
 
 def _filled(column: pd.Series, missing: str) -> pd.Series:

@@ -25,9 +25,9 @@ _GAP = "[ '\u2019\u00a0\u202f\u2009]"
 _COMMA_DECIMALS = re.compile(rf"[+-]?(\d{{1,3}}(?:(?:{_GAP}|\.)\d{{3}})+|\d+)(,\d+)?\Z")
 _POINT_DECIMALS = re.compile(rf"[+-]?(\d{{1,3}}(?:(?:{_GAP}|,)\d{{3}})+|\d+)(\.\d+)?\Z")
 _UNIT = re.compile(r"\A(?:[$€£]\s*)?(.*?)(?:\s*[%$€£])?\Z", re.DOTALL)
-MOSTLY = 0.8
+MOSTLY_NUMBERS_SHARE = 0.8
 """The share of numbers from which on the rest of a column looks like marks for "not known"."""
-_MOST_ODD_CELLS = 5
+_MAX_ODD_CELLS = 5
 
 
 def typed_column(
@@ -132,7 +132,7 @@ def _tell_of_odd_cells(
     if total:
         share = counts[filled & number].sum() / total
     odd = [cells[place] for place in np.flatnonzero(filled & ~number).tolist()]
-    if MOSTLY <= share < 1 and len(odd) <= _MOST_ODD_CELLS:
+    if MOSTLY_NUMBERS_SHARE <= share < 1 and len(odd) <= _MAX_ODD_CELLS:
         tell(
             f"{int(100 * share)} % of {name!r} are numbers, so its values are taken for categories; "
             f"if the others mean 'not known', add {setting('missing', odd)}",

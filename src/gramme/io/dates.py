@@ -15,7 +15,7 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?Z?\Z")
 _TIME = r"(?:[T ,]+\d{1,2}:\d\d(?::\d\d)?)?"
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([./-])(\d{{1,2}})\2(\d{{4}}|\d\d){_TIME}\Z")
 _YEAR_FIRST = re.compile(rf"(\d{{4}})([./])(\d{{1,2}})\2(\d{{1,2}}){_TIME}\Z")
-_PIVOT = 30  # two-digit years below it are of this century
+_CENTURY_PIVOT = 30  # two-digit years below it are of this century
 
 
 def read_dates(cells: Sequence[str], name: str) -> NDArray[np.datetime64] | None:
@@ -63,5 +63,5 @@ def _parts(cells: Sequence[str], name: str) -> tuple[list[int], list[int], list[
 def _year(text: str) -> int:
     year = int(text)
     if len(text) == 2:
-        year += 2000 if year < _PIVOT else 1900
+        year += 2000 if year < _CENTURY_PIVOT else 1900
     return year

@@ -16,7 +16,7 @@ from gramme.io.rows import RowCollector
 Rows = Sequence[tuple[int, Sequence[str]]]
 #: Columns of other programs that say nothing about who is joined.
 _BOOKKEEPING = {"id", "label", "timeset", "interval", "key", "edgeid", "edge_id"}
-_MOST_LAYER_NAMES = 20
+_MAX_LAYER_NAMES = 20
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\Z")
 
 
@@ -122,7 +122,7 @@ def _tell(header: EdgeHeader, names: Sequence[str], rows: Rows, path: Path) -> N
         different = {row[place] for _, row in rows}
         likely = (
             header.layer is None
-            and 1 < len(different) <= _MOST_LAYER_NAMES
+            and 1 < len(different) <= _MAX_LAYER_NAMES
             and len(different) < len(rows)
             and not all(map(_NUMBER.match, different))
         )

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_BLOCK = 1 << 19
-_EDGE = 1 << 12
+_BLOCK_BYTES = 1 << 19
+_MARGIN_BYTES = 1 << 12
 _DIGITS_IN_WORD = 8
-_MOST_DIGITS = 16
-_LONGEST_WEIGHT = 32
+_MAX_DIGITS = 16
+_MAX_WEIGHT_CHARACTERS = 32
 _NEWLINE = 10
 
 _U = np.uint64
@@ -35,7 +35,7 @@ _LAST_DIGITS = np.array(
 )
 
 # The smallest number that is written with n digits.
-_SMALLEST = np.array([0, 0] + [10**n for n in range(1, _MOST_DIGITS)], dtype=np.uint64)
+_SMALLEST = np.array([0, 0] + [10**n for n in range(1, _MAX_DIGITS)], dtype=np.uint64)
 
 Columns = list[NDArray[Any]]
 
@@ -70,7 +70,7 @@ def integer_table(
     for part, start, stop in _parts(data):
         table.open(part, len(data))
         while start < stop:
-            start = table.block(start, min(start + _BLOCK, stop))
+            start = table.block(start, min(start + _BLOCK_BYTES, stop))
             if start < 0:
                 return None
     return table.result()
@@ -82,8 +82,8 @@ def _parts(data: bytes) -> Iterator[tuple[NDArray[np.uint8], int, int]]:
     A word must exist before the first number, and a long weight's place after the last, so the first and the last
     lines are copied between line ends; all that lies between is used as it is.
     """
-    first = data.find(b"\n", _EDGE) + 1
-    last = data.rfind(b"\n", first, max(first, len(data) - _EDGE)) + 1
+    first = data.find(b"\n", _MARGIN_BYTES) + 1
+    last = data.rfind(b"\n", first, max(first, len(data) - _MARGIN_BYTES)) + 1
     if not first or not last:
         first = last = len(data)
     yield _padded(data[:first])
@@ -95,8 +95,8 @@ def _parts(data: bytes) -> Iterator[tuple[NDArray[np.uint8], int, int]]:
 
 def _padded(data: bytes) -> tuple[NDArray[np.uint8], int, int]:
     body = data if data.endswith(b"\n") else data + b"\n"
-    padded = b"".join((b"\n" * _MOST_DIGITS, body, b"\n" * _LONGEST_WEIGHT))
-    return np.frombuffer(padded, dtype=np.uint8), _MOST_DIGITS, _MOST_DIGITS + len(body)
+    padded = b"".join((b"\n" * _MAX_DIGITS, body, b"\n" * _MAX_WEIGHT_CHARACTERS))
+    return np.frombuffer(padded, dtype=np.uint8), _MAX_DIGITS, _MAX_DIGITS + len(body)
 
 
 class _Table:
@@ -200,7 +200,7 @@ class _Table:
             lengths = lengths.copy()
             lengths[self.weight :: self.count] = 1  # parsed already; whatever comes out is replaced
         shortest, longest = int(lengths.min()), int(lengths.max())
-        if shortest < 1 or longest > _MOST_DIGITS:
+        if shortest < 1 or longest > _MAX_DIGITS:
             return False
         if longest <= _DIGITS_IN_WORD:
             values = _from_words(self.words[ends - 8], lengths)
@@ -220,7 +220,7 @@ class _Table:
         self, ends: NDArray[np.int64], lengths: NDArray[np.int64]
     ) -> NDArray[np.float64] | None:
         width = int(lengths.max())
-        if width > _LONGEST_WEIGHT or int(lengths.min()) < 1:
+        if width > _MAX_WEIGHT_CHARACTERS or int(lengths.min()) < 1:
             return None
         offsets = np.arange(width)
         letters = self.data[(ends - lengths)[:, None] + offsets]

@@ -14,9 +14,9 @@ from gramme.io.unknown import is_unknown, unknown_marks
 from gramme.io.weights import format_number
 
 #: Implied edges of a membership layer that are still written out one by one.
-MOST_IMPLIED_EDGES = 50_000_000
+MAX_IMPLIED_EDGES = 50_000_000
 #: Cells of sparse features that are still written out one by one.
-MOST_FEATURE_CELLS = 50_000_000
+MAX_FEATURE_CELLS = 50_000_000
 
 
 def lossy(format_name: str, what: str) -> None:
@@ -46,7 +46,7 @@ class TextGraph:
         matrix = self.graph.features
         if matrix is None or 0 in matrix.shape:
             return None
-        if matrix.shape[0] * matrix.shape[1] > MOST_FEATURE_CELLS:
+        if matrix.shape[0] * matrix.shape[1] > MAX_FEATURE_CELLS:
             raise DataError(
                 f"features of shape {matrix.shape} are too many to write as text; the format 'npz' holds them"
             )
@@ -110,7 +110,7 @@ def _edges_of(name: str, layer: object, format_name: str) -> EdgeLayer:
     if not isinstance(layer, MembershipLayer):
         assert isinstance(layer, EdgeLayer)
         return layer
-    if layer.num_edges > MOST_IMPLIED_EDGES:
+    if layer.num_edges > MAX_IMPLIED_EDGES:
         raise DataError(
             f"the groups of the layer {name!r} imply {layer.num_edges:,} edges, too many for the format "
             f"{format_name!r}; the formats 'csv', 'parquet' and 'npz' hold the groups themselves"

@@ -21,7 +21,7 @@ from gramme.io.parsed import Groups, Parsed
 from gramme.io.rows import EdgeRows
 
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\Z")
-_FEWEST_BARE = 3  # rows from which on a square without names is believed to be a matrix
+_MIN_UNNAMED_ROWS = 3  # rows from which on a square without names is believed to be a matrix
 Rows = Sequence[tuple[int, Sequence[str]]]
 
 
@@ -65,7 +65,7 @@ def _bare(rows: Rows, path: Path, insist: bool) -> Matrix | None:
     if not all(len(row) == size and all(map(_is_number, row)) for _, row in rows):
         return None
     diagonal = {rows[place][1][place].strip() for place in range(size)}
-    if not insist and (size < _FEWEST_BARE or len(diagonal) > 1):
+    if not insist and (size < _MIN_UNNAMED_ROWS or len(diagonal) > 1):
         return None
     if insist and size and _looks_named(rows):
         return None

@@ -19,7 +19,7 @@ from gramme.io.column_text import typed_column
 from gramme.io.notes import tell
 from gramme.io.parsed import Groups, ReadOptions
 
-MOST_FEATURE_CATEGORIES = 50
+MAX_FEATURE_CATEGORIES = 50
 """Categories that still become features of 0 and 1 where that is asked for."""
 
 
@@ -116,7 +116,7 @@ def _as_features(table: AttributeTable, name: str, series: pd.Series) -> NDArray
         tell(f"{table.path.name}: {name!r} is a feature, a number{gaps}")
         return filled[:, None]
     found = series.cat.remove_unused_categories().cat.categories
-    if len(found) > MOST_FEATURE_CATEGORIES:
+    if len(found) > MAX_FEATURE_CATEGORIES:
         raise FileFormatError(
             f"the feature {name!r} has {len(found)} different values, too many for a feature each; "
             f"{setting('layers_from', [name])} makes a layer of them",

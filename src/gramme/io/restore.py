@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gramme.graph import EdgeLayer, Layer, MultilayerGraph
 from gramme.graph.arrays import name_index, smallest_int
 
-_BLOCK = 1 << 18
+_BLOCK_VALUES = 1 << 18
 
 
 def restored_edges(
@@ -94,6 +94,6 @@ def renamed(graph: MultilayerGraph, nodes: pd.Index) -> MultilayerGraph:
 
 
 def _blocks(length: int, width: int = 1) -> Iterator[slice]:
-    step = max(1, _BLOCK // max(1, width))
+    step = max(1, _BLOCK_VALUES // max(1, width))
     for start in range(0, length, step):
         yield slice(start, start + step)

@@ -13,7 +13,7 @@ from gramme.errors import DataError, FileFormatError
 from gramme.io.notes import tell
 
 #: Nodes, layers and the like that a file may declare beyond what its own length could spell out.
-LARGEST_UNSPELLED = 1_000_000
+MAX_DECLARED_BEYOND_FILE = 1_000_000
 #: The encoding that means "find out".
 AUTO = "auto"
 OLDER_ENCODING = "cp1252"
@@ -142,7 +142,7 @@ def beside(path: Path, *names: str) -> Path | None:
 
 def check_declared(count: int, what: str, size: int, path: Path, line: int) -> None:
     """Refuse a declared number that would fill the memory though the file holds next to nothing."""
-    largest = LARGEST_UNSPELLED + size
+    largest = MAX_DECLARED_BEYOND_FILE + size
     if not 0 <= count <= largest:
         raise FileFormatError(
             f"{count} {what} are declared, but a file of {size} bytes may declare at most {largest}",

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from gramme.errors import FileFormatError, import_extra
-from gramme.io.source import LARGEST_UNSPELLED, read_bytes
+from gramme.io.source import MAX_DECLARED_BEYOND_FILE, read_bytes
 
-_LARGEST_RATIO = 200  # of unpacked to packed bytes; sheets of equal cells reach about 50
+_MAX_UNPACK_RATIO = 200  # of unpacked to packed bytes; sheets of equal cells reach about 50
 _SPARE_BYTES = 50_000_000
-_MOST_CELLS_PER_BYTE = 1  # of the unpacked file, where a cell takes some ten
+_MAX_CELLS_PER_BYTE = 1  # of the unpacked file, where a cell takes some ten
 
 
 def read_sheets(path: Path) -> dict[str, list[list[str]]]:
@@ -30,7 +30,7 @@ def read_sheets(path: Path) -> dict[str, list[list[str]]]:
             sheet.reset_dimensions()  # a file may state any; what is there counts
             for row in sheet.iter_rows(values_only=True):
                 cells += len(row) + 1
-                if cells > LARGEST_UNSPELLED + _MOST_CELLS_PER_BYTE * size:
+                if cells > MAX_DECLARED_BEYOND_FILE + _MAX_CELLS_PER_BYTE * size:
                     raise FileFormatError("it has far more cells than it spells out", file=path)
                 rows.append([cell_text(value) for value in row])
             rows = _trimmed(rows)
@@ -51,7 +51,7 @@ def _unpacked_size(data: bytes, path: Path) -> int:
             size = sum(member.file_size for member in archive.infolist())
     except Exception as error:  # zipfile raises many kinds too
         raise FileFormatError(f"no Excel file that can be read: {error}", file=path) from None
-    if size > _SPARE_BYTES + _LARGEST_RATIO * len(data):
+    if size > _SPARE_BYTES + _MAX_UNPACK_RATIO * len(data):
         raise FileFormatError(f"{len(data)} bytes would unfold to {size}", file=path)
     return size
 
@@ -78,6 +78,6 @@ def _trimmed(rows: list[list[str]]) -> list[list[str]]:
     if not rows:
         return []
     width = max(max(place + 1 for place, cell in enumerate(row) if cell.strip()) for row in rows)
-    if width * len(rows) > LARGEST_UNSPELLED + 50 * sum(map(len, rows)):
+    if width * len(rows) > MAX_DECLARED_BEYOND_FILE + 50 * sum(map(len, rows)):
         width = max(len(rows[0]), 1)
     return [(row + [""] * width)[:width] for row in rows]

@@ -15,9 +15,9 @@ import numpy as np
 
 from gramme.errors import DataError
 
-_DEEPEST = 50
+_MAX_NESTING = 50
 # Python refuses to print longer numbers in decimal.
-_LONGEST_DECIMAL = 1 << 10_000
+_DECIMAL_LIMIT = 1 << 10_000
 
 
 def encode(values: Sequence[Any]) -> bytes:
@@ -46,12 +46,12 @@ def _encoded(value: Any, depth: int = 0) -> Any:
     if value is None or isinstance(value, (bool, str)):
         return value if not isinstance(value, str) else str(value)
     if isinstance(value, int):
-        return int(value) if -_LONGEST_DECIMAL < value < _LONGEST_DECIMAL else {"int": hex(value)}
+        return int(value) if -_DECIMAL_LIMIT < value < _DECIMAL_LIMIT else {"int": hex(value)}
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else {"float": str(float(value))}
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
-    if isinstance(value, tuple) and depth < _DEEPEST:
+    if isinstance(value, tuple) and depth < _MAX_NESTING:
         return {"tuple": [_encoded(part, depth + 1) for part in value]}
     raise DataError(
         f"{value!r} ({type(value).__name__}) cannot be kept in a file; names and labels may be text, numbers, "

@@ -16,7 +16,7 @@ from gramme.methods import NodeClassifier
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?", re.IGNORECASE)
 
-LARGEST_EMBEDDING = 50_000_000
+MAX_EMBEDDING_CELLS = 50_000_000
 """Numbers of an embedding that are still written whole: about half a gigabyte of text."""
 
 
@@ -96,13 +96,13 @@ def embedding_table(model: NodeClassifier) -> tuple[pd.DataFrame | None, str]:
     """One row per node: node and the columns of the embedding; None where a method has none.
 
     An ensemble's embedding is its members' side by side. Where that would make a file of more than
-    ``LARGEST_EMBEDDING`` numbers, the first member's alone is given, and a note that says so.
+    ``MAX_EMBEDDING_CELLS`` numbers, the first member's alone is given, and a note that says so.
     """
     embedding = getattr(model, "embedding_", None)
     if embedding is None:
         return None, ""
     note, width, members = "", embedding.shape[1], getattr(model, "members_", 1)
-    if embedding.size > LARGEST_EMBEDDING and members > 1 and width % members == 0:
+    if embedding.size > MAX_EMBEDDING_CELLS and members > 1 and width % members == 0:
         width //= members
         note = f"of the first of {members} members, since the data are large"
     names = [f"e{position}" for position in range(width)]

@@ -157,8 +157,8 @@ def test_before_training_shows_the_features_the_network_started_from(graph, kind
 
 
 def test_names_beyond_all_measure_are_shortened_together(model, graph, monkeypatch) -> None:
-    monkeypatch.setattr(nodes, "_TEXT", 100)
-    monkeypatch.setattr(nodes, "_LONG", 5)
+    monkeypatch.setattr(nodes, "_MAX_TEXT_CHARACTERS", 100)
+    monkeypatch.setattr(nodes, "_MAX_NAME_CHARACTERS", 5)
     data = fit_data(model, graph)
     assert max(map(len, data["nodes"]["names"])) == 5
     assert "Long names are shortened" in render_fit(data)

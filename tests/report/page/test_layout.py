@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gramme.report.page.layout import MOST_FOR_TSNE, components, plane
+from gramme.report.page.layout import MAX_TSNE_NODES, components, plane
 
 
 def blobs(each: int, columns: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -25,7 +25,7 @@ def test_groups_in_many_dimensions_are_apart_in_the_plane(each: int) -> None:
     rows, groups = blobs(each)
     found = plane(rows)
     assert separation(found.places, groups) > 3
-    assert ("t-SNE" in found.how) == (3 * each <= MOST_FOR_TSNE)
+    assert ("t-SNE" in found.how) == (3 * each <= MAX_TSNE_NODES)
     assert np.array_equal(found.places, plane(rows).places)
 
 

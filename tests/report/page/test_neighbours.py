@@ -73,8 +73,8 @@ def test_methods_without_attention_list_neighbours_without_shares(graph) -> None
 
 
 def test_a_page_holds_only_so_many_layers_and_neighbours(model, graph, monkeypatch) -> None:
-    monkeypatch.setattr(neighbours, "MOST_CELLS", 120)
-    monkeypatch.setattr(neighbours, "_ENTRIES", 0)
+    monkeypatch.setattr(neighbours, "MAX_NODE_LAYERS", 120)
+    monkeypatch.setattr(neighbours, "_MAX_NEIGHBOUR_ENTRIES", 0)
     found = neighbourhoods(model, graph, np.arange(60), ["friends", "answer", "clubs"])
     assert [one["name"] for one in found] == ["friends", "answer"]
     assert unpack(found[0]["counts"]).max() <= 3

@@ -16,13 +16,13 @@ from gramme.io.attributes import AttributeTable
 from gramme.io.names import in_order
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.rows import EdgeRows
-from gramme.io.source import LARGEST_UNSPELLED, read_bytes
+from gramme.io.source import MAX_DECLARED_BEYOND_FILE, read_bytes
 from gramme.io.tables import COMPANIONS, Table, companion, take_tables, to_tables
 from gramme.io.weights import format_number, parse_weight
 
 NAME = "parquet"
 # A column of equal values takes next to no space, so rows cannot be bounded by bytes alone.
-_ROWS_PER_BYTE = 100
+_MAX_ROWS_PER_BYTE = 100
 
 
 def read(path: Path, options: ReadOptions) -> Parsed:
@@ -45,7 +45,9 @@ def read_arrow(path: Path) -> Any:
     try:
         file = parquet.ParquetFile(arrow.BufferReader(data))
         rows, columns = file.metadata.num_rows, file.metadata.num_columns
-        if not 0 <= rows <= LARGEST_UNSPELLED + _ROWS_PER_BYTE * len(data) or columns > len(data):
+        if not 0 <= rows <= MAX_DECLARED_BEYOND_FILE + _MAX_ROWS_PER_BYTE * len(
+            data
+        ) or columns > len(data):
             raise FileFormatError(f"{rows} rows are declared in {len(data)} bytes", file=path)
         table = file.read(use_threads=False)
         table.validate(full=True)

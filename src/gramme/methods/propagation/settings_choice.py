@@ -32,7 +32,7 @@ PSEUDO_LABELS = (
 )
 EVEN_SHARE = 0.05  # part of the weight that all layers share, as a node may be reached through the least of them only
 BATCH_NUMBERS = 1 << 22  # in a batch of columns, which bounds the memory
-LEAST_PROBABILITY = 1e-3  # below which a held-out label counts no worse
+MIN_PROBABILITY = 1e-3  # below which a held-out label counts no worse
 
 
 class Candidate(NamedTuple):
@@ -208,5 +208,5 @@ def _held_out_losses(
                     values[alpha, held, place], prior, base, sharpness, known.nodes.size
                 )
                 own = found[np.arange(found.shape[0]), known.codes[held]]
-                losses.append(-np.log(np.maximum(own, LEAST_PROBABILITY)))
+                losses.append(-np.log(np.maximum(own, MIN_PROBABILITY)))
         yield np.array(losses)

@@ -7,8 +7,8 @@ from typing import Any
 from gramme.report.page.charts import interval
 from gramme.report.page.html import escape, name
 
-_MOST_CLASSES = 25
-_MOST_TOLD = 8  # classes named in a sentence
+_MAX_CONFUSION_CLASSES = 25
+_MAX_CLASSES_IN_SENTENCE = 8  # classes named in a sentence
 
 
 def accuracy_section(data: dict[str, Any]) -> str:
@@ -109,9 +109,9 @@ def _per_class(estimate: dict[str, Any]) -> str:
     told = "; ".join(
         f"{name(label, 40)} {recall[label]['found']:,} of {recall[label]['nodes']:,} "
         f"({recall[label]['recall']:.0%})"
-        for label in rarest[:_MOST_TOLD]
+        for label in rarest[:_MAX_CLASSES_IN_SENTENCE]
     )
-    more = "; …" if len(rarest) > _MOST_TOLD else ""
+    more = "; …" if len(rarest) > _MAX_CLASSES_IN_SENTENCE else ""
     return f"<p>The classes are of unequal size. Found of each: {told}{more}.</p>"
 
 
@@ -144,9 +144,10 @@ def doubts_told(estimate: dict[str, Any]) -> str:
             "estimate of the accuracy."
         )
     bars = ", ".join(
-        f"{name(label, 40)} {bar:.1%}" for label, bar in list(thresholds.items())[:_MOST_TOLD]
+        f"{name(label, 40)} {bar:.1%}"
+        for label, bar in list(thresholds.items())[:_MAX_CLASSES_IN_SENTENCE]
     )
-    more = ", …" if len(thresholds) > _MOST_TOLD else ""
+    more = ", …" if len(thresholds) > _MAX_CLASSES_IN_SENTENCE else ""
     which = (
         "Each held-out label" if estimate.get("kind") == "holdout" else "Each label that was tested"
     )
@@ -161,7 +162,9 @@ def _confusion(confusion: dict[str, Any] | None) -> str:
     if not confusion or not confusion.get("counts"):
         return ""
     classes, counts = confusion["classes"], confusion["counts"]
-    kept = sorted(range(len(classes)), key=lambda place: -sum(counts[place]))[:_MOST_CLASSES]
+    kept = sorted(range(len(classes)), key=lambda place: -sum(counts[place]))[
+        :_MAX_CONFUSION_CLASSES
+    ]
     kept.sort()
     note = ""
     if len(kept) < len(classes):

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_FOR_TSNE = 800
+MAX_TSNE_NODES = 800
 """Nodes up to which t-SNE takes seconds on one core."""
 
-_FEWEST_FOR_TSNE = 8
-_COMPONENTS = 50
+_MIN_TSNE_NODES = 8
+_PCA_COMPONENTS = 50
 _GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 
 
@@ -31,7 +31,7 @@ class Layout:
 def plane(rows: NDArray[Any]) -> Layout:
     """A place for each row; any number of rows and columns, also none."""
     values = np.nan_to_num(np.asarray(rows, dtype=np.float64), posinf=0.0, neginf=0.0)
-    main = components(values, _COMPONENTS)
+    main = components(values, _PCA_COMPONENTS)
     width = np.ptp(main, axis=0) if len(main) else np.zeros(0)
     scale = float(np.abs(values).max(initial=0.0))
     if not width.size or width[0] <= 1e-9 * max(scale, 1e-12):
@@ -44,7 +44,7 @@ def plane(rows: NDArray[Any]) -> Layout:
             "up and down has no meaning here."
         )
         return Layout(np.column_stack([_unit(main[:, :1])[:, 0], across]), how)
-    if _FEWEST_FOR_TSNE <= len(main) <= MOST_FOR_TSNE:
+    if _MIN_TSNE_NODES <= len(main) <= MAX_TSNE_NODES:
         how = "Laid out by t-SNE: who is near whom tells, the distance between far groups does not."
         return Layout(_unit(_tsne(main)), how)
     kept = float(main[:, :2].var(axis=0).sum() / values.var(axis=0).sum())

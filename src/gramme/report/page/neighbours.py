@@ -22,17 +22,17 @@ from gramme.methods import NodeClassifier
 from gramme.report.page.html import shorten
 from gramme.report.page.pack import Packed, pack_floats, pack_integers, pack_shares
 
-MOST_CELLS = 1_000_000
+MAX_NODE_LAYERS = 1_000_000
 """Nodes times layers that a page holds; of more layers, the most important ones."""
-MOST_NEIGHBOURS = 30
+MAX_NEIGHBOURS = 30
 """Neighbours of a node that a page holds in a layer of edges."""
 
-_ENTRIES = 400_000  # neighbours that a page holds in all layers of edges together
+_MAX_NEIGHBOUR_ENTRIES = 400_000  # neighbours that a page holds in all layers of edges together
 _ATTENTION_WORK = (
     20_000_000  # nodes x layers x layers shown, beyond which attention is left out of a page
 )
-_MOST_GROUPS = 20_000  # groups of a layer whose names a page holds
-_LONG = 120
+_MAX_GROUP_NAMES = 20_000  # groups of a layer whose names a page holds
+_MAX_NAME_CHARACTERS = 120
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -53,9 +53,9 @@ def neighbourhoods(
     order : sequence of str
         Names of layers.
     """
-    kept = list(order)[: max(1, MOST_CELLS // max(chosen.size, 1))]
+    kept = list(order)[: max(1, MAX_NODE_LAYERS // max(chosen.size, 1))]
     edges = sum(isinstance(graph.layers[layer], EdgeLayer) for layer in kept)
-    most = int(np.clip(_ENTRIES // max(chosen.size * edges, 1), 3, MOST_NEIGHBOURS))
+    most = int(np.clip(_MAX_NEIGHBOUR_ENTRIES // max(chosen.size * edges, 1), 3, MAX_NEIGHBOURS))
     # each layer's attention takes a pass of the model over all layers
     worth = graph.num_nodes * graph.num_layers * len(kept) <= _ATTENTION_WORK
     left_out = not worth and hasattr(model, "node_attention")
@@ -142,7 +142,9 @@ def _groups(layer: MembershipLayer, attention: Floats | None, chosen: Places) ->
     heard = np.ones(layer.num_nodes) if attention is None else np.nan_to_num(attention)
     sums = layer.incidence().T @ heard
     used, renumbered = np.unique(rows.indices, return_inverse=True)
-    texts = [shorten(one, _LONG) for one in layer.group_names[used[:_MOST_GROUPS]]]
+    texts = [
+        shorten(one, _MAX_NAME_CHARACTERS) for one in layer.group_names[used[:_MAX_GROUP_NAMES]]
+    ]
     record: dict[str, Any] = {
         "kind": "groups",
         "groups": pack_integers(renumbered),

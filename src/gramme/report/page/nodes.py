@@ -15,12 +15,12 @@ from gramme.methods import NodeClassifier
 from gramme.report.page.html import shorten
 from gramme.report.page.pack import pack_integers, pack_shares
 
-MOST_NODES = 100_000
+MAX_PAGE_NODES = 100_000
 """Nodes that a page shows; of more, a random sample."""
 
-_ALWAYS = 500  # least certain nodes, and as many doubtful labels, that a sample must hold
-_TEXT = 5_000_000  # characters of names that a page may hold
-_LONG = 80
+_ALWAYS_SHOWN = 500  # least certain nodes, and as many doubtful labels, that a sample must hold
+_MAX_TEXT_CHARACTERS = 5_000_000  # characters of names that a page may hold
+_MAX_NAME_CHARACTERS = 80
 
 UNLABELLED, LEARNED, HELD_OUT = 0, 1, 2
 """What a node's label was used for."""
@@ -59,15 +59,15 @@ class NodeTable:
     own: NDArray[np.float64]
     doubtful: NDArray[np.bool_]
 
-    def chosen(self, most: int = MOST_NODES) -> NDArray[np.int64]:
+    def chosen(self, most: int = MAX_PAGE_NODES) -> NDArray[np.int64]:
         """The nodes a page shows: all, or the least certain, the doubtful and a random sample of the others."""
         count = len(self.names)
         if count <= most:
             return np.arange(count)
-        first = np.argsort(self.probability, kind="stable")[: min(_ALWAYS, most // 4)]
+        first = np.argsort(self.probability, kind="stable")[: min(_ALWAYS_SHOWN, most // 4)]
         doubtful = np.flatnonzero(self.doubtful)
         order = np.argsort(-self.judged_probability[doubtful], kind="stable")
-        worst = doubtful[order][: min(_ALWAYS, most // 4)]
+        worst = doubtful[order][: min(_ALWAYS_SHOWN, most // 4)]
         fixed = np.union1d(first, worst)
         others = np.setdiff1d(np.arange(count), fixed, assume_unique=True)
         drawn = np.random.default_rng(0).choice(others, most - fixed.size, replace=False)
@@ -76,9 +76,9 @@ class NodeTable:
     def packed(self, chosen: NDArray[np.int64]) -> dict[str, Any]:
         """The rows of some nodes as the page's script reads them."""
         names = [self.names[place] for place in chosen.tolist()]
-        shortened = sum(map(len, names)) > _TEXT
+        shortened = sum(map(len, names)) > _MAX_TEXT_CHARACTERS
         if shortened:
-            names = [shorten(one, _LONG) for one in names]
+            names = [shorten(one, _MAX_NAME_CHARACTERS) for one in names]
         return {
             "count": len(names),
             "total": len(self.names),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Packed = dict[str, Any]
 
-SHARE = 65535
+FULL_SHARE = 65535
 """The whole number that stands for a share of 1."""
 
 
@@ -32,7 +32,7 @@ def pack_shares(values: NDArray[Any]) -> Packed:
     >>> pack_shares(np.array([0.0, 1.0]))
     {'type': 'u16', 'data': 'AAD//w=='}
     """
-    whole = np.rint(np.clip(np.nan_to_num(values.astype(np.float64)), 0, 1) * SHARE)
+    whole = np.rint(np.clip(np.nan_to_num(values.astype(np.float64)), 0, 1) * FULL_SHARE)
     numbers = whole.astype("<u2")
     return {"type": "u16", "data": base64.b64encode(numbers.tobytes()).decode()}
 
