@@ -16,7 +16,7 @@ from urllib.parse import quote
 from gramme.errors import DataError, FileFormatError, did_you_mean, import_extra
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.sheets import parse_sheets
-from gramme.io.source import LARGEST_UNSPELLED, read_bytes
+from gramme.io.source import MAX_DECLARED_BEYOND_FILE, read_bytes
 from gramme.io.spreadsheet import cell_text
 
 _CELLS_PER_BYTE = 50
@@ -74,7 +74,7 @@ def _rows(database: Any, query: str, path: Path, size: int) -> list[list[str]]:
     if cursor.description is None:
         raise DataError(f"{path}: the query gives no rows; it must be a SELECT")
     rows = [[str(column[0]) for column in cursor.description]]
-    most = LARGEST_UNSPELLED + _CELLS_PER_BYTE * size
+    most = MAX_DECLARED_BEYOND_FILE + _CELLS_PER_BYTE * size
     while batch := cursor.fetchmany(_BATCH):
         rows += [[cell_text(value) for value in row] for row in batch]
         if len(rows) * len(rows[0]) > most:

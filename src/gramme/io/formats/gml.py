@@ -10,7 +10,7 @@ from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.source import read_text
 
 NAME = "gml"
-_DEEPEST = 50
+_MAX_NESTING = 50
 
 
 def read(path: Path, options: ReadOptions) -> Parsed:
@@ -21,7 +21,7 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     for letter in text:
         depth += (letter == "[") - (letter == "]")
         deepest = max(deepest, depth)
-    if deepest > _DEEPEST:
+    if deepest > _MAX_NESTING:
         raise FileFormatError("brackets are nested too deeply", file=path)
     try:
         graph = networkx.parse_gml(text.split("\n"), label=None)
