@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
@@ -23,6 +24,7 @@ import pytest
 
 import gramme.io
 import gramme.methods
+from gramme.methods.auto.ingredients import INGREDIENTS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 FENCE = re.compile(
@@ -100,7 +102,10 @@ def test_what_the_page_shows_works(
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))  # a page may import a file it shows
     # what a page registers is there for this page only
-    with mock.patch.dict(gramme.methods.METHODS), mock.patch.dict(gramme.io.FORMATS):
+    known = (gramme.methods.METHODS, gramme.io.FORMATS, INGREDIENTS)
+    with ExitStack() as stack:
+        for registered in known:
+            stack.enter_context(mock.patch.dict(registered))
         assert run_page(page, tmp_path)
 
 

@@ -221,7 +221,12 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._check_fitted()
         if graph is None or any(graph is own for own in self._fitted_graphs()):
             return self.probabilities_.copy()
-        return self._inductive_proba(self._with_fitted_layers(graph))
+        found = self._inductive_proba(self._with_fitted_layers(graph))
+        if not np.isfinite(found).all():
+            raise DataError(
+                f"{type(self).__name__} finds no probabilities for this graph: its weights or features are too large"
+            )
+        return found
 
     def predict(self, graph: MultilayerGraph | None = None) -> NDArray[Any]:
         """The most probable class of every node, of the fitted graph or of another."""

@@ -32,13 +32,14 @@ class Rule(ABC):
 
 @dataclass(frozen=True)
 class WholeNumber(Rule):
-    """A whole number, at least ``least``.
+    """A whole number, at least ``least`` and at most ``most``.
 
     >>> WholeNumber().check("epochs", 40)
     40
     """
 
     least: int = 1
+    most: int = 2**63 - 1  # what 64 bits hold
 
     def check(self, name: str, value: Any) -> int:
         whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
@@ -46,6 +47,8 @@ class WholeNumber(Rule):
             raise DataError(
                 f"{name} must be a whole number of at least {self.least}, not {value!r}"
             )
+        if value > self.most:
+            raise DataError(f"{name} must be a whole number of at most {self.most}, not {value!r}")
         return int(value)
 
 

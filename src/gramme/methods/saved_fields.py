@@ -316,6 +316,9 @@ class SavedNames(SavedField):
 
     def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
         names = unique_names(self, self.entry(learned.record))
+        least = {"classes": 2, "layers": 1}.get(self.name, 0)
+        if len(names) < least:
+            raise self.misfit(f"a list of at least {least}", names)
         sizes[self.name] = len(names)
         if self.name == "nodes":
             setattr(model, self.attribute, loose_index(names))

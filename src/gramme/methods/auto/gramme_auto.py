@@ -29,7 +29,6 @@ from gramme.methods.base import NodeClassifier
 from gramme.methods.folds import stratified_folds
 from gramme.methods.labels import KnownLabels
 from gramme.methods.parameters import (
-    POSITIVE,
     Choice,
     Device,
     Flag,
@@ -51,6 +50,7 @@ from gramme.methods.saved_fields import (
 )
 from gramme.methods.saving import MisfitError
 
+MAX_EXPONENT = 10.0  # more than any calibration gives
 COPIES_PER_FOLD = 2  # members of the attention model that leave out the same fold: one alone says less than all do
 
 
@@ -127,11 +127,11 @@ class GrammeAuto(NodeClassifier):
         "random_state": RandomState(),
     }
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
-        SavedValue("exponent", POSITIVE),
+        SavedValue("exponent", Number(0, MAX_EXPONENT, open_low=True)),
         SavedTable(
             "ingredients",
             Column("ingredient", Text()),
-            Column("weight", Number(0)),
+            Column("weight", Number(0, 1 + 1e-6)),
             Column("accuracy"),
             Column("log_loss"),
         ),
@@ -246,9 +246,15 @@ class GrammeAuto(NodeClassifier):
 
     @cached_property
     def layer_importance_(self) -> pd.Series:
-        """Which layers the mixture leans on: the ingredients' own importances, each counted by its weight."""
+        """Which layers the mixture leans on: the ingredients' own importances, each counted by its weight.
+
+        An ingredient that does not say which layers it leans on counts as leaning on all alike.
+        """
         self._check_fitted()
-        shares = [model.layer_importance_.to_numpy() for model in self.models_.values()]
+        alike = pd.Series(1 / len(self.layers_), index=self.layers_)
+        shares = [
+            getattr(model, "layer_importance_", alike).to_numpy() for model in self.models_.values()
+        ]
         combined = self.ingredients_["weight"].to_numpy() @ np.stack(shares)
         return pd.Series(combined, index=self.layers_, name="importance")
 
@@ -293,3 +299,5 @@ class GrammeAuto(NodeClassifier):
     def _check_loaded(self) -> None:
         if list(self.models_) != self.ingredients_["ingredient"].tolist():
             raise MisfitError("ingredients and models are not the same")
+        if abs(self.ingredients_["weight"].sum() - 1) > 1e-6:
+            raise MisfitError("the weights of the ingredients must sum to 1")

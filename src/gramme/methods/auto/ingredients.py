@@ -98,7 +98,8 @@ class Ingredient:
         if self.make is not None:
             return self.make(recipe)
         kind: Any = self.estimator
-        model: NodeClassifier = kind(random_state=recipe.seed)
+        seeded = {"random_state": recipe.seed} if "random_state" in kind().get_params() else {}
+        model: NodeClassifier = kind(**seeded)
         return model
 
     def in_words(self, model: NodeClassifier) -> str:
