@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from tests.browser import Page
 from tests.report.page.graphs import HOSTILE, hostile_graph, two_blocks
 
 from gramme.graph import MembershipLayer, MultilayerGraph
-from gramme.methods import GrammeFusion, LabelPropagation, OneHotLogistic
+from gramme.methods import GrammeAuto, GrammeFusion, LabelPropagation, OneHotLogistic
 from gramme.report.page import write_fit_page
 
 pytestmark = pytest.mark.browser
@@ -103,7 +104,7 @@ def test_selecting_a_point_shows_whom_it_hears(page: Page, model, graph) -> None
     page.type("#search", "node 30")
     page.key("Enter")
     assert page.text("#panel h3") == "node 30"
-    assert sorted(page.texts("#panel h4")) == ["answer", "clubs", "friends"]
+    assert sorted(page.texts("#panel h5")) == ["answer", "clubs", "friends"]
     point_at(page, 12)
     x, y = page.evaluate(WHERE % 12)
     for kind in ("mousePressed", "mouseReleased"):
@@ -164,6 +165,33 @@ def test_the_table_sorts_filters_and_grows(page: Page, model, graph) -> None:
     )
     page.type("#filter", "left")
     assert set(column(page, 4)) == {"left"}
+
+
+def test_why_a_node_is_predicted_adds_up(tab: Page, graph, tmp_path: Path) -> None:
+    names = ["label-propagation", "one-hot-logistic", "spectral-logistic"]
+    model = GrammeAuto(ingredients=names, random_state=0).fit(graph)
+    tab.open(write_fit_page(tmp_path / "a.html", model, graph, config={"data": "x"}))
+    number = r"([+−][\d.]+)"
+    value = lambda text: float(text.replace("−", "-"))  # noqa: E731
+    for node in ("node 3", "node 30", "node 55"):
+        tab.evaluate("document.getElementById('search').value = ''")
+        tab.type("#search", node)
+        tab.key("Enter")
+        assert tab.text("#panel h3") == node
+        place = graph.nodes.get_loc(node)
+        shares = np.sort(model.predict_proba()[place].astype(float))
+        total = value(re.search(rf"Log-odds {number}", tab.text("#panel"))[1])
+        assert total == pytest.approx(np.log(shares[-1] / shares[-2]), abs=0.011)
+        parts = [value(one) for one in tab.texts("#panel .reason > p strong")]
+        assert len(parts) == 3
+        assert sum(parts) == pytest.approx(total, abs=0.02)
+        blocks = tab.evaluate(
+            "[...document.querySelectorAll('#panel .reason')].map(block => "
+            "[...block.querySelectorAll('li > span:last-child')].map(one => one.textContent))"
+        )
+        for part, items in zip(parts, blocks, strict=True):
+            assert items
+            assert sum(map(value, items)) == pytest.approx(part, abs=0.01 * (len(items) + 1))
 
 
 def test_where_every_node_has_a_label_the_least_likely_labels_come_first(

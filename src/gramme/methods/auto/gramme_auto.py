@@ -239,6 +239,22 @@ class GrammeAuto(NodeClassifier):
         mixed = pooled(parts, self.ingredients_["weight"].to_numpy())
         return sharpened(mixed, self.exponent_).astype(np.float32)
 
+    def evidence(self) -> Floats:
+        """What each ingredient says of the fitted graph's nodes, (nodes, ingredients x classes), counted by its weight.
+
+        Blocks of logarithms of probabilities, centred per node; added up over the ingredients they are the logarithm of
+        the mixture's.
+        """
+        self._check_fitted()
+        prior = class_prior(self.class_counts_)
+        blocks = []
+        for model, weight in zip(self.models_.values(), self.ingredients_["weight"], strict=True):
+            logs = np.log(mixed_with_prior(model.predict_proba(), prior))
+            blocks.append(
+                self.exponent_ * float(weight) * (logs - logs.mean(axis=1, keepdims=True))
+            )
+        return np.concatenate(blocks, axis=1)
+
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         return self._mixture(graph)
 

@@ -131,6 +131,52 @@ class WalkProfile:
         table: Matrix = (np.concatenate(blocks, axis=1) / len(WALK_STEPS) ** 0.5).astype(np.float32)
         return table
 
+    def direction(self, placed: Matrix, coefficients: Floats) -> Floats:
+        """Vectors (rows, dim) whose product with what a layer passes to a row is that layer's part of its score.
+
+        Parameters
+        ----------
+        placed : array, shape (rows, dim)
+            Of :meth:`placed`.
+        coefficients : array, shape (rows, columns of the table)
+            What each row's columns are multiplied with.
+        """
+        total = np.zeros((len(placed), self.values.size))
+        for block, steps in zip(
+            np.split(coefficients, len(WALK_STEPS), axis=1), WALK_STEPS, strict=True
+        ):
+            power = self.values ** (steps - 1)
+            length = np.linalg.norm(placed * power, axis=1)
+            total += block * power / np.where(length > 0, length, 1)[:, None]
+        found: Floats = (1 - STAY_SHARE) * total / len(WALK_STEPS) ** 0.5
+        return found
+
+    def sources(self, graph: MultilayerGraph) -> Iterator[tuple[str, sp.csr_array, Floats]]:
+        """For each layer what its messages are made of: name, matrix (nodes, neighbours or groups), and vectors.
+
+        Matrix times vectors is what the layer passes to the nodes.
+        """
+        own = self._own(graph)
+        for name, layer in graph.layers.items():
+            group = self.groups.get(name)
+            if isinstance(layer, EdgeLayer):
+                both = _both_ways(layer)
+                scale = sp.diags_array(_inverse_roots(both.sum(axis=1)))
+                yield name, sp.csr_array(scale @ both @ scale), own
+            elif isinstance(layer, MembershipLayer) and group is not None:
+                inside = group.columns.matrix(graph)
+                scale = sp.diags_array(_inverse_roots(inside @ group.sizes))
+                names = layer.group_names.get_indexer(group.columns.names)
+                known = np.flatnonzero(names >= 0)
+                vectors = np.zeros((len(layer.group_names), self.values.size))
+                vectors[names[known]] = group.vectors[known]
+                part = sp.csr_array(scale @ inside).tocoo()
+                matrix = sp.csr_array(
+                    (part.data, (part.row, names[part.col])),
+                    shape=(graph.num_nodes, len(layer.group_names)),
+                )
+                yield name, matrix, vectors
+
     def _own(self, graph: MultilayerGraph) -> Floats:
         """The vectors of the nodes that the eigenvectors know by name; 0 for others."""
         places = self.nodes.get_indexer(graph.nodes)

@@ -28,7 +28,14 @@ from gramme.methods.parameters import (
     per_layer,
 )
 from gramme.methods.probability import class_prior
-from gramme.methods.propagation.series import Floats, NodeWalk, Walk, propagate, walk_of
+from gramme.methods.propagation.series import (
+    Floats,
+    NodeWalk,
+    Propagated,
+    Walk,
+    propagate,
+    walk_of,
+)
 from gramme.methods.propagation.settings_choice import (
     ALPHAS,
     POWERS,
@@ -191,9 +198,7 @@ class LabelPropagation(NodeClassifier):
         return result
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
-        labels = self.transduction_[self.known_].tolist()
-        number = {label: code for code, label in enumerate(self.classes_.tolist())}
-        codes = np.array([number[label] for label in labels], dtype=np.int64)
+        codes = self.known_codes
         places = graph.nodes.get_indexer(self.nodes_[self.known_])
         here = places >= 0
         counts = np.bincount(codes, minlength=len(self.classes_))
@@ -209,22 +214,40 @@ class LabelPropagation(NodeClassifier):
         counts: NDArray[np.int64],
     ) -> Floats:
         """Class probabilities of all nodes, from labelled nodes and how often each class was seen in training."""
-        classes = len(self.classes_)
         prior = class_prior(counts)
         if not nodes.size:
             return np.repeat(prior[None, :], graph.num_nodes, axis=0)
-        found, totals = propagate(
+        found = self._propagated(walk, nodes, codes)
+        base = baseline(prior, found.totals[0], self.class_mass)
+        return probabilities(found.values[0], prior, base, self.sharpness_, nodes.size)
+
+    def _propagated(
+        self, walk: Walk, nodes: NDArray[np.int64], codes: NDArray[np.int64]
+    ) -> Propagated:
+        classes = len(self.classes_)
+        return propagate(
             walk,
             nodes,
             np.eye(classes)[codes],
             np.repeat(self.layer_weights_.to_numpy()[:, None], classes, axis=1),
             [self.alpha_],
-            np.arange(graph.num_nodes),
+            np.arange(walk.nodes),
             tolerance=self.tolerance,
             most=self.max_iter,
         )
-        base = baseline(prior, totals[0], self.class_mass)
-        return probabilities(found[0], prior, base, self.sharpness_, nodes.size)
+
+    @property
+    def known_codes(self) -> NDArray[np.int64]:
+        """The class of each labelled node, as a position among the classes."""
+        number = {label: code for code, label in enumerate(self.classes_.tolist())}
+        labels = self.transduction_[self.known_].tolist()
+        return np.array([number[label] for label in labels], dtype=np.int64)
+
+    def heard(self, graph: MultilayerGraph) -> Floats:
+        """F of the nodes of the fitted graph, (nodes, classes): how much of each class reaches them."""
+        self._check_fitted()
+        found: Floats = self._propagated(walk_of(graph), self.known_, self.known_codes).values[0]
+        return found
 
     def _given_weights(self, graph: MultilayerGraph) -> Floats | None:
         """The weight of each layer where the user gave some."""

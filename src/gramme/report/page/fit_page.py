@@ -18,12 +18,14 @@ from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.io.atomic import write_files
 from gramme.methods import NodeClassifier
 from gramme.methods.attention.estimator import AttentionModel
+from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.report.page.fit_sections import fit_body, page_title
 from gramme.report.page.html import page
 from gramme.report.page.layout import plane
 from gramme.report.page.neighbours import neighbourhoods
 from gramme.report.page.nodes import node_table
 from gramme.report.page.pack import pack_shares
+from gramme.report.page.why import why
 from gramme.report.tables import layer_table
 
 FORMAT, VERSION = "gramme-report", 1
@@ -102,6 +104,7 @@ def fit_data(
         "nodes": nodes.packed(chosen),
         "map": _map(model, graph, chosen),
         "neighbourhoods": neighbourhoods(model, graph, chosen, order),
+        "why": why(model, graph, chosen),
     }
 
 
@@ -125,6 +128,11 @@ def _map(
     model: NodeClassifier, graph: MultilayerGraph, chosen: NDArray[np.int64]
 ) -> dict[str, Any]:
     """Places of the nodes after training and, where a method starts from features, before it."""
+    if isinstance(
+        model, GrammeAuto
+    ):  # what is shown is what predicts: all of it, not one ingredient's embedding
+        after = plane(model.evidence()[chosen])
+        return {"source": "mixture", "how": after.how, "after": _pack(after.places)}
     embedding = getattr(model, "embedding_", None)
     source = "embedding" if embedding is not None else "probabilities"
     rows = model.predict_proba() if embedding is None else np.asarray(embedding)
@@ -146,9 +154,7 @@ def _starting_features(
     model: NodeClassifier, graph: MultilayerGraph, chosen: NDArray[np.int64]
 ) -> NDArray[np.float32] | None:
     """What the first member of an ensemble of networks knew of some nodes before training, copies side by side."""
-    # a mixture shows what its attention model learned
-    learner: Any = getattr(model, "attention_", model)
-    if not isinstance(learner, AttentionModel) or not chosen.size:
+    if not isinstance(model, AttentionModel) or not chosen.size:
         return None
     # features do not depend on edges, and random ones only on names: a graph of these nodes alone will do
     alone = MultilayerGraph(
@@ -157,7 +163,7 @@ def _starting_features(
         features=None if graph.features is None else graph.features[chosen],
         layer_features={name: each[chosen] for name, each in graph.layer_features.items()},
     )
-    features = learner.start_features(alone)
+    features = model.start_features(alone)
     copies = features.reshape(-1, chosen.size, features.shape[-1])
     side: NDArray[np.float32] = np.concatenate(list(copies), axis=1)
     return side

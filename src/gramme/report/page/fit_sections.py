@@ -153,11 +153,12 @@ def map_section(data: dict[str, Any]) -> str:
         notes.append(
             f"Colours and neighbours are there for the {held:,} most important of {all_layers:,} layers."
         )
-    what = (
-        "Each point is a node, placed by what the model learned about it (its embedding)."
-        if drawn["source"] == "embedding"
-        else "This method has no embedding, so nodes are placed by their predicted probabilities."
-    )
+    what = {
+        "mixture": "Each point is a node, placed by what the ingredients of the prediction say of it, each counted by "
+        "its weight in the mixture: nodes that lie near each other are predicted alike, for like reasons.",
+        "embedding": "Each point is a node, placed by what the model learned about it (its embedding).",
+        "probabilities": "This method has no embedding, so nodes are placed by their predicted probabilities.",
+    }[drawn["source"]]
     toggle = ""
     if "before" in drawn:
         toggle = (

@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.graph.layer import Layer
 from gramme.methods import NodeClassifier
+from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.report.page.html import shorten
 from gramme.report.page.pack import Packed, pack_floats, pack_integers, pack_shares
 
@@ -58,7 +59,7 @@ def neighbourhoods(
     most = int(np.clip(_MAX_NEIGHBOUR_ENTRIES // max(chosen.size * edges, 1), 3, MAX_NEIGHBOURS))
     # each layer's attention takes a pass of the model over all layers
     worth = graph.num_nodes * graph.num_layers * len(kept) <= _ATTENTION_WORK
-    left_out = not worth and hasattr(model, "node_attention")
+    left_out = not worth and tells_attention(model)
     found = []
     for layer_name in kept:
         layer = graph.layers[layer_name]
@@ -72,11 +73,18 @@ def neighbourhoods(
     return found
 
 
+def tells_attention(model: NodeClassifier) -> bool:
+    """Whether a method attends to neighbours; a mixture does only with an attention model among its ingredients."""
+    return hasattr(model, "node_attention") and (
+        not isinstance(model, GrammeAuto) or hasattr(model, "attention_")
+    )
+
+
 def attention_received(model: NodeClassifier, layer: str) -> Floats | None:
     """How much each node of a layer is attended to relative to the average; None where a method cannot tell."""
-    ask = getattr(model, "node_attention", None)
-    if ask is None:
+    if not tells_attention(model):
         return None
+    ask: Any = model.node_attention
     received: Floats = ask(layer).to_numpy(dtype=np.float64)
     return received
 

@@ -139,7 +139,7 @@
       byId("map-how").textContent = first ? data.map.how_before : data.map.how;
     });
 
-  const show = gramme.panel({ place: byId("panel"), nodes, neighbourhoods, choose });
+  const show = gramme.panel({ place: byId("panel"), nodes, neighbourhoods, choose, why: gramme.reasons(data.why) });
   function choose(i) { map.show(i); show(i); }
 
   gramme.search({ input: byId("search"), list: byId("found"), nodes, choose });

@@ -53,7 +53,26 @@ gramme.neighbourhood = function (layer) {
   };
 };
 
-gramme.panel = function ({ place, nodes, neighbourhoods, choose }) {
+/* Why a node is predicted as it is: see why.py for the data. */
+gramme.reasons = function (why) {
+  if (!why) return null;
+  const against = gramme.unpack(why.against);
+  const parts = why.parts.map((part) => {
+    const value = gramme.unpack(part.value), counts = gramme.unpack(part.counts);
+    const starts = counts && gramme.starts(counts), layer = gramme.unpack(part.layer), thing = gramme.unpack(part.thing);
+    const amount = gramme.unpack(part.amount);
+    const through = (i) => {
+      const list = [];
+      for (let k = starts ? starts[i] : 0; starts && k < starts[i + 1]; k++)
+        list.push({ layer: why.layers[layer[k]], thing: thing[k], amount: amount[k], isNode: part.kinds[why.layers[layer[k]]] });
+      return list;
+    };
+    return { name: part.name, words: part.words, weight: part.weight, value, through };
+  });
+  return { against, parts };
+};
+
+gramme.panel = function ({ place, nodes, neighbourhoods, choose, why }) {
   const { element, name, percent, count } = gramme;
   const SHOWN = 8;
 
@@ -72,7 +91,7 @@ gramme.panel = function ({ place, nodes, neighbourhoods, choose }) {
   }
 
   function oneLayer(around, i) {
-    const { layer } = around, found = around.around(i), block = element("div", {}, element("h4", {}, name(layer.name, 60)));
+    const { layer } = around, found = around.around(i), block = element("div", {}, element("h5", {}, name(layer.name, 60)));
     if (found.groups) {
       if (!found.groups.length) return block.append(element("p", { class: "faint" }, "in no group of this layer")), block;
       const told = element("p", {}, found.groups.length === 1 ? "in " : "in " + count(found.groups.length) + " groups: ");
@@ -95,6 +114,54 @@ gramme.panel = function ({ place, nodes, neighbourhoods, choose }) {
     return block;
   }
 
+  const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
+  const byName = new Map(neighbourhoods.map((one) => [one.layer.name, one]));
+
+  function source({ layer, thing, amount, isNode }) {
+    const item = element("li", {}), told = element("span", {}, name(layer, 40), ": ");
+    if (isNode && thing) {
+      told.append(link(thing - 1));
+      if (nodes.label[thing - 1]) told.append(nodes.use[thing - 1] === 2 ? " (held out, " : " (labelled ", name(nodes.labelText(thing - 1), 40), ")");
+    } else if (isNode) told.append("a node that is not on this page");
+    else {
+      const around = byName.get(layer);
+      told.append(around && thing ? name(around.title(thing - 1), 60) : "a group");
+      if (around && thing) told.append(" (" + count(around.sizes[thing - 1]) + " nodes)");
+    }
+    item.append(told, element("span", { class: "faint" }, signed(amount)));
+    return item;
+  }
+
+  function reason(part, i) {
+    const value = part.value[i], list = part.through(i);
+    const head = why.parts.length > 1
+      ? element("p", {}, element("strong", {}, signed(value)), " ", part.words, ", ", percent(part.weight), " of the mixture")
+      : element("p", {}, "What the log-odds came through:");
+    const block = element("div", { class: "reason" }, head);
+    if (!list.length) return block;
+    const rest = value - list.reduce((sum, one) => sum + one.amount, 0);
+    const items = list.map(source);
+    items.push(element("li", { class: "faint" }, "itself, how frequent the classes are, and all others", element("span", {}, signed(rest))));
+    block.append(element("ol", {}, ...items));
+    return block;
+  }
+
+  /* The parts of the log-odds, the largest first; they add up to the whole. */
+  function reasonsOf(i) {
+    if (!why) return [];
+    const total = why.parts.reduce((sum, part) => sum + part.value[i], 0);
+    const rival = nodes.labels[why.against[i] - 1], won = nodes.labels[nodes.predicted[i] - 1];
+    const parts = [...why.parts].sort((a, b) => Math.abs(b.value[i]) - Math.abs(a.value[i]));
+    const times = Math.exp(Math.abs(total));
+    return [
+      element("h4", { class: "why" }, "Why ", name(won, 60), " rather than ", name(rival, 60)),
+      element("p", {}, "Log-odds " + signed(total) + ": it is " + (times < 1000 ? times.toFixed(1) : "over 1,000") + " times as likely. " +
+        "What is marked + speaks for ", name(won, 60), ", − for ", name(rival, 60),
+        parts.length > 1 ? "; the ingredients add up to " + signed(total) + ", and so does what stands under each of them to its own." : "; all of it adds up to " + signed(total) + "."),
+      ...parts.map((part) => reason(part, i)),
+    ];
+  }
+
   return function show(i) {
     const facts = [];
     facts.push(element("strong", {}, name(nodes.labels[nodes.predicted[i] - 1] || "?", 80)), " predicted with " + percent(nodes.probability[i]));
@@ -105,11 +172,14 @@ gramme.panel = function ({ place, nodes, neighbourhoods, choose }) {
         " with " + percent(nodes.judgedProbability[i]) + (nodes.doubtful(i) ? ", so the label looks wrong" : ""));
     } else facts.push(" · no known label");
     const attention = neighbourhoods.some((one) => one.heard);
+    const mixture = why && why.parts.length > 1, own = mixture && why.parts.find((part) => part.name === "gramme-fusion");
     place.replaceChildren(
       element("h3", {}, name(nodes.names[i], 200)),
       element("p", {}, ...facts),
+      ...reasonsOf(i),
+      element("h4", { class: "why" }, attention ? "Whom attention hears" : "Neighbours"),
       element("p", { class: "faint" }, attention
-        ? "Neighbours by the share of attention that this node pays to each at the first hop, from scores averaged over heads and networks. How much a neighbour is heard depends on that neighbour, not on who listens."
+        ? (own ? "This is about one ingredient alone, attention, which has " + percent(own.weight) + " of the mixture and adds " + signed(own.value[i]) + " here. " : "") + "Neighbours by the share of attention that this node pays to each at the first hop, from scores averaged over heads and networks. How much a neighbour is heard depends on that neighbour, not on who listens."
         : neighbourhoods.some((one) => one.layer.left_out)
           ? "Some neighbours per layer. How much each is attended to was left out of this page, since the data are large; node_attention in Python tells."
           : "This method weighs neighbours alike, or does not tell; some are listed per layer."),

@@ -1,0 +1,245 @@
+"""Why a node is predicted as it is: its log-odds by ingredient, and by the neighbours and groups they came through.
+
+For a node let c be the class it is predicted to have and d the runner-up. A mixture pools the probabilities of its
+ingredients as a geometric mean, so its log-odds are a sum,
+
+    log p(c) / p(d)  =  sum over ingredients i of  t w_i log p_i(c) / p_i(d),
+
+with the weights w and the exponent t. What an ingredient adds is taken apart further where that is a sum as well:
+
+- a linear model of groups and neighbours adds a coefficient for each of them;
+- label propagation averages what neighbours say: F_i = sum over j of m_ij, and by the logarithmic mean L,
+  log F_i(c) / F_i(d) = sum over j of (m_ij(c) - m_ij(d)) / L(F_i(c), F_i(d)), exactly;
+- the spectral model adds up, for each neighbour and group, the product of its vector with the node's coefficients.
+
+What is left, mostly how frequent the classes are and what a node knows by itself, is the difference to the whole.
+Attention is no sum over neighbours; its part stands as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.methods.auto.gramme_auto import GrammeAuto
+from gramme.methods.auto.mixing import mixed_with_prior
+from gramme.methods.base import NodeClassifier
+from gramme.methods.linear.one_hot_logistic import OneHotLogistic
+from gramme.methods.linear.spectral_logistic import SpectralLogistic
+from gramme.methods.probability import Floats, class_prior
+from gramme.methods.propagation.label_propagation import LabelPropagation
+
+NEIGHBOURS, GROUPS = "neighbours", "groups"
+LEAST_PROBABILITY = 1e-30  # below it a probability counts as this, so that log-odds stay finite
+
+
+@dataclass(frozen=True)
+class Through:
+    """What came through a layer: parts of log-odds, (rows, nodes or groups of the layer)."""
+
+    layer: str
+    kind: str
+    parts: sp.csr_array
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one ingredient adds to the log-odds of each row, and the neighbours and groups it came through."""
+
+    name: str
+    weight: float
+    log_odds: Floats
+    through: list[Through] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why some nodes are predicted as they are.
+
+    Attributes
+    ----------
+    rows : array of int
+        Positions of the nodes.
+    predicted, against : array of int
+        The predicted class of each and the runner-up, as positions among the model's classes.
+    parts : list of Part
+        Their log-odds add up to :attr:`log_odds`.
+    """
+
+    rows: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    against: NDArray[np.int64]
+    parts: list[Part]
+
+    @property
+    def log_odds(self) -> Floats:
+        """The logarithm of the predicted class's probability divided by the runner-up's."""
+        total: Floats = np.sum([part.log_odds for part in self.parts], axis=0)
+        return total
+
+
+def reasons(
+    model: NodeClassifier, graph: MultilayerGraph, rows: NDArray[np.int64] | None = None
+) -> Reasons:
+    """Why a model predicts some nodes of the graph it was fitted on as it does.
+
+    Parameters
+    ----------
+    model : NodeClassifier
+        Fitted on ``graph``.
+    graph : MultilayerGraph
+    rows : array of int, optional
+        Positions of nodes; all where not given.
+
+    Examples
+    --------
+    >>> from gramme import datasets
+    >>> from gramme.methods import LabelPropagation
+    >>> g = datasets.load("balance_scale")
+    >>> model = LabelPropagation(random_state=0).fit(g)
+    >>> found = reasons(model, g, np.arange(3))
+    >>> p = np.sort(model.predict_proba()[:3].astype(float), axis=1)
+    >>> bool(np.allclose(found.log_odds, np.log(p[:, -1] / p[:, -2]), atol=1e-4))
+    True
+    """
+    chosen = np.arange(graph.num_nodes) if rows is None else rows
+    shares = model.predict_proba()[chosen].astype(np.float64)
+    order = np.argsort(-shares, axis=1, kind="stable")
+    pair = _Pair(chosen, order[:, 0], order[:, 1])
+    if isinstance(model, GrammeAuto):
+        return Reasons(chosen, pair.first, pair.second, list(_mixture_parts(model, graph, pair)))
+    whole = pair.log_odds(shares)
+    part = Part(type(model).__name__, 1.0, whole, _through(model, graph, pair, np.ones(len(whole))))
+    return Reasons(chosen, pair.first, pair.second, [part])
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Some nodes, with two classes for each to be compared."""
+
+    rows: NDArray[np.int64]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+
+    def difference(self, values: Floats) -> Floats:
+        """The value of the first class minus the second's, of each row of values (rows, classes)."""
+        at = np.arange(self.first.size)
+        found: Floats = values[at, self.first] - values[at, self.second]
+        return found
+
+    def log_odds(self, shares: Floats) -> Floats:
+        return self.difference(np.log(np.maximum(shares, LEAST_PROBABILITY)))
+
+
+def _mixture_parts(model: GrammeAuto, graph: MultilayerGraph, pair: _Pair) -> Iterator[Part]:
+    prior = class_prior(model.class_counts_)
+    weights = dict(zip(model.ingredients_["ingredient"], model.ingredients_["weight"], strict=True))
+    for name, inner in model.models_.items():
+        shares = inner.predict_proba()[pair.rows].astype(np.float64)
+        power = model.exponent_ * float(weights[name])
+        mixed = pair.log_odds(mixed_with_prior(shares, prior))
+        alone = pair.log_odds(shares)
+        # a little doubt is mixed into what an ingredient says, which takes the edge off all that it rests on
+        kept = np.divide(mixed, alone, out=np.ones_like(mixed), where=np.abs(alone) > 1e-9)
+        scale = power * np.clip(kept, 0, 1)
+        yield Part(name, float(weights[name]), power * mixed, _through(inner, graph, pair, scale))
+
+
+def _through(
+    model: NodeClassifier, graph: MultilayerGraph, pair: _Pair, scale: Floats
+) -> list[Through]:
+    """The log-odds of one method by neighbours and groups, each row times a factor."""
+    if isinstance(model, OneHotLogistic):
+        found = _linear(model, graph, pair)
+    elif isinstance(model, LabelPropagation):
+        found = _propagated(model, graph, pair)
+    elif isinstance(model, SpectralLogistic):
+        found = _walked(model, graph, pair)
+    else:
+        return []
+    factor = sp.diags_array(scale)
+    return [Through(one.layer, one.kind, sp.csr_array(factor @ one.parts)) for one in found]
+
+
+def _linear(model: OneHotLogistic, graph: MultilayerGraph, pair: _Pair) -> Iterator[Through]:
+    start = 0
+    for columns in model.columns_:
+        layer = graph.layers[columns.layer]
+        stop = start + len(columns.names)
+        part = sp.csr_array(columns.matrix(graph)[pair.rows]).tocoo()
+        coefficients = model.coefficients_[start:stop]
+        start = stop
+        values = part.data * (
+            coefficients[part.col, pair.first[part.row]]
+            - coefficients[part.col, pair.second[part.row]]
+        )
+        names = layer.group_names if isinstance(layer, MembershipLayer) else graph.nodes
+        place = names.get_indexer(columns.names)[part.col]
+        shape = (pair.rows.size, len(names))
+        yield Through(
+            columns.layer, _kind(layer), sp.csr_array((values, (part.row, place)), shape=shape)
+        )
+
+
+def _propagated(model: LabelPropagation, graph: MultilayerGraph, pair: _Pair) -> Iterator[Through]:
+    scores = model.heard(graph)
+    total = scores[pair.rows].sum(axis=1, keepdims=True)
+    prior = class_prior(np.bincount(model.known_codes, minlength=len(model.classes_)))
+    labels = model.known_.size
+    share = np.divide(
+        scores[pair.rows], total, out=np.tile(prior, (len(total), 1)), where=total > 0
+    )
+    mixed = (labels * share + prior) / (labels + 1)
+    at = np.arange(pair.rows.size)
+    mean = _logarithmic_mean(mixed[at, pair.first], mixed[at, pair.second])
+    reached = np.where(total[:, 0] > 0, 1 / np.where(total[:, 0] > 0, total[:, 0], 1), 0.0)
+    factor = model.sharpness_ * labels / (labels + 1) * reached / mean * model.alpha_
+    for (name, layer), weight in zip(graph.layers.items(), model.layer_weights_, strict=True):
+        own = scores[pair.rows]
+        if isinstance(layer, MembershipLayer):
+            inside = layer.incidence()
+            things = inside.T @ scores
+            part = sp.csr_array(inside[pair.rows]).tocoo()
+            # a node is a member of its own group, and does not hear itself through it
+            said = things[part.col] - part.data[:, None] * own[part.row]
+            size = 1 + np.bincount(
+                part.row,
+                part.data * (np.asarray(inside.sum(axis=0)).ravel()[part.col] - part.data),
+                minlength=pair.rows.size,
+            )
+        else:
+            part = sp.csr_array(layer.to_scipy()[pair.rows]).tocoo()
+            said = scores[part.col]
+            size = 1 + np.bincount(part.row, part.data, minlength=pair.rows.size)
+        rows = np.arange(part.row.size)
+        differ = said[rows, pair.first[part.row]] - said[rows, pair.second[part.row]]
+        values = weight * (factor / size)[part.row] * part.data * differ
+        yield Through(name, _kind(layer), sp.csr_array((values, (part.row, part.col)), part.shape))
+
+
+def _walked(model: SpectralLogistic, graph: MultilayerGraph, pair: _Pair) -> Iterator[Through]:
+    profile = model.profile_
+    coefficients = model.coefficients_.T[pair.first] - model.coefficients_.T[pair.second]
+    direction = profile.direction(profile.placed(graph)[pair.rows], coefficients)
+    for name, matrix, vectors in profile.sources(graph):
+        part = sp.csr_array(matrix[pair.rows]).tocoo()
+        values = part.data * np.einsum("ij,ij->i", vectors[part.col], direction[part.row])
+        layer = graph.layers[name]
+        yield Through(name, _kind(layer), sp.csr_array((values, (part.row, part.col)), part.shape))
+
+
+def _kind(layer: object) -> str:
+    return GROUPS if isinstance(layer, MembershipLayer) else NEIGHBOURS
+
+
+def _logarithmic_mean(one: Floats, other: Floats) -> Floats:
+    """(a - b) / log(a / b), which is a where both are the same."""
+    ratio = np.log(one / other)
+    near = np.abs(ratio) < 1e-8
+    mean: Floats = np.where(near, one, (one - other) / np.where(near, 1.0, ratio))
+    return mean
