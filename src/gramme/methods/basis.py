@@ -39,7 +39,7 @@ def prediction_basis(model: NodeClassifier, graph: MultilayerGraph) -> NDArray[n
     graph : MultilayerGraph
         With the layers of the fit; its nodes may be others.
     """
-    graph = graph.select_layers(model.layers_)
+    graph = model._seen(graph).select_layers(model.layers_)
     met = np.asarray(graph.nodes.isin(model.nodes_), dtype=bool)
     basis = np.full(graph.num_nodes, NOTHING, dtype=object)
     if (graph.features is not None or graph.layer_features) and any(

@@ -80,7 +80,9 @@ def fit_data(
     nodes = node_table(model, graph, known, measured.pop("predictions", None))
     chosen = nodes.chosen()
     layers = layer_table(model)
-    order = list(graph.layers)
+    # as the model saw it, couplings between layers are layers too
+    seen: MultilayerGraph = vars(model).get("graph_", graph)
+    order = list(seen.layers)
     if layers is not None:
         order = layers.sort_values("importance", ascending=False, kind="stable")["layer"].tolist()
     return {
@@ -103,8 +105,8 @@ def fit_data(
         "history": _table(getattr(model, "history_", None), rows=2000),
         "nodes": nodes.packed(chosen),
         "map": _map(model, graph, chosen),
-        "neighbourhoods": neighbourhoods(model, graph, chosen, order),
-        "why": why(model, graph, chosen),
+        "neighbourhoods": neighbourhoods(model, seen, chosen, order),
+        "why": why(model, seen, chosen),
     }
 
 
