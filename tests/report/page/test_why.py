@@ -26,7 +26,7 @@ def test_the_largest_come_first_and_name_groups_and_neighbours_of_the_page() -> 
     (part,) = found["parts"]
     (wanted,) = reasons(model, graph, chosen).parts
     assert unpacked(part["value"]) == pytest.approx(wanted.log_odds, abs=1e-5)
-    starts = np.concatenate([[0], np.cumsum(unpacked(part["counts"]))])
+    starts = np.concatenate([[0], np.cumsum(unpacked(part["counts"]))]).astype(int)
     layer, thing, amount = (unpacked(part[key]) for key in ("layer", "thing", "amount"))
     for row in range(chosen.size):
         mine = slice(starts[row], starts[row + 1])
