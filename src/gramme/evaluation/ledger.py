@@ -167,10 +167,10 @@ class Ledger:
         with _transaction(connection):
             connection.execute(
                 f"CREATE TABLE IF NOT EXISTS runs "
-                f"(id INTEGER PRIMARY KEY_COLUMNS, {columns}, UNIQUE ({', '.join(KEY_COLUMNS)}))"
+                f"(id INTEGER PRIMARY KEY, {columns}, UNIQUE ({', '.join(KEY_COLUMNS)}))"
             )
             connection.execute(
-                "CREATE TABLE IF NOT EXISTS commands (command TEXT PRIMARY KEY_COLUMNS, recorded TEXT NOT NULL)"
+                "CREATE TABLE IF NOT EXISTS commands (command TEXT PRIMARY KEY, recorded TEXT NOT NULL)"
             )
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
