@@ -7,6 +7,7 @@ after pickling, and a deep copy is the object itself.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -67,5 +68,8 @@ class Frozen:
         return "make a new one"
 
 
-def _declared(kind: type) -> set[str]:
-    return {name for base in kind.__mro__ for name in vars(base).get("__annotations__", ())}
+@cache
+def _declared(kind: type) -> frozenset[str]:
+    return frozenset(
+        name for base in kind.__mro__ for name in vars(base).get("__annotations__", ())
+    )

@@ -219,11 +219,8 @@ def _line_of_node(rows: EdgeRows, name: str) -> int | None:
 
 def _layers(parsed: Parsed, options: ReadOptions, nodes: list[str]) -> dict[str, Layer]:
     rows = parsed.rows
-    names = list(parsed.layers) if parsed.layers is not None else []
     met = rows.layers or ([ONLY_LAYER] if len(rows) else [])
-    for name in (*met, *parsed.groups):
-        if name not in names:
-            names.append(name)
+    names = dict.fromkeys([*(parsed.layers or ()), *met, *parsed.groups])
     place, index = None, _index([])
     if nodes is not rows.nodes or parsed.groups or parsed.present:
         index = _index(nodes)
