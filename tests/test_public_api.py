@@ -29,6 +29,7 @@ def test_the_contracts_names() -> None:
         "MultilayerGraph",
         "GrammeAuto",
         "GrammeFusion",
+        "GrammeLinks",
         "GrammeSG",
     ):
         assert callable(getattr(gramme, name))

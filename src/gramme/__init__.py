@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gramme import evaluation as evaluation
     from gramme import graph as graph
     from gramme import io as io
+    from gramme import links as links
     from gramme import methods as methods
     from gramme import nn as nn
     from gramme import ops as ops
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from gramme import training as training
     from gramme.graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
     from gramme.io import read, write
+    from gramme.links import GrammeLinks
     from gramme.methods import GrammeAuto, GrammeFusion, GrammeSG, load
     from gramme.ranking import rank
 
@@ -42,6 +44,7 @@ _ROOMS = (
     "training",
     "methods",
     "ranking",
+    "links",
     "evaluation",
     "report",
 )
@@ -50,6 +53,7 @@ _HOMES = {
     "EdgeLayer": "gramme.graph",
     "GrammeAuto": "gramme.methods",
     "GrammeFusion": "gramme.methods",
+    "GrammeLinks": "gramme.links",
     "GrammeSG": "gramme.methods",
     "MembershipLayer": "gramme.graph",
     "MultilayerGraph": "gramme.graph",
@@ -68,6 +72,7 @@ __all__ = [
     "GrammeAuto",
     "GrammeError",
     "GrammeFusion",
+    "GrammeLinks",
     "GrammeSG",
     "GrammeWarning",
     "LossyFormatWarning",

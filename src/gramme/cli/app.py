@@ -15,6 +15,7 @@ from gramme.cli.datasets import app as datasets_app
 from gramme.cli.demo import demo, methods
 from gramme.cli.files import convert, info
 from gramme.cli.fit import fit, predict
+from gramme.cli.links import links
 from gramme.cli.rank import rank
 from gramme.cli.report import report
 from gramme.cli.results import results
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 app.command()(fit)
 app.command()(predict)
+app.command()(links)
 app.command()(rank)
 app.command()(report)
 app.command()(benchmark)

@@ -166,6 +166,10 @@ def load(path: Any) -> NodeClassifier:
 
     name, parameters, learned = read_model(path)
     kind = next((one for one in METHODS.values() if one.class_name == name), None)
+    if name == "GrammeLinks":
+        raise FileFormatError(
+            "holds a model of links; read it with gramme.GrammeLinks.load", file=path
+        )
     if kind is None:
         raise FileFormatError(f"holds a model of the unknown kind {name!r}", file=path)
     try:

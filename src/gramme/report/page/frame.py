@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from gramme.report.page.html import escape, name
+from gramme.report.page.html import escape, name, shorten
 
 
 def frame(
@@ -48,3 +49,12 @@ def frame(
         "<footer><p>Made by gramme. This file holds everything it shows; it loads nothing and sends "
         "nothing.</p></footer>"
     )
+
+
+def command_and_versions(config: Mapping[str, Any], otherwise: str) -> str:
+    """The command that a page was made by, or one that does the same, and the versions it was made with."""
+    command = config.get("command") or otherwise
+    versions = config.get("versions") or {}
+    told = ", ".join(f"{escape(key)} {escape(value)}" for key, value in versions.items())
+    made = f"<p>Made with {told}.</p>" if told else ""
+    return f'<pre tabindex="0"><code>{escape(shorten(command, 4000))}</code></pre>{made}'

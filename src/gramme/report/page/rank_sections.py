@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gramme.report.page.charts import bar
-from gramme.report.page.frame import frame
+from gramme.report.page.frame import command_and_versions, frame
 from gramme.report.page.html import escape, name, shorten
 
 _WIDTH, _ROW, _DRAWN = 420, 22, 12
@@ -205,12 +205,8 @@ def repeat_section(data: dict[str, Any]) -> str:
         f'<tr><th scope="row">{escape(one["name"])}</th><td>{escape(one["meaning"])}</td></tr>'
         for one in data["measures"]
     )
-    command = data["config"].get("command") or f"gramme rank {data['name']} --out ranks"
-    versions = data["config"].get("versions") or {}
-    told = ", ".join(f"{escape(key)} {escape(value)}" for key, value in versions.items())
     return (
-        f'<pre tabindex="0"><code>{escape(shorten(command, 4000))}</code></pre>'
-        + (f"<p>Made with {told}.</p>" if told else "")
+        command_and_versions(data["config"], f"gramme rank {data['name']} --out ranks")
         + '<div class="scroll"><table class="facts"><caption>What each measure says; where edges have a direction, '
         f"being listened to counts</caption><tbody>{rows}</tbody></table></div>"
     )

@@ -1,0 +1,62 @@
+"""``gramme links``: which links are missing. Only the options stand here; the work is in ``links_steps.py``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from gramme.cli.console import warnings_as_notes
+from gramme.cli.options import Data, Reading, takes_reading_options
+
+
+@takes_reading_options
+def links(
+    context: typer.Context,
+    data: Data,
+    target: Path = typer.Option(..., "--out", help="Folder to write the results to."),
+    layers: list[str] | None = typer.Option(
+        None, "--layer", help="Ask about this layer only; may be repeated."
+    ),
+    top: int = typer.Option(100, "--top", min=1, help="How many candidates to list per layer."),
+    node: str | None = typer.Option(None, "--node", help="Candidates for this node alone."),
+    pairs: Path | None = typer.Option(
+        None,
+        "--pairs",
+        help="CSV file of pairs to ask about: source,target or layer,source,target.",
+    ),
+    seed: int = typer.Option(0, "--seed", min=0, help="The same seed gives the same result."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
+    quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
+    as_json: bool = typer.Option(False, "--json", help="Print a JSON object for scripts."),
+    *,
+    read: Reading,
+) -> None:
+    """Say which pairs of nodes of DATA will be, or should be, linked, with a probability and the reason.
+
+    Writes links.csv (layer, source, target, probability, why), ingredients.csv, model.safetensors, report.html and
+    config.json to the folder. The probabilities are learned from edges that are set aside.
+    """
+    from gramme.cli import links_steps
+    from gramme.cli.data import open_data
+
+    links_steps.check_target(target, overwrite=overwrite)
+    with warnings_as_notes(silent=quiet):
+        opened = open_data(data, read, needs_label=False)
+        if not quiet:
+            opened.tell()
+        links_steps.links_of_graph(
+            opened.graph,
+            target,
+            links_steps.LinksRequest(
+                layers=layers or None,
+                top=top,
+                node=node,
+                pairs=None if pairs is None else str(pairs),
+                seed=seed,
+            ),
+            described={"data": data, "command": links_steps.command_line(context)},
+            overwrite=overwrite,
+            silent=quiet or as_json,
+            as_json=as_json,
+        )

@@ -1,0 +1,120 @@
+"""The work of ``gramme links``: fit, ask about candidates or given pairs, write the folder and show the first."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import typer
+from rich.table import Table
+
+from gramme._terminal import escape
+from gramme.cli.again import command_line
+from gramme.cli.console import out
+from gramme.cli.steps_bar import steps_bar
+from gramme.errors import DataError, FileFormatError
+from gramme.graph import MultilayerGraph
+from gramme.links import GrammeLinks
+from gramme.report.fit_folder import check_target
+from gramme.report.links_folder import write_links
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class LinksRequest:
+    """What was asked for."""
+
+    layers: list[str] | None
+    top: int
+    node: str | None
+    pairs: str | None
+    seed: int
+
+
+def links_of_graph(
+    graph: MultilayerGraph,
+    target: Path,
+    request: LinksRequest,
+    *,
+    described: dict[str, Any],
+    overwrite: bool,
+    silent: bool,
+    as_json: bool,
+) -> None:
+    """Fit on a graph, list the candidates of each layer or score the given pairs, and write the folder."""
+    began = time.perf_counter()
+    names = {str(name): name for name in graph.nodes}
+    node = None if request.node is None else names.get(request.node, request.node)
+    if node is not None:
+        graph.positions([node])
+    asked = None if request.pairs is None else _read_pairs(Path(request.pairs), names)
+    with steps_bar("Learning what speaks for a link", silent=silent) as bar:
+        model = GrammeLinks(random_state=request.seed).fit(graph, layers=request.layers, tell=bar)
+    found = []
+    with steps_bar("Looking for candidates", silent=silent) as bar:
+        for done, layer in enumerate(model.layers_, start=1):
+            if asked is None:
+                found.append(model.candidates(layer, request.top, node))
+            else:
+                mine = asked[asked["layer"].isin([layer, ""])][["source", "target"]]
+                found.append(model.explained(layer, mine))
+            bar(done, len(model.layers_))
+    links = pd.concat(found, ignore_index=True).sort_values(
+        "probability", ascending=False, kind="stable", ignore_index=True
+    )
+    seconds = round(time.perf_counter() - began, 2)
+    config = described | asdict(request) | {"seconds": seconds, "explanation": model.explanation_}
+    files = write_links(target, model, links, config=config, overwrite=overwrite)
+    if as_json:
+        record = {"out": str(target), "files": files, "explanation": model.explanation_}
+        typer.echo(json.dumps(record | {"links": len(links)}, ensure_ascii=False))
+    elif not silent:
+        out.print(_table(links.head(_SHOWN)))
+        out.print(escape(model.explanation_))
+        out.print(escape(f"in {target}: {', '.join(files)}"))
+        out.print(escape(f"open {target / 'report.html'}"))
+
+
+def _read_pairs(path: Path, names: dict[str, Any]) -> pd.DataFrame:
+    """Pairs from a CSV file, nodes as the graph calls them; an empty layer means every layer."""
+    if not path.is_file():
+        raise DataError(f"there is no file {str(path)!r} of pairs")
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"is no CSV file of pairs ({error})", file=path) from error
+    for column in ("source", "target"):
+        if column not in table.columns:
+            raise FileFormatError(
+                f"has no column {column!r}; pairs need the columns source and target, and perhaps layer",
+                file=path,
+                line=1,
+            )
+        unknown = [name for name in table[column] if name not in names]
+        if unknown:
+            line = int((table[column] == unknown[0]).to_numpy().argmax()) + 2
+            raise FileFormatError(
+                f"there is no node {unknown[0]!r} in the data", file=path, line=line
+            )
+        table[column] = pd.Series([names[name] for name in table[column]], dtype=object)
+    if "layer" not in table.columns:
+        table["layer"] = ""
+    return table
+
+
+def _table(links: pd.DataFrame) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in links.columns:
+        table.add_column(column, justify="right" if column == "probability" else "left")
+    for row in links.to_dict(orient="records"):
+        row["probability"] = f"{row['probability']:.1%}"
+        table.add_row(*(escape(str(value)) for value in row.values()))
+    return table
+
+
+__all__ = ["LinksRequest", "check_target", "command_line", "links_of_graph"]

@@ -1,0 +1,240 @@
+"""What speaks for a link: every score of a pair in a layer, from that layer, from the others and from all together.
+
+The columns are the same for every layer of every graph, so one mixture can learn from all layers at once, and a layer
+with few edges profits from those with many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gramme.graph import Layer, MembershipLayer, MultilayerGraph
+from gramme.links.long_walks import LongWalks
+from gramme.links.pair_scores import SCORES, Floats, Pairs, PathScores, entries
+from gramme.links.walk_closeness import WalkCloseness
+
+WORDS = {
+    "adamic_adar": "common neighbours (Adamic-Adar)",
+    "resource_allocation": "common neighbours (resource allocation)",
+    "paths": "paths of length 3",
+    "paths_normalised": "paths of length 3, by degrees",
+    "attachment": "many links of both",
+    "smaller_degree": "many links of the less linked one",
+}
+WHERE = {"own": "in the layer", "others": "in the other layers", "all": "in all layers"}
+PLAIN = {
+    "repeated": "linked in other layers",
+    "repeated_likely": "linked in layers that this one resembles",
+    "answered": "linked the other way round",
+    "repeated_answered": "linked the other way round in other layers",
+    "sends": "points to many",
+    "receives": "many point to it",
+    "groups": "rare groups in common",
+    "group_shares": "small groups in common",
+    "walks_4": "walks of 4 steps",
+    "walks_5": "walks of 5 steps",
+    "walks_near": "short walks lead to the same places",
+    "walks_far": "long walks lead to the same places",
+    "attributes": "similar attributes",
+    "attributes_far": "distance of attributes",
+}
+
+DIRECTED = ("answered", "repeated_answered", "sends", "receives")
+WALKS = ("walks_4", "walks_5", "walks_near", "walks_far")
+
+
+def column_names() -> list[str]:
+    """The columns in order."""
+    return [f"{where}_{score}" for where in WHERE for score in SCORES] + list(PLAIN)
+
+
+def in_words(column: str) -> str:
+    """What a column says, for a reader.
+
+    >>> in_words("own_paths"), in_words("repeated")
+    ('paths of length 3 in the layer', 'linked in other layers')
+    """
+    if column in PLAIN:
+        return PLAIN[column]
+    where, _, score = column.partition("_")
+    return f"{WORDS[score]} {WHERE[where]}"
+
+
+@dataclass(frozen=True)
+class LayerMatrices:
+    """The layers of a graph as matrices: directed as they are, symmetric for paths, and the groups of memberships."""
+
+    directed: dict[str, sp.csr_array]
+    symmetric: dict[str, sp.csr_array]
+    groups: sp.csr_array
+    num_nodes: int
+
+    @classmethod
+    def of(cls, layers: Mapping[str, Layer], num_nodes: int) -> LayerMatrices:
+        """From the layers of a graph."""
+        directed, symmetric, groups = {}, {}, []
+        for name, layer in layers.items():
+            if isinstance(layer, MembershipLayer):
+                groups.append(layer.incidence())
+                continue
+            matrix = layer.to_scipy()
+            directed[name] = matrix
+            symmetric[name] = sp.csr_array(matrix.maximum(matrix.T)) if layer.directed else matrix
+        beside = sp.hstack(groups, format="csr") if groups else sp.csr_array((num_nodes, 0))
+        return cls(directed, symmetric, sp.csr_array(beside), num_nodes)
+
+    def summed(self, leave_out: str | None = None) -> sp.csr_array:
+        """All symmetric matrices added up, each scaled to a mean weight of 1; without one layer."""
+        total = sp.csr_array((self.num_nodes, self.num_nodes))
+        for name, matrix in self.symmetric.items():
+            if name != leave_out and matrix.nnz:
+                total = sp.csr_array(total + matrix / matrix.data.mean())
+        return total
+
+
+class Evidence:
+    """The evidence for links of one layer, given the edges that may be seen.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+        Its layers hold the edges that may be seen.
+    layer : str
+        The layer whose links are asked about; one of edges.
+    closeness : WalkCloseness, optional
+        Where walks lead in this graph; made where not given.
+    """
+
+    def __init__(
+        self, graph: MultilayerGraph, layer: str, closeness: WalkCloseness | None = None
+    ) -> None:
+        self.layer = layer
+        self.is_directed = graph.layers[layer].directed
+        self.matrices = LayerMatrices.of(graph.layers, graph.num_nodes)
+        others = self.matrices.summed(leave_out=layer)
+        own = self.matrices.symmetric[layer]
+        together = self.matrices.summed()
+        self.scores = {
+            "own": PathScores(own),
+            "others": PathScores(others),
+            "all": PathScores(together),
+        }
+        self.long_walks = LongWalks(together)
+        self.closeness = WalkCloseness.of(graph) if closeness is None else closeness
+        self.features = _unit_features(graph.features)
+        self.likely = self._resemblance()
+        sizes = np.asarray((self.matrices.groups > 0).sum(axis=0)).ravel()
+        self.group_log = _scaled_groups(self.matrices.groups, 1 / np.sqrt(np.log1p(sizes)))
+        self.group_share = _scaled_groups(self.matrices.groups, 1 / np.sqrt(np.maximum(sizes, 1)))
+
+    def _resemblance(self) -> dict[str, float]:
+        """For every other layer, the log of how much more often its edges are this layer's than by chance."""
+        own = self.matrices.symmetric[self.layer]
+        pairs = max(self.matrices.num_nodes * (self.matrices.num_nodes - 1.0), 1.0)
+        base = (own.nnz + 1) / pairs
+        found = {}
+        for name, matrix in self.matrices.symmetric.items():
+            if name != self.layer and matrix.nnz:
+                shared = (own > 0).multiply(matrix > 0).nnz
+                found[name] = float(np.log((shared + base * 10) / (matrix.nnz + 10) / base))
+        return found
+
+    def of(self, pairs: Pairs) -> Floats:
+        """The evidence for each pair of positions, shape (pairs, columns), in the order of :func:`column_names`."""
+        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        found = [np.log1p(self.scores[where].of(pairs)) for where in WHERE]
+        walks = np.column_stack([self.long_walks.of(pairs), self.closeness.of_pairs(pairs)])
+        for name in PLAIN:
+            column = walks[:, WALKS.index(name)] if name in WALKS else self._plain(name, pairs)
+            found.append(column[:, None])
+        return np.concatenate(found, axis=1)
+
+    def _plain(self, name: str, pairs: Pairs) -> Floats:
+        nothing = np.zeros(len(pairs))
+        back = pairs[:, ::-1]
+        if name in DIRECTED and not self.is_directed:
+            return nothing
+        match name:
+            case "repeated":
+                return self._repeated(pairs, dict.fromkeys(self.likely, 1.0))
+            case "repeated_likely":
+                return self._repeated(pairs, self.likely)
+            case "answered":
+                matrix = self.matrices.directed[self.layer]
+                return (entries(matrix, back) > 0) * 1.0
+            case "repeated_answered":
+                return self._repeated(back, dict.fromkeys(self.likely, 1.0))
+            case "sends":
+                return np.log1p(np.diff(self.matrices.directed[self.layer].indptr))[pairs[:, 0]]
+            case "receives":
+                matrix = self.matrices.directed[self.layer]
+                into = np.bincount(matrix.indices, minlength=self.matrices.num_nodes)
+                return np.log1p(into)[pairs[:, 1]]
+            case "groups":
+                return _shared(self.group_log, pairs)
+            case "group_shares":
+                return _shared(self.group_share, pairs)
+            case "attributes":
+                return nothing if self.features is None else _shared(self.features, pairs)
+            case _:
+                if self.features is None:
+                    return nothing
+                alike = np.clip(_shared(self.features, pairs), -1.0, 1.0)
+                return np.sqrt(2.0 - 2.0 * alike)
+
+    def linked_in(self, pairs: Pairs) -> list[str]:
+        """For each pair the names of the other layers that link it, with commas between them."""
+        found: list[list[str]] = [[] for _ in range(len(pairs))]
+        for name in self.likely:
+            for place in np.flatnonzero(entries(self.matrices.directed[name], pairs)):
+                found[place].append(name)
+        return [", ".join(names) for names in found]
+
+    def _repeated(self, pairs: Pairs, weights: Mapping[str, float]) -> Floats:
+        total = np.zeros(len(pairs))
+        for name, weight in weights.items():
+            # as the other layer has it: one with a direction speaks for that direction
+            total += weight * (entries(self.matrices.directed[name], pairs) > 0)
+        return total
+
+
+def _scaled_groups(groups: sp.csr_array, scale: NDArray[Any]) -> sp.csr_array:
+    there = groups.copy()
+    there.data = np.ones_like(there.data)
+    return sp.csr_array(there @ sp.diags_array(scale)) if there.shape[1] else there
+
+
+def _shared(rows: Any, pairs: Pairs) -> Floats:
+    """The inner product of the rows of both ends, in blocks that fit the memory."""
+    if rows.shape[1] == 0:
+        return np.zeros(len(pairs))
+    found = np.empty(len(pairs))
+    block = 200_000
+    for begin in range(0, len(pairs), block):
+        part = pairs[begin : begin + block]
+        one, other = rows[part[:, 0]], rows[part[:, 1]]
+        product = one.multiply(other) if sp.issparse(one) else one * other
+        found[begin : begin + block] = np.asarray(product.sum(axis=1)).ravel()
+    return found
+
+
+def _unit_features(features: Any) -> Any:
+    """Rows of attributes, scaled to length 1."""
+    if features is None:
+        return None
+    if sp.issparse(features):
+        matrix = sp.csr_array(features, dtype=np.float64)
+        length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+        inverse = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+        return sp.csr_array(sp.diags_array(inverse) @ matrix)
+    dense = np.asarray(features, dtype=np.float64)
+    spread = dense.std(axis=0)
+    dense = (dense - dense.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    length = np.linalg.norm(dense, axis=1, keepdims=True)
+    return dense / np.where(length > 0, length, 1.0)

@@ -1,0 +1,126 @@
+"""Pairs to learn from: edges set aside, which the evidence must not see, and as many pairs without an edge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gramme.errors import DataError
+from gramme.graph import EdgeLayer, MultilayerGraph
+from gramme.links.pair_scores import Pairs, entries
+
+FOLDS = 5
+"""Parts in which the edges of a small layer are set aside one after the other, so that all serve as examples."""
+MAX_FOLDED_EDGES = 3000
+SHARE = 0.1
+"""Share of the edges of a larger layer that is set aside once."""
+MAX_LINKED = 20_000
+"""Linked pairs of a layer to learn from at most."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """A graph that lacks some edges of a layer, the pairs they joined, and pairs without an edge."""
+
+    graph: MultilayerGraph
+    linked: Pairs
+    unlinked: Pairs
+
+
+def rounds(graph: MultilayerGraph, layer: str, random: np.random.Generator) -> Iterator[Round]:
+    """Set edges of one layer aside, all other layers staying visible: in five parts, or once a tenth of a large layer.
+
+    An undirected edge is one edge: it is set aside in both directions.
+    """
+    edges = edge_layer(graph, layer)
+    order = random.permutation(edges.num_edges)
+    if edges.num_edges <= MAX_FOLDED_EDGES:
+        parts = np.array_split(order, min(FOLDS, edges.num_edges))
+    else:
+        parts = [order[: min(MAX_LINKED, int(SHARE * edges.num_edges))]]
+    known = edges.to_scipy()
+    for part in parts:
+        linked = np.column_stack([edges.source[part], edges.target[part]]).astype(np.int64)
+        kept = np.ones(edges.num_edges, dtype=bool)
+        kept[part] = False
+        unlinked = unlinked_pairs(known, len(linked), random, present=edges.present)
+        yield Round(with_layer(graph, layer, some_edges(edges, kept)), linked, unlinked)
+
+
+def edge_layer(graph: MultilayerGraph, name: str) -> EdgeLayer:
+    """The layer of that name, which must have edges."""
+    layer = graph.layer(name)
+    if not isinstance(layer, EdgeLayer):
+        raise DataError(f"the layer {name!r} holds groups, not edges")
+    if layer.num_edges < 2:
+        raise DataError(
+            f"the layer {name!r} has {layer.num_edges} edges; at least 2 are needed to learn which pairs get linked"
+        )
+    return layer
+
+
+def some_edges(layer: EdgeLayer, kept: NDArray[np.bool_]) -> EdgeLayer:
+    """The layer with some of its edges and all of its nodes."""
+    return EdgeLayer(
+        layer.num_nodes,
+        layer.source[kept],
+        layer.target[kept],
+        None if layer.weight is None else layer.weight[kept],
+        directed=layer.directed,
+        nodes=layer.present,
+    )
+
+
+def with_layer(graph: MultilayerGraph, name: str, layer: EdgeLayer) -> MultilayerGraph:
+    """The graph with one layer exchanged, in its place."""
+    return graph.replace(layers={**graph.layers, name: layer})
+
+
+def unlinked_pairs(
+    known: sp.csr_array,
+    count: int,
+    random: np.random.Generator,
+    *,
+    degree_matched: bool = False,
+    present: NDArray[np.bool_] | None = None,
+) -> Pairs:
+    """Random pairs of distinct nodes without an edge in ``known``; fewer where there are not that many.
+
+    Parameters
+    ----------
+    known : scipy CSR
+        All edges, those set aside included.
+    count : int
+    random : Generator
+    degree_matched : bool, default=False
+        Draw each end as often as edges have it, so that many links of its own make no pair look linked.
+    present : array of bool, optional
+        The nodes to draw from.
+    """
+    nodes = known.shape[0]
+    places = np.arange(nodes) if present is None else np.flatnonzero(present)
+    chance: list[NDArray[np.float64] | None] = [None, None]
+    if degree_matched and known.nnz:
+        out = np.diff(known.indptr)[places].astype(np.float64)
+        into = np.bincount(known.indices, minlength=nodes)[places].astype(np.float64)
+        chance = [out / out.sum(), into / into.sum()]
+    found = np.zeros((0, 2), dtype=np.int64)
+    for _ in range(50):
+        missing = count - len(found)
+        if missing <= 0 or places.size < 2:
+            break
+        ends = [
+            random.choice(places, size=2 * missing + 10, p=one)
+            if one is not None
+            else places[random.integers(0, places.size, 2 * missing + 10)]
+            for one in chance
+        ]
+        drawn = np.column_stack(ends).astype(np.int64)
+        fits = (drawn[:, 0] != drawn[:, 1]) & (entries(known, drawn) == 0)
+        found = np.concatenate([found, drawn[fits]])
+        found = found[np.sort(np.unique(found, axis=0, return_index=True)[1])][:count]
+    return found

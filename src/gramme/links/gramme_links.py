@@ -1,0 +1,354 @@
+"""GrammeLinks: which pairs of nodes will be, or should be, linked, with a probability and the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from gramme.errors import DataError, FileFormatError, NotFittedError
+from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
+from gramme.graph.coupling import with_coupling_layers
+from gramme.links import saved_links
+from gramme.links.candidates import candidate_pairs
+from gramme.links.evidence import Evidence
+from gramme.links.examples import edge_layer, rounds
+from gramme.links.mixture import LayerExamples, LayerMixture, fitted_mixtures
+from gramme.links.reasons import explanation, ingredient_table, reasons
+from gramme.links.walk_closeness import WalkCloseness
+from gramme.methods.parameters import RandomState, check_parameters, seed_from
+from gramme.methods.saving import Learned, broken, read_model, write_model
+
+MAX_IMPLIED_EDGES = 2_000_000
+"""Edges up to which a layer of groups is asked about, as the edges that it implies."""
+_BLOCK = 200_000
+
+Tell = Callable[[int, int], None]
+
+
+class GrammeLinks(BaseEstimator):  # type: ignore[misc]
+    """Say how probable a link between two nodes is, in each layer of a graph.
+
+    The evidence for a pair are paths of length 2 and 3 in the layer, in the others and in all together, links in other
+    layers, common groups, walks, degrees and attributes. How much each counts is learned from edges of the layer that
+    are set aside while the evidence is gathered, against random pairs without an edge: by logistic regression over all
+    layers, by one for each layer, and by boosted trees where a layer has many edges, weighed by pairs they have not
+    seen. Probabilities are those of a pair drawn from as many linked as unlinked pairs.
+
+    Parameters
+    ----------
+    random_state : int, default=0
+        Which edges are set aside and which pairs they are compared with.
+
+    Attributes
+    ----------
+    layers_ : list of str
+        The layers that links can be predicted in: those with at least 2 edges.
+    ingredients_ : DataFrame
+        Per layer and piece of evidence: its ROC-AUC alone on edges set aside, and its weight in the mixture.
+    explanation_ : str
+        In words, what the predictions rest on and how good they are on edges set aside.
+    scores_ : DataFrame
+        Per layer: pairs learned from, ROC-AUC and calibration error of the mixture on pairs it had not seen.
+
+    Examples
+    --------
+    >>> import gramme
+    >>> g = gramme.datasets.load("synthetic")
+    >>> links = GrammeLinks(random_state=0).fit(g.select_layers(list(g.layers)[:1]))
+    >>> links.predict_proba(links.layers_[0], [(g.nodes[0], g.nodes[1])]).shape
+    (1,)
+    """
+
+    def __init__(self, random_state: Any = 0) -> None:
+        self.random_state = random_state
+
+    def fit(
+        self,
+        graph: MultilayerGraph,
+        examples: Mapping[str, tuple[Any, Any]] | None = None,
+        *,
+        layers: Iterable[str] | None = None,
+        tell: Tell | None = None,
+    ) -> Self:
+        """Learn from the edges of a graph what speaks for a link.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph
+        examples : mapping of layer to (pairs, linked), default=None
+            Pairs by node names that are not in the graph, and whether each is linked: validation pairs of a benchmark.
+            They take the place of edges set aside from the graph.
+        layers : sequence of str, default=None
+            The layers to learn links of; all where not given. The others still serve as evidence.
+        tell : callable, optional
+            Called with the number of layers done and in all.
+        """
+        check_parameters({"random_state": RandomState()}, self.get_params(deep=False))
+        seed = seed_from(self.random_state)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        graph = _with_edges(_checked(graph))
+        wanted = _layers_to_learn(graph, layers)
+        learned: dict[str, LayerExamples] = {}
+        for done, name in enumerate(wanted, start=1):
+            if examples is not None and name in examples:
+                learned[name] = self._given_examples(graph, name, *examples[name])
+            else:
+                learned[name] = self._set_aside(graph, name, seed)
+            if tell is not None:
+                tell(done, len(wanted))
+        self.mixtures_, unseen = fitted_mixtures(learned, seed)
+        self.graph_, self.layers_ = graph, wanted
+        self.ingredients_ = ingredient_table(learned, self.mixtures_)
+        self.scores_, self.explanation_ = explanation(learned, unseen, self.ingredients_)
+        return self
+
+    def predict_proba(
+        self, layer: str, pairs: Any, graph: MultilayerGraph | None = None
+    ) -> NDArray[np.float64]:
+        """The probability of a link for each pair of node names, shape (pairs,).
+
+        Parameters
+        ----------
+        layer : str
+        pairs : sequence of (source, target)
+            By name. An edge of the graph between the two is not looked at.
+        graph : MultilayerGraph, default=None
+            Another graph with the same layers, perhaps with new nodes; the fitted one where not given.
+        """
+        mixture = self._mixture(layer)
+        seen = self.graph_ if graph is None else self._other(graph)
+        positions = named_pairs(seen, pairs)
+        return self._probabilities(self._evidence(seen, layer), mixture, positions)
+
+    def candidates(
+        self, layer: str, top: int = 100, node: Any = None, tell: Tell | None = None
+    ) -> pd.DataFrame:
+        """The pairs without a link in a layer that most probably have, or get, one.
+
+        Only pairs are looked at that paths of at most three steps or a small group join, never all of them.
+
+        Parameters
+        ----------
+        layer : str
+        top : int, default=100
+        node : node name, default=None
+            Candidates for this node alone.
+        tell : callable, optional
+            Called with the number of pairs scored and in all.
+
+        Returns
+        -------
+        DataFrame
+            ``layer``, ``source``, ``target``, ``probability`` and ``why``, most probable first.
+        """
+        mixture = self._mixture(layer)
+        if top < 1:
+            raise DataError(f"top must be at least 1, not {top}")
+        sources = None if node is None else self.graph_.positions([node])
+        evidence = self._evidence(self.graph_, layer)
+        known = evidence.matrices.directed[layer]
+        directed = self.graph_.layers[layer].directed
+        pairs = candidate_pairs(
+            evidence.scores["all"].adjacency,
+            evidence.matrices.groups,
+            known,
+            directed=directed,
+            sources=sources,
+        )
+        if node is not None and directed:
+            pairs = pairs[pairs[:, 0] == sources]
+        present = self.graph_.layers[layer].present
+        pairs = pairs[present[pairs].all(axis=1)]
+        scores = self._probabilities(evidence, mixture, pairs, tell)
+        best = np.argsort(-scores, kind="stable")[:top]
+        return self._table(layer, evidence, pairs[best], scores[best], node)
+
+    def explained(self, layer: str, pairs: Any) -> pd.DataFrame:
+        """The given pairs with probability and reason, in the form of :meth:`candidates`."""
+        mixture = self._mixture(layer)
+        evidence = self._evidence(self.graph_, layer)
+        positions = named_pairs(self.graph_, pairs)
+        scores = self._probabilities(evidence, mixture, positions)
+        return self._table(layer, evidence, positions, scores)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model, with the graph its evidence is from, to a safetensors file."""
+        self._check_fitted()
+        learned = Learned()
+        saved_links.graph_to_file(self.graph_, learned)
+        saved_links.mixtures_to_file(self.mixtures_, learned)
+        learned.record["explanation"] = self.explanation_
+        learned.record["ingredients"] = self.ingredients_.to_dict(orient="list")
+        learned.record["scores"] = self.scores_.to_dict(orient="list")
+        write_model(path, type(self).__name__, self.get_params(), learned)
+
+    @classmethod
+    def load(cls, path: Any) -> GrammeLinks:
+        """Read a model that was saved with :meth:`save`."""
+        name, parameters, learned = read_model(path)
+        if name != cls.__name__:
+            raise FileFormatError(
+                f"holds a model of the kind {name!r}; read it with gramme.load", file=path
+            )
+        try:
+            model = cls(**parameters)
+            model.graph_ = saved_links.graph_from_file(learned)
+            model.mixtures_ = saved_links.mixtures_from_file(learned)
+            model.layers_ = [name for name in model.mixtures_ if name in model.graph_.layers]
+            model.explanation_ = str(learned.record["explanation"])
+            model.ingredients_ = pd.DataFrame(learned.record["ingredients"])
+            model.scores_ = pd.DataFrame(learned.record["scores"])
+        except Exception as error:  # whatever its content sets off is the file's fault
+            raise broken(path, error) from error
+        return model
+
+    # Inside
+
+    def _set_aside(self, graph: MultilayerGraph, name: str, seed: int) -> LayerExamples:
+        number = list(graph.layers).index(name)
+        rows, linked = [], []
+        for one in rounds(graph, name, np.random.default_rng([seed, number])):
+            evidence = Evidence(one.graph, name)
+            rows += [evidence.of(one.linked), evidence.of(one.unlinked)]
+            linked += [np.ones(len(one.linked), bool), np.zeros(len(one.unlinked), bool)]
+        return LayerExamples(np.concatenate(rows), np.concatenate(linked))
+
+    def _given_examples(
+        self, graph: MultilayerGraph, name: str, pairs: Any, linked: Any
+    ) -> LayerExamples:
+        positions = named_pairs(graph, pairs)
+        answers = np.asarray(linked).astype(bool)
+        if answers.shape != (len(positions),) or len(np.unique(answers)) < 2:
+            raise DataError(
+                f"the examples of layer {name!r} need an answer for each of {len(positions)} pairs, linked ones and "
+                "unlinked ones among them"
+            )
+        return LayerExamples(self._evidence(graph, name).of(positions), answers)
+
+    def _evidence(self, graph: MultilayerGraph, layer: str) -> Evidence:
+        """The evidence in a graph; walks are followed once for all layers of the fitted one."""
+        if graph is not getattr(self, "graph_", None):
+            return Evidence(graph, layer)
+        if not hasattr(self, "_closeness"):
+            self._closeness = WalkCloseness.of(graph)
+        return Evidence(graph, layer, self._closeness)
+
+    def _probabilities(
+        self,
+        evidence: Evidence,
+        mixture: LayerMixture,
+        pairs: NDArray[np.int64],
+        tell: Tell | None = None,
+    ) -> NDArray[np.float64]:
+        found = np.zeros(len(pairs))
+        for begin in range(0, len(pairs), _BLOCK):
+            part = slice(begin, begin + _BLOCK)
+            found[part] = mixture.probability(evidence.of(pairs[part]))
+            if tell is not None:
+                tell(min(begin + _BLOCK, len(pairs)), len(pairs))
+        return found
+
+    def _table(
+        self,
+        layer: str,
+        evidence: Evidence,
+        pairs: NDArray[np.int64],
+        scores: NDArray[np.float64],
+        node: Any = None,
+    ) -> pd.DataFrame:
+        names = self.graph_.nodes
+        if node is not None and len(pairs):
+            place = self.graph_.positions([node])[0]
+            pairs = np.where((pairs[:, 1] == place)[:, None], pairs[:, ::-1], pairs)
+        return pd.DataFrame(
+            {
+                "layer": np.full(len(pairs), layer, dtype=object),
+                "source": names[pairs[:, 0]].to_numpy().astype(object),
+                "target": names[pairs[:, 1]].to_numpy().astype(object),
+                "probability": scores,
+                "why": reasons(
+                    self.mixtures_[layer], evidence.of(pairs), evidence.linked_in(pairs)
+                ),
+            }
+        )
+
+    def _mixture(self, layer: str) -> LayerMixture:
+        self._check_fitted()
+        self.graph_.layer(layer)
+        if layer not in self.mixtures_:
+            edge_layer(self.graph_, layer)
+            raise DataError(
+                f"links of the layer {layer!r} were not learned; learned: {', '.join(self.layers_)}"
+            )
+        return self.mixtures_[layer]
+
+    def _other(self, graph: MultilayerGraph) -> MultilayerGraph:
+        missing = [name for name in self.graph_.layers if name not in graph.layers]
+        flat = _with_edges(_checked(graph)) if not missing else graph
+        if missing:
+            raise DataError(f"the graph has no layer {missing[0]!r}, which the model was fitted on")
+        return flat.select_layers(list(self.graph_.layers))
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "mixtures_"):
+            raise NotFittedError("this GrammeLinks is not fitted yet; call fit first")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_closeness"}
+
+
+def named_pairs(graph: MultilayerGraph, pairs: Any) -> NDArray[np.int64]:
+    """Pairs of node names as positions, shape (pairs, 2)."""
+    listed = pairs.to_numpy().tolist() if isinstance(pairs, pd.DataFrame) else list(pairs)
+    if any(len(pair) != 2 for pair in listed):
+        raise DataError("a pair must be two node names, source and target")
+    first = graph.positions([pair[0] for pair in listed])
+    second = graph.positions([pair[1] for pair in listed])
+    return np.column_stack([first, second]).reshape(-1, 2)
+
+
+def _checked(graph: Any) -> MultilayerGraph:
+    if not isinstance(graph, MultilayerGraph):
+        raise DataError(f"a MultilayerGraph is needed, not {type(graph).__name__}")
+    if not graph.num_layers:
+        raise DataError("the graph has no layers, so there are no links to learn from")
+    flat: MultilayerGraph = with_coupling_layers(graph)
+    return flat
+
+
+def _with_edges(graph: MultilayerGraph) -> MultilayerGraph:
+    """A graph of groups alone with those layers as edges that imply few enough, so that there is something to ask."""
+    if any(isinstance(layer, EdgeLayer) and layer.num_edges > 1 for layer in graph.layers.values()):
+        return graph
+    layers: dict[str, Layer] = {
+        name: layer.to_edges()
+        if isinstance(layer, MembershipLayer) and layer.num_edges <= MAX_IMPLIED_EDGES
+        else layer
+        for name, layer in graph.layers.items()
+    }
+    return graph.replace(layers=layers)
+
+
+def _layers_to_learn(graph: MultilayerGraph, layers: Iterable[str] | None) -> list[str]:
+    if layers is not None:
+        named = [layers] if isinstance(layers, str) else list(layers)
+        for name in named:
+            edge_layer(graph, name)
+        return named
+    found = [
+        name
+        for name, layer in graph.layers.items()
+        if isinstance(layer, EdgeLayer) and layer.num_edges > 1
+    ]
+    if not found:
+        raise DataError(
+            "no layer has at least 2 edges, or so few that those which its groups imply can be listed "
+            f"({MAX_IMPLIED_EDGES:,}), so there are no links to learn from"
+        )
+    return found

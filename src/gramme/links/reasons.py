@@ -1,0 +1,174 @@
+"""Why a pair may be linked, and what the predictions of a layer rest on, in words and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme.links.evidence import column_names, in_words
+from gramme.links.mixture import LayerExamples, LayerMixture, Line
+
+REASONS = 2
+"""Pieces of evidence that are named for a pair."""
+_FEWEST_TO_SAY = 0.05
+
+
+_FAMILIES = {
+    "adamic_adar": "common neighbours",
+    "resource_allocation": "common neighbours",
+    "paths": "paths of length 3",
+    "paths_normalised": "paths of length 3",
+    "attachment": "both have many links",
+    "smaller_degree": "both have many links",
+    "repeated": "linked in other layers",
+    "repeated_likely": "linked in other layers",
+    "repeated_answered": "linked in other layers",
+    "answered": "linked the other way round",
+    "sends": "points to many",
+    "receives": "many point to it",
+    "groups": "groups in common",
+    "group_shares": "groups in common",
+    "walks_4": "walks lead from one to the other",
+    "walks_5": "walks lead from one to the other",
+    "walks_near": "walks lead to the same places",
+    "walks_far": "walks lead to the same places",
+    "attributes": "similar attributes",
+    "attributes_far": "similar attributes",
+}
+
+
+def family(column: str) -> str:
+    """What a column is about, in the fewest words.
+
+    >>> family("own_paths"), family("repeated")
+    ('paths of length 3', 'linked in other layers')
+    """
+    return _FAMILIES.get(column) or _FAMILIES[column.partition("_")[2]]
+
+
+def reasons(
+    mixture: LayerMixture, rows: NDArray[np.float64], linked_in: Sequence[str] | None = None
+) -> list[str]:
+    """For each pair the kinds of evidence that speak most for a link, against an average pair.
+
+    Parameters
+    ----------
+    mixture : LayerMixture
+    rows : array of float, shape (pairs, columns)
+        The evidence.
+    linked_in : sequence of str, optional
+        For each pair the other layers that link it, to be named.
+    """
+    lines = [
+        (mixture.weights[name], part)
+        for name, part in mixture.parts.items()
+        if isinstance(part, Line)
+    ]
+    if not lines or not len(rows):
+        return [""] * len(rows)
+    total = sum(weight for weight, _ in lines) or 1.0
+    added = sum((weight / total * part.contributions(rows) for weight, part in lines), 0.0 * rows)
+    families = [family(name) for name in column_names()]
+    kinds = list(dict.fromkeys(families))
+    belongs = np.array([[one == kind for kind in kinds] for one in families], dtype=np.float64)
+    found = []
+    for pair, row in enumerate(np.asarray(added) @ belongs):
+        words = []
+        for place in np.argsort(-row, kind="stable")[:REASONS]:
+            if row[place] > _FEWEST_TO_SAY:
+                named = linked_in[pair] if linked_in is not None else ""
+                repeated = named and kinds[place] == "linked in other layers"
+                words.append(f"linked in {named}" if repeated else kinds[place])
+        found.append("; ".join(words))
+    return found
+
+
+def ingredient_table(
+    examples: Mapping[str, LayerExamples], mixtures: Mapping[str, LayerMixture]
+) -> pd.DataFrame:
+    """Per layer and column: what it says, its ROC-AUC alone, and how far the mixture falls when it is shuffled."""
+    rows: list[dict[str, Any]] = []
+    for layer, one in examples.items():
+        whole = roc_auc(one.linked, mixtures[layer].probability(one.rows))
+        random = np.random.default_rng(0)
+        shuffled = random.permutation(len(one.linked))
+        for place, name in enumerate(column_names()):
+            column = one.rows[:, place]
+            if np.ptp(column) == 0:
+                continue
+            without = one.rows.copy()
+            without[:, place] = column[shuffled]
+            rows.append(
+                {
+                    "layer": layer,
+                    "ingredient": name,
+                    "meaning": in_words(name),
+                    "roc_auc": roc_auc(one.linked, column),
+                    "importance": max(
+                        0.0, whole - roc_auc(one.linked, mixtures[layer].probability(without))
+                    ),
+                }
+            )
+    return pd.DataFrame(rows, columns=["layer", "ingredient", "meaning", "roc_auc", "importance"])
+
+
+def explanation(
+    examples: Mapping[str, LayerExamples],
+    unseen: Mapping[str, NDArray[np.float64]],
+    ingredients: pd.DataFrame,
+) -> tuple[pd.DataFrame, str]:
+    """The scores of each layer on pairs the mixture had not seen, and a sentence about all of them."""
+    rows = []
+    for layer, one in examples.items():
+        rows.append(
+            {
+                "layer": layer,
+                "pairs": len(one.linked),
+                "roc_auc": roc_auc(one.linked, unseen[layer]),
+                "calibration_error": link_calibration_error(one.linked, unseen[layer]),
+            }
+        )
+    scores = pd.DataFrame(rows)
+    leading = (
+        ingredients.assign(family=ingredients["ingredient"].map(family))
+        .groupby("family", sort=False)["importance"]
+        .sum()
+        .sort_values(ascending=False)
+    )
+    named = [str(name) for name in leading.index[:3] if leading[name] > 0]
+    text = (
+        f"On pairs set aside, a linked one gets a higher probability than an unlinked one "
+        f"{scores['roc_auc'].mean():.1%} of the time."
+    )
+    if named:
+        text += f" What counts most: {', '.join(named)}."
+    return scores, text
+
+
+def roc_auc(linked: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
+    """How often a linked pair has the larger score than an unlinked one; a tie counts half."""
+    from scipy.stats import rankdata
+
+    positive = int(linked.sum())
+    negative = len(linked) - positive
+    if not positive or not negative:
+        return float("nan")
+    ranks = rankdata(scores)[linked].sum()
+    return float((ranks - positive * (positive + 1) / 2) / (positive * negative))
+
+
+def link_calibration_error(
+    linked: NDArray[np.bool_], probability: NDArray[np.float64], bins: int = 10
+) -> float:
+    """How far probabilities are from the share of linked pairs, on average over bins of equally many pairs."""
+    order = np.argsort(probability, kind="stable")
+    found = 0.0
+    for part in np.array_split(order, min(bins, max(len(order), 1))):
+        if len(part):
+            gap = abs(float(probability[part].mean()) - float(linked[part].mean()))
+            found += gap * len(part) / len(order)
+    return found

@@ -1,0 +1,56 @@
+"""Edges set aside never reach the evidence, in no direction; pairs without an edge are what they claim to be."""
+
+import numpy as np
+import pytest
+from tests.links.graphs import planted_links
+
+from gramme.errors import DataError
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.links.examples import rounds, unlinked_pairs
+
+
+def keys(pairs) -> set[tuple[int, int]]:
+    return {(int(a), int(b)) for a, b in pairs}
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_an_edge_set_aside_is_gone_in_its_layer_and_stays_in_others(directed):
+    graph = planted_links(directed=directed)
+    whole = graph.layers["talk"].to_scipy()
+    seen = set()
+    for one in rounds(graph, "talk", np.random.default_rng(0)):
+        left = one.graph.layers["talk"].to_scipy()
+        assert not left[one.linked[:, 0], one.linked[:, 1]].sum()
+        if not directed:
+            # held out in one direction and present in the other would be the answer itself
+            assert not left[one.linked[:, 1], one.linked[:, 0]].sum()
+        assert (left.nnz + len(one.linked) * (1 if directed else 2)) == whole.nnz
+        assert one.graph.layers["mail"] == graph.layers["mail"], (
+            "the protocol leaves others visible"
+        )
+        assert not whole[one.unlinked[:, 0], one.unlinked[:, 1]].sum()
+        seen |= keys(one.linked)
+    assert len(seen) == graph.layers["talk"].num_edges, "every edge is an example once"
+
+
+def test_unlinked_pairs_are_distinct_and_by_degree_where_asked():
+    star = EdgeLayer(200, np.zeros(100, dtype=int), np.arange(1, 101)).to_scipy()
+    random = np.random.default_rng(0)
+    uniform = unlinked_pairs(star, 300, random)
+    assert len(keys(uniform)) == 300
+    assert (uniform[:, 0] != uniform[:, 1]).all()
+    matched = unlinked_pairs(star, 300, random, degree_matched=True)
+    # nodes without edges are never drawn by degree
+    assert matched.max() <= 100
+    assert uniform.max() > 100
+
+
+def test_a_full_graph_has_no_unlinked_pairs_and_ends():
+    full = MembershipLayer.from_codes([0, 0, 0]).to_scipy()
+    assert len(unlinked_pairs(full, 10, np.random.default_rng(0))) == 0
+
+
+def test_a_layer_without_edges_is_named():
+    graph = MultilayerGraph({"empty": EdgeLayer(3, [], [])})
+    with pytest.raises(DataError, match="the layer 'empty' has 0 edges; at least 2"):
+        next(iter(rounds(graph, "empty", np.random.default_rng(0))))

@@ -1,0 +1,175 @@
+"""GrammeLinks: quality on links that were set aside, leaks, candidates, reasons, files and mistakes."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from tests.links.graphs import planted_links
+
+import gramme
+from gramme.errors import DataError, FileFormatError, NotFittedError
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.links import GrammeLinks, column_names
+from gramme.links.evidence import Evidence
+from gramme.links.examples import rounds
+from gramme.links.reasons import roc_auc
+
+
+@pytest.fixture(scope="module")
+def graph() -> MultilayerGraph:
+    return planted_links()
+
+
+@pytest.fixture(scope="module")
+def model(graph) -> GrammeLinks:
+    return GrammeLinks(random_state=0).fit(graph)
+
+
+def named(graph, pairs):
+    return [(graph.nodes[a], graph.nodes[b]) for a, b in pairs]
+
+
+def test_links_set_aside_are_told_from_pairs_without_one(graph):
+    one = next(iter(rounds(graph, "talk", np.random.default_rng(5))))
+    fitted = GrammeLinks(random_state=0).fit(one.graph)
+    pairs = named(graph, np.concatenate([one.linked, one.unlinked]))
+    answers = np.repeat([True, False], [len(one.linked), len(one.unlinked)])
+    assert roc_auc(answers, fitted.predict_proba("talk", pairs)) > 0.85
+
+
+def test_a_pairs_own_edge_in_the_layer_does_not_count_as_evidence(graph):
+    """The answer itself must not be among the evidence: neither directly nor by the degrees' own edge in paths."""
+    layer = graph.layers["talk"]
+    pair = np.array([[layer.source[0], layer.target[0]]])
+    evidence = Evidence(graph, "talk").of(pair)[0]
+    names = column_names()
+    assert evidence[names.index("answered")] == 0, "an undirected edge is no answer to itself"
+    only = graph.select_layers(["talk"])
+    alone = Evidence(only, "talk").of(pair)[0]
+    assert alone[names.index("repeated")] == 0
+
+
+def test_a_directed_edge_back_is_evidence_but_an_undirected_one_never():
+    edges = ([0, 1, 2], [1, 2, 3])
+    directed = MultilayerGraph({"a": EdgeLayer(4, *edges, directed=True)})
+    undirected = MultilayerGraph({"a": EdgeLayer(4, *edges)})
+    place = column_names().index("answered")
+    back = np.array([[1, 0]])
+    assert Evidence(directed, "a").of(back)[0, place] == 1
+    assert Evidence(undirected, "a").of(back)[0, place] == 0
+
+
+def test_undirected_pairs_have_one_probability_in_both_orders(graph, model):
+    pairs = [("n0", "n5"), ("n3", "n40")]
+    back = [(b, a) for a, b in pairs]
+    np.testing.assert_allclose(
+        model.predict_proba("talk", pairs), model.predict_proba("talk", back), atol=1e-6
+    )
+
+
+def test_candidates_are_new_pairs_best_first_with_a_reason(graph, model):
+    table = model.candidates("talk", top=20)
+    assert list(table.columns) == ["layer", "source", "target", "probability", "why"]
+    assert table["probability"].is_monotonic_decreasing
+    known = graph.layers["talk"].to_scipy()
+    places = graph.positions(table["source"]), graph.positions(table["target"])
+    assert not known[places[0], places[1]].sum()
+    same = [
+        int(a[1:]) % 4 == int(b[1:]) % 4
+        for a, b in zip(table["source"], table["target"], strict=True)
+    ]
+    assert np.mean(same) > 0.9
+    assert table["why"].str.len().min() > 5
+    np.testing.assert_allclose(
+        model.predict_proba("talk", table[["source", "target"]]), table["probability"], atol=1e-9
+    )
+
+
+def test_candidates_of_one_node_begin_with_it(model):
+    table = model.candidates("mail", top=5, node="n7")
+    assert (table["source"] == "n7").all()
+    assert len(table) == 5
+
+
+def test_what_it_rests_on_is_told(model):
+    assert set(model.ingredients_["layer"]) == {"talk", "mail"}
+    assert model.ingredients_["roc_auc"].between(0, 1).all()
+    assert model.scores_["roc_auc"].min() > 0.8
+    assert "What counts most" in model.explanation_
+
+
+def test_saved_and_loaded_it_predicts_the_same(model, graph, tmp_path):
+    path = tmp_path / "links.safetensors"
+    model.save(path)
+    again = GrammeLinks.load(path)
+    pairs = [("n0", "n4"), ("n1", "n2")]
+    assert (again.predict_proba("talk", pairs) == model.predict_proba("talk", pairs)).all()
+    assert again.explanation_ == model.explanation_
+    assert again.candidates("mail", 3).equals(model.candidates("mail", 3))
+    with pytest.raises(FileFormatError, match=r"GrammeLinks\.load"):
+        gramme.load(path)
+
+
+def test_the_same_seed_gives_the_same_bits_and_a_clone_is_unfitted(model, graph):
+    again = GrammeLinks(random_state=0).fit(graph)
+    pairs = [("n0", "n4")]
+    assert again.predict_proba("talk", pairs) == model.predict_proba("talk", pairs)
+    with pytest.raises(NotFittedError):
+        clone(model).candidates("talk")
+
+
+def test_new_nodes_in_another_graph_are_served(model):
+    larger = planted_links(72, seed=3)
+    found = model.predict_proba("talk", [("n70", "n66"), ("n70", "n69")], graph=larger)
+    assert found.shape == (2,)
+    assert found[0] > found[1], "n70 and n66 are of one group"
+
+
+def test_weights_directions_groups_and_attributes_are_evidence():
+    random = np.random.default_rng(0)
+    base = planted_links(40)
+    layer = base.layers["talk"]
+    mixed = MultilayerGraph(
+        {
+            "asks": EdgeLayer(
+                40, layer.source, layer.target, random.random(layer.num_edges) + 1, directed=True
+            ),
+            "club": MembershipLayer.from_codes(np.arange(40) % 4),
+        },
+        features=np.eye(4)[np.arange(40) % 4] + 0.1 * random.normal(size=(40, 4)),
+    )
+    model = GrammeLinks().fit(mixed)
+    assert model.layers_ == ["asks"]
+    used = set(model.ingredients_["ingredient"])
+    assert {"groups", "attributes", "sends", "receives", "answered"} <= used
+    # both orders are asked about, those with an edge one way included
+    assert len(model.candidates("asks", 10)) == 10
+
+
+def test_groups_alone_are_asked_about_as_the_edges_they_imply():
+    graph = MultilayerGraph(
+        {
+            "town": MembershipLayer.from_codes(np.arange(30) % 5),
+            "club": MembershipLayer.from_codes(np.arange(30) // 5),
+        }
+    )
+    model = GrammeLinks().fit(graph)
+    assert model.layers_ == ["town", "club"]
+
+
+def test_mistakes_are_named(model, graph):
+    with pytest.raises(DataError, match="there is no layer 'tlak'; did you mean 'talk'"):
+        model.candidates("tlak")
+    with pytest.raises(DataError, match="there is no node 'x'"):
+        model.predict_proba("talk", [("x", "n1")])
+    with pytest.raises(DataError, match="a pair must be two node names"):
+        model.predict_proba("talk", [("n1",)])
+    with pytest.raises(NotFittedError, match="call fit first"):
+        GrammeLinks().candidates("talk")
+    empty = graph.replace(layers={**graph.layers, "none": EdgeLayer(60, [], [])})
+    fitted = GrammeLinks().fit(empty, layers=["talk"])
+    with pytest.raises(DataError, match="the layer 'none' has 0 edges"):
+        fitted.candidates("none")
+    with pytest.raises(DataError, match="were not learned; learned: talk"):
+        fitted.candidates("mail")
+    with pytest.raises(DataError, match="at least 2 edges"):
+        GrammeLinks().fit(MultilayerGraph({"none": EdgeLayer(3, [], [])}))
