@@ -61,7 +61,6 @@ def test_a_table_is_ranked_without_labels(tmp_path: Path, capsys) -> None:
         (["--layer", "bussiness"], "did you mean 'business'?"),
         (["--near", "Borgia"], "there is no node 'Borgia'"),
         (["--spreading", "sir"], "'cascade' or 'threshold'"),
-        (["--columns", "a"], "add --table"),
     ],
 )
 def test_a_mistake_is_one_message_and_leaves_nothing(

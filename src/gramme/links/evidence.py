@@ -167,7 +167,7 @@ class Evidence:
                 return self._repeated(pairs, self.likely)
             case "answered":
                 matrix = self.matrices.directed[self.layer]
-                return (entries(matrix, back) > 0) * 1.0
+                return (entries(matrix, back) > 0).astype(np.float64)
             case "repeated_answered":
                 return self._repeated(back, dict.fromkeys(self.likely, 1.0))
             case "sends":
@@ -219,7 +219,7 @@ def _shared(rows: Any, pairs: Pairs) -> Floats:
     for begin in range(0, len(pairs), block):
         part = pairs[begin : begin + block]
         one, other = rows[part[:, 0]], rows[part[:, 1]]
-        product = one.multiply(other) if sp.issparse(one) else one * other
+        product = one.multiply(other) if hasattr(one, "multiply") else one * other
         found[begin : begin + block] = np.asarray(product.sum(axis=1)).ravel()
     return found
 
@@ -228,8 +228,8 @@ def _unit_features(features: Any) -> Any:
     """Rows of attributes, scaled to length 1."""
     if features is None:
         return None
-    if sp.issparse(features):
-        matrix = sp.csr_array(features, dtype=np.float64)
+    if not isinstance(features, np.ndarray):
+        matrix: Any = sp.csr_array(features).astype(np.float64)
         length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
         inverse = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
         return sp.csr_array(sp.diags_array(inverse) @ matrix)

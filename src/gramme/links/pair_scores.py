@@ -55,7 +55,7 @@ class PathScores:
     """
 
     def __init__(self, adjacency: sp.csr_array) -> None:
-        adjacency = sp.csr_array(adjacency, dtype=np.float64)
+        adjacency = sp.csr_array(adjacency.astype(np.float64))
         adjacency.sort_indices()
         self.adjacency = adjacency
         self.degree = np.diff(adjacency.indptr).astype(np.float64)
@@ -64,7 +64,7 @@ class PathScores:
             self.by_log = np.where(self.degree > 0, 1 / np.log1p(self.degree), 0.0)
             self.by_degree = np.where(self.degree > 0, 1 / self.degree, 0.0)
             self.by_root = np.where(self.strength > 0, 1 / np.sqrt(self.strength), 0.0)
-        self._dense: tuple[Floats, Floats, Floats] | None = None
+        self._dense: list[NDArray[Any]] | None = None
 
     def of(self, pairs: Pairs) -> Floats:
         """The scores, shape (pairs, 6), in the order of ``SCORES``; pairs hold positions."""
@@ -96,11 +96,11 @@ class PathScores:
             full = self.adjacency.toarray().astype(np.float32)
             there = (full > 0).astype(np.float32)
             scaled = full * self.by_root.astype(np.float32)
-            self._dense = (
+            self._dense = [
                 there * self.by_log.astype(np.float32) @ there,
                 there * self.by_degree.astype(np.float32) @ there,
                 (scaled @ scaled) @ full,
-            )
+            ]
         return np.stack([one[pairs[:, 0], pairs[:, 1]] for one in self._dense], axis=1)
 
     def _walk(self, pairs: Pairs) -> Floats:
@@ -141,7 +141,7 @@ def entries(matrix: sp.csr_array, pairs: Pairs) -> Floats:
     if not len(pairs):
         return np.zeros(0)
     found: Any = matrix[pairs[:, 0], pairs[:, 1]]
-    dense = found.toarray() if sp.issparse(found) else found
+    dense = found.toarray() if hasattr(found, "toarray") else found
     return np.asarray(dense, dtype=np.float64).ravel()
 
 

@@ -15,7 +15,7 @@ from gramme.graph.arrays import loose_index
 from gramme.links.evidence import column_names
 from gramme.links.mixture import LayerMixture, Line
 from gramme.links.trees import Trees
-from gramme.methods.saving import Learned, MisfitError, plain_name, restored
+from gramme.methods.saving import Learned, MisfitError, from_json, plain_name
 
 _TREE_ARRAYS = ("roots", "column", "left", "right", "threshold", "value")
 
@@ -25,14 +25,17 @@ def graph_to_file(graph: MultilayerGraph, learned: Learned) -> None:
     learned.record["nodes"] = [plain_name(name) for name in graph.nodes]
     layers = []
     for number, (name, layer) in enumerate(graph.layers.items()):
-        members = isinstance(layer, MembershipLayer)
+        if isinstance(layer, MembershipLayer):
+            first, second, weight, members = layer.node, layer.group, layer.weight, True
+        else:
+            edges = layer.to_edges()
+            first, second, weight, members = edges.source, edges.target, edges.weight, False
         layers.append({"name": name, "members": members, "directed": layer.directed})
-        first, second = (layer.node, layer.group) if members else (layer.source, layer.target)
         _put(learned, f"layer{number}.first", np.asarray(first, dtype=np.int64))
         _put(learned, f"layer{number}.second", np.asarray(second, dtype=np.int64))
         _put(learned, f"layer{number}.present", np.asarray(layer.present, dtype=np.uint8))
-        if layer.weight is not None:
-            _put(learned, f"layer{number}.weight", np.asarray(layer.weight, dtype=np.float64))
+        if weight is not None:
+            _put(learned, f"layer{number}.weight", np.asarray(weight, dtype=np.float64))
     learned.record["layers"] = layers
     if graph.features is not None:
         matrix = sp.csr_array(graph.features)
@@ -44,7 +47,7 @@ def graph_to_file(graph: MultilayerGraph, learned: Learned) -> None:
 
 def graph_from_file(learned: Learned) -> MultilayerGraph:
     """The graph of a file, checked as any graph is when it is made."""
-    nodes = loose_index(restored(learned.record["nodes"]))
+    nodes = loose_index(from_json(learned.record["nodes"]))
     count = len(nodes)
     layers: dict[str, Layer] = {}
     for number, entry in enumerate(learned.record["layers"]):

@@ -48,5 +48,4 @@ class WalkCloseness:
 def _rows(profile: WalkProfile, steps: int) -> NDArray[np.float32]:
     scaled = profile.vectors * (profile.values**steps).astype(np.float32)
     length = np.linalg.norm(scaled, axis=1, keepdims=True)
-    rows: NDArray[np.float32] = scaled / np.where(length > 1e-12, length, 1.0)
-    return rows
+    return (scaled / np.where(length > 1e-12, length, 1.0)).astype(np.float32)
