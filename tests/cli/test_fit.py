@@ -6,7 +6,7 @@ import pytest
 
 from gramme.cli import main
 
-FAST = ["--set", "epochs=5", "--set", "ensemble=2"]
+FAST = ["--method", "gramme-fusion", "--set", "epochs=5", "--set", "ensemble=2"]
 
 
 def run(*arguments: object) -> int:
