@@ -1,0 +1,83 @@
+"""What the linear models share: the regression, the choice of its penalty, what a copy takes over."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from tests.methods.graphs import half_known, planted
+
+import gramme
+from gramme.methods import OneHotLogistic
+from gramme.methods.labels import KnownLabels
+from gramme.methods.linear import logistic
+from gramme.methods.linear.logistic import (
+    chosen_strength,
+    class_shares,
+    fitted_regression,
+    regression,
+)
+
+RANDOM = np.random.default_rng(0)
+ROWS = RANDOM.normal(size=(60, 4))
+CODES = (ROWS[:, 0] + 0.3 * RANDOM.normal(size=60) > 0).astype(np.int64)
+GRAPH = planted()
+
+
+def known_of(codes: np.ndarray, classes: int) -> KnownLabels:
+    return KnownLabels(np.arange(codes.size), codes, np.arange(classes))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_shares_are_those_of_scikit_learn(classes):
+    codes = (CODES + (ROWS[:, 1] > 1) * (classes - 2)).clip(max=classes - 1)
+    expected = LogisticRegression(C=0.5, max_iter=500).fit(ROWS, codes).predict_proba(ROWS)
+    found = class_shares(ROWS, *regression(ROWS, codes, classes, 0.5))
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_a_class_that_nobody_has_gets_no_chance():
+    found = class_shares(ROWS, *regression(ROWS, CODES * 2, 3, 1.0))
+    assert (found[:, 1] == 0).all()
+    np.testing.assert_allclose(found.sum(1), 1)
+
+
+def test_one_class_and_no_columns():
+    assert class_shares(ROWS, *regression(ROWS, np.ones(60, int), 2, 1.0))[:, 1].min() == 1
+    empty = np.zeros((4, 0))
+    shares = class_shares(empty, *regression(empty, np.array([0, 0, 0, 1]), 2, 1.0))
+    np.testing.assert_allclose(shares, [[0.75, 0.25]] * 4)
+
+
+def test_a_regression_that_has_not_settled_says_nothing(recwarn):
+    fitted_regression(ROWS * 1e3, CODES, 1e6, 2)
+    assert not recwarn.list
+
+
+def test_the_penalty_with_the_least_loss_is_chosen():
+    """Noise wants a strong penalty, a clear signal a weak one; the first where there is nothing to test."""
+    noise = known_of(RANDOM.integers(2, size=60).astype(np.int64), 2)
+    assert chosen_strength(ROWS, noise, (1.0, 1e-3, 1e3), 0) == 1e-3
+    clear = known_of((ROWS[:, 0] > 0).astype(np.int64), 2)
+    assert chosen_strength(ROWS, clear, (1.0, 1e-3, 1e3), 0) == 1e3
+    assert chosen_strength(ROWS, clear, (1.0, 1e-3, 1e3), 0, caution=1e6) == 1
+    assert chosen_strength(ROWS[:2], known_of(np.array([0, 1]), 2), (7.0, 1.0), 0) == 7
+
+
+def test_many_labels_are_sampled(monkeypatch):
+    seen = []
+    proper = logistic.regression
+
+    def noted(rows, *arguments):
+        seen.append(rows.shape[0])
+        return proper(rows, *arguments)
+
+    monkeypatch.setattr(logistic, "MAX_PENALTY_LABELS", 20)
+    monkeypatch.setattr(logistic, "regression", noted)
+    chosen_strength(ROWS, known_of(CODES, 2), (1.0, 10.0), 0)
+    assert max(seen) <= 20
+
+
+def test_how_many_labels_there_were_is_saved(tmp_path):
+    model = OneHotLogistic(random_state=0).fit(GRAPH, half_known(GRAPH))
+    assert model.labels_ == 18
+    model.save(tmp_path / "m")
+    assert gramme.load(tmp_path / "m").labels_ == 18
