@@ -292,3 +292,39 @@ def test_a_million_rows_of_ten_categories_take_seconds_and_little_memory():
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # KiB
     assert graph.num_edges > 10 * 10 * (100_000**2 // 2) * 0.99
     assert sum(layer.group.nbytes for layer in graph.layers.values()) == 10_000_000
+
+
+def test_polars_frames_are_tables_too():
+    polars = pytest.importorskip("polars")
+    rows = {"who": ["a", "b", "c"], "city": ["Ulm", "Ulm", None], "team": ["x", None, "y"]}
+    one = MultilayerGraph.from_table(polars.DataFrame(rows), label="team", id="who")
+    assert one == MultilayerGraph.from_table(pd.DataFrame(rows), label="team", id="who")
+    edges = {"source": ["a", "b"], "target": ["b", "c"], "weight": [1.5, 2.0]}
+    assert MultilayerGraph.from_edges(polars.DataFrame(edges)) == MultilayerGraph.from_edges(edges)
+
+
+def test_columns_that_say_nothing_are_left_out_of_larger_tables():
+    rows = 40
+    table = pd.DataFrame(
+        {
+            "kind": ["a", "b"] * 20,
+            "same": "x",
+            "empty": None,
+            "remark": [f"said {row}" for row in range(rows)],
+            "joined": pd.date_range("2015-01-01", periods=rows, freq="60D"),
+        }
+    )
+    with pytest.warns(GrammeWarning) as caught:
+        graph = MultilayerGraph.from_table(table)
+    assert list(graph.layers) == ["kind", "joined"]
+    assert [str(one.message) for one in caught] == [
+        "the column 'same' is left out: its only value is 'x'",
+        "the column 'empty' is left out: it is empty",
+        "the column 'remark' is left out: its values are all different, like names or free text",
+    ]
+    assert list(graph.layers["joined"].group_names)[:2] == ["2015", "2016"]
+    days = MultilayerGraph.from_table(table, columns=["joined"], dates={"joined": "weekday"})
+    assert days.layers["joined"].num_groups == 7
+    assert "same" in MultilayerGraph.from_table(table, columns=["kind", "same"]).layers
+    with pytest.raises(DataError, match="by year, month or weekday"):
+        MultilayerGraph.from_table(table, dates={"joined": "week"})

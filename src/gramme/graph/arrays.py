@@ -182,3 +182,10 @@ def same_values(left: NDArray[Any] | None, right: NDArray[Any] | None) -> bool:
             for a, b in zip(left.ravel(), right.ravel(), strict=True)
         )
     return bool(np.array_equal(left, right, equal_nan=left.dtype.kind == "f"))
+
+
+def as_pandas(table: Any) -> Any:
+    """A pandas frame for a polars one; anything else as it is."""
+    if type(table).__module__.partition(".")[0] != "polars" or not hasattr(table, "to_dict"):
+        return table
+    return pd.DataFrame({name: column.to_list() for name, column in table.to_dict().items()})

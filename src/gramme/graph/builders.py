@@ -58,6 +58,7 @@ class Builders:
         quantiles: Mapping[Any, int] | None = None,
         knn: Mapping[Any, int] | None = None,
         separator: Mapping[Any, str] | None = None,
+        dates: Mapping[Any, str] | None = None,
         missing: str | Mapping[Any, str] = "nobody",
         name: str | None = None,
     ) -> MultilayerGraph:
@@ -73,6 +74,7 @@ class Builders:
             quantiles=quantiles,
             knn=knn,
             separator=separator,
+            dates=dates,
             missing=missing,
             name=name,
         )
@@ -137,6 +139,22 @@ class Builders:
         return from_scipy(
             matrices, directed=directed, nodes=nodes, labels=labels, features=features, name=name
         )
+
+    @classmethod
+    def from_igraph(
+        cls,
+        graphs: Any,
+        *,
+        layer: str = "layer",
+        weight: str | None = "weight",
+        label: str | None = None,
+        node: str = "name",
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """From graphs of igraph; see :func:`gramme.graph.exchange_igraph.from_igraph`."""
+        from gramme.graph.exchange_igraph import from_igraph
+
+        return from_igraph(graphs, layer=layer, weight=weight, label=label, node=node, name=name)
 
     @classmethod
     def from_networkx(

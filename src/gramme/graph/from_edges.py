@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gramme.errors import DataError, did_you_mean
-from gramme.graph.arrays import loose_index, name_index, object_array, plain
+from gramme.graph.arrays import as_pandas, loose_index, name_index, object_array, plain
 from gramme.graph.edge_layer import EdgeLayer
 from gramme.graph.layer import Layer
 from gramme.graph.multilayer import MultilayerGraph
@@ -73,7 +73,7 @@ def from_edges(
             features=features,
             name=name,
         )
-    layer_column, source, target, weight = _columns(edges)
+    layer_column, source, target, weight = _columns(as_pandas(edges))
     codes, layer_names = _layer_codes(layer_column, len(source), layers)
     index, start, end = numbered_ends(source, target, nodes)
     held = by_layer(node_sets or {}, layer_names, "node_sets")

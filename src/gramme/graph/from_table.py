@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from gramme.errors import DataError, GrammeWarning, did_you_mean
-from gramme.graph.arrays import loose_index, plain
+from gramme.graph.arrays import as_pandas, loose_index, plain
 from gramme.graph.layer import Layer
 from gramme.graph.multilayer import MultilayerGraph
 from gramme.graph.table_column import POLICIES, column_layer
@@ -51,7 +51,7 @@ def from_table(
 
     Parameters
     ----------
-    table : DataFrame
+    table : DataFrame of pandas or polars
         A row per node. Without ``id``, rows are named by an index that is not 0, 1, 2, ...
     label : column, optional
         The column with the labels; missing ones are unknown. It makes no layer.
@@ -88,6 +88,7 @@ def from_table(
     >>> list(g.layers["age"].group_names)
     ['[18, 65)', '65 and above']
     """
+    table = as_pandas(table)
     check_table(table)
     for column, role in ((label, "label"), (id, "id")):
         if column is not None:
