@@ -256,3 +256,53 @@ def test_the_guide_works_word_for_word(tmp_path: Path, monkeypatch: pytest.Monke
     assert (again["predicted"] == found["predicted"]).all()
     assert again["known"].isna().all()
     assert Path("club/report.html").is_file()
+
+
+def test_a_dry_run_shows_the_plan_and_writes_nothing(table: Path, capsys) -> None:
+    rows = people().assign(same="x", joined="31/12/2020", remark=[f"r{n}" for n in range(60)])
+    rows.loc[:19, "joined"] = "01/02/2019"
+    rows.loc[20:39, "joined"] = "05/06/2021"
+    rows.loc[:29, "city"] = "NA"
+    rows.to_csv(table, index=False)
+    options = ["--table", "--label", "party", "--id", "name"]
+    assert run("fit", table, *options, "--dry-run") == 0
+    printed = capsys.readouterr().out
+    assert "joined: dates, 3 groups by year (--dates joined=weekday, --bins joined=5)" in printed
+    assert "city: 3 categories, 50% missing" in printed
+    assert "same: left out, its only value is 'x' (--columns names the columns to use)" in printed
+    assert "remark: left out, its values are all different" in printed
+    assert not (table.parent / "out").exists()
+    assert run("fit", table, *options) == 2
+    assert "--out" in capsys.readouterr().err
+    assert fit(table, "--id", "name", "--no-estimate", "--dates", "joined=weekday") == 0
+    config = json.loads((table.parent / "out" / "config.json").read_text())
+    assert config["table"]["layers"]["joined"]["choice"] == "weekday"
+    assert set(config["table"]["left_out"]) == {"same", "remark"}
+
+
+def test_a_messy_table_becomes_what_it_was_meant_to_be(table: Path, capsys) -> None:
+    """Semicolons, Latin-1, decimal commas, dates, a mark for no answer and free text, as a survey leaves them."""
+    random = np.random.default_rng(1)
+    lines = ["Name;Alter;Einkommen;Beitritt;Ort;Bemerkung;Partei"]
+    for row in range(200):
+        age = "NSP" if row % 33 == 0 else str(int(random.integers(18, 80)))
+        income = f"{int(random.integers(1, 99))} {int(random.integers(0, 999)):03d},50"
+        date = (
+            f"{int(random.integers(1, 29)):02d}/{int(random.integers(1, 13)):02d}/{2015 + row % 5}"
+        )
+        town = ["Köln", "Ulm", "01067"][row % 3]
+        party = ["rot", "blau", ""][row % 3]
+        lines.append(f"p{row};{age};{income};{date};{town};Text {row};{party}")
+    table.write_bytes("\n".join(lines).encode("cp1252"))
+    options = ["--table", "--label", "Partei", "--id", "Name", "--dry-run"]
+    assert run("fit", table, *options) == 0
+    printed = capsys.readouterr().out
+    assert "read as Windows-1252" in printed
+    assert "96 % of 'Alter' are numbers" in printed
+    assert "add --missing NSP" in printed
+    assert "are numbers (" in printed
+    assert "Einkommen: numbers cut at" in printed
+    assert "Beitritt: dates, 5 groups by year" in printed
+    assert "Bemerkung: left out" in printed
+    assert run("fit", table, *options, "--missing", "NSP") == 0
+    assert "Alter: numbers cut at" in capsys.readouterr().out

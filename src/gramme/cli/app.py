@@ -16,6 +16,7 @@ from gramme.cli.demo import demo, methods
 from gramme.cli.files import convert, info
 from gramme.cli.fit import fit, predict
 from gramme.cli.links import links
+from gramme.cli.new import new
 from gramme.cli.rank import rank
 from gramme.cli.report import report
 from gramme.cli.results import results
@@ -29,6 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(fit)
+app.command()(new)
 app.command()(predict)
 app.command()(links)
 app.command()(rank)

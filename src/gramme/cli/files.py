@@ -33,14 +33,20 @@ def info(
     In the table of layers, "loops cut" counts self loops that were dropped (the models add one per node) and "merged"
     counts repeated edges that became one.
     """
-    from gramme.cli.data import open_data
     from gramme.datasets import names
 
     apart = each or len(data) == 1 or any(name in names() for name in data)
+    show_data([[name] for name in data] if apart else [data], read.looking(), as_json=as_json)
+
+
+def show_data(data: list[list[str]], read: Reading, *, as_json: bool) -> None:
+    """Print what is in each graph of one or several files, and what became of the columns of tables."""
+    from gramme.cli.data import open_data
+
     found = []
-    for some in [[name] for name in data] if apart else [data]:
+    for some in data:
         with warnings_as_notes():
-            found.append((" ".join(some), open_data(some, read.looking())))
+            found.append((" ".join(some), open_data(some, read, needs_label=False)))
     for name, opened in found:
         facts = _facts(name, opened)
         if as_json:
@@ -74,6 +80,7 @@ def convert(
 
 
 def _facts(name: str, opened: Opened) -> dict[str, Any]:
+    from gramme.cli.table import describe
     from gramme.graph.number_labels import amounts, too_many
 
     graph, report = opened.graph, opened.report
@@ -92,6 +99,7 @@ def _facts(name: str, opened: Opened) -> dict[str, Any]:
         "features": None if graph.features is None else graph.features.shape[1],
         "reading": None if report is None else report.as_dict(),
         "notes": list(opened.notes),
+        "plan": [] if opened.table is None else describe(opened.table, graph, most=1000),
     }
     if graph.labels is not None:
         known = [label for label in graph.labels if label is not None]
@@ -127,6 +135,7 @@ def _show(facts: dict[str, Any]) -> None:
         )
     rows.append(("features", str(facts["features"] or "none")))
     rows += [("note", note) for note in facts["notes"]]
+    rows += [("column", line) for line in facts["plan"]]
     out.print(f"[bold]{escape(facts['name'])}[/]")
     for title, text in rows:
         for line in text.split("\n"):

@@ -13,6 +13,7 @@ import typer
 
 from gramme.cli.again import command_line
 from gramme.cli.console import warnings_as_notes
+from gramme.cli.files import show_data
 from gramme.cli.options import Data, Reading, takes_reading_options
 from gramme.errors import DataError
 
@@ -23,7 +24,9 @@ DEFAULT_METHOD = "gramme-auto"
 def fit(
     context: typer.Context,
     data: Data,
-    target: Path = typer.Option(..., "--out", help="Folder to write the results to."),
+    target: Path | None = typer.Option(
+        None, "--out", help="Folder to write the results to.", show_default=False
+    ),
     method_name: str = typer.Option(
         DEFAULT_METHOD, "--method", help="Which method; see gramme methods."
     ),
@@ -49,6 +52,9 @@ def fit(
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
     quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
     as_json: bool = typer.Option(False, "--json", help="Print a JSON object for scripts."),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Only show what becomes of the data, and learn nothing."
+    ),
     *,
     read: Reading,
 ) -> None:
@@ -58,8 +64,16 @@ def fit(
     the folder. How good the predictions are is estimated from the labelled nodes by 5 further fits, or on those that
     --holdout sets aside.
     """
-    from gramme.cli import fit_steps
     from gramme.cli.data import open_data
+
+    if dry_run:
+        show_data([data], read, as_json=as_json)
+        return
+    if target is None:
+        raise DataError(
+            "say with --out which folder to write the results to, or --dry-run to only look"
+        )
+    from gramme.cli import fit_steps
 
     plan = fit_steps.EstimatePlan.of(holdout, folds, wanted=estimate)
     fit_steps.check_target(target, overwrite=overwrite)

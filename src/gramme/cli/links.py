@@ -55,7 +55,7 @@ def links(
                 pairs=None if pairs is None else str(pairs),
                 seed=seed,
             ),
-            described={"data": data, "command": links_steps.command_line(context)},
+            described={"data": " ".join(data), "command": links_steps.command_line(context)},
             overwrite=overwrite,
             silent=quiet or as_json,
             as_json=as_json,

@@ -1,0 +1,129 @@
+"""``gramme new``: four questions, and the command that follows from the answers."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import typer
+
+from gramme.cli.console import messages, out
+from gramme.errors import DataError, did_you_mean
+
+TIES, PEOPLE = "tie", "person"
+
+
+def new(
+    run: bool = typer.Option(True, "--run/--print", help="Run the command, or only print it."),
+) -> None:
+    """Ask where your data is and what it holds, then print the command of gramme fit and run it."""
+    words = ask()
+    out.print(shlex.join(["gramme", *words]), markup=False)
+    if run:
+        from gramme.cli.app import main
+
+        main(words)
+
+
+def ask() -> list[str]:
+    """The words of the command, from four questions and where to put the result."""
+    from gramme.io.headers import edge_header
+
+    files = _files(typer.prompt("1. Where is the file (or files, a layer each)?", err=True))
+    header = _columns(files[0])
+    ties = header is None or edge_header(header) is not None or len(files) > 1
+    if header is not None:
+        messages.print(f"   its columns: {', '.join(header)}", markup=False)
+    row = _choice(
+        "2. What is a row: a tie between two (tie), or a person or thing (person)?",
+        (TIES, PEOPLE),
+        TIES if ties else PEOPLE,
+    )
+    words = ["fit", *files]
+    if row == TIES:
+        words += _label_file()
+    else:
+        assert header is not None or row == PEOPLE
+        words += ["--table", *_label_and_id(header or [])]
+    where = typer.prompt(
+        "Folder for the results", default=f"{Path(files[0]).stem}-result", err=True
+    )
+    return [*words, "--out", str(where)]
+
+
+def _files(text: str) -> list[str]:
+    """The files of an answer: one name that may hold spaces, or several."""
+    text = text.strip()
+    if Path(text.strip("\"'")).exists():
+        return [text.strip("\"'")]
+    try:
+        names = shlex.split(text)
+    except ValueError:
+        names = text.split()
+    for name in names:
+        if not Path(name).exists() and "*" not in name:
+            raise DataError(f"there is no file {name!r}")
+    if not names:
+        raise DataError("no file is named")
+    return names
+
+
+def _columns(name: str) -> list[str] | None:
+    """The columns of a table; None for other files."""
+    from gramme.cli.table import is_table_name
+    from gramme.io.plain_table import header_of
+
+    if not Path(name).is_file() or not is_table_name(name):
+        return None
+    return header_of(Path(name))
+
+
+def _choice(question: str, known: tuple[str, ...], default: str) -> str:
+    answer = str(typer.prompt(question, default=default, err=True)).strip().lower()
+    found = [word for word in known if word.startswith(answer)] if answer else []
+    if len(found) != 1:
+        raise DataError(f"{answer!r} is no answer; {did_you_mean(answer, known)}")
+    return found[0]
+
+
+def _column(question: str, known: list[str], default: str | None = None) -> str:
+    answer = str(
+        typer.prompt(question, default=default or "", show_default=bool(default), err=True)
+    ).strip()
+    if answer and known and answer not in known:
+        raise DataError(f"there is no column {answer!r}; {did_you_mean(answer, known)}")
+    return answer
+
+
+def _label_file() -> list[str]:
+    """Where the labels of the nodes stand, and under which name."""
+    text = str(
+        typer.prompt(
+            "3. Which file has the labels (blank: they are in the file itself)?",
+            default="",
+            show_default=False,
+            err=True,
+        )
+    ).strip()
+    words, header = [], None
+    if text:
+        (file,) = _files(text)[:1]
+        words, header = ["--labels", file], _columns(file)
+        if header is not None:
+            messages.print(f"   its columns: {', '.join(header)}", markup=False)
+    label = _column(
+        "   Which column or attribute is the label (blank: the usual one)?", header or []
+    )
+    words += ["--label", label] if label else []
+    if header is not None and len(header) > 2:
+        id_column = _column("4. Which column names the nodes?", header, header[0])
+        words += ["--id", id_column] if id_column else []
+    return words
+
+
+def _label_and_id(header: list[str]) -> list[str]:
+    label = _column("3. Which column is the label, to be predicted where it is empty?", header)
+    if not label:
+        raise DataError("without a label there is nothing to learn")
+    id_column = _column("4. Which column names the rows (blank: none)?", header)
+    return ["--label", label, *(["--id", id_column] if id_column else [])]
