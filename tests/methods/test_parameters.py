@@ -1,5 +1,7 @@
 """Parameters: every wrong value is an error that names the parameter and says what would be right."""
 
+import ast
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -188,3 +190,23 @@ def test_one_value_or_a_value_per_layer():
         per_layer("heads", {"wrok": 1}, ["home", "work"])
     with pytest.raises(DataError, match="says nothing about the layer 'work'"):
         per_layer("heads", {"home": 1}, ["home", "work"])
+
+
+def told_defaults(text):
+    """Parameter to default, as a docstring in numpy's form tells them for parameters named one by one."""
+    inside = text.split("Parameters\n", 1)[1].split("\n    Attributes\n")[0]
+    found = re.findall(r"^    (\w+) : .*, default=(.+)$", inside, flags=re.MULTILINE)
+    named = re.findall(r"^    (\w+) : ", inside, flags=re.MULTILINE)
+    return dict(found), set(named)
+
+
+# the docstring of pmne-r leaves its parameters to that of pmne-n
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "pmne-r"])
+def test_docstrings_tell_the_defaults(name):
+    estimator = METHODS[name].estimator
+    told, named = told_defaults(estimator.__doc__)
+    assert named <= set(told), "every parameter has its default in the docstring"
+    real = estimator().get_params()
+    assert {key: ast.literal_eval(value) for key, value in told.items()} == {
+        key: real[key] for key in told
+    }

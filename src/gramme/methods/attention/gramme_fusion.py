@@ -25,48 +25,52 @@ class GrammeFusion(AttentionModel):
 
     Parameters
     ----------
-    feature_dim : int
+    feature_dim : int, default=128
         Columns of the random features (D in the paper).
-    hidden_dim : int
+    hidden_dim : int, default=32
         Columns of the embedding (d).
-    heads : int or mapping of layer name to int
+    heads : int or mapping of layer name to int, default=2
         Attention heads of a hop (H).
-    depth : int or mapping of layer name to int
+    depth : int or mapping of layer name to int, default=2
         Hops, the paper's stacked attention layers (T).
-    fusion_heads : int
+    fusion_heads : int, default=5
         Supra-fusion heads (K). Without ``feed_forward`` they multiply out to one factor per layer.
-    feed_forward : bool
+    feed_forward : bool, default=False
         A fully connected layer with activation between the K heads and the overall fusion.
-    fuse : {"every hop", "end"}
+    fuse : {"every hop", "end"}, default="every hop"
         Combine the layers after every hop, as in the authors' code, or once at the end, as in the paper.
-    learning_rate, epochs, weight_decay : float, int, float
-        Of Adam on the full batch.
-    dropout : float
+    learning_rate : float, default=0.01
+        Of the Adam optimiser.
+    epochs : int, default=40
+        Training steps, each on the full graph.
+    weight_decay : float, default=0.0
+        L2 penalty on the weights.
+    dropout : float, default=0.0
         Share of inputs to a hop that are zeroed in a training step.
-    attention_dropout : float
+    attention_dropout : float, default=0.0
         Share of nodes that are not heard in a training step.
-    activation : {"elu", "relu", "tanh", "none"}
-    head_weights : {"nonnegative", "simplex", "free"}
+    activation : {"elu", "relu", "tanh", "none"}, default="relu"
+    head_weights : {"nonnegative", "simplex", "free"}, default="nonnegative"
         How fusion weights are constrained: non-negative as in the paper, summing to one, or not at all.
-    combine_heads : {"weighted", "average", "concatenate"}
+    combine_heads : {"weighted", "average", "concatenate"}, default="weighted"
         How the heads of a hop become one: summed with learned weights as in the paper, averaged, or side by side with
         ``hidden_dim / heads`` columns each, as in other attention networks.
-    features : {"random", "given", "both"}, optional
+    features : {"random", "given", "both"} or None, default=None
         Random features by node name, the graph's own, or both side by side. Where not given, the graph's own if it
         has any, else random ones.
-    ensemble : int
+    ensemble : int, default=8
         Members with random features and starting weights of their own, trained together; probabilities are averaged.
-    validation_fraction : float
+    validation_fraction : float, default=0.0
         Share of the training labels that each member sets aside to know when to stop; 0 trains all epochs.
-    patience : int
+    patience : int, default=20
         Epochs without improvement on held-out labels before stopping.
-    class_weight : "balanced" or mapping of class to float, optional
+    class_weight : "balanced" or mapping of class to float or None, default=None
         Weight of the classes in the loss.
-    progress : bool, optional
+    progress : bool or None, default=None
         Show a progress bar; by default in a terminal, when it takes more than two seconds.
-    device : str
+    device : str, default="auto"
         "auto" takes a GPU if there is one.
-    random_state : int, numpy generator or None
+    random_state : int, numpy generator or None, default=None
         The same number gives the same bits on the same machine.
 
     Attributes

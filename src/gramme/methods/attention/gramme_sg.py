@@ -27,9 +27,9 @@ class GrammeSG(AttentionModel):
 
     Parameters
     ----------
-    pool : {"end", "every hop"}
+    pool : {"end", "every hop"}, default="end"
         Average a node's copies once at the end, as in the paper, or after every hop, as in the authors' code.
-    shared_features : bool
+    shared_features : bool, default=False
         Whether a node's copies start from the same random features, as in the authors' code, or from features of
         their own, as in the paper.
     feature_dim, hidden_dim, heads, depth, learning_rate, epochs, dropout, attention_dropout, weight_decay, \

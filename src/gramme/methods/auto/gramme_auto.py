@@ -69,23 +69,23 @@ class GrammeAuto(NodeClassifier):
 
     Parameters
     ----------
-    ensemble : int
+    ensemble : int, default=8
         Members of the attention model that see all labels; beside them two are trained for each fold.
-    folds : int
+    folds : int, default=5
         Folds of the training labels.
-    epochs : int
+    epochs : int, default=40
         Training steps of the attention model.
-    ingredients : sequence of str, optional
+    ingredients : sequence of str or None, default=None
         Some of ``"gramme-fusion"``, ``"label-propagation"``, ``"one-hot-logistic"``, ``"spectral-logistic"`` and, for
         graphs with features, ``"neighbourhood-logistic"``. All that apply where not given; beyond four million edges,
         memberships and nodes over all layers the attention model, which would take hours, is left out with a warning.
-    features : {"random", "given", "both"}, optional
+    features : {"random", "given", "both"} or None, default=None
         What the attention model starts from; the graph's own features where it has them, else random ones.
-    progress : bool, optional
+    progress : bool or None, default=None
         Whether to show a progress bar; where not given, for what takes longer than two seconds, in a terminal.
-    device : str
+    device : str, default="auto"
         ``"auto"``, ``"cpu"``, ``"cuda"``, ...
-    random_state : int, numpy generator or None
+    random_state : int, numpy generator or None, default=None
 
     Attributes
     ----------

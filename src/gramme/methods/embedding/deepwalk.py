@@ -92,17 +92,17 @@ class DeepWalk(WalkModel):
 
     Parameters
     ----------
-    dim : int
-        Columns of the embedding; 128 in the GrAMME paper.
-    window : int
-        Most steps between a node and its context (10).
-    walks_per_node : int
-        Walks that start at each node (80).
-    walk_length : int
-        Nodes of a walk: 40, as in DeepWalk's paper; the GrAMME paper does not say.
-    epochs : int
+    dim : int, default=128
+        Columns of the embedding; the GrAMME paper has 128.
+    window : int, default=10
+        Most steps between a node and its context.
+    walks_per_node : int, default=80
+        Walks that start at each node.
+    walk_length : int, default=40
+        Nodes of a walk. The default is that of DeepWalk's paper; the GrAMME paper does not say.
+    epochs : int, default=1
         Rounds of the skip-gram over the walks.
-    negative : int
+    negative : int, default=5
         Noise nodes per context pair. DeepWalk's own program used hierarchical softmax; negative sampling is what
         node2vec and most later uses of DeepWalk train with.
     C, standardise, cache, random_state

@@ -53,13 +53,14 @@ class EmbeddingModel(NodeClassifier):
 
     Parameters
     ----------
-    C : float
+    C : float, default=1.0
         Inverse strength of the logistic regression's penalty, as in scikit-learn.
-    standardise : bool
+    standardise : bool, default=True
         Give every column of the embedding mean 0 and variance 1 over all nodes before the regression.
-    cache : bool
+    cache : bool, default=True
         Keep the embedding on disk and use one that is there. Only with a number as ``random_state``.
-    random_state : int, numpy generator or None
+    random_state : int, numpy generator or None, default=None
+        The same number gives the same bits on the same machine.
 
     Attributes
     ----------

@@ -26,12 +26,12 @@ class LINE(EmbeddingModel):
 
     Parameters
     ----------
-    dim : int
-        Columns of the embedding, an even number; 100 in the GrAMME paper.
-    samples : int or None
+    dim : int, default=100
+        Columns of the embedding, an even number; the GrAMME paper has 100.
+    samples : int or None, default=None
         Edges drawn per layer and order. None: 500 per node that has neighbours in the layer. It matters: with too few
         the vectors stay where they started, with too many they know each edge by heart and lose the larger structure.
-    negative : int
+    negative : int, default=5
         Noise nodes per edge.
     C, standardise, cache, random_state
         As for :class:`~gramme.methods.embedding.estimator.EmbeddingModel`.

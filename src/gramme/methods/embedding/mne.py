@@ -42,15 +42,15 @@ class MNE(EmbeddingModel):
 
     Parameters
     ----------
-    common_dim, layer_dim : int
-        Columns of the common vectors (200) and of the layers' own (10).
-    weight : float
+    common_dim, layer_dim : int, default=200 and 10
+        Columns of the common vectors and of the layers' own.
+    weight : float, default=0.5
         How much the layers' part counts in the embedding (w in the paper, 0.5 in the authors' program).
-    walks_per_node, walk_length, window : int
-        20 walks of 10 nodes and a window of 5, as in the authors' program.
-    common_epochs, layer_epochs : int
-        Rounds over the walks in the first stage and in each layer's: 100 and 20, as in the authors' program.
-    negative : int
+    walks_per_node, walk_length, window : int, default=20, 10 and 5
+        Walks from each node, nodes of a walk, and steps between a node and its context, as in the authors' program.
+    common_epochs, layer_epochs : int, default=100 and 20
+        Rounds over the walks in the first stage and in each layer's, as in the authors' program.
+    negative : int, default=5
         Noise nodes per context pair.
     C, standardise, cache, random_state
         As for :class:`~gramme.methods.embedding.estimator.EmbeddingModel`.

@@ -26,7 +26,7 @@ class Node2Vec(WalkModel):
 
     Parameters
     ----------
-    p, q : float or None
+    p, q : float or None, default=None
         Return and in-out parameter. With None for both, one of five pairs is chosen by cross-validation on the training
         labels: (1, 1), (0.25, 1), (4, 1), (1, 0.25), (1, 4), a part of the grid of node2vec's paper.
     dim, window, walks_per_node, walk_length, epochs, negative

@@ -24,7 +24,7 @@ class PMNENetwork(WalkModel):
 
     Parameters
     ----------
-    p, q : float
+    p, q : float, default=2.0
         Return and in-out parameter of node2vec.
     dim, window, walks_per_node, walk_length, epochs, negative
         As for :class:`~gramme.methods.DeepWalk`.
@@ -114,7 +114,7 @@ class PMNECoanalysis(PMNENetwork):
 
     Parameters
     ----------
-    hop : float
+    hop : float, default=0.5
         Probability to change the layer before a step (r in the PMNE paper; 0.5 in the authors' program).
     p, q, dim, window, walks_per_node, walk_length, epochs, negative, C, standardise, cache, random_state
         See :class:`PMNENetwork`, also for attributes and reference.

@@ -43,9 +43,9 @@ class NeighbourhoodLogistic(LinearModel):
 
     Parameters
     ----------
-    C : float, optional
+    C : float or None, default=None
         Inverse strength of the penalty; chosen among 1, 10, 100 and 1000 where not given.
-    random_state : int, numpy generator or None
+    random_state : int, numpy generator or None, default=None
         Decides which labels share a fold.
 
     References

@@ -48,17 +48,17 @@ class OneHotLogistic(LinearModel):
 
     Parameters
     ----------
-    C : float, optional
+    C : float or None, default=None
         Inverse strength of the penalty, as in scikit-learn; chosen among 0.01, 0.1, 1, 10 and 100 where not given.
-    use_features : bool
+    use_features : bool, default=True
         Whether the graph's own features, where it has some, are columns as well.
-    weigh_layers : bool
+    weigh_layers : bool, default=False
         Whether each layer has a penalty of its own, learned from the labels
         (``gramme.methods.linear.layer_penalties``): better where few of many layers
         matter. C then corrects all of them, chosen among 0.3, 1, 3, 10 and 100.
-    max_iter : int
+    max_iter : int, default=1000
         Iterations of a fit at most.
-    random_state : int, numpy generator or None
+    random_state : int, numpy generator or None, default=None
         Decides which labels share a fold.
 
     Attributes

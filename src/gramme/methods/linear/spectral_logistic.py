@@ -41,11 +41,11 @@ class SpectralLogistic(LinearModel):
 
     Parameters
     ----------
-    dim : int
+    dim : int, default=32
         Eigenvectors.
-    C : float, optional
+    C : float or None, default=None
         Inverse strength of the penalty; chosen among 1, 10, 100 and 1000 where not given.
-    random_state : int, numpy generator or None
+    random_state : int, numpy generator or None, default=None
         Decides which labels share a fold.
 
     References

@@ -34,20 +34,24 @@ class HAN(PygModel):
 
     Parameters
     ----------
-    feature_dim : int
+    feature_dim : int, default=64
         Columns of the random features.
-    hidden_dim, heads : int
+    hidden_dim, heads : int, default=64 and 8
         Columns of the embedding, all heads side by side, and heads; the one must be a multiple of the other.
-    epochs, learning_rate, weight_decay : int, float, float
-        Of Adam on the full graph; all epochs are trained, so no label is spent on knowing when to stop.
-    dropout : float
+    epochs : int, default=200
+        Training steps, each on the full graph. All of them are taken, so no label is spent on knowing when to stop.
+    learning_rate : float, default=0.005
+        Of the Adam optimiser.
+    weight_decay : float, default=0.001
+        L2 penalty on the weights.
+    dropout : float, default=0.6
         Share of attention coefficients that are zeroed in a training step.
-    features : {"random", "given", "both"}, optional
+    features : {"random", "given", "both"} or None, default=None
         Random features by node name, the graph's own, or both side by side. Where not given, the graph's own if it
         has any, else random ones.
-    device : str
+    device : str, default="auto"
         "auto" takes a GPU if there is one.
-    random_state : int, numpy generator or None
+    random_state : int, numpy generator or None, default=None
         The same number gives the same bits on the same machine.
 
     Attributes
