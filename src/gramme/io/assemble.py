@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from gramme._wording import setting
 from gramme.errors import DataError, FileFormatError
-from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
+from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
+from gramme.graph.coupling import Pair
 from gramme.graph.number_labels import settled_labels
 from gramme.io.attributes import LABEL_COLUMN, read_attributes
+from gramme.io.between import couples, named_nodes, own_layers, read_couplings
 from gramme.io.labels import NodeFacts, read_labels
 from gramme.io.names import id_base, in_order
 from gramme.io.node_columns import node_columns
@@ -51,8 +53,8 @@ def assemble(
         )
     _take_groups(parsed, facts)
     _tell_of_spaces(parsed.rows)
-    layers = _layers(parsed, options, facts.nodes)
-    graph = _guarded(path, lambda: _graph(layers, facts, path))
+    layers, couplings = _layers(parsed, options, facts.nodes)
+    graph = _guarded(path, lambda: _graph(layers, couplings, facts, path))
     if options.labels is not None and not _is_path(options.labels):
         graph = graph.replace(labels=options.labels)
     report = ReadReport(
@@ -72,7 +74,9 @@ def assemble(
     return graph, report
 
 
-def _graph(layers: dict[str, Layer], facts: NodeFacts, path: Path) -> MultilayerGraph:
+def _graph(
+    layers: dict[str, Layer], couplings: dict[Pair, Coupling], facts: NodeFacts, path: Path
+) -> MultilayerGraph:
     """The graph; its nodes are distinct text already, so that a million names need no second look."""
     labels = None
     if facts.labels is not None:
@@ -81,6 +85,7 @@ def _graph(layers: dict[str, Layer], facts: NodeFacts, path: Path) -> Multilayer
         layers,
         labels=labels,
         features=facts.features,
+        couplings=couplings,
         name=path.name.partition(".")[0].removesuffix("_multiplex") or None,
         num_nodes=len(facts.nodes),
     )
@@ -217,10 +222,13 @@ def _line_of_node(rows: EdgeRows, name: str) -> int | None:
     return rows.line_of(int(np.flatnonzero((rows.source == code) | (rows.target == code))[0]))
 
 
-def _layers(parsed: Parsed, options: ReadOptions, nodes: list[str]) -> dict[str, Layer]:
+def _layers(
+    parsed: Parsed, options: ReadOptions, nodes: list[str]
+) -> tuple[dict[str, Layer], dict[Pair, Coupling]]:
+    """The layers and the couplings between them."""
     rows = parsed.rows
     met = rows.layers or ([ONLY_LAYER] if len(rows) else [])
-    names = dict.fromkeys([*(parsed.layers or ()), *met, *parsed.groups])
+    names = dict.fromkeys([*(parsed.layers or ()), *own_layers(met), *parsed.groups])
     place, index = None, _index([])
     if nodes is not rows.nodes or parsed.groups or parsed.present:
         index = _index(nodes)
@@ -230,9 +238,13 @@ def _layers(parsed: Parsed, options: ReadOptions, nodes: list[str]) -> dict[str,
     of_layer = dict(zip(met, _split(rows, len(met)), strict=True))
     made: dict[str, Layer] = {}
     nothing = np.zeros(0, dtype=np.int64)
+    named = named_nodes(parsed) if any(map(couples, met)) else None
     for name in names:
         held = parsed.present.get(name)
         present = None if held is None else index.get_indexer(_index(list(held)))
+        if held is None and named is not None and name not in parsed.hold_all | set(parsed.groups):
+            present = named.get(name, nothing)
+            present = present if place is None else place[present]
         if name in parsed.groups:
             made[name] = _guarded(
                 parsed.rows_file,
@@ -255,7 +267,15 @@ def _layers(parsed: Parsed, options: ReadOptions, nodes: list[str]) -> dict[str,
             )
         except DataError as error:
             raise FileFormatError(f"layer {name!r}: {error}", file=parsed.rows_file) from error
-    return made
+    couplings = read_couplings(
+        parsed,
+        options.directed,
+        of_layer,
+        place,
+        len(nodes),
+        lambda name, chosen: _weights(parsed, name, chosen),
+    )
+    return made, couplings
 
 
 def _split(rows: EdgeRows, count: int) -> Iterator[Any]:

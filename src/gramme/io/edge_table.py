@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from gramme.errors import DataError, FileFormatError
+from gramme.io.between import between
 from gramme.io.headers import DIRECTIONS, EdgeHeader
 from gramme.io.notes import tell
 from gramme.io.parsed import Parsed
@@ -41,19 +42,26 @@ def parse_edges(
             problem = f"{len(row)} cells stand here, but the header names {len(names)} columns"
             raise FileFormatError(problem, file=path, line=line)
     _settle_type(header, rows)
-    _check_between(header, names, rows, path)
     _tell(header, names, rows, path)
     collector = RowCollector(path)
     one_way: dict[str, set[bool]] = {}
     back: list[tuple[str, str, str, str | None, int]] = []
+    pillars = 0
     for line, row in rows:
+        needed = [header.source, header.target, *(header.between or ())]
+        needed += [] if header.layer is None or header.between else [header.layer]
+        for place in needed:
+            if not row[place]:
+                problem = f"the column {names[place].strip()!r} is empty here"
+                raise FileFormatError(problem, file=path, line=line)
         layer = "" if header.layer is None else row[header.layer]
         source, target = row[header.source], row[header.target]
-        if not (source and target and (layer or header.layer is None)):
-            empty = header.source if not source else header.target if not target else header.layer
-            raise FileFormatError(
-                f"the column {names[empty or 0].strip()!r} is empty here", file=path, line=line
-            )
+        if header.between is not None:
+            first, second = (row[place] for place in header.between)
+            if first != second and source == target:
+                pillars += 1
+                continue
+            layer = between(first, second)
         weight = None if header.weight is None else row[header.weight].strip() or None
         if weight is not None and decimal_comma:
             weight = weight.replace(",", ".")
@@ -66,13 +74,16 @@ def parse_edges(
     for edge in back:  # an undirected edge in a layer that has directed ones too goes both ways
         if True in one_way[edge[0]]:
             collector.add(*edge)
+    if pillars:
+        tell(f"{path.name}: {pillars} edges between the copies of a node dropped: they are implied")
     found = collector.finish()
-    if header.layer is None:
+    if header.layer is None and header.between is None:
         found.layers = []
     parsed = Parsed([path], found)
     if one_way:
         kinds = {layer: True in directions for layer, directions in one_way.items()}
-        parsed.directed = kinds if header.layer is not None else kinds.get("", False)
+        several = header.layer is not None or header.between is not None
+        parsed.directed = kinds if several else kinds.get("", False)
     return parsed
 
 
@@ -90,21 +101,6 @@ def _settle_type(header: EdgeHeader, rows: Rows) -> None:
         header.layer = place
     elif header.layer != place:
         header.others.append(place)
-
-
-def _check_between(header: EdgeHeader, names: Sequence[str], rows: Rows, path: Path) -> None:
-    if header.between is None:
-        return
-    a, b = header.between
-    for line, row in rows:
-        if row[a] != row[b]:
-            raise FileFormatError(
-                f"the edge leads from layer {row[a]!r} to layer {row[b]!r}; this format has edges inside layers only",
-                file=path,
-                line=line,
-            )
-    if header.layer is None:
-        header.layer = a
 
 
 def _tell(header: EdgeHeader, names: Sequence[str], rows: Rows, path: Path) -> None:

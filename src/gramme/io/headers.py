@@ -104,6 +104,6 @@ def edge_header(names: Sequence[str]) -> EdgeHeader | None:
         found.between = (words.index(pair[0]), words.index(pair[1]))
         taken.update(found.between)
     found.others = [place for place in range(len(words)) if place not in taken]
-    own = {"source", "target", "layer", "weight"}
+    own = {"source", "target", "layer", "weight", "source_layer", "target_layer"}
     found.usual = {names[place].strip().lower() for place in taken} <= own
     return found

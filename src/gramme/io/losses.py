@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramme.errors import DataError, LossyFormatWarning
-from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.io.unknown import is_unknown, unknown_marks
 from gramme.io.weights import format_number
 
@@ -40,6 +40,16 @@ class TextGraph:
         for name, layer in self.layers.items():
             if isinstance(layer, EdgeLayer):
                 yield name, layer
+
+    def couplings(self) -> Iterator[tuple[str, str, Coupling]]:
+        """The couplings with the names of their layers."""
+        for (first, second), coupling in self.graph.couplings.items():
+            yield first, second, coupling
+
+    @property
+    def coupled(self) -> bool:
+        """Whether there is an edge between layers."""
+        return any(coupling.num_edges for _, _, coupling in self.couplings())
 
     def features(self) -> list[list[str]] | None:
         """The features as text, one row per node."""
@@ -78,8 +88,14 @@ def as_text(
                 format_name,
                 f"the groups of membership layers ({named}); their edges are written instead",
             )
-    if not presence and not all(layer.holds_all_nodes for layer in layers.values()):
-        lossy(format_name, "which nodes are absent from a layer; every layer will hold all nodes")
+    coupled = couplings and any(each.num_edges for each in graph.couplings.values())
+    if not presence:
+        if coupled and not _holds_named_nodes(graph, layers):
+            lossy(format_name, "which nodes a layer holds beyond those its edges name")
+        if not coupled and not all(layer.holds_all_nodes for layer in layers.values()):
+            lossy(
+                format_name, "which nodes are absent from a layer; every layer will hold all nodes"
+            )
     if graph.couplings and not couplings:
         named = ", ".join(f"{a!r} and {b!r}" for a, b in list(graph.couplings)[:3])
         lossy(format_name, f"couplings between layers ({named})")
@@ -87,7 +103,8 @@ def as_text(
         lossy(format_name, "the features of single layers; the format 'npz' does")
     if not weights and any(layer.weighted for layer in layers.values()):
         lossy(format_name, "weights")
-    if not directions and any(layer.directed for layer in layers.values()):
+    every = [*layers.values(), *(graph.couplings.values() if couplings else ())]
+    if not directions and any(each.directed for each in every):
         lossy(format_name, "the direction of edges; read it with directed=True")
     text_labels = None
     if graph.labels is not None:
@@ -99,6 +116,22 @@ def as_text(
         lossy(format_name, "features" if not features else "features without rows or columns")
     nodes = text_names(graph.nodes, format_name, "node")
     return TextGraph(graph, nodes, text_labels, layers)
+
+
+def _holds_named_nodes(
+    graph: MultilayerGraph, layers: dict[str, EdgeLayer | MembershipLayer]
+) -> bool:
+    """Whether every layer holds just the nodes that its edges and couplings name."""
+    for name, layer in layers.items():
+        named = np.zeros(graph.num_nodes, dtype=bool)
+        edges = layer.to_edges()
+        named[edges.source] = named[edges.target] = True
+        for (first, second), coupling in graph.couplings.items():
+            named[coupling.source] |= name == first
+            named[coupling.target] |= name == second
+        if not bool((named == layer.present).all()):
+            return False
+    return True
 
 
 def _plain(layer: object) -> EdgeLayer | MembershipLayer:

@@ -82,6 +82,9 @@ class Parsed:
         Whether a weight of 1 on every edge of a layer is this format's way to say "no weights".
     present : mapping of layer to node names
         Layers that do not hold all nodes.
+    hold_all : set of str
+        Layers of which the files say that they hold all nodes. Where layers are coupled, others hold the nodes that
+        some row names together with them.
     groups : mapping of layer to Groups
         The membership layers.
     node_groups : mapping of layer to Groups
@@ -103,6 +106,7 @@ class Parsed:
     directed: bool | Mapping[str, bool] | None = None
     ones_mean_unweighted: bool = False
     present: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    hold_all: frozenset[str] = frozenset()
     groups: Mapping[str, Groups] = field(default_factory=dict)
     node_groups: Mapping[str, Groups] = field(default_factory=dict)
     labels: Mapping[str, Any] | None = None

@@ -17,6 +17,7 @@ from gramme.io.formats import (
     gexf,
     gml,
     graphml,
+    infomap,
     json_graph,
     matrix,
     mpx,
@@ -132,6 +133,14 @@ _ALL = (
         pajek.write,
         "Pajek networks with several relations, with a .clu partition beside as labels",
         "labels other than numbers, features, groups, absent nodes, quotes in names",
+    ),
+    Format(
+        infomap.NAME,
+        (".infomap", "_multilayer.net"),
+        infomap.read,
+        infomap.write,
+        "Infomap's multilayer networks: *Vertices, *Intra, *Inter, *Multilayer",
+        "labels, features, names of layers, directions, groups, absent nodes",
     ),
     Format(
         graphml.NAME,

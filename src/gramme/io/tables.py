@@ -1,19 +1,21 @@
-"""A graph as up to five plain tables, the common ground of the formats ``csv``, ``tsv`` and ``parquet``.
+"""A graph as up to six plain tables, the common ground of the formats ``csv``, ``tsv`` and ``parquet``.
 
 ========== ========================================== ==========================================================
 table      columns                                    needed
 ========== ========================================== ==========================================================
-edges      layer, source, target, weight              always; layer and weight may be missing
+edges      layer, source, target, weight              always; layer and weight may be missing; with edges between
+                                                      layers source_layer and target_layer in place of layer
 nodes      node, label, then features                 found beside; lists all nodes
 groups     layer, node, group, weight                 for membership layers; weight may be missing
 layers     layer, kind, directed, nodes               for directed or empty layers and for membership layers
 presence   layer, node                                for layers that do not hold all nodes
+couplings  source_layer, target_layer, directed       for directed edges between layers
 ========== ========================================== ==========================================================
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,12 +25,13 @@ import numpy as np
 from gramme.errors import FileFormatError, did_you_mean
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.io.attributes import LABEL_COLUMN, AttributeTable
+from gramme.io.between import between
 from gramme.io.losses import TextGraph, as_text, text_names
 from gramme.io.node_columns import node_columns
 from gramme.io.parsed import Groups, Parsed, ReadOptions
 from gramme.io.weights import parse_weight
 
-COMPANIONS = ("nodes", "groups", "layers", "presence")
+COMPANIONS = ("nodes", "groups", "layers", "presence", "couplings")
 _YES = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
 
 
@@ -47,7 +50,7 @@ def companion(path: Path, table: str) -> Path:
 
 def to_tables(graph: MultilayerGraph, format_name: str) -> dict[str, Table | None]:
     """The tables of a graph; None for one it does not need."""
-    text = as_text(graph, format_name, groups=True, presence=True)
+    text = as_text(graph, format_name, groups=True, presence=True, couplings=True)
     names = np.array(text.nodes, dtype=object)
     return {
         "edges": _edges(text, names),
@@ -55,6 +58,7 @@ def to_tables(graph: MultilayerGraph, format_name: str) -> dict[str, Table | Non
         "groups": _groups(text, names, format_name),
         "layers": _layers(text),
         "presence": _presence(text, names),
+        "couplings": _couplings(text),
     }
 
 
@@ -71,9 +75,31 @@ def _edges(text: TextGraph, names: Any) -> Table:
             weight += [float("nan")] * layer.num_edges
         else:
             weight += layer.weight.tolist()
-    if any(layer.weighted for _, layer in text.edges()):
-        return Table(["layer", "source", "target", "weight"], [layers, source, target, weight])
-    return Table(["layer", "source", "target"], [layers, source, target])
+    others = list(layers)
+    for first, second, coupling in text.couplings():
+        layers += [first] * coupling.num_edges
+        others += [second] * coupling.num_edges
+        source += names[coupling.source].tolist()
+        target += names[coupling.target].tolist()
+        none = np.full(coupling.num_edges, np.nan)
+        weight += (none if coupling.weight is None else coupling.weight).tolist()
+    table = Table(["layer", "source", "target"], [layers, source, target])
+    if text.coupled:
+        table.header = ["source_layer", "source", "target_layer", "target"]
+        table.columns = [layers, source, others, target]
+    if not np.isnan(weight).all():
+        table.header.append("weight")
+        table.columns.append(weight)
+    return table
+
+
+def _couplings(text: TextGraph) -> Table | None:
+    """Needed where a coupling is directed or has no edges."""
+    found = list(text.couplings())
+    if all(coupling.num_edges and not coupling.directed for _, _, coupling in found):
+        return None
+    columns = zip(*((a, b, "yes" if each.directed else "no") for a, b, each in found), strict=True)
+    return Table(["source_layer", "target_layer", "directed"], [list(each) for each in columns])
 
 
 def _nodes(text: TextGraph) -> Table:
@@ -134,7 +160,7 @@ def _layers(text: TextGraph) -> Table | None:
         and layer.holds_all_nodes
         for layer in text.layers.values()
     )
-    if plain:
+    if plain and not text.coupled:
         return None
     header = ["layer", "kind", "directed", "nodes"]
     return Table(header, [list(column) for column in zip(*rows, strict=True)])
@@ -159,6 +185,8 @@ def take_tables(parsed: Parsed, tables: dict[str, AttributeTable], options: Read
             _take_nodes(parsed, table, options)
         elif name == "layers":
             _take_layers(parsed, table)
+        elif name == "couplings":
+            _take_couplings(parsed, table)
     groups = dict(parsed.groups)
     if "groups" in tables:
         _take_groups(groups, tables["groups"])
@@ -218,8 +246,18 @@ def _take_layers(parsed: Parsed, table: AttributeTable) -> None:
             groups[layer] = Groups(all_present=nodes == "all")
         if nodes == "listed":
             held[layer] = []
+        elif nodes == "all":
+            parsed.hold_all |= {layer}
     parsed.groups, parsed.present = groups, held
     parsed.directed = directed or None
+
+
+def _take_couplings(parsed: Parsed, table: AttributeTable) -> None:
+    directed = dict(parsed.directed) if isinstance(parsed.directed, Mapping) else {}
+    rows = _rows(table, ("source_layer", "target_layer", "directed"))
+    for (first, second, one_way), line in zip(rows, table.lines, strict=True):
+        directed[between(first, second)] = _yes(one_way, table.path, line)
+    parsed.directed = directed
 
 
 def _yes(text: str, path: Path, line: int) -> bool:

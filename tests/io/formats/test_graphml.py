@@ -116,3 +116,10 @@ def test_an_attribute_that_is_not_there(tmp_path):
         read(put(tmp_path, PLAIN), label="party")
     with pytest.raises(DataError, match="not every node has a number"):
         read(put(tmp_path, PLAIN), features=["label"])
+
+
+def test_ends_of_edges_between_layers_stay_in_their_layers(tmp_path):
+    layers = {"a": EdgeLayer(4, [2], [3], nodes=[2, 3]), "b": EdgeLayer(4, [0], [1], nodes=[0, 1])}
+    graph = MultilayerGraph(layers, nodes=list("wxyz"), couplings={("a", "b"): ([2, 3], [0, 1])})
+    write(graph, tmp_path / "g.graphml")
+    assert read(tmp_path / "g.graphml") == graph

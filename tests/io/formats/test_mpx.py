@@ -114,7 +114,6 @@ def test_a_bare_list_of_edges(tmp_path):
             "line 4: unknown layer 'lunhc'; did you mean 'lunch'",
         ),
         ("#EDGES\na,b\n", "line 2: an edge needs actor, actor, layer"),
-        ("#TYPE multilayer\n#EDGES\nx,a,y,b\n", "line 3: an edge between the layers 'a' and 'b'"),
         ("#EDGE ATTRIBUTES\nweight,NUMERIC\n#EDGES\na,b,l,-1\n", "line 4: the weight is '-1'"),
         (
             "#EDGE ATTRIBUTES\nweight,NUMERIC\n#EDGES\na,b,l,1\na,c,l\n",

@@ -16,6 +16,14 @@ class TestMuxvizExtended(FormatCase):
     examples: ClassVar = [{"g.muxviz-extended": b"1 1 2 1 1\n1 1 1 2 1\n2 2 3 2 0.5\n"}]
 
 
+def test_edges_between_layers_are_couplings(tmp_path):
+    path = tmp_path / "net_extended.edges"
+    path.write_text("1 1 2 1 1\n3 2 4 2 1\n1 1 3 2 5\n4 2 2 1 2\n")
+    graph = read(path)
+    assert graph.couplings["1", "2"].weight.tolist() == [5.0, 2.0]
+    assert graph.layers["1"].present.tolist() == [True, True, False, False]
+
+
 def test_edges_between_copies_are_implied(tmp_path):
     path = tmp_path / "net_extended.edges"
     path.write_text("1 1 2 1 1\n1 1 1 2 1\n2 1 2 2 1\n3 2 2 2 4\n")
@@ -30,7 +38,6 @@ def test_edges_between_copies_are_implied(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 1 2 1\n1 1 2 2\n", "line 2: an edge between the layers '1' and '2' joins different"),
         ("1 1 2\n", "line 1: a row must be 'node layer node layer"),
         ("1 1 2 1 x\n", "line 1: the weight 'x'"),
         ("a;b;c\nd;e;f\n", "line 2: a configuration of an extended"),

@@ -1,5 +1,7 @@
 """GraphML through networkx: the edge attribute ``layer`` names the layer, ``weight`` the weight.
 
+An edge between two layers has ``source_layer`` and ``target_layer`` instead.
+
 Other programs see an ordinary multigraph. What GraphML has no place for (layers without edges, one layer directed and
 another not) stands in the graph attribute ``gramme_layers``. A document type or an entity in the file is refused: such
 files can blow up in memory and no graph needs them.
@@ -20,6 +22,7 @@ from gramme.errors import DataError, FileFormatError, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.io.assemble import ONLY_LAYER
 from gramme.io.atomic import Content
+from gramme.io.between import between, own_layers
 from gramme.io.losses import as_text, lossy
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.rows import RowCollector
@@ -28,6 +31,7 @@ from gramme.io.source import read_bytes
 NAME = "graphml"
 _LAYERS = "gramme_layers"
 _FEATURE = re.compile(r"feature[_ .:-]?\d+\Z", re.IGNORECASE)
+_UNDIRECTED = re.compile(rb"""(edgedefault\s*=\s*["'])undirected(["'])""")
 # What XML cannot hold, or would change on the way.
 _NOT_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -37,6 +41,10 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     data = read_bytes(path)
     networkx = import_extra("networkx", "networkx", "reading GraphML")
     check_xml(data, path)
+    stated_both_ways = b"source_layer" in data and _UNDIRECTED.search(data) is not None
+    if stated_both_ways:
+        # networkx turns undirected edges round, and their ends are in different layers
+        data = _UNDIRECTED.sub(rb"\1directed\2", data)
     try:
         graph = networkx.read_graphml(io.BytesIO(data), force_multigraph=True)
     except MemoryError:
@@ -46,9 +54,15 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     rows = RowCollector(path)
     for source, target, values in graph.edges(data=True):
         layer = str(values.get("layer", ONLY_LAYER)) or ONLY_LAYER
+        if "source_layer" in values and "target_layer" in values:
+            first, second = str(values["source_layer"]), str(values["target_layer"])
+            if first != second and source == target:
+                continue  # a pillar between the copies of a node, which is implied
+            layer = between(first, second)
         weight = values.get("weight")
         rows.add(layer, str(source), str(target), None if weight is None else str(weight), None)
-    parsed = Parsed([path], rows.finish(), directed=bool(graph.is_directed()))
+    directed = bool(graph.is_directed()) and not stated_both_ways
+    parsed = Parsed([path], rows.finish(), directed=directed)
     _take_layers(parsed, graph, path)
     _take_nodes(parsed, graph, options)
     return parsed
@@ -83,11 +97,14 @@ def _take_layers(parsed: Parsed, graph: Any, path: Path) -> None:
         return
     try:
         stated = {
-            str(each["name"]): bool(each["directed"]) for each in json.loads(graph.graph[_LAYERS])
+            between(*map(str, each["between"])) if "between" in each else str(each["name"]): bool(
+                each["directed"]
+            )
+            for each in json.loads(graph.graph[_LAYERS])
         }
     except (ValueError, TypeError, KeyError, RecursionError):
         raise FileFormatError(f"the graph attribute {_LAYERS!r} is damaged", file=path) from None
-    parsed.layers = list(stated)
+    parsed.layers = own_layers(stated)
     parsed.directed = stated
 
 
@@ -122,10 +139,17 @@ def _take_nodes(parsed: Parsed, graph: Any, options: ReadOptions) -> None:
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The graph as GraphML."""
     networkx = import_extra("networkx", "networkx", "writing GraphML")
-    text = as_text(graph, NAME)
-    directed = any(layer.directed for layer in text.layers.values())
+    text = as_text(graph, NAME, couplings=True)
+    every = [*text.layers.values(), *graph.couplings.values()]
+    directed = any(each.directed for each in every)
     made = networkx.MultiDiGraph() if directed else networkx.MultiGraph()
-    stated = [{"name": name, "directed": layer.directed} for name, layer in text.edges()]
+    stated: list[dict[str, Any]] = [
+        {"name": name, "directed": layer.directed} for name, layer in text.edges()
+    ]
+    stated += [
+        {"between": [first, second], "directed": coupling.directed}
+        for first, second, coupling in text.couplings()
+    ]
     made.graph[_LAYERS] = json.dumps(stated)
     features = text.features()
     if text.labels is not None and not any(text.labels):
@@ -144,6 +168,18 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
         ):
             weight = {} if layer.weight is None else {"weight": float(layer.weight[row])}
             made.add_edge(text.nodes[source], text.nodes[target], layer=name, **weight)
+    for first, second, coupling in text.couplings():
+        here, there = _xml(first), _xml(second)
+        for row, (source, target) in enumerate(
+            zip(coupling.source.tolist(), coupling.target.tolist(), strict=True)
+        ):
+            ends_in: dict[str, Any] = {"source_layer": here, "target_layer": there}
+            if source > target and not directed:  # networkx would turn it round without its layers
+                source, target = target, source
+                ends_in = {"source_layer": there, "target_layer": here}
+            if coupling.weight is not None:
+                ends_in["weight"] = float(coupling.weight[row])
+            made.add_edge(text.nodes[source], text.nodes[target], **ends_in)
     buffer = io.BytesIO()
     writer = networkx.readwrite.graphml.write_graphml_xml
     writer(made, buffer, named_key_ids=True)

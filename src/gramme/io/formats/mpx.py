@@ -1,8 +1,7 @@
 """The ``mpx`` files of multinet and uunet: layers, actors, nodes, edges and their attributes in sections.
 
-Only edges inside a layer belong to a multi-layered graph as gramme knows it. In files of the type ``multilayer`` an
-edge between the copies of one actor in two layers is implied anyway and dropped; any other edge between layers is an
-error.
+In files of the type ``multilayer`` an edge between different actors in two layers is a coupling; one between the copies
+of one actor is implied anyway and dropped.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from gramme.graph import MultilayerGraph
 from gramme.io import sections as mpx
 from gramme.io.atomic import Content
 from gramme.io.attributes import AttributeTable
+from gramme.io.between import between, named_nodes, own_layers
 from gramme.io.formats.mpx_write import sections_of
 from gramme.io.losses import as_text
 from gramme.io.parsed import Parsed, ReadOptions
@@ -38,7 +38,7 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     stated = bool(sections.of(mpx.LAYERS))
     parsed.directed = directed if stated else None
     if stated:
-        parsed.layers = list(directed)
+        parsed.layers = own_layers(directed)
     _actors(sections, parsed, options)
     if loops:
         parsed.notes.append(f"layers that allow self loops: {', '.join(loops)}")
@@ -72,12 +72,12 @@ def _layers(sections: mpx.Sections, several: bool) -> tuple[dict[str, bool], lis
         if direction not in _DIRECTED:
             problem = f"{rest[0][:40]!r} is neither DIRECTED nor UNDIRECTED"
             raise FileFormatError(problem, file=sections.path, line=line)
-        if ends[0] != ends[1]:
-            continue
-        if ends[0] in directed:
-            problem = f"the layer {ends[0]!r} stands here again"
+        name = between(ends[0], ends[1])
+        if name in directed:
+            shown = " and ".join(repr(end) for end in dict.fromkeys(ends))
+            problem = f"the layer {shown} stands here again"
             raise FileFormatError(problem, file=sections.path, line=line)
-        directed[ends[0]] = _DIRECTED[direction]
+        directed[name] = _DIRECTED[direction]
         if "LOOPS" in (word.upper() for word in rest[1:]):
             loops.append(ends[0])
     return directed, loops
@@ -92,7 +92,7 @@ def _weight_columns(sections: mpx.Sections, several: bool) -> dict[str | None, t
     local: dict[str | None, list[str]] = {None: []}
     for line, row in sections.of(mpx.EDGE_ATTRIBUTES):
         if several and len(row) == 4:
-            layer: str | None = row[0] if row[0] == row[1] else "\0between"
+            layer: str | None = between(row[0], row[1])
         elif len(row) == 3 and not several:
             layer = row[0]
         elif len(row) == 2:
@@ -117,6 +117,7 @@ def _edges(
     parsed: Parsed,
 ) -> None:
     needed = 4 if several else 3
+    known = own_layers(directed)
     pillars = 0
     for line, row in sections.of(mpx.EDGES):
         if len(row) < needed or not all(row[:needed]):
@@ -127,21 +128,16 @@ def _edges(
         else:
             (source, target, layer), other = row[:3], row[2]
         for name in (layer, other):
-            if directed and name not in directed:
-                problem = f"unknown layer {name[:60]!r}; {did_you_mean(name, directed)}"
+            if directed and name not in known:
+                problem = f"unknown layer {name[:60]!r}; {did_you_mean(name, known)}"
                 raise FileFormatError(problem, file=sections.path, line=line)
-        if layer != other:
-            if source != target:
-                raise FileFormatError(
-                    f"an edge between the layers {layer!r} and {other!r} joins different actors; only edges "
-                    "inside a layer can be read",
-                    file=sections.path,
-                    line=line,
-                )
+        if layer != other and source == target:
             pillars += 1
             continue
-        weight = _weight(row[needed:], weights, layer)
-        rows.add(layer, source, target, weight, line)
+        joined = between(layer, other)
+        turned = between(other, layer)
+        weight = _weight(row[needed:], weights, turned if turned in weights else joined)
+        rows.add(joined, source, target, weight, line)
     if pillars:
         parsed.notes.append(
             f"{pillars} edges between the copies of an actor dropped: they are implied"
@@ -209,21 +205,19 @@ def _take_presence(sections: mpx.Sections, parsed: Parsed, present: dict[str, li
         return
     held = {layer: dict.fromkeys(names) for layer, names in present.items()}
     rows = parsed.rows
-    for code, layer in enumerate(rows.layers):
-        chosen = rows.layer == code
+    for layer, ends in named_nodes(parsed).items():
         members = held.setdefault(layer, {})
-        for ends in (rows.source[chosen], rows.target[chosen]):
-            members.update(dict.fromkeys(rows.nodes[end] for end in set(ends.tolist())))
+        members.update(dict.fromkeys(rows.nodes[end] for end in ends.tolist()))
     for layer in parsed.layers or ():
         held.setdefault(layer, {})
     parsed.present = {layer: list(members) for layer, members in held.items()}
     if parsed.layers is None:
-        parsed.layers = list(dict.fromkeys((*rows.layers, *held)))
+        parsed.layers = list(dict.fromkeys((*own_layers(rows.layers), *held)))
     unknown = next((layer for layer in held if layer not in parsed.layers), None)
     if unknown is not None:
         raise FileFormatError(f"a node is in the unknown layer {unknown!r}", file=sections.path)
 
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
-    """The graph as a file of the type multiplex, version 3.0."""
-    return {path: sections_of(as_text(graph, NAME, presence=True))}
+    """The graph as a file of the type multiplex, or multilayer where layers are coupled, version 3.0."""
+    return {path: sections_of(as_text(graph, NAME, presence=True, couplings=True))}

@@ -14,6 +14,7 @@ from gramme.errors import FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.attributes import AttributeTable, read_attributes
+from gramme.io.between import ends_of, renamed_ends
 from gramme.io.edge_rows import read_edge_rows
 from gramme.io.losses import TextGraph, as_text, lossy
 from gramme.io.parsed import Parsed, ReadOptions
@@ -55,14 +56,15 @@ def take_layers(parsed: Parsed, table: AttributeTable) -> None:
     labels = table.names(table.header[1]) if len(table.header) > 1 else ids
     label_of = dict(zip(ids, labels, strict=True))
     for code, layer in enumerate(parsed.rows.layers):
-        if layer not in label_of:
+        stray = next((end for end in ends_of(layer) if end not in label_of), None)
+        if stray is not None:
             row = int((parsed.rows.layer == code).argmax())
             raise FileFormatError(
-                f"the layer {layer!r} is not in {table.path}, which lists all layers",
+                f"the layer {stray!r} is not in {table.path}, which lists all layers",
                 file=parsed.rows_file,
                 line=parsed.rows.line_of(row),
             )
-    parsed.rows.layers = [label_of[layer] for layer in parsed.rows.layers]
+    parsed.rows.layers = [renamed_ends(layer, label_of) for layer in parsed.rows.layers]
     parsed.layers = labels
     parsed.files.append(table.path)
 
@@ -144,6 +146,12 @@ def warn_of_ones(text: TextGraph, format_name: str) -> None:
     for name, layer in text.edges():
         if layer.weight is not None and bool((layer.weight == 1).all()):
             lossy(format_name, f"that the layer {name!r} is weighted, as all its weights are 1")
+    for first, second, coupling in text.couplings():
+        if coupling.weight is not None and bool((coupling.weight == 1).all()):
+            shown = f"{first!r} and {second!r}"
+            lossy(
+                format_name, f"that the coupling of {shown} is weighted, as all its weights are 1"
+            )
 
 
 def layer_table(layers: Sequence[str]) -> str:

@@ -1,8 +1,9 @@
 """muxViz's extended edge lists: rows ``node layer node layer [weight]``, with tables of layers and nodes.
 
 The file is either such a list or a configuration of one line ``edges;layers;layout`` that names it with its tables
-(headers ``layerID layerLabel`` and ``nodeID nodeLabel``). Only edges inside a layer are read. Edges between the copies
-of one node are implied by the graph and dropped; any other edge between layers is an error.
+(headers ``layerID layerLabel`` and ``nodeID nodeLabel``). Edges between different nodes in two layers are couplings; as
+soon as there is one, a layer holds the nodes that its rows name. Edges between the copies of one node are implied by
+the graph and dropped.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from gramme.errors import FileFormatError
-from gramme.graph import MultilayerGraph
+from gramme.graph import Coupling, EdgeLayer, MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.attributes import read_attributes
+from gramme.io.between import between
 from gramme.io.formats.multiplex import (
     layer_table,
     node_table,
@@ -21,7 +23,7 @@ from gramme.io.formats.multiplex import (
     warn_of_ones,
 )
 from gramme.io.formats.muxviz import check_file_name, config_lines, named_file
-from gramme.io.losses import as_text
+from gramme.io.losses import as_text, lossy
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.rows import EdgeRows, RowCollector
 from gramme.io.source import numbered_lines, read_text
@@ -32,7 +34,7 @@ NAME = "muxviz-extended"
 
 
 def read(path: Path, options: ReadOptions) -> Parsed:
-    """The intra-layer edges of an extended edge list."""
+    """The edges of an extended edge list."""
     first = next(numbered_lines(read_text(path, options.encoding)), (1, ""))[1]
     if ";" not in first:
         rows, notes = _read_rows(path, options.encoding)
@@ -65,35 +67,35 @@ def _read_rows(path: Path, encoding: str) -> tuple[EdgeRows, list[str]]:
             raise FileFormatError(problem, file=path, line=line)
         width = len(parts)
         source, layer, target, other = parts[:4]
-        if layer == other:
-            rows.add(layer, source, target, parts[4] if width == 5 else None, line)
-        elif source == target:
+        if layer != other and source == target:
             pillars += 1
         else:
-            raise FileFormatError(
-                f"an edge between the layers {layer!r} and {other!r} joins different nodes; only edges "
-                "inside a layer can be read",
-                file=path,
-                line=line,
-            )
+            weight = parts[4] if width == 5 else None
+            rows.add(between(layer, other), source, target, weight, line)
     note = f"{pillars} edges between the copies of a node dropped: they are implied"
     return rows.finish(), [note] if pillars else []
 
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The configuration, the edge list and the two tables; nodes and layers are numbered from 1."""
-    text = as_text(graph, NAME, directions=False)
+    text = as_text(graph, NAME, directions=False, couplings=True)
     warn_of_ones(text, NAME)
+    if not all(coupling.num_edges for _, _, coupling in text.couplings()):
+        lossy(NAME, "couplings without edges")
     check_file_name(path)
-    weighted = any(layer.weighted for layer in text.layers.values())
+    number = {name: place for place, name in enumerate(text.layers, start=1)}
+    parts: list[tuple[int, int, EdgeLayer | Coupling]] = [
+        (number[name], number[name], layer) for name, layer in text.edges()
+    ]
+    parts += [(number[a], number[b], coupling) for a, b, coupling in text.couplings()]
+    weighted = any(part.weighted for _, _, part in parts)
     lines = []
-    for number, (_, layer) in enumerate(text.edges(), start=1):
-        weights = [1.0] * layer.num_edges if layer.weight is None else layer.weight.tolist()
-        for source, target, weight in zip(
-            layer.source.tolist(), layer.target.tolist(), weights, strict=True
-        ):
+    for here, there, part in parts:
+        weights = [1.0] * part.num_edges if part.weight is None else part.weight.tolist()
+        ends = zip(part.source.tolist(), part.target.tolist(), weights, strict=True)
+        for source, target, weight in ends:
             end = f" {format_number(weight)}" if weighted else ""
-            lines.append(f"{source + 1} {number} {target + 1} {number}{end}\n")
+            lines.append(f"{source + 1} {here} {target + 1} {there}{end}\n")
     names = [f"{path.stem}_{part}.txt" for part in ("edges", "layers", "layout")]
     return {
         path: ";".join(names) + "\n",

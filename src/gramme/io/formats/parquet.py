@@ -13,6 +13,7 @@ from gramme.errors import DataError, FileFormatError, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.attributes import AttributeTable
+from gramme.io.between import between
 from gramme.io.names import in_order
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.rows import EdgeRows
@@ -115,7 +116,11 @@ def _edge_rows(table: Any, path: Path) -> EdgeRows:
     place = pd.Index(np.array(nodes, dtype=object)).get_indexer(pd.Index(met)) if nodes else codes
     codes = place[codes] if len(nodes) else codes
     layer, layers = np.zeros(len(source), dtype=np.int64), np.zeros(0, dtype=object)
-    if "layer" in table.column_names:
+    if {"source_layer", "target_layer"} <= set(table.column_names):
+        ends = (_texts(table, name, path) for name in ("source_layer", "target_layer"))
+        joined = [between(first, second) for first, second in zip(*ends, strict=True)]
+        layer, layers = pd.factorize(np.array([*joined, ""], dtype=object)[:-1])
+    elif "layer" in table.column_names:
         layer, layers = pd.factorize(np.array(_texts(table, "layer", path), dtype=object))
     return EdgeRows(
         [str(name) for name in layers],
