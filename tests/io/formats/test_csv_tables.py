@@ -172,3 +172,29 @@ def test_the_report_counts_rows_of_all_tables(tmp_path):
     assert report.rows == 5
     assert report.duplicates_merged == {"l": 1, "r": 1}
     assert report.id_base is None
+
+
+def test_edges_between_layers(tmp_path):
+    rows = "source_layer,source,target_layer,target,weight\n"
+    rows += "grid,a,grid,b,\nweb,x,web,y,\ngrid,a,web,x,2\nweb,y,grid,b,3\ngrid,a,web,a,1\n"
+    (tmp_path / "g.csv").write_text(rows)
+    graph, report = inspect(tmp_path / "g.csv")
+    coupling = graph.couplings["grid", "web"]
+    assert coupling.weight.tolist() == [2, 3]
+    assert not coupling.directed
+    assert graph.layers["grid"].present.tolist() == [True, True, False, False]
+    assert any("1 edges between the copies of a node" in note for note in report.notes)
+    (tmp_path / "g.couplings.csv").write_text(
+        "source_layer,target_layer,directed\ngrid,web,yes\nweb,grid,yes\n"
+    )
+    assert sorted(read(tmp_path / "g.csv").couplings) == [("grid", "web"), ("web", "grid")]
+
+
+def test_a_coupling_that_names_no_layer(tmp_path):
+    (tmp_path / "g.csv").write_text("source_layer,source,target_layer,target\na,x,,y\n")
+    with pytest.raises(FileFormatError, match="line 2: the column 'target_layer' is empty here"):
+        read(tmp_path / "g.csv")
+    (tmp_path / "g.csv").write_text("layer,source,target\na,x,y\n")
+    (tmp_path / "g.couplings.csv").write_text("source_layer,target_layer,directed\na,b,yes\n")
+    with pytest.raises(FileFormatError, match="names the layer 'b', which is not there"):
+        read(tmp_path / "g.csv")
