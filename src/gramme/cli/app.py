@@ -15,6 +15,7 @@ from gramme.cli.datasets import app as datasets_app
 from gramme.cli.demo import demo, methods
 from gramme.cli.files import convert, info
 from gramme.cli.fit import fit, predict
+from gramme.cli.heartbeat import heartbeat
 from gramme.cli.links import links
 from gramme.cli.new import new
 from gramme.cli.rank import rank
@@ -59,7 +60,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; ends with exit code 2 after a mistake of the user's, 130 after Ctrl-C."""
     never_fail_to_print()
     try:
-        with on_command_line():
+        with on_command_line(), heartbeat(sys.argv[1:] if arguments is None else arguments):
             app(args=arguments, standalone_mode=True)
     except GrammeError as error:
         complain(str(error))

@@ -79,9 +79,7 @@ def fit(
     fit_steps.check_target(target, overwrite=overwrite)
     chosen = fit_steps.method(method_name)
     silent = quiet or as_json
-    model = fit_steps.make_model(
-        chosen, settings, random_state=seed, device=device, progress=False if silent else None
-    )
+    model = fit_steps.make_model(chosen, settings, random_state=seed, device=device, progress=False)
     with warnings_as_notes(silent=quiet):
         opened = open_data(data, read)
         if not quiet:

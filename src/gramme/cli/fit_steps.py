@@ -13,18 +13,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramme._progress import part
 from gramme._terminal import escape
+from gramme._threads import one_thread_below
 from gramme.cli.console import messages, note, out
+from gramme.cli.heartbeat import expect
 from gramme.cli.memory import bounded_memory
 from gramme.cli.settings import make_model
 from gramme.cli.showing import Show, print_result, printer
 from gramme.cli.table import describe
 from gramme.errors import DataError, GrammeWarning
 from gramme.evaluation import Estimate, Holdout, cross_validate, hold_out, holdout_estimate
-from gramme.evaluation.cross_validation import VERY_LARGE_NODE_LAYERS
+from gramme.evaluation.cross_validation import (
+    DEFAULT_FOLDS,
+    VERY_LARGE_NODE_LAYERS,
+    folds_to_test,
+)
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier, load, method
 from gramme.methods.attention.estimator import AttentionModel
+from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.methods.basis import NOTHING, prediction_basis
 from gramme.methods.labels import aligned_labels
 from gramme.report import (
@@ -34,11 +42,10 @@ from gramme.report import (
     prediction_table,
     write_csv,
 )
-from gramme.report.durations import rough_duration
 from gramme.report.output_folder import output_folder
 
-PATIENCE_SECONDS = 2.0
-"""Seconds of work to come from which on a person is told about it."""
+PAGE_SHARE = 0.3
+"""Time that writing the results takes, a fit 1: only for saying how far the command is."""
 
 
 @dataclass(frozen=True)
@@ -107,15 +114,19 @@ def _fit_into(
         _say_what_was_read(graph, labels, described.get("table"))
         _say_what_it_costs(graph, model)
     started = time.perf_counter()
-    with _bounded(graph):
+    tests = _fits_to_test(graph, plan)
+    whole = 1 + tests + PAGE_SHARE
+    expect(whole * expected_seconds(graph, model))
+    with _bounded(graph), part(f"Fitting {described['method']}", 1 / whole):
         model.fit(graph, train)
     seconds = time.perf_counter() - started
     with _bounded(graph):
-        estimate = (
-            Estimate("none", "the training was interrupted")
-            if model.interrupted_ and split is None
-            else _estimate(model, graph, labels, split, plan, seed, seconds, silent)
-        )
+        with part("Estimating the accuracy from the labelled nodes", tests / whole):
+            estimate = (
+                Estimate("none", "the training was interrupted")
+                if model.interrupted_ and split is None
+                else _estimate(model, graph, labels, split, plan, seed)
+            )
         result = described | {
             "nodes": graph.num_nodes,
             "layers": graph.num_layers,
@@ -126,18 +137,33 @@ def _fit_into(
         }
         if hasattr(model, "explanation_"):
             result["explanation"] = model.explanation_
-        if not silent and seconds > PATIENCE_SECONDS:
-            messages.print("Writing the results and the page ...")
-        files = fill_fit_folder(
-            folder,
-            model,
-            graph,
-            known=train,
-            config=result,
-            estimate=result["estimate"] | {"predictions": estimate.predictions(graph.nodes)},
-            embedding=embedding,
-        )
+        with (
+            part("Writing the results and the page", PAGE_SHARE / whole),
+            one_thread_below(graph.num_entries),
+        ):
+            files = fill_fit_folder(
+                folder,
+                model,
+                graph,
+                known=train,
+                config=result,
+                estimate=result["estimate"] | {"predictions": estimate.predictions(graph.nodes)},
+                embedding=embedding,
+            )
     return result, files
+
+
+def _fits_to_test(graph: MultilayerGraph, plan: EstimatePlan) -> int:
+    """How many further fits the estimate takes."""
+    if plan.share is not None or not plan.wanted:
+        return 0
+    return folds_to_test(graph, DEFAULT_FOLDS) if plan.folds is None else plan.folds
+
+
+def expected_seconds(graph: MultilayerGraph, model: NodeClassifier) -> float:
+    """About how long a fit takes, from the size of the data alone; replaced by what is seen once it is under way."""
+    slow = isinstance(model, (AttentionModel, GrammeAuto))
+    return (5.0 if slow else 1.0) + graph.num_entries * (3e-4 if slow else 1e-5)
 
 
 def _estimate(
@@ -147,25 +173,13 @@ def _estimate(
     split: Holdout | None,
     plan: EstimatePlan,
     seed: int,
-    seconds: float,
-    silent: bool,
 ) -> Estimate:
     if split is not None:
         return holdout_estimate(split, model.classes_, model.predict_proba())
     if not plan.wanted:
         return Estimate("none", "it was not asked for")
-    began = time.perf_counter()
-
-    def tell(done: int, total: int) -> None:
-        each = (time.perf_counter() - began) / done if done else seconds
-        if not silent and each * (total - done) > PATIENCE_SECONDS:
-            messages.print(
-                f"Estimating the accuracy from the labelled nodes: fit {done + 1} of {total}, "
-                f"about {rough_duration(each * (total - done))} left"
-            )
-
     try:
-        return cross_validate(model, graph, labels, folds=plan.folds, random_state=seed, tell=tell)
+        return cross_validate(model, graph, labels, folds=plan.folds, random_state=seed)
     except KeyboardInterrupt:
         warnings.warn(
             "interrupted: the accuracy is not estimated, the predictions are kept",

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from gramme._progress import part
 from gramme._wording import setting
 from gramme.errors import DataError
 from gramme.evaluation.estimate import Estimate, UnseenPredictions, joined_estimate
@@ -102,7 +103,7 @@ def cross_validate(
             tell(place, count)
         train = labels.copy()
         train[fold] = None
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), part(f"fit {place + 1} of {count}", 1 / count):
             warnings.simplefilter("ignore")
             one = clone(model).fit(graph, train)
         if one.interrupted_:

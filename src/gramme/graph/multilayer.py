@@ -165,6 +165,17 @@ class MultilayerGraph(Builders, Frozen):
         return len(self.layers)
 
     @property
+    def num_entries(self) -> int:
+        """Nodes of all layers, memberships, and edges from each end: what the time of most work here depends on."""
+        size = self.num_nodes * self.num_layers
+        for layer in self.layers.values():
+            if isinstance(layer, MembershipLayer):
+                size += layer.num_memberships
+            else:
+                size += layer.num_edges * (1 if layer.directed else 2)
+        return size
+
+    @property
     def num_edges(self) -> int:
         """Edges of all layers together; an undirected edge counts once."""
         return sum(layer.num_edges for layer in self.layers.values())

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
+from gramme._threads import one_thread_below
 from gramme.errors import DataError, GrammeWarning, NotFittedError
 from gramme.graph import MultilayerGraph
 from gramme.methods.labels import KnownLabels, coded_labels, known_labels
@@ -145,7 +146,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):
         self.given_graph_ = given
         if views is not None:
             self.view_center_, self.view_scale_ = views.center, views.scale
-        self._finish(self._fit(graph, known, seed, **options), known)
+        with one_thread_below(graph.num_entries):
+            self._finish(self._fit(graph, known, seed, **options), known)
         return self
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:

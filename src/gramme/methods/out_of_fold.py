@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gramme._progress import advance
 from gramme.graph import MultilayerGraph
 from gramme.methods.labels import KnownLabels
 from gramme.methods.probability import Floats, class_prior
@@ -38,7 +39,9 @@ def refit_for_folds(
     y = np.full(graph.num_nodes, None, dtype=object)
     y[known.nodes] = known.classes[known.codes].tolist()
     found = np.full((known.nodes.size, classes), np.nan)
-    for number in range(int(fold.max()) + 1):
+    folds = int(fold.max()) + 1
+    for number in range(folds):
+        advance((number + 1) / (folds + 1))  # the fit of the model itself came first
         held = fold == number
         left = np.bincount(known.codes[~held], minlength=classes)
         if (left > 0).sum() < 2:

@@ -16,6 +16,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from gramme._progress import advance
+
 PATIENCE = 2.0
 """Seconds after which a training shows its progress."""
 
@@ -45,6 +47,7 @@ class ProgressDisplay:
     def advance(self, epochs: int, loss: float) -> None:
         """Note that epochs were done; the loss is shown beside the bar."""
         self.done += epochs
+        advance(self.done / max(self.total, 1))
         if not self.wanted:
             return
         if self._bar is None and time.monotonic() - self._began > PATIENCE:

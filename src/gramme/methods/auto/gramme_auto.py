@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._progress import part
 from gramme.errors import GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.estimator import AttentionModel
@@ -51,6 +52,9 @@ from gramme.methods.saved_fields import (
 from gramme.methods.saving import MisfitError
 
 MAX_EXPONENT = 10.0  # more than any calibration gives
+SLOW_COST = (
+    12.0  # time that a slow ingredient takes, a quick one 1: only for saying how far a fit is
+)
 COPIES_PER_FOLD = 2  # members of the attention model that leave out the same fold: one alone says less than all do
 
 
@@ -173,9 +177,11 @@ class GrammeAuto(NodeClassifier):
         recipe = self._recipe(self._names(graph), known.nodes.size, seed)
         self.models_ = {}
         unseen: list[Floats] = []
+        costs = {name: SLOW_COST if INGREDIENTS[name].slow else 1.0 for name in recipe.names}
         for name in recipe.names:
             model = INGREDIENTS[name].made(recipe)
-            unseen.append(model.fit_with_folds(graph, known, fold, COPIES_PER_FOLD))
+            with part(name, costs[name] / sum(costs.values())):
+                unseen.append(model.fit_with_folds(graph, known, fold, COPIES_PER_FOLD))
             self.models_[name] = model
             if model.interrupted_:  # make do with what there is
                 self.interrupted_ = True

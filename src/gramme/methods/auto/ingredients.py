@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gramme._wording import setting
-from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.graph import MultilayerGraph
 from gramme.methods.attention.gramme_fusion import GrammeFusion
 from gramme.methods.base import NodeClassifier
 from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic, numbers_needed
@@ -146,19 +146,9 @@ def _attention(recipe: Recipe) -> NodeClassifier:
     )
 
 
-def attention_size(graph: MultilayerGraph) -> int:
-    """Edges, memberships and nodes over all layers, which the time of the attention model depends on."""
-    size = graph.num_nodes * graph.num_layers
-    for layer in graph.layers.values():
-        size += (
-            layer.num_memberships if isinstance(layer, MembershipLayer) else layer.to_scipy().nnz
-        )
-    return size
-
-
 def _attention_warning(graph: MultilayerGraph) -> str:
     return (
-        f"the graph has {attention_size(graph):,} edges, memberships and nodes over all layers; the attention model "
+        f"the graph has {graph.num_entries:,} edges, memberships and nodes over all layers; the attention model "
         f"would take hours and is left out (name it among {setting('ingredients', of_method=True)} to bring it back)"
     )
 
@@ -195,7 +185,7 @@ register_ingredient(
         GrammeFusion,
         "attention within each layer (GrAMME-Fusion)",
         make=_attention,
-        applies=lambda graph: attention_size(graph) <= MAX_ATTENTION_EDGES,
+        applies=lambda graph: graph.num_entries <= MAX_ATTENTION_EDGES,
         warn=_attention_warning,
         slow=True,
     )

@@ -1,0 +1,86 @@
+"""How far long work has come: parts within parts, told to whoever watches.
+
+Work that takes long says what it is doing and how large a share of the whole that is; it need not know what it is a
+part of:
+
+    with part("label propagation", 0.2):
+        for number in range(folds):
+            with part(f"fold {number + 1} of {folds}", 1 / folds):
+                ...
+
+Without a watcher all of this costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+Watcher = Callable[[str, float], None]
+
+
+@dataclass
+class _Watch:
+    """Where the work is: a stack of parts, each with where it starts and how wide it is, and how much is done."""
+
+    tell: Watcher
+    done: float = 0.0
+    stack: list[tuple[str, float, float]] = field(default_factory=lambda: [("", 0.0, 1.0)])
+
+    def moved(self, done: float) -> None:
+        self.done = min(max(done, self.done), 1.0)
+        self.tell(": ".join(name for name, _, _ in self.stack if name), self.done)
+
+
+_WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def watched(tell: Watcher) -> Iterator[None]:
+    """Within this, ``tell`` is called with what is being done and the share of the whole that is done."""
+    before = _WATCH.set(_Watch(tell))
+    try:
+        yield
+    finally:
+        _WATCH.reset(before)
+
+
+@contextmanager
+def part(name: str, share: float) -> Iterator[None]:
+    """Work that is such a share of what it is a part of, beginning where the last part ended.
+
+    >>> told = []
+    >>> with watched(lambda name, done: told.append((name, round(done, 2)))):
+    ...     with part("fit", 0.5):
+    ...         with part("one", 0.4):
+    ...             advance(0.5)
+    ...     with part("write", 0.5):
+    ...         pass
+    >>> told[1:4]
+    [('fit: one', 0.0), ('fit: one', 0.1), ('fit', 0.2)]
+    >>> told[-1]
+    ('', 1.0)
+    """
+    watch = _WATCH.get()
+    if watch is None:
+        yield
+        return
+    width = watch.stack[-1][2] * share
+    start = watch.done
+    watch.stack.append((name, start, width))
+    watch.moved(start)
+    try:
+        yield
+    finally:
+        watch.stack.pop()
+        watch.moved(start + width)
+
+
+def advance(share: float) -> None:
+    """Say that such a share of the innermost part is done."""
+    watch = _WATCH.get()
+    if watch is not None:
+        _, start, width = watch.stack[-1]
+        watch.moved(start + width * share)

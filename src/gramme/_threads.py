@@ -1,0 +1,59 @@
+"""Small work on one thread: sharing it between threads costs more than doing it, much more on a busy machine.
+
+numpy, scipy and scikit-learn (BLAS, OpenMP), torch and numba each have a pool of threads of their own, which wait for
+one another after every operation. Here all of them are limited while something small is worked on.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from threadpoolctl import threadpool_limits
+
+MIN_SHARED_ENTRIES = 2_000_000
+"""Nodes, edges and memberships over all layers from which several threads pay off."""
+
+_LIMITED: ContextVar[bool] = ContextVar("limited", default=False)
+
+
+@contextmanager
+def one_thread_below(entries: int) -> Iterator[None]:
+    """Run the body on one thread where the work has fewer entries than are worth sharing.
+
+    >>> from threadpoolctl import threadpool_info
+    >>> import numpy
+    >>> with one_thread_below(1000):
+    ...     {pool["num_threads"] for pool in threadpool_info()}
+    {1}
+    """
+    if entries >= MIN_SHARED_ENTRIES or _LIMITED.get():
+        yield
+        return
+    mark = _LIMITED.set(True)
+    restore = _limit_compiled()
+    try:
+        with threadpool_limits(limits=1):
+            yield
+    finally:
+        restore()
+        _LIMITED.reset(mark)
+
+
+def _limit_compiled() -> Callable[[], None]:
+    """One thread for torch and numba, as far as they are loaded; returns what undoes it."""
+    before = {}
+    for name in ("torch", "numba"):
+        module = sys.modules.get(name)
+        threads = module.get_num_threads() if module is not None else 1
+        if module is not None and threads > 1:
+            module.set_num_threads(1)
+            before[module] = threads
+
+    def restore() -> None:
+        for module, threads in before.items():
+            module.set_num_threads(threads)
+
+    return restore

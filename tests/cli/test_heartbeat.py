@@ -1,0 +1,42 @@
+"""A sign of life: within two seconds what is done, within ten how long it takes, revised as it goes."""
+
+import time
+
+import pytest
+
+from gramme._progress import part
+from gramme.cli import heartbeat as module
+from gramme.cli.heartbeat import Heartbeat, expect, heartbeat
+
+
+def test_the_time_left_follows_what_is_done_or_what_is_expected() -> None:
+    beat = Heartbeat("reading", began=0.0)
+    assert beat.line(5.0) == "reading ... 5 s so far"
+    beat.expected_seconds = 65.0
+    assert beat.line(5.0) == "reading ... about 60 s left"
+    beat.tell("fitting", 0.25)
+    assert beat.line(20.0) == "fitting ... about 60 s left"
+    beat.tell("", 0.5)
+    assert beat.line(20.0) == "fitting ... about 20 s left"
+
+
+def test_the_first_two_lines_are_in_time() -> None:
+    moments = module.moments()
+    assert next(moments) < 2
+    assert next(moments) < 10
+
+
+def test_long_work_is_told_and_quiet_work_is_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "FIRST_SECONDS", 0.05)
+    with heartbeat(["fit", "votes.csv", "--table"]):
+        expect(30)
+        with part("Fitting", 0.5):
+            time.sleep(0.5)
+    told = capsys.readouterr().err
+    assert "Fitting ... about" in told
+    assert told.count("\n") == 1
+    with heartbeat(["fit", "votes.csv", "--json"]):
+        time.sleep(0.3)
+    assert capsys.readouterr().err == ""

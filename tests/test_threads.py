@@ -1,0 +1,43 @@
+"""Small work runs on one thread in every library, and leaves the pools as they were."""
+
+import numba
+import torch
+from tests.methods.auto.test_mixture_words import fits
+from threadpoolctl import threadpool_info
+
+from gramme._threads import MIN_SHARED_ENTRIES, one_thread_below
+from gramme.methods import Majority
+
+
+def threads() -> list[int]:
+    pools = [pool["num_threads"] for pool in threadpool_info()]
+    return [*pools, torch.get_num_threads(), numba.get_num_threads()]
+
+
+def test_every_pool_is_limited_and_restored() -> None:
+    torch.set_num_threads(2)
+    numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
+    before = threads()
+    with one_thread_below(1000):
+        assert set(threads()) == {1}
+        with one_thread_below(1000):
+            assert set(threads()) == {1}
+    assert threads() == before
+    with one_thread_below(MIN_SHARED_ENTRIES):
+        assert threads() == before, "large work keeps its threads"
+    torch.set_num_threads(1)
+
+
+def test_a_fit_of_a_small_graph_is_on_one_thread() -> None:
+    seen: list[int] = []
+
+    class Looking(Majority):
+        def _fit(self, graph, known, seed):
+            seen.extend(threads())
+            return super()._fit(graph, known, seed)
+
+    torch.set_num_threads(2)
+    Looking().fit(fits()[0])
+    assert set(seen) == {1}
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(1)
