@@ -14,6 +14,7 @@ def test_the_time_left_follows_what_is_done_or_what_is_expected() -> None:
     assert beat.line(5.0) == "reading ... 5 s so far"
     beat.expected_seconds = 65.0
     assert beat.line(5.0) == "reading ... about 60 s left"
+    beat.started = 0.0
     beat.tell("fitting", 0.25)
     assert beat.line(20.0) == "fitting ... about 60 s left"
     beat.tell("", 0.5)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from gramme._durations import rough_duration
 from gramme._progress import watched
 from gramme._terminal import escape
 from gramme.cli.console import messages
@@ -37,22 +38,23 @@ class Heartbeat:
     expected_seconds: float | None = None
     began: float = field(default_factory=time.monotonic)
     done: float = 0.0
+    started: float | None = None
 
     def tell(self, what: str, done: float) -> None:
-        """Take note of where the work is."""
+        """Take note of where the work is; reading and imports before the first word of it do not count."""
+        self.started = time.monotonic() if self.started is None else self.started
         self.what, self.done = what or self.what, done
 
     def left(self, now: float) -> float | None:
         """Seconds left, None where nothing tells."""
-        spent = now - self.began
-        if self.done >= SURE_SHARE:
-            return spent * (1 - self.done) / self.done
-        return None if self.expected_seconds is None else max(self.expected_seconds - spent, 1.0)
+        if self.done >= SURE_SHARE and self.started is not None:
+            return (now - self.started) * (1 - self.done) / self.done
+        if self.expected_seconds is None:
+            return None
+        return max(self.expected_seconds - (now - self.began), 1.0)
 
     def line(self, now: float) -> str:
         """What is being done and the time left, in words."""
-        from gramme.report.durations import rough_duration
-
         left = self.left(now)
         if left is None:
             return f"{self.what} ... {rough_duration(now - self.began)} so far"

@@ -13,9 +13,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from gramme._durations import duration
 from gramme._terminal import escape
 from gramme.evaluation import RunResult, RunSpec
-from gramme.report.durations import duration
 
 
 class LiveTable:

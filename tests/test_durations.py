@@ -1,6 +1,6 @@
 import pytest
 
-from gramme.report.durations import duration, rough_duration
+from gramme._durations import duration, rough_duration
 
 
 @pytest.mark.parametrize(
