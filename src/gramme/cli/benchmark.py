@@ -8,6 +8,7 @@ import typer
 
 from gramme.cli.console import warnings_as_notes
 from gramme.cli.options import Reading, takes_reading_options
+from gramme.errors import DataError
 
 
 @takes_reading_options
@@ -19,6 +20,9 @@ def benchmark(
     ),
     methods: str | None = typer.Option(
         None, "--methods", help="Names of methods, with commas between them; see gramme methods."
+    ),
+    task: str = typer.Option(
+        "labels", "--task", help="What is to be predicted: labels of nodes, or links between them."
     ),
     train: str | None = typer.Option(
         None, "--train", help="Percentages of labelled nodes to learn from, like 10,20,30."
@@ -48,12 +52,32 @@ def benchmark(
 
     A method learns from the labels of the training nodes alone and is scored once on all others (final). For methods
     with epochs the best test accuracy over the epochs is noted beside it (peak, optimistic).
+
+    With --task links, edges of each layer are held out while all other layers stay visible, and told from as many
+    unlinked pairs, uniform ones and such that are matched by degrees.
     """
     from gramme.cli import benchmark_steps
     from gramme.cli.again import command_line
 
+    if task not in ("labels", "links"):
+        raise DataError(f"--task cannot be {task!r}; say labels or links")
     with warnings_as_notes():
-        graphs = benchmark_steps.graphs(datasets, read)
+        graphs = benchmark_steps.graphs(datasets, read, needs_label=task == "labels")
+    if task == "links":
+        from gramme.cli.link_benchmark_steps import run
+
+        if train is not None or settings:
+            raise DataError("--train and --set are for labels; links are held out by fifths")
+        run(
+            graphs,
+            methods=methods,
+            repeats=repeats,
+            target=target,
+            force=force,
+            quiet=quiet,
+            as_json=as_json,
+        )
+        return
     benchmark_steps.run(
         graphs,
         methods=methods,

@@ -30,7 +30,9 @@ from gramme.report.live_table import LiveTable
 from gramme.report.results_formats import format_results
 
 
-def graphs(datasets: str | None, read: Reading) -> dict[str, MultilayerGraph]:
+def graphs(
+    datasets: str | None, read: Reading, *, needs_label: bool = True
+) -> dict[str, MultilayerGraph]:
     """The graphs by name: a file's is its name without folder and ending, or all of it where two would be the same."""
     words = list(DEFAULT_DATASETS) if datasets is None else _words(datasets, "--datasets")
     given = read.used()
@@ -45,7 +47,7 @@ def graphs(datasets: str | None, read: Reading) -> dict[str, MultilayerGraph]:
         key = name if short.count(name) == 1 else word
         if key in found:
             raise DataError(f"the dataset {word!r} is named twice")
-        opened = reading.open_data(word, read)
+        opened = reading.open_data(word, read, needs_label=needs_label)
         opened.tell()
         found[key] = opened.graph
     return found

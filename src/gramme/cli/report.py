@@ -48,9 +48,12 @@ def report(
             raise DataError(
                 "--data is for the page of a fit; a ledger holds all that its page needs"
             )
+        from gramme.evaluation.link_ledger import is_link_ledger
         from gramme.report.page.benchmark_page import benchmark_page
+        from gramme.report.page.link_benchmark_page import link_benchmark_page
 
-        text = benchmark_page(source)
+        about_links = is_link_ledger(source)
+        text = link_benchmark_page(source) if about_links else benchmark_page(source)
     elif data is not None:
         from gramme.cli import fit_steps
         from gramme.cli.data import open_again

@@ -1,0 +1,128 @@
+"""The ledger of a benchmark of links: one sqlite file with a row per split, method and kind of unlinked pairs."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pandas as pd
+
+from gramme._version import __version__
+from gramme.errors import DataError
+
+APPLICATION = 0x67726C6B  # "grlk", which tells it from other sqlite files
+PATIENCE_SECONDS = 60.0
+KEY = ("dataset", "checksum", "layer", "method", "realisation", "fold", "negatives")
+COLUMNS = {
+    "dataset": "TEXT NOT NULL",
+    "checksum": "TEXT NOT NULL",
+    "layer": "TEXT NOT NULL",
+    "method": "TEXT NOT NULL",
+    "realisation": "INTEGER NOT NULL",
+    "fold": "INTEGER NOT NULL",
+    "negatives": "TEXT NOT NULL",
+    "roc_auc": "REAL",
+    "average_precision": "REAL",
+    "hits_at_20": "REAL",
+    "calibration_error": "REAL",
+    "linked": "INTEGER",
+    "unlinked": "INTEGER",
+    "cpu_seconds": "REAL",
+    "protocol": "TEXT",
+    "version": "TEXT",
+    "recorded": "TEXT",
+}
+
+
+class LinkLedger:
+    """The results of a benchmark of links in a file; every row is written whole or not at all.
+
+    Parameters
+    ----------
+    path : path-like
+    create : bool, default=True
+        With False, the file must be there.
+    """
+
+    def __init__(self, path: Any, *, create: bool = True) -> None:
+        self.path = Path(path)
+        if self.path.is_dir():
+            raise DataError(f"{self.path} is a folder; a file of results is needed")
+        if not create and not self.path.is_file():
+            raise DataError(f"{self.path}: there is no such file; gramme benchmark writes it")
+        if not self.path.absolute().parent.is_dir():
+            raise DataError(f"there is no folder {self.path.parent} to write {self.path.name} into")
+        fresh = not self.path.exists() or self.path.stat().st_size == 0
+        if not fresh and not is_link_ledger(self.path):
+            raise DataError(
+                f"{self.path} is no ledger of links; name another file for gramme benchmark --task links"
+            )
+        self._connection = sqlite3.connect(
+            self.path, timeout=PATIENCE_SECONDS, isolation_level=None
+        )
+        if create:
+            columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+            if fresh:
+                # before the log begins, so that the mark is in the file itself whatever happens later
+                self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            self._connection.execute(
+                f"CREATE TABLE IF NOT EXISTS links ({columns}, PRIMARY KEY ({', '.join(KEY)}))"
+            )
+            self._connection.execute("PRAGMA journal_mode = WAL")
+
+    def done(self) -> set[tuple[Any, ...]]:
+        """The keys of all rows but for the kind of unlinked pairs."""
+        return set(self._connection.execute(f"SELECT {', '.join(KEY[:-1])} FROM links"))
+
+    def record(self, rows: list[dict[str, Any]]) -> None:
+        """Write rows in one transaction, in the place of earlier ones."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            for row in rows:
+                full = row | {"version": __version__, "recorded": now}
+                marks = ", ".join("?" for _ in COLUMNS)
+                self._connection.execute(
+                    f"INSERT OR REPLACE INTO links ({', '.join(COLUMNS)}) VALUES ({marks})",
+                    [full.get(name) for name in COLUMNS],
+                )
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def rows(self) -> pd.DataFrame:
+        """All rows, in an order that does not depend on when they were written."""
+        cursor = self._connection.execute(
+            f"SELECT {', '.join(COLUMNS)} FROM links ORDER BY {', '.join(KEY)}"
+        )
+        table = pd.DataFrame(cursor.fetchall(), columns=list(COLUMNS))
+        return table.astype({name: float for name, kind in COLUMNS.items() if kind == "REAL"})
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def is_link_ledger(path: Path) -> bool:
+    """Whether a file is a ledger of links."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(72)
+    except OSError:
+        return False
+    return head.startswith(b"SQLite format 3\x00") and head[68:72] == APPLICATION.to_bytes(4, "big")

@@ -1,0 +1,93 @@
+"""``gramme links`` and ``gramme benchmark --task links`` from files to folders, tables and pages."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.links.graphs import planted_links
+
+from gramme.cli import main
+from gramme.io import write
+from gramme.links import GrammeLinks
+
+
+def run(*arguments: object) -> int:
+    try:
+        main([str(one) for one in arguments])
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+@pytest.fixture
+def friends(tmp_path: Path) -> Path:
+    path = tmp_path / "friends.mpx"
+    write(planted_links(40), path)
+    return path
+
+
+def test_a_file_becomes_links_a_model_and_a_page(friends: Path, tmp_path: Path, capsys) -> None:
+    target = tmp_path / "links"
+    assert run("links", friends, "--layer", "talk", "--top", 7, "--out", target) == 0
+    table = pd.read_csv(target / "links.csv")
+    assert list(table.columns) == ["layer", "source", "target", "probability", "why"]
+    assert len(table) == 7
+    assert set(table["layer"]) == {"talk"}
+    assert {path.name for path in target.iterdir()} == {
+        "config.json",
+        "ingredients.csv",
+        "links.csv",
+        "model.safetensors",
+        "report.html",
+    }
+    model = GrammeLinks.load(target / "model.safetensors")
+    pair = table.iloc[0]
+    again = model.predict_proba("talk", [(pair["source"], pair["target"])])[0]
+    assert again == pytest.approx(pair["probability"], abs=1e-5)
+    assert "What counts most" in capsys.readouterr().out
+
+
+def test_given_pairs_are_scored(friends: Path, tmp_path: Path, capsys) -> None:
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("layer,source,target\ntalk,n0,n4\nmail,n0,n1\n")
+    target = tmp_path / "links"
+    assert run("links", friends, "--pairs", pairs, "--json", "--out", target) == 0
+    assert json.loads(capsys.readouterr().out)["links"] == 2
+    table = pd.read_csv(target / "links.csv")
+    assert sorted(table["layer"]) == ["mail", "talk"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--layer", "tlak"], "did you mean 'talk'?"),
+        (["--node", "nobody"], "there is no node 'nobody'"),
+        (["--pairs", "missing.csv"], "there is no file 'missing.csv'"),
+    ],
+)
+def test_a_mistake_is_one_message(friends, tmp_path, capsys, arguments, message) -> None:
+    target = tmp_path / "links"
+    assert run("links", friends, *arguments, "--out", target) == 2
+    assert message in capsys.readouterr().err.replace("\n", " ")
+    assert not target.exists()
+
+
+def test_an_unknown_node_in_a_file_of_pairs_is_named_with_its_line(friends, tmp_path, capsys):
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("source,target\nn0,n1\nn0,zz\n")
+    assert run("links", friends, "--pairs", pairs, "--out", tmp_path / "links") == 2
+    assert "line 3: there is no node 'zz'" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_a_benchmark_of_links_has_results_and_a_page(friends, tmp_path, capsys) -> None:
+    ledger = tmp_path / "links.sqlite"
+    options = ["--methods", "own-adamic-adar,repeated", "--out", ledger]
+    assert run("benchmark", "--task", "links", "--datasets", friends, *options) == 0
+    assert "own-adamic-adar" in capsys.readouterr().out
+    assert run("results", ledger, "--format", "csv") == 0
+    assert capsys.readouterr().out.startswith("dataset,negatives,method,layer,")
+    page = tmp_path / "page.html"
+    assert run("report", ledger, "--out", page) == 0
+    assert "edges of one layer held out, other layers visible" in page.read_text()
+    assert run("benchmark", "--task", "nodes", "--datasets", friends, "--out", ledger) == 2

@@ -1,0 +1,91 @@
+"""The benchmark of links: shared splits without leaks, scores by hand, resuming, and the summary."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+from tests.links.graphs import planted_links
+
+from gramme.errors import DataError
+from gramme.evaluation.link_benchmark import hits_at, link_benchmark
+from gramme.evaluation.link_ledger import LinkLedger, is_link_ledger
+from gramme.evaluation.link_methods import LINK_METHODS, LinkMethod
+from gramme.evaluation.link_splits import link_splits
+from gramme.graph import EdgeLayer, MultilayerGraph
+from gramme.links.reasons import link_calibration_error, roc_auc
+
+METHODS = ["own-adamic-adar", "repeated"]
+
+
+def test_splits_are_shared_and_hold_edges_out_in_both_directions():
+    graph = planted_links()
+    once, again = (list(link_splits(graph, "talk", 3)) for _ in range(2))
+    for one, other in zip(once, again, strict=True):
+        assert (one.linked == other.linked).all()
+        for kind in ("uniform", "degree-matched"):
+            assert (one.unlinked[kind] == other.unlinked[kind]).all()
+        left = one.graph.layers["talk"].to_scipy()
+        for pairs in (one.linked, one.linked[:, ::-1]):
+            assert left[pairs[:, 0], pairs[:, 1]].sum() == 0
+        whole = graph.layers["talk"].to_scipy()
+        for pairs in one.unlinked.values():
+            assert whole[pairs[:, 0], pairs[:, 1]].sum() == 0
+    another = next(iter(link_splits(graph, "talk", 4)))
+    assert not np.array_equal(once[0].linked, another.linked)
+
+
+def test_an_edge_that_another_layer_repeats_stays_visible_there_as_the_protocol_says():
+    base = planted_links()
+    graph = MultilayerGraph({"talk": base.layers["talk"], "copy": base.layers["talk"]})
+    split = next(iter(link_splits(graph, "talk", 0)))
+    copy = split.graph.layers["copy"].to_scipy()
+    assert copy[split.linked[:, 0], split.linked[:, 1]].all()
+
+
+def test_scores_are_what_they_say():
+    linked, scores = np.array([True, False, True, False]), np.array([0.9, 0.4, 0.4, 0.1])
+    assert roc_auc(linked, scores) == roc_auc_score(linked, scores) == 0.875
+    assert hits_at(np.array([0.5, 0.2]), np.full(20, 0.3)) == 0.5
+    assert hits_at(np.array([0.5]), np.array([0.9])) == 1.0, "fewer than 20 to be above"
+    sure = np.repeat([True, False], 50)
+    assert link_calibration_error(sure, np.repeat([1.0, 0.0], 50)) == 0
+    assert link_calibration_error(sure, np.repeat([0.0, 1.0], 50)) == pytest.approx(1)
+
+
+def test_a_benchmark_resumes_and_a_ledger_of_another_kind_is_refused(tmp_path, monkeypatch):
+    graph = planted_links(40)
+    path = tmp_path / "links.sqlite"
+    first = link_benchmark({"g": graph}, METHODS, out=path)
+    assert is_link_ledger(path)
+    monkeypatch.setitem(LINK_METHODS, METHODS[0], LinkMethod(METHODS[0], "", _refuse))
+    monkeypatch.setitem(LINK_METHODS, METHODS[1], LinkMethod(METHODS[1], "", _refuse))
+    again = link_benchmark({"g": graph}, METHODS, out=path)
+    assert again.equals(first), "nothing is done twice"
+    with LinkLedger(path, create=False) as ledger:
+        rows = ledger.rows()
+    assert len(rows) == 2 * 5 * 2 * 2
+    assert set(rows["negatives"]) == {"uniform", "degree-matched"}
+    sqlite3.connect(tmp_path / "other.sqlite").execute("CREATE TABLE t (x)")
+    with pytest.raises(DataError, match="is no ledger of links"):
+        link_benchmark({"g": graph}, METHODS, out=tmp_path / "other.sqlite")
+
+
+def _refuse(*_: object) -> np.ndarray:
+    raise AssertionError("it was done before")
+
+
+def test_the_summary_has_a_mean_over_layers(tmp_path):
+    table = link_benchmark({"g": planted_links(40)}, METHODS, out=tmp_path / "l.sqlite")
+    mine = table[(table["method"] == "repeated") & (table["negatives"] == "uniform")]
+    layers = mine[mine["layer"] != "mean"]["roc_auc"]
+    assert mine[mine["layer"] == "mean"]["roc_auc"].item() == pytest.approx(layers.mean())
+
+
+def test_mistakes_are_named(tmp_path):
+    graph = planted_links(20)
+    with pytest.raises(DataError, match="did you mean 'gramme-links'"):
+        link_benchmark({"g": graph}, ["gramme-link"], out=tmp_path / "l.sqlite")
+    empty = MultilayerGraph({"none": EdgeLayer(3, [], [])})
+    with pytest.raises(DataError, match="no link can be held out"):
+        link_benchmark({"g": empty}, METHODS, out=tmp_path / "l.sqlite")
