@@ -69,7 +69,7 @@ class Frozen:
 
 
 @cache
-def _declared(kind: type) -> frozenset[str]:
+def _declared(kind: Any) -> frozenset[str]:
     return frozenset(
         name for base in kind.__mro__ for name in vars(base).get("__annotations__", ())
     )
