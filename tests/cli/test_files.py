@@ -207,7 +207,7 @@ def test_edges_with_a_table_of_people(run, tmp_path):
     code, printed, _ = run("info", *data)
     assert code == 0
     assert "people.csv: 'Gender' is a layer of 2 groups" in printed
-    assert "people.csv: 'Age' is a feature, a number; 1 unknown ones take the median" in printed
+    assert "people.csv: 'Age' is a feature, a number; 1 unknown, filled with the median" in printed
     out = tmp_path / "out"
     options = ["--method", "one-hot-logistic", "--no-estimate", "--out", out]
     code, _, err = run("fit", *data, *options, "--layers-from", "Gender")

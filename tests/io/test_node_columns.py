@@ -35,7 +35,7 @@ def test_text_and_blank_ages_are_no_dead_end(office):
     assert list(graph.layers["Joined"].group_names) == ["2019", "2020", "2021"]
     np.testing.assert_array_equal(graph.features, [[31], [31], [44], [27]])
     said = "\n".join(report.notes)
-    assert "'Age' is a feature, a number; 1 unknown ones take the median" in said
+    assert "'Age' is a feature, a number; 1 unknown, filled with the median" in said
     assert "'Gender' is a layer of 2 groups (features=['Gender'] makes it features)" in said
     assert "'Town' is not used, its only value is 'Ulm'" in said
     assert "'Note' is not used, its values are all different" in said

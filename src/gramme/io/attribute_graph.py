@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from gramme._wording import setting
 from gramme.errors import FileFormatError, did_you_mean
 from gramme.io.attributes import LABEL_COLUMN, AttributeTable, is_feature_name
 from gramme.io.headers import DIRECTIONS, plain_word
@@ -144,7 +145,7 @@ def _take_attributes(
     if unused:
         tell(
             f"{parsed.files[0].name}: attributes of nodes not used: {', '.join(unused)[:200]} "
-            "(--label, --features or --layers-from chooses some)"
+            f"({setting('label')}, {setting('features')} or {setting('layers_from')} chooses some)"
         )
 
 

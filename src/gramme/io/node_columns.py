@@ -112,7 +112,7 @@ def _as_features(table: AttributeTable, name: str, series: pd.Series) -> NDArray
         if missing.all():
             raise FileFormatError(f"the feature {name!r} has no value", file=table.path)
         filled = series.fillna(series.median()).to_numpy(dtype=np.float64)
-        gaps = f"; {int(missing.sum())} unknown ones take the median" if missing.any() else ""
+        gaps = f"; {int(missing.sum())} unknown, filled with the median" if missing.any() else ""
         tell(f"{table.path.name}: {name!r} is a feature, a number{gaps}")
         return filled[:, None]
     found = series.cat.remove_unused_categories().cat.categories
@@ -131,7 +131,7 @@ def _as_groups(table: AttributeTable, name: str, series: pd.Series, nodes: Seque
     assert isinstance(layer, MembershipLayer)
     names = [str(group) for group in layer.group_names]
     absent = int((~layer.present).sum())
-    gaps = f"; {absent} unknown ones are in none" if absent else ""
+    gaps = f"; {absent} unknown, in none of them" if absent else ""
     tell(
         f"{table.path.name}: {name!r} is a layer of {len(names)} groups{gaps} "
         f"({setting('features', [name])} makes it features)"
