@@ -71,23 +71,3 @@ def test_a_mistake_is_one_message(friends, tmp_path, capsys, arguments, message)
     assert run("links", friends, *arguments, "--out", target) == 2
     assert message in capsys.readouterr().err.replace("\n", " ")
     assert not target.exists()
-
-
-def test_an_unknown_node_in_a_file_of_pairs_is_named_with_its_line(friends, tmp_path, capsys):
-    pairs = tmp_path / "pairs.csv"
-    pairs.write_text("source,target\nn0,n1\nn0,zz\n")
-    assert run("links", friends, "--pairs", pairs, "--out", tmp_path / "links") == 2
-    assert "line 3: there is no node 'zz'" in capsys.readouterr().err.replace("\n", " ")
-
-
-def test_a_benchmark_of_links_has_results_and_a_page(friends, tmp_path, capsys) -> None:
-    ledger = tmp_path / "links.sqlite"
-    options = ["--methods", "own-adamic-adar,repeated", "--out", ledger]
-    assert run("benchmark", "--task", "links", "--datasets", friends, *options) == 0
-    assert "own-adamic-adar" in capsys.readouterr().out
-    assert run("results", ledger, "--format", "csv") == 0
-    assert capsys.readouterr().out.startswith("dataset,negatives,method,layer,")
-    page = tmp_path / "page.html"
-    assert run("report", ledger, "--out", page) == 0
-    assert "edges of one layer held out, other layers visible" in page.read_text()
-    assert run("benchmark", "--task", "nodes", "--datasets", friends, "--out", ledger) == 2

@@ -1,0 +1,51 @@
+"""The ledger of links keeps every row once, is known by its mark, and refuses other files."""
+
+import pytest
+
+from gramme.errors import DataError
+from gramme.evaluation import Ledger
+from gramme.evaluation.link_ledger import LinkLedger, is_link_ledger
+
+ROW = {
+    "dataset": "d",
+    "checksum": "c",
+    "layer": "l",
+    "method": "m",
+    "realisation": 0,
+    "fold": 0,
+    "negatives": "uniform",
+    "roc_auc": 0.5,
+}
+
+
+def test_a_row_is_kept_once_and_the_later_one_counts(tmp_path):
+    path = tmp_path / "links.sqlite"
+    with LinkLedger(path) as ledger:
+        ledger.record([ROW])
+        ledger.record([ROW | {"roc_auc": 0.9}, ROW | {"fold": 1}])
+        assert ledger.done() == {("d", "c", "l", "m", 0, fold) for fold in (0, 1)}
+    with LinkLedger(path, create=False) as ledger:
+        assert ledger.rows()["roc_auc"].tolist() == [0.9, 0.5]
+    assert is_link_ledger(path)
+
+
+def test_rows_that_fail_together_are_left_out_together(tmp_path):
+    with LinkLedger(tmp_path / "links.sqlite") as ledger:
+        with pytest.raises(Exception, match="NOT NULL"):
+            ledger.record([ROW, ROW | {"layer": None}])
+        assert ledger.done() == set()
+
+
+def test_other_files_are_refused(tmp_path):
+    with Ledger(tmp_path / "labels.sqlite"):
+        pass
+    assert not is_link_ledger(tmp_path / "labels.sqlite")
+    assert not is_link_ledger(tmp_path / "missing.sqlite")
+    with pytest.raises(DataError, match="is no ledger of links"):
+        LinkLedger(tmp_path / "labels.sqlite")
+    with pytest.raises(DataError, match="there is no such file"):
+        LinkLedger(tmp_path / "missing.sqlite", create=False)
+    with pytest.raises(DataError, match="is a folder"):
+        LinkLedger(tmp_path)
+    with pytest.raises(DataError, match="there is no folder"):
+        LinkLedger(tmp_path / "no" / "links.sqlite")
