@@ -156,3 +156,28 @@ def test_predicting_for_strangers_is_said_marked_and_refused(
     assert not (school / "other-out.csv").exists()
     assert run(*arguments, "--allow-unknown") == 0
     assert pd.read_csv(school / "other-out.csv")["basis"].eq("nothing").all()
+
+
+@pytest.mark.parametrize("method", ["one-hot-logistic", "label-propagation", "majority"])
+def test_balanced_classes_are_found_more_often_and_the_model_keeps_it(
+    payments: Path, method: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pd.read_csv(payments)
+    random = np.random.default_rng(1)
+    rare = random.random(300) < 0.1
+    table["kind"] = np.where(rare, "fraud", "ok")
+    table["shop"] = np.where(random.random(300) < np.where(rare, 0.7, 0.2), "x", "y")
+    table.to_csv(payments, index=False)
+    arguments = ["fit", payments, "--table", "--label", "kind", "--id", "id", "--method", method]
+    found = {}
+    for name, more in (("plain", []), ("even", ["--class-weight", "balanced"])):
+        out = payments.parent / name
+        assert run(*arguments, "--folds", 3, *more, "--json", "--out", out) == 0
+        found[name] = json.loads(capsys.readouterr().out)["estimate"]["recall"]["fraud"]["found"]
+    assert found["even"] > found["plain"]
+    even = payments.parent / "even"
+    assert "--class-weight balanced" in " ".join(command_of(even / "report.html"))
+    assert run("predict", even, payments, "--out", payments.parent / "p.csv") == 0
+    one = pd.read_csv(even / "predictions.csv")["probability_fraud"]
+    other = pd.read_csv(payments.parent / "p.csv")["probability_fraud"]
+    assert np.allclose(one, other, atol=1e-4)

@@ -41,6 +41,12 @@ def fit(
     estimate: bool = typer.Option(
         True, "--estimate/--no-estimate", help="Whether to estimate the accuracy at all."
     ),
+    class_weight: Literal["balanced"] | None = typer.Option(
+        None,
+        "--class-weight",
+        help="balanced: count every class alike, so that rare ones are found more often.",
+        show_default=False,
+    ),
     settings: list[str] = typer.Option(
         [], "--set", help="A parameter of the method as name=value; may be repeated."
     ),
@@ -95,7 +101,8 @@ def fit(
                 "command": command_line(context),
             }
             | ({} if opened.table is None else {"table": opened.table})
-            | ({"reading": list(opened.notes)} if opened.notes else {}),
+            | ({"reading": list(opened.notes)} if opened.notes else {})
+            | ({} if class_weight is None else {"class_weight": class_weight}),
             plan=plan,
             seed=seed,
             embedding=embedding,

@@ -119,6 +119,8 @@ def _fit_into(
     expect(whole * expected_seconds(graph, model))
     with _bounded(graph), part(f"Fitting {described['method']}", 1 / whole):
         model.fit(graph, train)
+        if described.get("class_weight") == "balanced":
+            model.balance_classes()
     seconds = time.perf_counter() - started
     with _bounded(graph):
         with part("Estimating the accuracy from the labelled nodes", tests / whole):
@@ -179,7 +181,14 @@ def _estimate(
     if not plan.wanted:
         return Estimate("none", "it was not asked for")
     try:
-        return cross_validate(model, graph, labels, folds=plan.folds, random_state=seed)
+        return cross_validate(
+            model,
+            graph,
+            labels,
+            folds=plan.folds,
+            random_state=seed,
+            balanced=hasattr(model, "class_weights_"),
+        )
     except KeyboardInterrupt:
         warnings.warn(
             "interrupted: the accuracy is not estimated, the predictions are kept",

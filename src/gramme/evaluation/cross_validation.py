@@ -70,6 +70,7 @@ def cross_validate(
     *,
     folds: int | None = None,
     random_state: int = 0,
+    balanced: bool = False,
     tell: Callable[[int, int], None] | None = None,
 ) -> Estimate:
     """Predict every labelled node by a model that did not see its label.
@@ -85,6 +86,8 @@ def cross_validate(
         All of so many folds; where not given 5, of which large data test only two or one.
     random_state : int
         Which labels go to which fold.
+    balanced : bool, default=False
+        Whether every class counts alike (:meth:`~gramme.methods.NodeClassifier.balance_classes`).
     tell : callable, optional
         Called with the number of folds done and of folds to do, before each.
 
@@ -108,6 +111,8 @@ def cross_validate(
             one = clone(model).fit(graph, train)
         if one.interrupted_:
             raise KeyboardInterrupt
+        if balanced:
+            one.balance_classes()
         parts.append(UnseenPredictions.of(fold, labels, one.classes_, one.predict_proba()))
     note = _note(len(dealt), count, single)
     return joined_estimate("cross-validation", note, parts, folds=len(dealt), folds_tested=count)

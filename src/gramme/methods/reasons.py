@@ -35,6 +35,7 @@ from gramme.methods.probability import Floats, class_prior
 from gramme.methods.propagation.label_propagation import LabelPropagation
 
 NEIGHBOURS, GROUPS = "neighbours", "groups"
+CLASS_WEIGHTS = "rare classes counted like frequent ones"
 LEAST_PROBABILITY = 1e-30  # below it a probability counts as this, so that log-odds stay finite
 
 
@@ -112,7 +113,11 @@ def reasons(
     order = np.argsort(-shares, axis=1, kind="stable")
     pair = _Pair(chosen, order[:, 0], order[:, 1])
     if isinstance(model, GrammeAuto):
-        return Reasons(chosen, pair.first, pair.second, list(_mixture_parts(model, graph, pair)))
+        parts = list(_mixture_parts(model, graph, pair))
+        if hasattr(model, "class_weights_"):
+            weights = np.log(model.class_weights_)
+            parts.append(Part(CLASS_WEIGHTS, 0.0, weights[pair.first] - weights[pair.second]))
+        return Reasons(chosen, pair.first, pair.second, parts)
     whole = pair.log_odds(shares)
     part = Part(type(model).__name__, 1.0, whole, _through(model, graph, pair, np.ones(len(whole))))
     return Reasons(chosen, pair.first, pair.second, [part])
