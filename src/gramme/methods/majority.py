@@ -48,9 +48,12 @@ class Majority(NodeClassifier):
 
     @property
     def frequencies_(self) -> NDArray[np.float32]:
-        """Share of each class in the training labels, which is what it predicts for every node."""
+        """Share of each class in the training labels, which is what it predicts for every node unless classes are balanced."""
         self._check_fitted()
         shares: NDArray[np.float32] = self.probabilities_[0].copy()
+        if hasattr(self, "class_weights_"):  # which are in the probabilities already
+            shares = (shares / self.class_weights_).astype(np.float32)
+            shares /= shares.sum()
         return shares
 
     def _fit(
