@@ -216,6 +216,7 @@ def test_edges_with_a_table_of_people(run, tmp_path):
     config = json.loads((out / "config.json").read_text())
     assert config["layers"] == 2
     assert "1 label read as unknown: NA" in config["reading"]
+    assert "<li>1 label read as unknown: NA</li>" in (out / "report.html").read_text()
     code, _, err = run("info", *data, "--features", "Gendr")
     assert code == 2
     assert "did you mean 'Gender'" in one_message(err)

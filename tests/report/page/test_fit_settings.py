@@ -31,3 +31,11 @@ def test_what_is_not_known_is_left_out():
     text = settings_section(data())
     assert "Made with" not in text
     assert "Parameters of the method" not in text
+
+
+def test_what_was_found_out_while_reading():
+    notes = ["6 labels read as unknown: NA", "<i>.csv: read as Windows-1252"]
+    text = settings_section(data(reading=notes))
+    assert "<h3>How the data were read</h3><ul><li>6 labels read as unknown: NA</li>" in text
+    assert "&lt;i&gt;.csv" in text
+    assert "How the data were read" not in settings_section(data(reading=[]))

@@ -14,7 +14,7 @@ CITATION = (
     "doi:10.1109/TNNLS.2019.2948797"
 )
 
-_APART = {"parameters", "versions", "command", "estimate", "classes", "accuracy_ci95"}
+_APART = {"parameters", "versions", "command", "estimate", "classes", "accuracy_ci95", "reading"}
 
 
 def settings_section(data: dict[str, Any]) -> str:
@@ -31,6 +31,7 @@ def settings_section(data: dict[str, Any]) -> str:
             if told
             else ""
         )
+        + _reading(config.get("reading"))
         + _definitions("About this fit", general)
         + _definitions("Parameters of the method", config.get("parameters") or {})
         + _layers(data["graph"]["layers"])
@@ -54,6 +55,14 @@ def command(config: dict[str, Any]) -> str:
         if config.get(option) is not None:
             words += [f"--{option}", str(config[option])]
     return shlex.join([*words, "--out", str(config.get("out", "result"))])
+
+
+def _reading(notes: Any, most: int = 50) -> str:
+    """What was found out while the data were read, such as labels that mean "not known"."""
+    if not isinstance(notes, list) or not notes:
+        return ""
+    items = "".join(f"<li>{escape(shorten(str(one), 400))}</li>" for one in notes[:most])
+    return f"<h3>How the data were read</h3><ul>{items}</ul>"
 
 
 def _definitions(title: str, values: dict[str, Any]) -> str:
