@@ -136,7 +136,7 @@ class Optional(Rule):
 class PerLayer(Rule):
     """One value (or word) for all layers, or a mapping from layer name to value; values must follow another rule.
 
-    Whether the mapping names the layers of a graph is checked by :func:`per_layer`.
+    Whether the mapping names the layers of a graph is checked by ``per_layer``.
     """
 
     rule: Rule

@@ -32,7 +32,7 @@ class SpectralLogistic(LinearModel):
     """Multinomial logistic regression on where walks of 2, 4, 8 and 16 steps over all layers lead from each node.
 
     The columns come from the leading eigenvectors of a walk over all layers
-    (:mod:`gramme.methods.linear.walk_profile`) and need no labels, which makes it strong where labels are few.
+    (``gramme.methods.linear.walk_profile``) and need no labels, which makes it strong where labels are few.
     Layers count alike, so that it is weak where most of
     them are noise. The penalty is chosen by inner cross-validation on the training labels.
 
