@@ -23,7 +23,7 @@ from gramme.graph.arrays import (
     plain,
     same_values,
 )
-from gramme.graph.edge_layer import EdgeLayer
+from gramme.graph.edge_layer import EdgeLayer, edges_among
 from gramme.graph.frozen import Frozen
 from gramme.graph.layer import Layer
 
@@ -118,12 +118,7 @@ class Coupling(Frozen):
 
     def subset(self, nodes: NDArray[np.int64]) -> Coupling:
         """The edges whose both ends are among the given nodes, which are numbered anew."""
-        renumbered = np.full(self.num_nodes, -1, dtype=np.int64)
-        renumbered[nodes] = np.arange(nodes.size)
-        start, end = renumbered[self.source], renumbered[self.target]
-        kept = (start >= 0) & (end >= 0)
-        weight = None if self.weight is None else self.weight[kept]
-        return Coupling(nodes.size, start[kept], end[kept], weight, directed=self.directed)
+        return Coupling(nodes.size, *edges_among(self, nodes), directed=self.directed)
 
     def to_layer(self) -> EdgeLayer:
         """The same edges as a layer over the nodes they touch."""

@@ -157,15 +157,9 @@ class EdgeLayer(Layer):
 
     def subset(self, nodes: NDArray[np.int64]) -> EdgeLayer:
         """The edges whose both ends are among the given nodes, which are numbered anew."""
-        renumbered = np.full(self.num_nodes, -1, dtype=np.int64)
-        renumbered[nodes] = np.arange(nodes.size)
-        start, end = renumbered[self.source], renumbered[self.target]
-        kept = (start >= 0) & (end >= 0)
         return EdgeLayer(
             nodes.size,
-            start[kept],
-            end[kept],
-            None if self.weight is None else self.weight[kept],
+            *edges_among(self, nodes),
             directed=self.directed,
             nodes=None if self._present is None else self._present[nodes],
         )
@@ -244,3 +238,14 @@ def _distinct_pairs(
     if repeated.any():
         pairs = pairs[np.concatenate([[True], ~repeated])]
     return (pairs >> 32).astype(np.int32), pairs.astype(np.int32)
+
+
+def edges_among(
+    edges: Any, nodes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64] | None]:
+    """Source, target and weight of the edges whose both ends are among the nodes, which are numbered anew."""
+    renumbered = np.full(edges.num_nodes, -1, dtype=np.int64)
+    renumbered[nodes] = np.arange(nodes.size)
+    start, end = renumbered[edges.source], renumbered[edges.target]
+    kept = (start >= 0) & (end >= 0)
+    return start[kept], end[kept], None if edges.weight is None else edges.weight[kept]
