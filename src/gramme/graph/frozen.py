@@ -7,8 +7,7 @@ after pickling, and a deep copy is the object itself.
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -31,8 +30,16 @@ class Frozen:
     AttributeError: a Point does not change once made, so 'x' cannot be set; make a new one
     """
 
+    _declared: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._declared = frozenset(
+            name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())
+        )
+
     def __setattr__(self, name: str, value: Any) -> None:
-        if hasattr(self, name) or not (name.startswith("_") or name in _declared(type(self))):
+        if hasattr(self, name) or not (name.startswith("_") or name in self._declared):
             raise AttributeError(
                 f"a {type(self).__name__} does not change once made, so {name!r} cannot be set; "
                 f"{self._instead}",
@@ -53,7 +60,7 @@ class Frozen:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        declared = _declared(type(self))
+        declared = self._declared
         return {name: value for name, value in self.__dict__.items() if name in declared}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -66,10 +73,3 @@ class Frozen:
     def _instead(self) -> str:
         """What to do instead of setting an attribute."""
         return "make a new one"
-
-
-@cache
-def _declared(kind: Any) -> frozenset[str]:
-    return frozenset(
-        name for base in kind.__mro__ for name in vars(base).get("__annotations__", ())
-    )
