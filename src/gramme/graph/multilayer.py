@@ -212,7 +212,7 @@ class MultilayerGraph(Builders, Frozen):
         return f"nodes are named {some}" + (", ..." if self.num_nodes > 3 else "")
 
     def align(self, values: Any, what: str = "value") -> NDArray[np.object_]:
-        """Values per node in node order, None where missing; see :func:`gramme.graph.align.aligned`."""
+        """Values per node in node order, None where missing; see ``gramme.graph.align.aligned``."""
         return aligned(self, values, what)
 
     # Other graphs made from this one
@@ -248,7 +248,7 @@ class MultilayerGraph(Builders, Frozen):
         return MultilayerGraph(**(parts | changes))
 
     def with_coupling_layers(self) -> MultilayerGraph:
-        """Every coupling as a layer ``A~B``; see :func:`gramme.graph.coupling.with_coupling_layers`."""
+        """Every coupling as a layer ``A~B``; see ``gramme.graph.coupling.with_coupling_layers``."""
         return with_coupling_layers(self)
 
     def select_layers(self, names: Iterable[str]) -> MultilayerGraph:

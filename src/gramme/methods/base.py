@@ -59,9 +59,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):
     -----
     To write a method of your own, give a subclass
 
-    - ``parameter_rules``: for each parameter of the constructor a rule from :mod:`gramme.methods.parameters`;
+    - ``parameter_rules``: for each parameter of the constructor a rule from ``gramme.methods.parameters``;
     - ``_fit(graph, known, seed)``: learn from the known labels and return the probabilities, (nodes, classes);
-    - ``saved_fields``: what ``_fit`` learned besides, from :mod:`gramme.methods.saved_fields`;
+    - ``saved_fields``: what ``_fit`` learned besides, from ``gramme.methods.saved_fields``;
     - ``_inductive_proba(graph)`` where it can predict for another graph.
 
     Rules and fields of the base classes count as well and need not be repeated.
