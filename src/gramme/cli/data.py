@@ -13,7 +13,7 @@ from gramme.cli.options import TABLE_ONLY, Reading
 from gramme.cli.table import is_table_name, open_table, open_table_again
 from gramme.errors import DataError, FileFormatError, did_you_mean
 from gramme.graph import MultilayerGraph
-from gramme.io import ReadReport, inspect
+from gramme.io import ReadReport, inspect, inspect_relations
 from gramme.io.address import is_address
 from gramme.io.headers import edge_header
 from gramme.io.notes import gathered
@@ -41,6 +41,14 @@ def open_data(names: str | list[str], read: Reading, *, needs_label: bool = True
     ``needs_label`` says whether a table must have a column of labels.
     """
     names = [names] if isinstance(names, str) else names
+    if read.relation or read.target_kind is not None or read.path:
+        return _open_relations(names, read)
+    if not names:
+        raise DataError("name DATA: a file, several with a layer each, or a dataset")
+    if read.is_table and len(names) > 1 and read.labels is None:
+        # a table beside files of edges says something of their nodes
+        *names, table = names
+        read = replace(read, is_table=False, labels=Path(table))
     if read.is_table:
         return _open_table(_single(names, "--table"), read, needs_label)
     only = read.used(*TABLE_ONLY)
@@ -67,6 +75,20 @@ def open_data(names: str | list[str], read: Reading, *, needs_label: bool = True
             f"{name!r} is a dataset, which comes complete; leave out {', '.join(given)}"
         )
     return Opened(datasets.load(name))
+
+
+def _open_relations(names: list[str], read: Reading) -> Opened:
+    """The graph of --relation, or of a table of relations with --target."""
+    others = read.used("is_table", "source_format", *TABLE_ONLY)
+    if others:
+        raise DataError(f"{others[0]} cannot go with several kinds of node")
+    if names and read.relation:
+        raise DataError(f"--relation names the files; leave out {names[0]!r}")
+    if not names and not read.relation:
+        raise DataError("--target needs --relation, or a table of relations as DATA")
+    files: Any = read.relation_files() if read.relation else _single(names, "--target")
+    graph, report = inspect_relations(files, **read.kinds_options())
+    return Opened(graph, report, notes=report.notes)
 
 
 def _is_file(name: str) -> bool:
@@ -107,6 +129,8 @@ def _open_table(name: str, read: Reading, needs_label: bool) -> Opened:
 def open_again(names: str | list[str], record: dict[str, Any] | None, read: Reading) -> Opened:
     """The graph of DATA for a model that was fitted before, on a table if there is a record of one."""
     names = [names] if isinstance(names, str) else names
+    if not names:
+        return open_data(names, read)
     path = Path(names[0])
     table = len(names) == 1 and is_table_name(names[0]) and path.exists()
     if record is None or read.source_format or not table:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @takes_reading_options
 def info(
     data: list[str] = typer.Argument(
-        ..., help="Files, read as one graph as gramme fit would, or names of datasets."
+        None, help="Files, read as one graph as gramme fit would, or names of datasets."
     ),
     each: bool = typer.Option(False, "--each", help="Read each of several files by itself."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object per file."),
@@ -36,7 +36,9 @@ def info(
     from gramme.datasets import names
 
     apart = each or len(data) == 1 or any(name in names() for name in data)
-    show_data([[name] for name in data] if apart else [data], read.looking(), as_json=as_json)
+    show_data(
+        [[name] for name in data] if apart and data else [data], read.looking(), as_json=as_json
+    )
 
 
 def show_data(data: list[list[str]], read: Reading, *, as_json: bool) -> None:
@@ -46,7 +48,8 @@ def show_data(data: list[list[str]], read: Reading, *, as_json: bool) -> None:
     found = []
     for some in data:
         with warnings_as_notes():
-            found.append((" ".join(some), open_data(some, read, needs_label=False)))
+            shown = " ".join(some) or " ".join(read.relation or ())
+            found.append((shown, open_data(some, read, needs_label=False)))
     for name, opened in found:
         facts = _facts(name, opened)
         if as_json:
@@ -58,7 +61,7 @@ def show_data(data: list[list[str]], read: Reading, *, as_json: bool) -> None:
 @takes_reading_options
 def convert(
     source: list[str] = typer.Argument(
-        ..., metavar="IN...", help="A file, several with a layer each, or the name of a dataset."
+        None, metavar="IN...", help="A file, several with a layer each, or the name of a dataset."
     ),
     target: Path = typer.Argument(..., metavar="OUT", help="The file to write."),
     target_format: str | None = typer.Option(
@@ -88,8 +91,9 @@ def _facts(name: str, opened: Opened) -> dict[str, Any]:
     layers = json.loads(summary.to_json(orient="records")) if graph.layers else []
     for facts in layers:
         layer = facts["layer"]
-        facts["self_loops_dropped"] = int(getattr(graph.layers[layer], "self_loops_dropped", 0))
-        facts["duplicates_merged"] = int(getattr(graph.layers[layer], "duplicates_merged", 0))
+        kept = graph.layers.get(layer)  # None for a coupling
+        facts["self_loops_dropped"] = int(getattr(kept, "self_loops_dropped", 0))
+        facts["duplicates_merged"] = int(getattr(kept, "duplicates_merged", 0))
     facts = {
         "name": name,
         "nodes": graph.num_nodes,
@@ -122,7 +126,10 @@ def _show(facts: dict[str, Any]) -> None:
         rows.append(("node ids", "names" if base is None else f"whole numbers from {base}"))
         rows.append(("direction", reading["direction"]))
     rows.append(("nodes", f"{facts['nodes']:,}"))
-    rows.append(("layers", f"{len(facts['layers']):,}"))
+    couplings = sum(each["kind"] == "coupling" for each in facts["layers"])
+    rows.append(("layers", f"{len(facts['layers']) - couplings:,}"))
+    if couplings:
+        rows.append(("couplings", f"{couplings:,}"))
     if facts["classes"] is None:
         rows.append(("labels", "none"))
     else:

@@ -95,7 +95,7 @@ def fit(
             model,
             target,
             described={
-                "data": " ".join(data),
+                "data": " ".join(data) or " ".join(read.relation or ()),
                 "method": chosen.name,
                 "seed": seed,
                 "command": command_line(context),

@@ -87,6 +87,8 @@ def fit_graph(
             "there are no labels to learn from; name a file of them with --labels, or with --label "
             "the column or attribute that holds them"
         )
+    if not model.attends_couplings:
+        graph = graph.with_coupling_layers()  # so that tables and page speak of the model's layers
     # the name is taken before the work begins, so that a second run into the same place is refused at once
     with output_folder(target, overwrite=overwrite) as place:
         result, files = _fit_into(

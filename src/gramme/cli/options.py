@@ -27,6 +27,7 @@ Data = Annotated[
 ]
 _FILES = "Reading"
 _TABLES = "Tables and attributes of nodes"
+_KINDS = "Several kinds of node"
 
 
 def _option(*names: str, help: str, panel: str = _FILES, **more: Any) -> Any:
@@ -83,6 +84,30 @@ class Reading:
     label_kind: Annotated[
         str | None,
         _option("--label-kind", help="What labels that are numbers mean: class or number."),
+    ] = None
+    relation: Annotated[
+        list[str] | None,
+        _option(
+            "--relation",
+            help="Pairs of two kinds of node, like paper:author=pa.csv; may be repeated, needs no DATA.",
+            panel=_KINDS,
+        ),
+    ] = None
+    target_kind: Annotated[
+        str | None,
+        _option(
+            "--target",
+            help="The kind to label, with --relation or a table of relations.",
+            panel=_KINDS,
+        ),
+    ] = None
+    path: Annotated[
+        list[str] | None,
+        _option(
+            "--path",
+            help="A way from that kind to another that is a layer, like author-paper-venue.",
+            panel=_KINDS,
+        ),
     ] = None
     is_table: Annotated[
         bool,
@@ -181,6 +206,31 @@ class Reading:
             "label_kind": self.label_kind,
         }
 
+    def kinds_options(self) -> dict[str, Any]:
+        """The options of :func:`gramme.io.inspect_relations` besides the files."""
+        paths = [tuple(part.strip() for part in text.split("-")) for text in self.path or ()]
+        if self.target_kind is None:
+            raise DataError("--relation needs --target, the kind of node to label")
+        said = {key: value for key, value in self.file_options().items() if key != "format"}
+        return said | {"target": self.target_kind, "paths": paths or None}
+
+    def relation_files(self) -> dict[tuple[str, ...], str]:
+        """What --relation names: kinds, or kinds and a name between them, and the file."""
+        found: dict[tuple[str, ...], str] = {}
+        for text in self.relation or ():
+            kinds, equals, file = text.partition("=")
+            key = tuple(part.strip() for part in kinds.split(":"))
+            if not equals or not file or len(key) not in (2, 3) or not all(key):
+                raise DataError(
+                    f"--relation {text}: write it like paper:author=pa.csv, or paper:writes:author=pa.csv"
+                )
+            if key in found:
+                raise DataError(
+                    f"--relation {kinds} is named twice; give one a name: a:name:b=FILE"
+                )
+            found[key] = file
+        return found
+
     def edges(self) -> list[float] | None:
         """What --label-edges names."""
         if self.label_edges is None:
@@ -210,6 +260,7 @@ _WRITTEN = {
     "source_format": "--from",
     "directed": "--directed and --undirected",
     "is_table": "--table",
+    "target_kind": "--target",
 }
 
 
@@ -229,6 +280,8 @@ def takes_reading_options(command: Callable[..., None]) -> Callable[..., None]:
     said = get_type_hints(Reading, include_extras=True)
     shown = []
     for parameter in inspect.signature(command).parameters.values():
+        if hints.get(parameter.name) == Data:
+            parameter = parameter.replace(default=None)  # --relation stands in its place
         if parameter.name != "read":
             annotation = hints.get(parameter.name, parameter.annotation)
             kind = inspect.Parameter.KEYWORD_ONLY
@@ -247,6 +300,9 @@ def takes_reading_options(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**values: Any) -> None:
         read = Reading(**{one.name: values.pop(one.name) for one in fields(Reading)})
+        for name in ("data", "source"):
+            if name in values:
+                values[name] = values[name] or []
         command(**values, read=read)
 
     run.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
