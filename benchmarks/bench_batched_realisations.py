@@ -18,9 +18,9 @@ from measure import Comparison, cpu_seconds, header, milliseconds
 
 from gramme import datasets
 from gramme.methods import GrammeFusion, GrammeSG
-from gramme.methods.attention import ensemble
+from gramme.methods.attention import members as batches
 
-IN_BATCHES = ensemble._BATCH
+IN_BATCHES = batches.MAX_BATCH_NUMBERS
 ONE_PROGRAM = 1 << 40
 TARGET = 1.2
 
@@ -42,9 +42,9 @@ def main() -> None:
             for members in (8, 1):
                 single = count * cpu_seconds(fits(kind, graph, members), repeats=2)
                 for words, size in (("in batches", IN_BATCHES), ("one program", ONE_PROGRAM)):
-                    ensemble._BATCH = size
+                    batches.MAX_BATCH_NUMBERS = size
                     batched = cpu_seconds(fits(kind, graph, count * members), repeats=2, warm_up=0)
-                    ensemble._BATCH = IN_BATCHES
+                    batches.MAX_BATCH_NUMBERS = IN_BATCHES
                     what = f"{name} {kind.__name__}, members {members} x {count}, {words}"
                     times = milliseconds(batched), milliseconds(single)
                     print(Comparison(what, *times, single / batched, TARGET), flush=True)

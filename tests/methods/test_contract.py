@@ -1,27 +1,12 @@
-"""The contract of the two methods of the paper, and the demand that every method has a case; see cases.py."""
+"""The demand that every method has a case of the contract; see cases.py."""
 
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from tests.methods.cases import MethodCase
-from tests.methods.graphs import PINNED
 
 from gramme.methods import METHODS
-
-FAST = PINNED | {"epochs": 25, "hidden_dim": 8, "feature_dim": 32, "learning_rate": 0.02}
-
-
-class TestGrammeFusion(MethodCase):
-    name = "gramme-fusion"
-    arguments = FAST
-    inductive = True
-
-
-class TestGrammeSG(MethodCase):
-    name = "gramme-sg"
-    arguments = FAST
-    inductive = True
 
 
 def cases(kind: type[MethodCase]) -> Iterator[type[MethodCase]]:

@@ -12,7 +12,6 @@ from gramme.methods.auto.ingredients import (
     INGREDIENTS,
     Recipe,
     _spectral_credit,
-    attention_size,
 )
 
 GRAPH = planted()
@@ -81,8 +80,3 @@ def test_groups_leave_the_features_to_the_neighbourhood_model():
     assert not INGREDIENTS["one-hot-logistic"].made(with_it).use_features
     assert INGREDIENTS["one-hot-logistic"].made(RECIPE).use_features
     assert INGREDIENTS["one-hot-logistic"].made(RECIPE).random_state == 3
-
-
-def test_the_size_of_a_graph_for_attention():
-    friends, room = GRAPH.layers.values()
-    assert attention_size(GRAPH) == 2 * 36 + friends.to_scipy().nnz + room.num_memberships

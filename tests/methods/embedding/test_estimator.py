@@ -6,7 +6,8 @@ from gramme import DataError, datasets
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.methods import LINE, METHODS
 from gramme.methods.embedding import cache
-from gramme.methods.embedding.estimator import EmbeddingModel, _best, _folds, layer_mean
+from gramme.methods.embedding.estimator import EmbeddingModel, _best, layer_mean
+from gramme.methods.folds import stratified_folds
 from gramme.methods.labels import KnownLabels
 
 FAST = {
@@ -105,7 +106,7 @@ def test_the_best_candidate_is_chosen_on_the_known_labels_alone():
 @pytest.mark.parametrize("codes", [[0, 1], [0, 0, 1], [0] * 9 + [1], [0, 1, 2] * 7])
 def test_folds_deal_out_the_classes(codes):
     codes = np.array(codes)
-    folds = _folds(codes, 0)
+    folds = stratified_folds(codes, 5, 0)
     assert set(folds.tolist()) == set(range(min(5, codes.size)))
     for code in np.unique(codes):
         counts = np.bincount(folds[codes == code], minlength=folds.max() + 1)
