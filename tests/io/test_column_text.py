@@ -75,7 +75,7 @@ def test_words_among_numbers_are_told_with_the_option_to_add():
     assert found[-1] == "NSP"
     assert notes.doubts == [
         "97 % of 'c' are numbers, so its values are taken for categories; if the others mean 'not known', "
-        "add --missing NSP"
+        "add missing=['NSP']"
     ]
     with gathered() as notes:
         typed = typed_column(pd.Series(ages), "c", unknown_marks(["NSP"]))

@@ -25,6 +25,8 @@ _GAP = "[ '\u2019\u00a0\u202f\u2009]"
 _COMMA_DECIMALS = re.compile(rf"[+-]?(\d{{1,3}}(?:(?:{_GAP}|\.)\d{{3}})+|\d+)(,\d+)?\Z")
 _POINT_DECIMALS = re.compile(rf"[+-]?(\d{{1,3}}(?:(?:{_GAP}|,)\d{{3}})+|\d+)(\.\d+)?\Z")
 _UNIT = re.compile(r"\A(?:[$€£]\s*)?(.*?)(?:\s*[%$€£])?\Z", re.DOTALL)
+MAX_NUMBER_LENGTH = 100
+"""Characters up to which a cell may be a number; longer text is not looked at."""
 MOSTLY_NUMBERS_SHARE = 0.8
 """The share of numbers from which on the rest of a column looks like marks for "not known"."""
 _MAX_ODD_CELLS = 5
@@ -89,7 +91,7 @@ def _numbers(
     filled: Sequence[str], name: str, *, decimal_comma: bool
 ) -> NDArray[np.float64] | None:
     """The cells as numbers; None where one of them is none, or a code with a zero in front."""
-    if any(map(_CODE.match, filled)):
+    if max(map(len, filled)) > MAX_NUMBER_LENGTH or any(map(_CODE.match, filled)):
         return None
     if all(map(_NUMBER.match, filled)):
         return _finite(filled)

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 # Both ends together, since "from" or "a" alone may be anything; the first pair that is there counts.
 _ENDS = (
@@ -30,6 +31,7 @@ _WEIGHT = ("weight", "weights", "edgeweight", "strength", "gewicht", "poids", "p
 _BETWEEN = (("sourcelayer", "targetlayer"), ("fromlayer", "tolayer"), ("layer1", "layer2"))
 # Letters that Unicode does not take apart into a letter and an accent.
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "œ": "oe", "æ": "ae", "ß": "ss"})
+_MAX_NAME_LENGTH = 100  # no name of a column that means something is longer
 #: What Gephi calls the direction of an edge in its column Type.
 DIRECTIONS = {"directed": True, "undirected": False, "mutual": False}
 
@@ -61,13 +63,14 @@ class EdgeHeader:
     usual: bool = True
 
 
+@lru_cache(maxsize=4096)
 def plain_word(name: str) -> str:
     """A name of a column in small letters without spaces, accents, and Neo4j's colon and type.
 
     >>> plain_word("Source ID"), plain_word(":START_ID(Person)"), plain_word("Nœud_1")
     ('sourceid', 'startid', 'noeud1')
     """
-    text = unicodedata.normalize("NFKD", name.strip().strip('"').lower())
+    text = unicodedata.normalize("NFKD", name.strip().strip('"')[:_MAX_NAME_LENGTH].lower())
     text = "".join(letter for letter in text if not unicodedata.combining(letter))
     text = text.translate(_LETTERS)
     text = re.sub(r"\(.*\)\Z", "", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,9 @@ def joined(parts: Mapping[str, Parsed]) -> Parsed:
     renamed = {name: _layer_names(name, part) for name, part in parts.items()}
     layers = [layer for names in renamed.values() for layer in names.values()]
     if len(set(layers)) < len(layers):
+        counts = Counter(layers)
         renamed = {
-            name: {
-                old: f"{name}: {new}" if layers.count(new) > 1 else new
-                for old, new in names.items()
-            }
+            name: {old: f"{name}: {new}" if counts[new] > 1 else new for old, new in names.items()}
             for name, names in renamed.items()
         }
     every = list(parts.values())
@@ -68,8 +67,7 @@ def joined(parts: Mapping[str, Parsed]) -> Parsed:
 
 def _layer_names(name: str, part: Parsed) -> dict[str, str]:
     """The layers of a file and what they are called among others; the only layer is called like its file."""
-    own = list(part.layers) if part.layers is not None else []
-    own += [layer for layer in (*part.rows.layers, *part.groups) if layer not in own]
+    own = list(dict.fromkeys((*(part.layers or ()), *part.rows.layers, *part.groups)))
     if not own:
         return {"": name}
     return {own[0]: name} if len(own) == 1 else {layer: layer for layer in own}
@@ -91,10 +89,8 @@ def _rows(
         layer = rows.layer.astype(np.int64) + offset
         weight = np.full(len(rows), np.nan) if rows.weight is None else rows.weight.copy()
         if part.ones_mean_unweighted:
-            for code in range(len(titles)):
-                chosen = rows.layer == code
-                if bool((weight[chosen] == 1).all()):
-                    weight[chosen] = np.nan
+            others = np.bincount(rows.layer, weights=weight != 1, minlength=len(titles))
+            weight[others[rows.layer] == 0] = np.nan
         pieces.append((layer, place[rows.source], place[rows.target], weight))
         bounds.append(bounds[-1] + len(rows))
         lines.append(rows.line_of)

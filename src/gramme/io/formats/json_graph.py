@@ -15,7 +15,7 @@ from gramme.errors import FileFormatError
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.attribute_graph import parse_attribute_graph
-from gramme.io.headers import edge_header
+from gramme.io.headers import EdgeHeader, edge_header
 from gramme.io.losses import as_text, lossy
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.source import read_text
@@ -37,7 +37,8 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     nodes, links = _parts(data, path)
     by_id = _nodes(nodes, path)
     in_order = list(by_id)
-    edges = [_edge(link, by_id, in_order, path) for link in links]
+    headers: dict[tuple[str, ...], EdgeHeader | None] = {}
+    edges = [_edge(link, by_id, in_order, headers, path) for link in links]
     for source, target, _ in edges:
         for end in (source, target):
             if nodes and end not in by_id:
@@ -108,13 +109,19 @@ def _first(facts: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
 
 
 def _edge(
-    link: Any, nodes: Mapping[str, Any], in_order: list[str], path: Path
+    link: Any,
+    nodes: Mapping[str, Any],
+    in_order: list[str],
+    headers: dict[tuple[str, ...], EdgeHeader | None],
+    path: Path,
 ) -> tuple[str, str, Mapping[str, Any]]:
     if isinstance(link, list) and len(link) in (2, 3):
         link = dict(zip(("source", "target", "weight"), link, strict=False))
     facts = _own(link)
-    keys = list(facts)
-    header = edge_header(keys)
+    keys = tuple(facts)
+    if keys not in headers:
+        headers[keys] = edge_header(keys)
+    header = headers[keys]
     names = []
     for place in () if header is None else (header.source, header.target):
         end = facts[keys[place]]
