@@ -30,6 +30,7 @@ def test_the_contracts_names() -> None:
         "GrammeAuto",
         "GrammeFusion",
         "GrammeLinks",
+        "GrammeRegressor",
         "GrammeSG",
     ):
         assert callable(getattr(gramme, name))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gramme.graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
     from gramme.io import read, write
     from gramme.links import GrammeLinks
-    from gramme.methods import GrammeAuto, GrammeFusion, GrammeSG, load
+    from gramme.methods import GrammeAuto, GrammeFusion, GrammeRegressor, GrammeSG, load
     from gramme.ranking import rank
 
 _ROOMS = (
@@ -54,6 +54,7 @@ _HOMES = {
     "GrammeAuto": "gramme.methods",
     "GrammeFusion": "gramme.methods",
     "GrammeLinks": "gramme.links",
+    "GrammeRegressor": "gramme.methods",
     "GrammeSG": "gramme.methods",
     "MembershipLayer": "gramme.graph",
     "MultilayerGraph": "gramme.graph",
@@ -73,6 +74,7 @@ __all__ = [
     "GrammeError",
     "GrammeFusion",
     "GrammeLinks",
+    "GrammeRegressor",
     "GrammeSG",
     "GrammeWarning",
     "LossyFormatWarning",

@@ -7,7 +7,7 @@ seconds to load, and ``gramme info`` or ``--help`` should not wait for it.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,6 +16,9 @@ from gramme.cli.console import warnings_as_notes
 from gramme.cli.files import show_data
 from gramme.cli.options import Data, Reading, takes_reading_options
 from gramme.errors import DataError
+
+if TYPE_CHECKING:
+    from gramme.cli.data import Opened
 
 DEFAULT_METHOD = "gramme-auto"
 
@@ -90,6 +93,11 @@ def fit(
         opened = open_data(data, read)
         if not quiet:
             opened.tell()
+        if read.label_kind == "number":
+            _fit_numbers(
+                opened, context, data, target, method_name, seed, overwrite, quiet, as_json
+            )
+            return
         fit_steps.fit_graph(
             opened.graph,
             model,
@@ -110,6 +118,34 @@ def fit(
             show=fit_steps.printer(as_json=as_json, quiet=quiet),
             silent=silent,
         )
+
+
+def _fit_numbers(
+    opened: Opened,
+    context: typer.Context,
+    data: list[str],
+    target: Path,
+    method_name: str,
+    seed: int,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    if method_name != DEFAULT_METHOD:
+        raise DataError(
+            f"{method_name} predicts classes; leave --method out with --label-kind number"
+        )
+    from gramme.cli.number_steps import fit_numbers
+
+    fit_numbers(
+        opened.graph,
+        target,
+        {"data": " ".join(data), "seed": seed, "command": command_line(context)},
+        seed=seed,
+        overwrite=overwrite,
+        quiet=quiet,
+        as_json=as_json,
+    )
 
 
 @takes_reading_options

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from gramme.methods.peers.han import HAN
     from gramme.methods.peers.rgcn import RGCN
     from gramme.methods.propagation.label_propagation import LabelPropagation
+    from gramme.methods.regression.gramme_regressor import GrammeRegressor
     from gramme.methods.sklearn_adapter import NodeIndexClassifier
 
 _HOMES = {
+    "GrammeRegressor": "gramme.methods.regression.gramme_regressor",
     "Ingredient": "gramme.methods.auto.ingredients",
     "NeighbourhoodLogistic": "gramme.methods.linear.neighbourhood_logistic",
     "NodeClassifier": "gramme.methods.base",
@@ -50,6 +52,7 @@ __all__ = [
     "DeepWalk",
     "GrammeAuto",
     "GrammeFusion",
+    "GrammeRegressor",
     "GrammeSG",
     "Ingredient",
     "LabelPropagation",
