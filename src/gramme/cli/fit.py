@@ -70,8 +70,8 @@ def fit(
     """Learn from the labelled nodes of DATA and predict all the others.
 
     Writes predictions.csv, report.html, model.safetensors, embedding.csv, layers.csv, history.csv and config.json to
-    the folder. How good the predictions are is estimated from the labelled nodes by 5 further fits, or on those that
-    --holdout sets aside.
+    the folder. The accuracy is estimated from the labelled nodes with 5 more fits, or on the labels that --holdout
+    sets aside.
     """
     from gramme.cli.data import open_data
 

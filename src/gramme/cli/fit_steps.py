@@ -60,7 +60,9 @@ class EstimatePlan:
     def of(cls, holdout: str | None, folds: int | None, *, wanted: bool) -> EstimatePlan:
         """The plan from what was said on the command line."""
         if holdout is not None and folds is not None:
-            raise DataError("--holdout and --folds are two ways to the same end; choose one")
+            raise DataError(
+                "--holdout and --folds are two ways to estimate the accuracy; choose one"
+            )
         if folds is not None and folds < 2:
             raise DataError(f"--folds {folds}: at least 2 are needed")
         if not wanted and (holdout is not None or folds is not None):
@@ -220,8 +222,8 @@ def _say_what_it_costs(graph: MultilayerGraph, model: NodeClassifier) -> None:
     members = model.get_params().get("ensemble", 1) if isinstance(model, AttentionModel) else 1
     if graph.num_nodes * graph.num_layers >= VERY_LARGE_NODE_LAYERS and members > 1:
         messages.print(
-            f"This is much data, and {members} networks are trained on it, which can take hours. "
-            f"--set ensemble=1 takes a part in {members} of that, --method one-hot-logistic minutes."
+            f"This is a lot of data, and training {members} networks on it can take hours. With --set ensemble=1 "
+            f"it takes one part in {members} of that, with --method one-hot-logistic minutes."
         )
 
 
