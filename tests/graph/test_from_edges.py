@@ -137,3 +137,12 @@ def test_bad_input_is_quoted(edges, options, message):
     with pytest.raises(DataError) as error:
         from_edges(edges, **options)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["Relation", "relationship", "Layer", "edge_type"])
+def test_a_column_that_seems_to_name_layers_is_never_merged_silently(name):
+    edges = pd.DataFrame({"source": ["a", "a"], "target": ["b", "c"], name: ["x", "y"]})
+    with pytest.raises(DataError, match=f"column '{name}' seems to name the layers"):
+        MultilayerGraph.from_edges(edges)
+    named = edges.rename(columns={name: "layer"})
+    assert list(MultilayerGraph.from_edges(named).layers) == ["x", "y"]

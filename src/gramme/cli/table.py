@@ -124,13 +124,22 @@ def _in_words(plan: LayerPlan, graph: MultilayerGraph, name: str) -> str:
     groups = getattr(graph.layers[name], "num_groups", 0)
     if plan.way == "bins":
         cuts = ", ".join(
-            f"{edge:.4g}" if isinstance(edge, (int, float)) else str(edge) for edge in plan.choice
+            _short(edge) if isinstance(edge, (int, float)) else str(edge) for edge in plan.choice
         )
         return f"numbers cut at {cuts}"
     if plan.way == "dates":
         return f"dates, {groups:,} groups by {plan.choice}"
     kind = "values between separators" if plan.way == "separator" else "categories"
     return f"{groups:,} {kind}"
+
+
+def _short(number: float) -> str:
+    """A cut in few digits.
+
+    >>> _short(20083.5), _short(29.0), _short(0.22581)
+    ('20,084', '29', '0.2258')
+    """
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
 
 
 def _to_change(plan: LayerPlan) -> str:

@@ -16,6 +16,7 @@ from gramme.graph.layer import Layer
 from gramme.graph.multilayer import MultilayerGraph
 
 ONLY_LAYER = "edges"
+_LAYER_WORDS = {"layer", "relation", "relationship", "relation_type", "edge_type", "tie_type"}
 #: The columns of edges that may join two layers.
 ENDS = frozenset({"source_layer", "target_layer"})
 
@@ -112,6 +113,12 @@ def _columns(edges: Any) -> tuple[Any, Any, Any, Any]:
                     f"have layer and weight, but have: {', '.join(map(str, edges.keys()))}"
                 )
         columns = [edges.get(key) for key in ("layer", "source", "target", "weight")]
+        unread = [key for key in edges.keys() if str(key).strip().lower() in _LAYER_WORDS]  # noqa: SIM118
+        if columns[0] is None and unread:
+            raise DataError(
+                f"the column {unread[0]!r} seems to name the layers, but only 'layer' does; rename it, "
+                "or drop it to make one layer of all edges"
+            )
     elif isinstance(edges, (tuple, list)) and len(edges) in (3, 4):
         columns = [*edges, None][:4]
     else:
