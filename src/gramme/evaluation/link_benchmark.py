@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -17,7 +18,7 @@ from gramme.evaluation.link_methods import DEFAULT_LINK_METHODS, LinkMethod, lin
 from gramme.evaluation.link_splits import PROTOCOL, LinkSplit, layers_with_links, link_splits
 from gramme.graph import MultilayerGraph
 from gramme.graph.checksum import checksum
-from gramme.links.reasons import link_calibration_error, roc_auc
+from gramme.links.reasons import calibration_bins, calibration_error, roc_auc
 
 HITS = 20
 
@@ -104,7 +105,7 @@ def scored(split: LinkSplit, layer: str, method: LinkMethod, *, seed: int) -> li
                 "roc_auc": roc_auc(truth, both),
                 "average_precision": float(average_precision_score(truth, both)),
                 "hits_at_20": hits_at(linked, unlinked),
-                "calibration_error": link_calibration_error(truth, both) if judged else None,
+                "calibration_bins": _as_text(calibration_bins(truth, both)) if judged else None,
                 "linked": len(linked),
                 "unlinked": len(unlinked),
                 "cpu_seconds": seconds,
@@ -125,10 +126,21 @@ def hits_at(linked: NDArray[np.float64], unlinked: NDArray[np.float64], count: i
     return float((linked > np.sort(unlinked)[-count]).mean())
 
 
+def _as_text(bins: NDArray[np.float64]) -> str:
+    return json.dumps(np.round(bins, 6).tolist())
+
+
+def _pooled_error(texts: pd.Series) -> float:
+    """The calibration error in percent over the pairs of all splits together; NaN for scores that are none."""
+    bins = [np.array(json.loads(text)) for text in texts.dropna()]
+    return 100 * calibration_error(np.sum(bins, axis=0)) if bins else float("nan")
+
+
 def summarise_links(rows: pd.DataFrame) -> pd.DataFrame:
     """A row per dataset, layer, method and kind of unlinked pairs, and one per dataset for the mean over its layers.
 
-    Columns: the means over splits in percent, half the 95 % interval of the ROC-AUC, and the number of splits.
+    Columns: the means over splits in percent, half the 95 % interval of the ROC-AUC, and the number of splits. The
+    calibration error is that of the pairs of all splits together.
     """
     keys = ["dataset", "negatives", "method", "layer"]
     grouped = rows.groupby(keys, sort=False)
@@ -139,7 +151,7 @@ def summarise_links(rows: pd.DataFrame) -> pd.DataFrame:
             "roc_auc_ci95": 196 * grouped["roc_auc"].std(ddof=1) / np.sqrt(grouped.size()),
             "average_precision": 100 * grouped["average_precision"].mean(),
             "hits_at_20": 100 * grouped["hits_at_20"].mean(),
-            "calibration_error": 100 * grouped["calibration_error"].mean(),
+            "calibration_error": grouped["calibration_bins"].agg(_pooled_error),
             "cpu_seconds": grouped["cpu_seconds"].mean(),
         }
     ).reset_index()

@@ -27,7 +27,7 @@ COLUMNS = {
     "roc_auc": "REAL",
     "average_precision": "REAL",
     "hits_at_20": "REAL",
-    "calibration_error": "REAL",
+    "calibration_bins": "TEXT",
     "linked": "INTEGER",
     "unlinked": "INTEGER",
     "cpu_seconds": "REAL",

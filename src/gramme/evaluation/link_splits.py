@@ -40,7 +40,12 @@ def link_splits(graph: MultilayerGraph, layer: str, realisation: int) -> Iterato
     for fold, one in enumerate(held_out):
         random = np.random.default_rng([realisation, number, 2, fold])
         matched = unlinked_pairs(
-            known, len(one.linked), random, degree_matched=True, present=edges.present
+            known,
+            len(one.linked),
+            random,
+            directed=edges.directed,
+            degree_matched=True,
+            present=edges.present,
         )
         yield LinkSplit(
             one.graph, fold, one.linked, {"uniform": one.unlinked, "degree-matched": matched}

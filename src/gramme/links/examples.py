@@ -47,7 +47,9 @@ def rounds(graph: MultilayerGraph, layer: str, random: np.random.Generator) -> I
         linked = np.column_stack([edges.source[part], edges.target[part]]).astype(np.int64)
         kept = np.ones(edges.num_edges, dtype=bool)
         kept[part] = False
-        unlinked = unlinked_pairs(known, len(linked), random, present=edges.present)
+        unlinked = unlinked_pairs(
+            known, len(linked), random, directed=edges.directed, present=edges.present
+        )
         yield Round(with_layer(graph, layer, some_edges(edges, kept)), linked, unlinked)
 
 
@@ -85,6 +87,7 @@ def unlinked_pairs(
     count: int,
     random: np.random.Generator,
     *,
+    directed: bool = True,
     degree_matched: bool = False,
     present: NDArray[np.bool_] | None = None,
 ) -> Pairs:
@@ -96,6 +99,8 @@ def unlinked_pairs(
         All edges, those set aside included.
     count : int
     random : Generator
+    directed : bool, default=True
+        Whether (a, b) and (b, a) are two pairs; otherwise pairs have the smaller position first.
     degree_matched : bool, default=False
         Draw each end as often as edges have it, so that many links of its own make no pair look linked.
     present : array of bool, optional
@@ -120,6 +125,8 @@ def unlinked_pairs(
             for one in chance
         ]
         drawn = np.column_stack(ends).astype(np.int64)
+        if not directed:
+            drawn.sort(axis=1)
         fits = (drawn[:, 0] != drawn[:, 1]) & (entries(known, drawn) == 0)
         found = np.concatenate([found, drawn[fits]])
         found = found[np.sort(np.unique(found, axis=0, return_index=True)[1])][:count]
