@@ -181,3 +181,17 @@ def test_balanced_classes_are_found_more_often_and_the_model_keeps_it(
     one = pd.read_csv(even / "predictions.csv")["probability_fraud"]
     other = pd.read_csv(payments.parent / "p.csv")["probability_fraud"]
     assert np.allclose(one, other, atol=1e-4)
+
+
+def test_info_and_convert_take_tables_as_fit_does(
+    payments: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read = ["--table", "--label", "kind", "--id", "id", "--columns", "shop"]
+    assert run("info", payments, *read, "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert [layer["layer"] for layer in facts["layers"]] == ["shop"]
+    assert facts["classes"] == {"fraud": 6, "ok": 294}
+    assert run("convert", payments, payments.parent / "g.npz", *read) == 0
+    assert run("info", payments.parent / "g.npz", "--json") == 0
+    again = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (again["nodes"], again["classes"]) == (300, facts["classes"])
