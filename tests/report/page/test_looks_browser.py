@@ -1,0 +1,61 @@
+"""What a page looks like on paper and on a phone: colours stay, accuracy comes first, names break between words."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.browser import Page
+
+from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.methods import LabelPropagation
+from gramme.report.page import write_fit_page
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def page(tab: Page, tmp_path: Path) -> Page:
+    codes = np.arange(40) % 2
+    names = ("age_group_of_the_respondent", "right_distance")
+    layers = {name: MembershipLayer.from_codes(codes) for name in names}
+    graph = MultilayerGraph(layers, labels=np.where(np.arange(40) < 20, codes, None))
+    estimate = {"kind": "holdout", "accuracy": 0.9, "accuracy_ci95": [0.8, 0.95], "nodes": 20}
+    model = LabelPropagation(random_state=0).fit(graph)
+    path = write_fit_page(
+        tmp_path / "a.html", model, graph, estimate=estimate, config={"data": "x"}
+    )
+    return tab.open(path)
+
+
+def test_paper_keeps_the_colours_of_the_legend(page: Page) -> None:
+    page.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        look = "getComputedStyle(document.querySelector('#legend .swatch'))"
+        assert page.evaluate(f"{look}.printColorAdjust") == "exact"
+        assert page.evaluate(f"{look}.backgroundColor") not in ("", "rgba(0, 0, 0, 0)")
+    finally:
+        page.call("Emulation.setEmulatedMedia", media="")
+
+
+def test_a_phone_shows_the_accuracy_first_and_whole_words(page: Page) -> None:
+    page.size(390, 800, 2, mobile=True)
+    page.frames()
+    top = "document.querySelector('{}').getBoundingClientRect()"
+    assert "90.0%" in page.text(".headline")
+    headline = page.evaluate(top.format(".headline") + ".bottom")
+    assert headline < page.evaluate(top.format(".lead") + ".top") < 800
+    lines = page.evaluate(
+        """[...document.querySelectorAll('table.bars th[scope=row] bdi')].map(name => {
+          const found = [];
+          for (const node of name.childNodes) {
+            if (node.nodeType !== 3) continue;
+            const range = document.createRange();
+            range.selectNodeContents(node);
+            found.push(new Set([...range.getClientRects()].map(one => Math.round(one.top))).size);
+          }
+          return found;
+        })"""
+    )
+    assert lines
+    assert all(count == 1 for parts in lines for count in parts), "no part is broken within itself"
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
