@@ -1,0 +1,48 @@
+"""``benchmarks/published/gatne.py`` on a small folder of GATNE's layout."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from tests.links.graphs import planted_links
+
+from gramme.links import unlinked_pairs
+
+SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "published" / "gatne.py"
+
+
+def test_a_folder_is_scored_by_edge_type_with_their_mean_last(tmp_path):
+    graph = planted_links(60)
+    random = np.random.default_rng(0)
+    train, test = [], []
+    for number, layer in enumerate(graph.layers.values(), start=1):
+        order = random.permutation(layer.num_edges)
+        hidden, seen = order[: layer.num_edges // 5], order[layer.num_edges // 5 :]
+        train += [f"{number} {layer.source[e]} {layer.target[e]}" for e in seen]
+        test += [f"{number} {layer.source[e]} {layer.target[e]} 1" for e in hidden]
+        unlinked = unlinked_pairs(layer.to_scipy(), len(hidden), random, directed=False)
+        test += [f"{number} {a} {b} 0" for a, b in unlinked]
+    (tmp_path / "train.txt").write_text("\n".join(train) + "\n")
+    (tmp_path / "test.txt").write_text("\n".join(test) + "\n")
+    ended = subprocess.run(
+        [sys.executable, str(SCRIPT), "--data", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (tmp_path / "out.csv").write_text(ended.stdout)
+    table = pd.read_csv(tmp_path / "out.csv")
+    assert list(table.columns) == [
+        "dataset",
+        "edge_type",
+        "method",
+        "roc_auc",
+        "pr_auc",
+        "f1",
+        "cpu_seconds",
+    ]
+    assert table["edge_type"].tolist() == ["1", "2", "mean"]
+    assert table["roc_auc"].iloc[-1] > 75
+    assert abs(table["roc_auc"].iloc[-1] - table["roc_auc"].iloc[:2].mean()) < 0.01
