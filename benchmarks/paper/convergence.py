@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import pandas as pd
 from figures import COLOURS, band, panels, save
-from shared import graphs, guarded, options, parsed
+from shared import PAPER_SETTINGS, graphs, guarded, options, parsed
 from write_page import refresh
 
 from gramme import GrammeFusion, MultilayerGraph
 from gramme.evaluation import random_split
 
 PERCENTS = (10.0, 20.0, 30.0)
-PAPER = {
+PAPER = PAPER_SETTINGS | {
     "heads": 1,
     "depth": 2,
     "fusion_heads": 5,

@@ -21,7 +21,7 @@ from pathlib import Path
 import pandas as pd
 import torch
 from figures import COLOURS, MARKERS, panels, save
-from shared import guarded, options, parsed
+from shared import PAPER_SETTINGS, guarded, options, parsed
 from write_page import refresh
 
 from gramme.datasets import load
@@ -52,7 +52,13 @@ def measure(method: str, nodes: int, layers: int, degree: int, epochs: int) -> d
     """Fit in this process; seconds per epoch and bytes."""
     torch.set_num_threads(1)
     estimator = KNOWN[method].estimator
-    known = {"feature_dim": DIM, "hidden_dim": HIDDEN, "heads": 2, "depth": 2, "ensemble": 1}
+    known = PAPER_SETTINGS | {
+        "feature_dim": DIM,
+        "hidden_dim": HIDDEN,
+        "heads": 2,
+        "depth": 2,
+        "ensemble": 1,
+    }
 
     def fit(graph: MultilayerGraph, count: int) -> float:
         begun = time.process_time()

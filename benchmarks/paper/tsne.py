@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from figures import COLOURS, MARKERS, panels, save
-from shared import graphs, guarded, options, parsed
+from shared import PAPER_SETTINGS, graphs, guarded, options, parsed
 from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
 from write_page import refresh
@@ -25,7 +25,7 @@ from gramme import GrammeFusion, MultilayerGraph
 from gramme.evaluation import random_split
 from gramme.ops import random_features
 
-SETTINGS = {"feature_dim": 64, "hidden_dim": 32, "ensemble": 1, "random_state": 0}
+SETTINGS = PAPER_SETTINGS | {"feature_dim": 64, "hidden_dim": 32, "ensemble": 1, "random_state": 0}
 NEAREST = 10
 
 

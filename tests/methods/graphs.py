@@ -18,6 +18,7 @@ PINNED: dict[str, Any] = {
     "dropout": 0.0,
     "attention_dropout": 0.0,
     "weight_decay": 0.001,
+    "score_bound": 5.0,
     "activation": "elu",
     "head_weights": "nonnegative",
     "combine_heads": "weighted",

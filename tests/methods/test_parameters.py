@@ -42,8 +42,11 @@ def complaint(kind, **parameters):
 
 
 @BOTH
-@pytest.mark.parametrize("name", WHOLE)
-@pytest.mark.parametrize("value", [0, -1, 2.5, "3", None, True])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(name, value) for name in WHOLE for value in (0, -1, 2.5, "3", True)]
+    + [(name, None) for name in WHOLE if name != "feature_dim"],
+)
 def test_whole_numbers(kind, name, value):
     message = complaint(kind, **{name: value})
     assert message == f"{name} must be a whole number of at least 1, not {value!r}"
@@ -74,6 +77,7 @@ def test_concatenated_heads_share_the_columns(kind):
 @BOTH
 def test_weight_decay(kind):
     assert complaint(kind, weight_decay=-1) == "weight_decay must be a number of at least 0, not -1"
+    assert complaint(kind, score_bound=0) == "score_bound must be a number of more than 0, not 0"
 
 
 @BOTH

@@ -14,6 +14,8 @@ def slow_hop(hop: AttentionHop, member: int, place: int, features: Tensor, adjac
     for head in range(hop.heads):
         values = features @ hop.weight[member, place, :, head]
         scores = values @ hop.attention[member, place, head]
+        if hop.score_bound is not None:
+            scores = hop.score_bound * torch.tanh(scores / hop.score_bound)
         mean = reference_attention(values[:, None], scores[:, None], adjacency)[:, 0]
         found.append(hop.activation(mean))
     if hop.combine_heads == "concatenate":

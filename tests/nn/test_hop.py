@@ -16,6 +16,7 @@ def hop(
     dropout: float = 0.0,
     out_dim: int = 3,
     combine_heads: str = "weighted",
+    score_bound: float | None = None,
 ) -> AttentionHop:
     made = AttentionHop(
         MemberRandom(range(members)),
@@ -27,6 +28,7 @@ def hop(
         activation=activation,
         attention_dropout=dropout,
         combine_heads=combine_heads,
+        score_bound=score_bound,
     )
     return made.double()
 
@@ -49,6 +51,17 @@ def test_equals_the_equations(name: str, shared: bool) -> None:
             mine = (features if shared else features[place])[:, member]
             wanted = slow_hop(one, member, place, mine, LAYERS[layer].to_scipy())
             torch.testing.assert_close(found[place, :, member], wanted)
+
+
+@pytest.mark.parametrize("bound", [0.5, 5.0])
+def test_bounded_scores(bound: float) -> None:
+    one = hop(1, members=1, score_bound=bound)
+    features = 20 * numbers(NODES, 1, 5)
+    found = one(features, layers_sum(GRAPH, ["directed"]))[0, :, 0]
+    wanted = slow_hop(one, 0, 0, features[:, 0], LAYERS["directed"].to_scipy())
+    torch.testing.assert_close(found, wanted)
+    assert float(one.scores(features).abs().max()) <= bound
+    assert float(hop(1, members=1).scores(features).abs().max()) > bound
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)

@@ -60,9 +60,11 @@ PAPER_ACCURACY: Mapping[tuple[str, str, float], float] = MappingProxyType(
 def paper_accuracy(dataset: str, method: str, percent: float) -> float | None:
     """The paper's accuracy in percent, or None where it has none.
 
+    A method called "...-paper" is one with the paper's settings.
+
     >>> paper_accuracy("mammography", "gramme-fusion", 10)
     82.63
     >>> paper_accuracy("mammography", "majority", 10) is None
     True
     """
-    return PAPER_ACCURACY.get((dataset, method, float(percent)))
+    return PAPER_ACCURACY.get((dataset, method.removesuffix("-paper"), float(percent)))

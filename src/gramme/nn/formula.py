@@ -9,8 +9,9 @@ For each head h, every node i and the nodes N(i) that it listens to (i included,
     y_i  = sum over h of f_h act(z_ih)                                   (Eqs. 4 and 5)
 
 Eq. 2 of the paper also has a term of the listener i. It is the same for all j and cancels in the softmax of Eq. 3, so
-that it is left out. Tensors over nodes have the axes (layers, nodes, members, ...), so that nodes come before members:
-a neighbourhood sum then finds members and heads side by side as columns of one call.
+that it is left out. A bound on t, which the paper does not have, is optional. Tensors over nodes have the axes (layers,
+nodes, members, ...), so that nodes come before members: a neighbourhood sum then finds members and heads side by side
+as columns of one call.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def weighted_attention(
     activation: Activation,
     *,
     concatenate: bool = False,
+    score_bound: float | None = None,
     drop: Callable[[Tensor], Tensor] | None = None,
 ) -> Tensor:
     """One hop of attention for all layers and members.
@@ -54,6 +56,8 @@ def weighted_attention(
     activation : Activation
     concatenate : bool, default=False
         Put the activated heads side by side in place of the sum.
+    score_bound : float, optional
+        Keep scores between minus and plus this, see :func:`bounded`.
     drop : callable, optional
         Applied to x, shape (nodes of all layers, members, heads, out), on the way into the sums.
 
@@ -72,7 +76,8 @@ def weighted_attention(
         heard = projected.view(neighbourhood.rows, members, heads, columns)
         if drop is not None:
             heard = drop(heard)
-        sums, totals = attention_sums(heard.view(*rows, columns), scores.view(rows), neighbourhood)
+        heeded = bounded(scores, score_bound).view(rows)
+        sums, totals = attention_sums(heard.view(*rows, columns), heeded, neighbourhood)
         totals = totals.view(layers, -1, members, heads)
     sums = sums.view(layers, -1, members, heads, columns)
     if concatenate:
@@ -88,3 +93,12 @@ def weighted_attention(
 def score_weight(weight: Tensor, vector: Tensor) -> Tensor:
     """W a, which gives the scores t straight from the features and saves a pass over all of x."""
     return torch.einsum("mlihd,mlhd->mlih", weight, vector)
+
+
+def bounded(scores: Tensor, bound: float | None) -> Tensor:
+    """Scores kept between minus and plus a bound, next to unchanged where they are small: ``bound tanh(t / bound)``.
+
+    Left alone, scores grow as long as the loss falls, until each node listens to a single other one and gradients
+    of all others vanish. Within a bound of 5 nobody counts more than exp(10) times as much as another.
+    """
+    return scores if bound is None else bound * torch.tanh(scores / bound)

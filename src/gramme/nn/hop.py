@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from gramme.nn.formula import score_weight, weighted_attention
+from gramme.nn.formula import bounded, score_weight, weighted_attention
 from gramme.nn.random import MemberRandom
 from gramme.nn.weights import ScalingFactors, glorot
 from gramme.ops import ACTIVATIONS, NeighbourhoodSum, project
@@ -29,6 +29,8 @@ class AttentionHop(nn.Module):
     attention_dropout : float
         Probability with which a node is not heard, by anybody, in a training step.
     combine_heads : {"weighted", "average", "concatenate"}
+    score_bound : float, optional
+        Keep scores between minus and plus this.
     """
 
     def __init__(
@@ -43,12 +45,14 @@ class AttentionHop(nn.Module):
         activation: str,
         attention_dropout: float,
         combine_heads: str = "weighted",
+        score_bound: float | None = None,
     ) -> None:
         super().__init__()
         self.heads, self.out_dim, self.combine_heads = heads, out_dim, combine_heads
         self.columns = out_dim // heads if combine_heads == "concatenate" else out_dim
         self.activation = ACTIVATIONS[activation]
         self.attention_dropout = attention_dropout
+        self.score_bound = score_bound
         self.random = random
         self.weight = glorot(random, (layers, in_dim, heads, self.columns), in_dim, self.columns)
         self.attention = glorot(random, (layers, heads, self.columns), self.columns, 1)
@@ -71,12 +75,14 @@ class AttentionHop(nn.Module):
             neighbourhood,
             self.activation,
             concatenate=self.combine_heads == "concatenate",
+            score_bound=self.score_bound,
             drop=self._dropped if self.training and self.attention_dropout > 0 else None,
         )
 
     def scores(self, features: Tensor) -> Tensor:
-        """How much each node is listened to, ``t = <a, x>``, shape (layers, nodes, members, heads)."""
-        return project(features, score_weight(self.weight, self.attention))[0]
+        """How much each node is listened to, t of the formula, shape (layers, nodes, members, heads)."""
+        scores = project(features, score_weight(self.weight, self.attention))[0]
+        return bounded(scores, self.score_bound)
 
     def _dropped(self, values: Tensor) -> Tensor:
         return values * self.random.mask(values[..., :1], 1, self.attention_dropout)

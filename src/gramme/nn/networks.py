@@ -65,6 +65,7 @@ class Network(nn.Module, ABC):
             activation=shape.activation,
             attention_dropout=shape.attention_dropout,
             combine_heads=shape.combine_heads,
+            score_bound=shape.score_bound,
         )
 
 

@@ -32,6 +32,7 @@ class Shape:
     dropout: float = 0.0
     attention_dropout: float = 0.0
     combine_heads: str = "weighted"
+    score_bound: float | None = None
 
     @property
     def drops(self) -> bool:

@@ -1,5 +1,6 @@
 """Fitting the attention models: validation, monitoring, history, interrupts, class weights."""
 
+import importlib
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from tests.methods.graphs import PINNED, half_known, planted
 
 from gramme import DataError, GrammeFusion, GrammeSG, GrammeWarning
 from gramme.methods.attention import members
+from gramme.methods.labels import known_labels
 from gramme.nn import Network, plan
 from gramme.training import Callback, ensemble, train
 
@@ -278,3 +280,38 @@ def test_structure_and_networks_are_built_once_per_fit(kind, batches, monkeypatc
     # one sum for every hop but the last, one for the last; Fusion first asks whether all layers are groups
     sums = 3 if kind is GrammeFusion else 2
     assert made == {"plans": 1, "sums": sums, "networks": batches}
+
+
+# Decay and bound
+
+
+@BOTH
+def test_decay_is_by_labels_where_none_is_given(kind):
+    labels = known_labels(GRAPH, Y).nodes.size
+    by_labels, same, none = (
+        kind(**FAST | {"weight_decay": decay}).fit(GRAPH, Y).probabilities_
+        for decay in (None, 0.2 / labels, 0.0)
+    )
+    assert by_labels.tobytes() == same.tobytes()
+    assert by_labels.tobytes() != none.tobytes()
+
+
+@BOTH
+def test_scores_stay_in_one_band_however_long_the_training(kind, monkeypatch):
+    module = importlib.import_module(
+        "gramme.ops.attention"
+    )  # the name is that of its function, too
+    cut = []
+    bands = module._Bands
+
+    class Noted(bands):
+        def __init__(self, *arguments):
+            cut.append(1)
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(module, "_Bands", Noted)
+    far = FAST | {"epochs": 60, "learning_rate": 1.0, "weight_decay": 0.0}
+    kind(**far | {"score_bound": 5.0}).fit(GRAPH, Y)
+    assert not cut
+    kind(**far | {"score_bound": None}).fit(GRAPH, Y)
+    assert cut  # without a bound the same training needs several

@@ -4,6 +4,7 @@ import torch
 from tests.methods.graphs import planted
 
 from gramme.methods.attention import members as module
+from gramme.methods.attention.feature_sources import InputFeatures
 from gramme.methods.attention.members import Members
 from gramme.nn import SGNetwork, Shape
 
@@ -15,7 +16,7 @@ def members(seed=0):
     def network(shape, random):
         return SGNetwork(shape, random, pool="end")
 
-    return Members(network, SHAPE, seed, "random", 5, False, torch.device("cpu"))
+    return Members(network, SHAPE, seed, InputFeatures("random", 5), False, torch.device("cpu"))
 
 
 def test_batches_hold_every_member_once_and_no_more_numbers_than_allowed(monkeypatch):

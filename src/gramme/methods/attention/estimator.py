@@ -22,17 +22,18 @@ from gramme.errors import DataError, GrammeWarning, NotFittedError
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.class_weight import label_weights
 from gramme.methods.attention.explain import hop_scores, member_shares, relative_attention
-from gramme.methods.attention.inputs import feature_columns, feature_source
+from gramme.methods.attention.feature_sources import InputFeatures
+from gramme.methods.attention.given_features import GivenFeatures
 from gramme.methods.attention.members import Members
-from gramme.methods.attention.rules import RULES
+from gramme.methods.attention.rules import RULES, settled_decay
 from gramme.methods.attention.saved import FIELDS, check_networks
 from gramme.methods.attention.tally import Tally
 from gramme.methods.base import NodeClassifier
 from gramme.methods.importance import shares_of_joined
 from gramme.methods.labels import KnownLabels, coded_labels
+from gramme.methods.linear.walk_profile import WalkProfile
 from gramme.methods.parameters import Rule, WholeNumber, per_layer, torch_device
 from gramme.methods.saved_fields import SavedField
-from gramme.methods.seen_graph import given_columns
 from gramme.nn import AttentionHop, MemberRandom, Network, Plan, Shape
 from gramme.training import Lessons, Settings, evaluate, held_out_labels, train_ensemble
 
@@ -47,8 +48,10 @@ class AttentionModel(NodeClassifier):
     state_ : dict of str to tensor
         The weights of all members, who lie along the first axis.
     history_ : DataFrame
-    shape_, source_, seed_
-        Sizes of the networks, where features come from, and the seed of everything random.
+    shape_, seed_
+        Sizes of the networks, and the seed of everything random.
+    source_, profile_, scales_
+        Where features come from, and what walks and the graph's own features need for it.
     """
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = RULES
@@ -57,6 +60,8 @@ class AttentionModel(NodeClassifier):
     members_: int
     seed_: int
     source_: str
+    profile_: WalkProfile | None
+    scales_: GivenFeatures | None
     shape_: Shape
     state_: dict[str, Tensor]
     history_: pd.DataFrame
@@ -67,7 +72,7 @@ class AttentionModel(NodeClassifier):
     def __init__(
         self,
         *,
-        feature_dim: int,
+        feature_dim: int | None,
         hidden_dim: int,
         heads: int | Mapping[str, int],
         depth: int | Mapping[str, int],
@@ -75,7 +80,8 @@ class AttentionModel(NodeClassifier):
         epochs: int,
         dropout: float,
         attention_dropout: float,
-        weight_decay: float,
+        weight_decay: float | None,
+        score_bound: float | None,
         activation: str,
         head_weights: str,
         combine_heads: str,
@@ -97,6 +103,7 @@ class AttentionModel(NodeClassifier):
         self.dropout = dropout
         self.attention_dropout = attention_dropout
         self.weight_decay = weight_decay
+        self.score_bound = score_bound
         self.activation = activation
         self.head_weights = head_weights
         self.combine_heads = combine_heads
@@ -169,13 +176,15 @@ class AttentionModel(NodeClassifier):
         fold: NDArray[np.int64] | None = None,
         copies: int = 1,
     ) -> NDArray[np.floating[Any]]:
-        self.source_, self.seed_ = feature_source(graph, self.features), seed
-        self.shape_ = self._shape(feature_columns(graph, self.source_, self.feature_dim))
+        inputs = InputFeatures.of(graph, self.features, self.feature_dim)
+        self.source_, self.profile_, self.scales_ = inputs.source, inputs.profile, inputs.scales
+        self.seed_, self.shape_ = seed, self._shape(inputs.columns)
         tally = Tally(graph.num_nodes, known, self.ensemble, fold, copies)
         lessons = self._lessons(graph, known, tally.seen, validation)
         watched = monitor
         if monitor is not None:
             watched = coded_labels(graph, monitor, known.classes, "monitor", strict=False)
+        decay = settled_decay(self.weight_decay, known.nodes.size)
         members = self._members()
         plan = self._plan(graph, known.nodes).to(members.device)
         found = train_ensemble(
@@ -183,7 +192,7 @@ class AttentionModel(NodeClassifier):
             lambda batch: members.new(graph, batch),
             plan,
             lessons,
-            Settings(self.epochs, self.learning_rate, self.weight_decay, self.patience),
+            Settings(self.epochs, self.learning_rate, decay, self.patience),
             monitor=watched,
             trained=tally.add,
             title=type(self).__name__,
@@ -226,13 +235,18 @@ class AttentionModel(NodeClassifier):
                 )
         return Lessons(known.nodes, known.codes, weights, aside)
 
+    def _inputs(self) -> InputFeatures:
+        """Where the members' features come from."""
+        return InputFeatures.loaded(
+            self.source_, self.feature_dim, self.profile_, self.scales_, self.shape_.in_dim
+        )
+
     def _members(self) -> Members:
         return Members(
             self._network,
             self.shape_,
             self.seed_,
-            self.source_,
-            self.feature_dim,
+            self._inputs(),
             self._features_per_layer,
             torch_device(self.device),
         )
@@ -266,28 +280,26 @@ class AttentionModel(NodeClassifier):
             dropout=self.dropout,
             attention_dropout=self.attention_dropout,
             combine_heads=self.combine_heads,
+            score_bound=self.score_bound,
         )
 
     # Predicting
 
-    def start_features(self, graph: MultilayerGraph) -> NDArray[np.float32]:
-        """The features that the first member starts from, shape (nodes, columns).
+    def start_features(
+        self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float32]:
+        """The features that the first member starts from, shape (nodes, columns); of some nodes, by position, or all.
 
         Where a node's copies have features of their own, (layers * nodes, columns), the first layer's copies first.
         """
         self._check_fitted()
-        features = self._members().features(self._seen(self._check_graph(graph)), range(1))
-        start: NDArray[np.float32] = features[..., 0, :].flatten(0, -2).cpu().numpy()
-        return start
+        seen = self._seen(self._check_graph(graph))
+        return self._members().start(seen, np.arange(seen.num_nodes) if nodes is None else nodes)
 
     def _each_batch(
         self, graph: MultilayerGraph, plan: Plan | None = None
     ) -> Iterator[tuple[Network, Tensor, Plan]]:
         """Trained network, features and plan of each batch of members; the plan is made where none is given."""
-        if feature_columns(graph, self.source_, self.feature_dim) != self.shape_.in_dim:
-            needed = self.shape_.in_dim - (self.source_ == "both") * self.feature_dim
-            found = given_columns(graph)
-            raise DataError(f"the model needs {needed} features per node; the graph has {found}")
         members = self._members()
         whole = (self._plan(graph).to(members.device) if plan is None else plan).everywhere
         for batch in members.batches(graph.num_nodes, self.members_):

@@ -25,8 +25,8 @@ class GrammeFusion(AttentionModel):
 
     Parameters
     ----------
-    feature_dim : int, default=128
-        Columns of the random features (D in the paper).
+    feature_dim : int or None, default=None
+        Columns of the random features (D in the paper). None: 128 by themselves, 64 beside others.
     hidden_dim : int, default=32
         Columns of the embedding (d).
     heads : int or mapping of layer name to int, default=2
@@ -43,8 +43,12 @@ class GrammeFusion(AttentionModel):
         Of the Adam optimiser.
     epochs : int, default=40
         Training steps, each on the full graph.
-    weight_decay : float, default=0.0
-        L2 penalty on the weights.
+    weight_decay : float or None, default=None
+        L2 penalty on the weights. None: 0.2 / labels. The loss is a mean over the labels, so what is believed of the
+        weights beforehand counts the less the more labels there are.
+    score_bound : float or None, default=5.0
+        Attention scores t become ``bound tanh(t / bound)``, so that no node counts more than exp(2 bound) times as much
+        as another, and attention does not end as a choice of one neighbour. None leaves them alone, as in the paper.
     dropout : float, default=0.0
         Share of inputs to a hop that are zeroed in a training step.
     attention_dropout : float, default=0.0
@@ -55,9 +59,11 @@ class GrammeFusion(AttentionModel):
     combine_heads : {"weighted", "average", "concatenate"}, default="weighted"
         How the heads of a hop become one: summed with learned weights as in the paper, averaged, or side by side with
         ``hidden_dim / heads`` columns each, as in other attention networks.
-    features : {"random", "given", "both"} or None, default=None
-        Random features by node name, the graph's own, or both side by side. Where not given, the graph's own if it
-        has any, else random ones.
+    features : str or None, default=None
+        What the model starts from: "given" (the graph's own features, scaled), "walks" (where walks over all layers
+        lead from a node, which needs no labels), "random" (numbers by node name, as in the paper), or several joined by
+        +, as "given+walks". None: the graph's own if it has any, else "walks+random". "both" is another name of
+        "given+random".
     ensemble : int, default=8
         Members with random features and starting weights of their own, trained together; probabilities are averaged.
     validation_fraction : float, default=0.0
@@ -110,7 +116,7 @@ class GrammeFusion(AttentionModel):
     def __init__(
         self,
         *,
-        feature_dim: int = 128,
+        feature_dim: int | None = None,
         hidden_dim: int = 32,
         heads: int | Mapping[str, int] = 2,
         depth: int | Mapping[str, int] = 2,
@@ -121,7 +127,8 @@ class GrammeFusion(AttentionModel):
         epochs: int = 40,
         dropout: float = 0.0,
         attention_dropout: float = 0.0,
-        weight_decay: float = 0.0,
+        weight_decay: float | None = None,
+        score_bound: float | None = 5.0,
         activation: str = "relu",
         head_weights: str = "nonnegative",
         combine_heads: str = "weighted",
@@ -144,6 +151,7 @@ class GrammeFusion(AttentionModel):
             dropout=dropout,
             attention_dropout=attention_dropout,
             weight_decay=weight_decay,
+            score_bound=score_bound,
             activation=activation,
             head_weights=head_weights,
             combine_heads=combine_heads,

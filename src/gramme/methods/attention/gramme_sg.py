@@ -33,8 +33,8 @@ class GrammeSG(AttentionModel):
         Whether a node's copies start from the same random features, as in the authors' code, or from features of
         their own, as in the paper.
     feature_dim, hidden_dim, heads, depth, learning_rate, epochs, dropout, attention_dropout, weight_decay, \
-activation, head_weights, combine_heads, features, ensemble, validation_fraction, patience, class_weight, progress, \
-device, random_state
+score_bound, activation, head_weights, combine_heads, features, ensemble, validation_fraction, patience, class_weight, \
+progress, device, random_state
         As for :class:`GrammeFusion`; heads and depth are the same for all layers.
 
     Attributes
@@ -67,7 +67,7 @@ device, random_state
     def __init__(
         self,
         *,
-        feature_dim: int = 128,
+        feature_dim: int | None = None,
         hidden_dim: int = 32,
         heads: int = 2,
         depth: int = 2,
@@ -77,7 +77,8 @@ device, random_state
         epochs: int = 40,
         dropout: float = 0.0,
         attention_dropout: float = 0.0,
-        weight_decay: float = 0.0,
+        weight_decay: float | None = None,
+        score_bound: float | None = 5.0,
         activation: str = "relu",
         head_weights: str = "nonnegative",
         combine_heads: str = "weighted",
@@ -100,6 +101,7 @@ device, random_state
             dropout=dropout,
             attention_dropout=attention_dropout,
             weight_decay=weight_decay,
+            score_bound=score_bound,
             activation=activation,
             head_weights=head_weights,
             combine_heads=combine_heads,

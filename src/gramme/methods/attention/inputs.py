@@ -1,4 +1,4 @@
-"""The features a network starts from: random ones by node name, a graph's real attributes, or both."""
+"""Features as they are, for any network: random ones by node name, a graph's real attributes, or both."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from gramme.errors import DataError
@@ -65,27 +66,43 @@ def input_features(
     layered = own_layers and bool(graph.layer_features) and source != "random"
     copies = [0] * (graph.num_layers if layered else 1)
     if per_layer:
-        copies = [zlib.crc32(name.encode(errors="surrogatepass")) + 1 for name in graph.layers]
+        copies = layer_copies(graph)
     rows = graph.num_nodes * len(copies)
     if source != "random":
-        given = torch.from_numpy(_layered(graph) if layered else _dense(graph)).to(device)
+        given = torch.from_numpy(
+            by_layer(dense_features(graph), graph) if layered else dense_features(graph)
+        ).to(device)
         whole = given if layered else given.repeat(len(copies), 1)
         parts.append(whole[:, None, :].expand(rows, len(seeds), -1))
     if source != "given":
-        drawn = np.empty((len(seeds), len(copies), graph.num_nodes, dim), dtype=np.float32)
-        for member, seed in enumerate(seeds):
-            for place, copy in enumerate(copies):
-                random_features(graph.nodes, dim, seed, copy=copy, out=drawn[member, place])
-        random = torch.from_numpy(drawn).view(len(seeds), rows, dim).transpose(0, 1)
-        parts.append(random.contiguous().to(device))
+        parts.append(random_columns(graph, seeds, dim, copies).to(device))
     features = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
     return features.to(torch.get_default_dtype())
 
 
-def _layered(graph: MultilayerGraph) -> np.ndarray:
-    """What each layer starts from, (layers * nodes, columns): the common features, and those of the layer."""
-    every = _dense(graph)
-    start = 0 if graph.features is None else int(graph.features.shape[1])
+def random_columns(
+    graph: MultilayerGraph, seeds: Sequence[int], dim: int, copies: Sequence[int]
+) -> Tensor:
+    """Random features of each member, (copies * nodes, members, dim); equal copies have equal ones."""
+    drawn = np.empty((len(seeds), len(copies), graph.num_nodes, dim), dtype=np.float32)
+    for member, seed in enumerate(seeds):
+        for place, copy in enumerate(copies):
+            random_features(graph.nodes, dim, seed, copy=copy, out=drawn[member, place])
+    rows = graph.num_nodes * len(copies)
+    return torch.from_numpy(drawn).view(len(seeds), rows, dim).transpose(0, 1).contiguous()
+
+
+def layer_copies(graph: MultilayerGraph) -> list[int]:
+    """What tells the copies of a node in the layers apart: the layers' names."""
+    return [zlib.crc32(name.encode(errors="surrogatepass")) + 1 for name in graph.layers]
+
+
+def by_layer(every: NDArray[np.float32], graph: MultilayerGraph) -> NDArray[np.float32]:
+    """What each layer starts from, (layers * nodes, columns), where the last columns are those of single layers.
+
+    A layer with features of its own does not see those of the others.
+    """
+    start = every.shape[1] - sum(matrix.shape[1] for matrix in graph.layer_features.values())
     found = np.tile(every, (graph.num_layers, 1, 1))
     own = {}
     for name, matrix in graph.layer_features.items():
@@ -98,7 +115,7 @@ def _layered(graph: MultilayerGraph) -> np.ndarray:
     return found.reshape(-1, every.shape[1])
 
 
-def _dense(graph: MultilayerGraph) -> np.ndarray:
+def dense_features(graph: MultilayerGraph) -> NDArray[np.float32]:
     """All features of the graph as a matrix of float32."""
     matrix = given_features(graph)
     with np.errstate(over="ignore"):

@@ -6,14 +6,15 @@ What a member becomes depends on its seeds alone, not on the members it is train
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from gramme.graph import MultilayerGraph
-from gramme.methods.attention.inputs import input_features
+from gramme.graph import EdgeLayer, MultilayerGraph
+from gramme.methods.attention.feature_sources import InputFeatures, Matrix
 from gramme.nn import MemberRandom, Network, Shape
 
 MAX_BATCH_NUMBERS = 1 << 20
@@ -30,8 +31,8 @@ class Members:
         Makes a network from its shape and the random numbers of its members.
     shape : Shape
     seed : int
-    source : {"random", "given", "both"}
-        Where the features come from; ``feature_dim`` is the number of random columns.
+    inputs : InputFeatures
+        Where the features come from.
     features_per_layer : bool
         Whether a node's copies have random features of their own.
     """
@@ -39,10 +40,10 @@ class Members:
     network: Callable[[Shape, MemberRandom], Network]
     shape: Shape
     seed: int
-    source: str
-    feature_dim: int
+    inputs: InputFeatures
     features_per_layer: bool
     device: torch.device
+    _shared: dict[int, Matrix] = field(default_factory=dict)
 
     def batches(self, nodes: int, count: int) -> list[range]:
         """The members 0 .. count - 1 in batches, for a graph of so many nodes."""
@@ -62,17 +63,37 @@ class Members:
         Where layers start from features of their own but copies share their random ones, (layers, nodes, members,
         columns).
         """
-        features = input_features(
+        if id(graph) not in self._shared:  # the same for every batch
+            self._shared[id(graph)] = self.inputs.shared(graph)
+        features = self.inputs.tensor(
             graph,
+            self._shared[id(graph)],
             [self._seeds(member)[0] for member in members],
-            source=self.source,
-            dim=self.feature_dim,
             per_layer=self.features_per_layer,
             device=self.device,
         )
         if self.features_per_layer or features.shape[0] == graph.num_nodes:
             return features
         return features.view(graph.num_layers, graph.num_nodes, *features.shape[1:])
+
+    def start(self, graph: MultilayerGraph, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
+        """What the first member starts from for some nodes of a graph, (nodes or copies, columns)."""
+        shared = self.inputs.shared(graph)
+        copies = np.arange(0, shared.shape[0], max(graph.num_nodes, 1))
+        # what is not shared depends on names alone
+        alone = MultilayerGraph(
+            {layer: EdgeLayer(nodes.size, [], []) for layer in graph.layers},
+            nodes=graph.nodes[nodes],
+        )
+        features = self.inputs.tensor(
+            alone,
+            shared[(copies[:, None] + nodes).ravel()],
+            [self._seeds(0)[0]],
+            per_layer=self.features_per_layer,
+            device=self.device,
+        )
+        first: NDArray[np.float32] = features[:, 0].float().cpu().numpy()
+        return first
 
     def trained(
         self, graph: MultilayerGraph, members: range, state: Mapping[str, Tensor]

@@ -1,10 +1,10 @@
-"""What the parameters of the attention models may be."""
+"""What the parameters of the attention models may be, and what those mean that are not given."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gramme.methods.attention.inputs import SOURCES
+from gramme.methods.attention.feature_sources import SOURCES
 from gramme.methods.parameters import (
     POSITIVE,
     SHARE,
@@ -22,7 +22,7 @@ from gramme.methods.parameters import (
 from gramme.nn import ACTIVATIONS, COMBINE, KINDS
 
 RULES: Mapping[str, Rule] = {
-    "feature_dim": WholeNumber(),
+    "feature_dim": Optional(WholeNumber()),
     "hidden_dim": WholeNumber(),
     "heads": PerLayer(WholeNumber()),
     "depth": PerLayer(WholeNumber()),
@@ -30,7 +30,8 @@ RULES: Mapping[str, Rule] = {
     "epochs": WholeNumber(),
     "dropout": SHARE,
     "attention_dropout": SHARE,
-    "weight_decay": Number(0),
+    "weight_decay": Optional(Number(0)),
+    "score_bound": Optional(POSITIVE),
     "activation": Choice(*ACTIVATIONS),
     "head_weights": Choice(*KINDS),
     "combine_heads": Choice(*COMBINE),
@@ -43,3 +44,11 @@ RULES: Mapping[str, Rule] = {
     "device": Device(),
     "random_state": RandomState(),
 }
+
+DECAY_LABELS = 0.2
+"""Weight decay times the number of labels where none is given; chosen on training labels, docs/defaults.md."""
+
+
+def settled_decay(wanted: float | None, labels: int) -> float:
+    """The weight decay: what was asked for, else the less the more labels there are."""
+    return DECAY_LABELS / labels if wanted is None else wanted

@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 
 from gramme.errors import DataError
-from gramme.methods.attention.inputs import SOURCES
-from gramme.methods.parameters import SHARE, Choice, Rule, WholeNumber
+from gramme.methods.attention.feature_sources import SOURCES
+from gramme.methods.attention.given_features import SavedScales
+from gramme.methods.linear.walk_profile import SavedProfile
+from gramme.methods.parameters import POSITIVE, SHARE, Choice, Optional, Rule, WholeNumber
 from gramme.methods.saved_fields import (
     SavedField,
     SavedTable,
@@ -41,6 +43,7 @@ class SavedShape(SavedField):
         "dropout": SHARE,
         "attention_dropout": SHARE,
         "combine_heads": Choice(*COMBINE),
+        "score_bound": Optional(POSITIVE),
     }
 
     def save(self, model: NodeClassifier, learned: Learned) -> None:
@@ -85,6 +88,8 @@ class SavedImportances(SavedField):
 
 FIELDS: tuple[SavedField, ...] = (
     SavedValue("source", Choice(*SOURCES)),
+    SavedProfile("profile", optional=True),
+    SavedScales("scales"),
     SavedValue("seed", WholeNumber(0)),
     SavedValue("members", WholeNumber()),
     SavedShape("shape"),
@@ -100,9 +105,9 @@ def check_networks(model: AttentionModel, network: Callable[[], Network]) -> Non
     shape = model.shape_
     if (shape.layers, shape.classes) != (len(model.layers_), len(model.classes_)):
         raise MisfitError("shape does not match the layers and classes")
-    drawn = model.feature_dim if model.source_ != "given" else 0
-    if shape.in_dim < drawn or (model.source_ == "random" and shape.in_dim != drawn):
-        raise MisfitError(f"the in_dim of shape must go with feature_dim, not be {shape.in_dim}")
+    inputs = model._inputs()
+    if inputs.columns != shape.in_dim or inputs.layer_columns < 0:
+        raise MisfitError(f"the in_dim of shape must go with the features, not be {shape.in_dim}")
     if sum(shape.depth) > len(shape.depth) * len(model.state_):
         raise MisfitError("there are fewer weights than hops")
     expected = network().state_dict()

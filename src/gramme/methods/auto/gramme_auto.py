@@ -15,7 +15,7 @@ from gramme._progress import part
 from gramme.errors import GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.estimator import AttentionModel
-from gramme.methods.attention.inputs import SOURCES
+from gramme.methods.attention.feature_sources import SOURCES
 from gramme.methods.auto.ingredients import INGREDIENTS, Recipe
 from gramme.methods.auto.mixing import (
     calibrating_exponent,
@@ -83,8 +83,9 @@ class GrammeAuto(NodeClassifier):
         Some of ``"gramme-fusion"``, ``"label-propagation"``, ``"one-hot-logistic"``, ``"spectral-logistic"`` and, for
         graphs with features, ``"neighbourhood-logistic"``. All that apply where not given; beyond four million edges,
         memberships and nodes over all layers the attention model, which would take hours, is left out with a warning.
-    features : {"random", "given", "both"} or None, default=None
-        What the attention model starts from; the graph's own features where it has them, else random ones.
+    features : str or None, default=None
+        What the attention model starts from, as for :class:`GrammeFusion`. None: the graph's own features if it has
+        any, else walks and random ones.
     progress : bool or None, default=None
         Whether to show a progress bar; where not given, for what takes longer than two seconds, in a terminal.
     device : str, default="auto"

@@ -26,10 +26,6 @@ FEW_LABELS = (
     10  # ... which is so many; beyond, the head start falls with the square of their number
 )
 
-WEIGHT_DECAY = 0.2
-"""Weight decay of the attention model, divided by the number of labels: the loss is a mean over them, so that what is
-believed of the weights beforehand counts the less the more labels there are."""
-
 MAX_ATTENTION_EDGES = 4_000_000
 """Edges, memberships and nodes over all layers, beyond which the attention model would take hours of CPU time."""
 MAX_TABLE_NUMBERS = 200_000_000  # in an ingredient's table, beyond which it is not made
@@ -140,7 +136,6 @@ def _spectral_credit(labels: int) -> float:
 def _attention(recipe: Recipe) -> NodeClassifier:
     shared = ("ensemble", "epochs", "features", "progress", "device")
     return GrammeFusion(
-        weight_decay=WEIGHT_DECAY / recipe.labels,
         random_state=recipe.seed,
         **{name: recipe.settings[name] for name in shared},
     )

@@ -16,6 +16,7 @@ A node of another graph gets its row by one step of the walk: the mean of what i
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -71,8 +72,19 @@ class WalkProfile:
     def of(cls, graph: MultilayerGraph, dim: int) -> Self:
         """The leading eigenvectors of a graph's walk; fewer where a step has fewer eigenvalues above 0.
 
-        Cost: some 100 to 1,000 passes over all edges and memberships, and 8 * (2 dim + 1) bytes per node.
+        The latest graph's are remembered as long as it lives, since several methods ask for them in a row. Cost: some
+        100 to 1,000 passes over all edges and memberships, and 8 * (2 dim + 1) bytes per node.
         """
+        global _latest
+        if _latest is not None and _latest[0]() is graph and _latest[1] == dim:
+            known: Self = _latest[2]
+            return known
+        found = cls._computed(graph, dim)
+        _latest = (weakref.ref(graph, _forget), dim, found)
+        return found
+
+    @classmethod
+    def _computed(cls, graph: MultilayerGraph, dim: int) -> Self:
         edges, members = _scaled_layers(graph)
         ones = np.ones(graph.num_nodes)
         mass = edges @ ones + members @ (members.T @ ones)
@@ -185,8 +197,23 @@ class WalkProfile:
         return own
 
 
+_latest: tuple[weakref.ref[MultilayerGraph], int, Any] | None = None
+
+
+def _forget(_: object) -> None:
+    global _latest
+    _latest = None
+
+
 class SavedProfile(SavedField):
-    """Eigenvalues, the nodes' vectors, and what the groups of each membership layer pass on."""
+    """Eigenvalues, the nodes' vectors, and what the groups of each membership layer pass on.
+
+    With ``optional`` a model may have None in its place, and a file may lack it.
+    """
+
+    def __init__(self, name: str, *, optional: bool = False) -> None:
+        super().__init__(name)
+        self.optional = optional
 
     values = SavedArray("values", np.float64, ("dim",))
     vectors = SavedArray("vectors", np.float32, ("nodes", "dim"))
@@ -202,17 +229,23 @@ class SavedProfile(SavedField):
         }
 
     def save(self, model: NodeClassifier, learned: Learned) -> None:
-        profile: WalkProfile = getattr(model, self.attribute)
+        profile: WalkProfile | None = getattr(model, self.attribute)
+        if profile is None:
+            return
         learned.record["groups"] = {
             name: group.columns.record() for name, group in profile.groups.items()
         }
-        learned.tensors["values"] = torch.from_numpy(profile.values)
-        learned.tensors["vectors"] = torch.from_numpy(profile.vectors)
+        learned.tensors["values"] = _copied(profile.values)
+        learned.tensors["vectors"] = _copied(profile.vectors)
         for place, group in enumerate(profile.groups.values()):
             for part, field in self.parts(place).items():
-                learned.tensors[field.name] = torch.from_numpy(getattr(group, part))
+                learned.tensors[field.name] = _copied(getattr(group, part))
 
     def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+        if self.optional and self.values.name not in learned.tensors:
+            setattr(model, self.attribute, None)
+            return
+
         def array(field: SavedArray) -> NDArray[Any]:
             if field.name not in learned.tensors:
                 raise MisfitError(f"{field.name} is missing")
@@ -229,6 +262,11 @@ class SavedProfile(SavedField):
             arrays = {part: array(field) for part, field in self.parts(place).items()}
             groups[name] = GroupVectors(columns, **arrays)
         setattr(model, self.attribute, WalkProfile(values, model.nodes_, vectors, groups))
+
+
+def _copied(array: NDArray[Any]) -> torch.Tensor:
+    """A tensor of its own: several models may hold the same profile, and a file takes no shared memory."""
+    return torch.from_numpy(np.array(array))
 
 
 def _inverse_roots(degrees: NDArray[Any]) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.io.atomic import write_files
 from gramme.methods import NodeClassifier
 from gramme.methods.attention.estimator import AttentionModel
@@ -158,14 +158,7 @@ def _starting_features(
     """What the first member of an ensemble of networks knew of some nodes before training, copies side by side."""
     if not isinstance(model, AttentionModel) or not chosen.size:
         return None
-    # features do not depend on edges, and random ones only on names: a graph of these nodes alone will do
-    alone = MultilayerGraph(
-        {layer: EdgeLayer(chosen.size, [], []) for layer in graph.layers},
-        nodes=graph.nodes[chosen],
-        features=None if graph.features is None else graph.features[chosen],
-        layer_features={name: each[chosen] for name, each in graph.layer_features.items()},
-    )
-    features = model.start_features(alone)
+    features = model.start_features(graph, chosen)
     copies = features.reshape(-1, chosen.size, features.shape[-1])
     side: NDArray[np.float32] = np.concatenate(list(copies), axis=1)
     return side

@@ -1,0 +1,96 @@
+"""Where a network's features come from: the default, the kinds side by side, another graph, a saved model."""
+
+import numpy as np
+import pytest
+import torch
+
+import gramme
+from gramme import DataError
+from gramme.methods.attention.feature_sources import SOURCES, InputFeatures
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def graph():
+    wine = gramme.datasets.load("wine")
+    random = np.random.default_rng(0)
+    return wine.replace(features=random.normal(size=(wine.num_nodes, 3)) * [1e-3, 1, 1e6])
+
+
+def made(graph, source, dim=5, per_layer=False, members=2):
+    inputs = InputFeatures.of(graph, source, dim)
+    seeds = list(range(members))
+    found = inputs.tensor(graph, inputs.shared(graph), seeds, per_layer=per_layer, device=CPU)
+    return inputs, found
+
+
+def test_the_default_is_the_graphs_own_or_walks_and_random(graph):
+    assert InputFeatures.of(graph, None, 4).source == "given"
+    assert InputFeatures.of(graph.replace(features=None), None, 4).source == "walks+random"
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("per_layer", [False, True])
+def test_all_kinds_have_the_size_they_say_and_a_mean_square_of_one(graph, source, per_layer):
+    inputs, found = made(graph, source, per_layer=per_layer)
+    rows = graph.num_nodes * (graph.num_layers if per_layer else 1)
+    assert found.shape == (rows, 2, inputs.columns)
+    assert float((found**2).mean()) == pytest.approx(1, rel=0.05)
+
+
+def test_members_share_walks_and_differ_in_random_columns(graph):
+    _, found = made(graph, "walks+random", dim=5)
+    assert torch.equal(found[:, 0, :-5], found[:, 1, :-5])
+    assert not torch.equal(found[:, 0, -5:], found[:, 1, -5:])
+    _, alone = made(graph, "random", dim=5)
+    assert torch.equal(alone, found[:, :, -5:])  # the paper's features are the same beside others
+
+
+def test_both_is_given_and_random(graph):
+    assert torch.equal(made(graph, "both")[1], made(graph, "given+random")[1])
+
+
+def test_random_columns_are_fewer_beside_others(graph):
+    assert made(graph, "random", dim=None)[1].shape[-1] == 128
+    alone, beside = (made(graph, kind, dim=None)[1] for kind in ("walks", "walks+random"))
+    assert beside.shape[-1] == alone.shape[-1] + 64
+
+
+def test_walks_that_tell_nothing_are_refused():
+    apart = gramme.MultilayerGraph({"L": gramme.EdgeLayer(4, [], [])})
+    with pytest.raises(DataError, match="no walk tells nodes apart"):
+        InputFeatures.of(apart, "walks", None)
+    assert InputFeatures.of(apart, None, None).columns == 64
+
+
+def test_given_features_that_are_not_there_are_refused(graph):
+    with pytest.raises(DataError, match="needs a graph with features"):
+        InputFeatures.of(graph.replace(features=None), "given+walks", 4)
+
+
+@pytest.mark.parametrize("model", [gramme.GrammeFusion, gramme.GrammeSG])
+@pytest.mark.parametrize("source", ["walks", "walks+random", "given", "given+walks+random"])
+def test_a_saved_model_predicts_the_same_for_another_graph(graph, tmp_path, model, source):
+    y = graph.labels.copy()
+    y[::2] = None
+    fitted = model(features=source, ensemble=2, epochs=3, feature_dim=4, random_state=0)
+    fitted.fit(graph, y)
+    fitted.save(tmp_path / "model.safetensors")
+    loaded = gramme.load(tmp_path / "model.safetensors")
+    part = graph.subgraph(graph.nodes[5:60])
+    np.testing.assert_allclose(loaded.predict_proba(part), fitted.predict_proba(part), atol=1e-6)
+    whole = graph.subgraph(graph.nodes)
+    np.testing.assert_allclose(fitted.predict_proba(whole), fitted.predict_proba(), atol=1e-4)
+
+
+def test_walks_know_a_new_node_by_its_neighbours_names():
+    edges = [("L", f"{side}{a}", f"{side}{b}") for side in "ab" for a in range(8) for b in range(a)]
+    edges.append(("L", "a0", "b0"))
+    graph = gramme.MultilayerGraph.from_edges(tuple(zip(*edges, strict=True)))
+    y = {f"{side}{number}": side for side in "ab" for number in (1, 2)}
+    model = gramme.GrammeFusion(features="walks", ensemble=2, random_state=0).fit(graph, y)
+    edges += [("L", "new", f"b{number}") for number in range(1, 6)]
+    more = gramme.MultilayerGraph.from_edges(tuple(zip(*edges, strict=True)))
+    found = dict(zip(more.nodes, model.predict(more), strict=True))
+    assert found["new"] == "b"
