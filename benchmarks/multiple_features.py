@@ -2,10 +2,10 @@
 
     GRAMME_DATA=... python benchmarks/multiple_features.py [--splits 20] [--percent 1,2,5]
 
-Uniform random splits, seed r for split r, the same for all; scored once on all other nodes. The others are scikit-learn's
-logistic regression, nearest neighbours (k of 1, 3 or 5 by cross-validation on the training labels where there are
-enough) and gradient boosting, on the concatenated, standardised views. Prints CSV: percent, method, splits, accuracy mean
-and standard deviation, CPU seconds per fit.
+Uniform random splits, seed r for split r, the same for all; scored once on all other nodes. The others are
+scikit-learn's logistic regression, nearest neighbours (k of 1, 3 or 5 by cross-validation on the training labels where
+there are enough) and gradient boosting, on the concatenated, standardised views. Prints CSV: percent, method, splits,
+accuracy mean and standard deviation, CPU seconds per fit.
 """
 
 from __future__ import annotations
