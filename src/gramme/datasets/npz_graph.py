@@ -1,7 +1,7 @@
 """Graphs stored as one ``graph.npz`` of plain arrays, without pickled objects.
 
 ``edges_<k>`` (2 x edges, every undirected edge once), ``layer_names``, ``labels``, ``num_nodes``, ``directed``,
-``features_{data,indices,indptr,shape}`` (CSR), and index arrays of the source's split.
+``features_{data,indices,indptr,shape}`` (CSR, where there are some), and index arrays of the source's split.
 """
 
 from __future__ import annotations
@@ -38,14 +38,19 @@ def read_graph(path: Path, name: str) -> MultilayerGraph:
             )
             for number, layer in enumerate(arrays["layer_names"])
         }
-        parts = tuple(arrays[f"features_{part}"] for part in ("data", "indices", "indptr"))
-        features = sp.csr_array(parts, shape=tuple(arrays["features_shape"].tolist()))
-        features.check_format(full_check=True)
+        features = _features(arrays) if "features_shape" in arrays else None
         return MultilayerGraph(layers, labels=arrays["labels"], features=features, name=name)
     except KeyError as error:
         raise FileFormatError(f"the array {error} is missing", file=path) from error
     except (TypeError, ValueError) as error:
         raise FileFormatError(f"the arrays do not make a graph ({error})", file=path) from error
+
+
+def _features(arrays: dict[str, NDArray[Any]]) -> sp.csr_array:
+    parts = tuple(arrays[f"features_{part}"] for part in ("data", "indices", "indptr"))
+    features = sp.csr_array(parts, shape=tuple(arrays["features_shape"].tolist()))
+    features.check_format(full_check=True)
+    return features
 
 
 def read_positions(path: Path, **names: str) -> dict[str, NDArray[np.int64]]:
