@@ -23,7 +23,7 @@ def test_missing_and_strange_files(tmp_path):
     with pytest.raises(DataError, match=r"there is no file '.*nothing.csv'"):
         read(tmp_path / "nothing.csv")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(DataError, match="is a folder"):
+    with pytest.raises(DataError, match=r"the folder .* holds no file"):
         read(tmp_path / "folder.csv")
     with pytest.raises(DataError, match="no ordinary file"):
         read("/dev/null", format="csv")

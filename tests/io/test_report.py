@@ -8,6 +8,7 @@ def test_a_report_survives_json():
     facts = json.loads(json.dumps(report.as_dict()))
     assert facts.pop("files") == ["a.csv"]
     assert facts.pop("notes") == ["a note"]
+    assert facts.pop("doubts") == []
     assert facts == {
         "format": "csv",
         "rows": 3,

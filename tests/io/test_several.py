@@ -102,3 +102,17 @@ def test_mistakes(folder, source, message):
         source = [folder / name for name in source]
     with pytest.raises(DataError, match=message):
         read(source)
+
+
+def test_couplings_between_layers_of_one_file_stay(tmp_path):
+    (tmp_path / "c.csv").write_text(
+        "source,target,source_layer,target_layer\na,b,x,x\na,c,y,y\na,b,x,y\nb,c,y,y\n"
+    )
+    (tmp_path / "d.csv").write_text("source,target\na,e\n")
+    graph = read([tmp_path / "c.csv", tmp_path / "d.csv"])
+    assert list(graph.layers) == ["x", "y", "d"]
+    assert list(graph.couplings) == [("x", "y")]
+    assert graph.nodes.tolist() == ["a", "b", "c", "e"]
+    coupling = graph.couplings["x", "y"]
+    assert (coupling.source.tolist(), coupling.target.tolist()) == ([0], [1])
+    assert graph.layers["d"].holds_all_nodes

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.io.between import couples, own_layers, renamed_ends
 from gramme.io.losses import as_text
 from gramme.io.names import in_order
 from gramme.io.notes import tell
@@ -57,6 +58,12 @@ def joined(parts: Mapping[str, Parsed]) -> Parsed:
                 present[title] = part.present[old]
             elif part.nodes is not None and len(part.nodes) < len(nodes) and old not in groups:
                 present[title] = part.nodes
+        for both in filter(couples, part.directed if isinstance(part.directed, Mapping) else ()):
+            directed[renamed_ends(both, new)] = part.directed[both]
+        coupled = any(map(couples, part.rows.layers))
+        whole.hold_all |= {
+            title for old, title in new.items() if not coupled or old in part.hold_all
+        }
     whole.directed = directed or None
     whole.groups, whole.present = groups, present
     whole.node_groups = {title: g for part in every for title, g in part.node_groups.items()}
@@ -67,7 +74,7 @@ def joined(parts: Mapping[str, Parsed]) -> Parsed:
 
 def _layer_names(name: str, part: Parsed) -> dict[str, str]:
     """The layers of a file and what they are called among others; the only layer is called like its file."""
-    own = list(dict.fromkeys((*(part.layers or ()), *part.rows.layers, *part.groups)))
+    own = own_layers((*(part.layers or ()), *part.rows.layers, *part.groups))
     if not own:
         return {"": name}
     return {own[0]: name} if len(own) == 1 else {layer: layer for layer in own}
@@ -82,7 +89,9 @@ def _rows(
     index = pd.Index(np.array(nodes, dtype=object), dtype=object)
     for name, part in parts.items():
         rows = part.rows
-        titles = [renamed[name][layer] for layer in rows.layers] or [renamed[name].get("", name)]
+        titles = [renamed_ends(layer, renamed[name]) for layer in rows.layers] or [
+            renamed[name].get("", name)
+        ]
         offset = len(layers)
         layers += titles
         place = index.get_indexer(pd.Index(np.array(rows.nodes, dtype=object), dtype=object))
