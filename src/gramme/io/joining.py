@@ -58,8 +58,9 @@ def joined(parts: Mapping[str, Parsed]) -> Parsed:
                 present[title] = part.present[old]
             elif part.nodes is not None and len(part.nodes) < len(nodes) and old not in groups:
                 present[title] = part.nodes
-        for both in filter(couples, part.directed if isinstance(part.directed, Mapping) else ()):
-            directed[renamed_ends(both, new)] = part.directed[both]
+        stated = part.directed if isinstance(part.directed, Mapping) else {}
+        for both in filter(couples, stated):
+            directed[renamed_ends(both, new)] = stated[both]
         coupled = any(map(couples, part.rows.layers))
         whole.hold_all |= {
             title for old, title in new.items() if not coupled or old in part.hold_all
