@@ -301,7 +301,7 @@ def takes_reading_options(command: Callable[..., None]) -> Callable[..., None]:
     def run(**values: Any) -> None:
         read = Reading(**{one.name: values.pop(one.name) for one in fields(Reading)})
         for name in ("data", "source"):
-            if name in values:
+            if hints.get(name) in (Data, list[str]):
                 values[name] = values[name] or []
         command(**values, read=read)
 
