@@ -4,8 +4,9 @@ import warnings
 import pytest
 
 from gramme.cli.fit_steps import EstimatePlan, fit_graph, parse_share, table_record
-from gramme.errors import DataError
+from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, MultilayerGraph
+from gramme.graph.table_plan import LayerPlan, TablePlan
 from gramme.methods import Majority
 
 
@@ -43,16 +44,27 @@ def test_wishes_that_exclude_each_other(holdout, folds, wanted, words):
 def test_the_record_of_a_table_stands_beside_the_model(tmp_path):
     model, config = tmp_path / "model.safetensors", tmp_path / "config.json"
     assert table_record(model) is None
+    plan = TablePlan({"age": LayerPlan(["age"], "bins", [18.0])}, label="party").record()
     for text, record in [
-        ('{"table": {"id": "x"}}', {"id": "x"}),
+        (json.dumps({"table": plan}), plan),
         ('{"table": 3}', None),
         ("[]", None),
     ]:
         config.write_text(text)
         assert table_record(model) == record
-    config.write_text("{")
-    with pytest.raises(DataError, match=r"config\.json cannot be read"):
-        table_record(model)
+    for text in ("{", "[" * 100_000):
+        config.write_text(text)
+        with pytest.raises(DataError, match=r"config\.json cannot be read"):
+            table_record(model)
+    for change in (
+        {"layers": {"age": {"columns": ["age"], "way": "bins", "choice": "x"}}},
+        {"label": ["x"]},
+        {"missing": {}},
+        {"missing_values": 5},
+    ):
+        config.write_text(json.dumps({"table": plan | change}))
+        with pytest.raises(FileFormatError, match=r"config\.json: .* take another copy"):
+            table_record(model)
 
 
 def fitted(graph, folder, **options):

@@ -1,3 +1,5 @@
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,33 @@ def test_a_graph(tmp_path):
 def test_a_broken_graph_is_one_clear_error(tmp_path, changes, message):
     with pytest.raises(FileFormatError, match=message):
         read_graph(stored(tmp_path, **changes), "name")
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_damaged_bytes_give_a_graph_or_one_kind_of_error(tmp_path, compressed):
+    path = tmp_path / "graph.npz"
+    (np.savez_compressed if compressed else np.savez)(path, **GOOD)
+    whole = path.read_bytes()
+    random = np.random.default_rng(0)
+    for _ in range(300):
+        data = bytearray(whole)
+        for place in random.integers(len(data), size=int(random.integers(1, 4))):
+            data[place] = random.integers(256)
+        path.write_bytes(
+            bytes(data[: len(data) - int(random.integers(2)) * int(random.integers(99))])
+        )
+        with suppress(FileFormatError):
+            read_graph(path, "name")
+
+
+def test_more_nodes_than_the_arrays_hold(tmp_path):
+    with pytest.raises(FileFormatError, match="3 labels were given for 2000000000000 nodes"):
+        read_graph(stored(tmp_path, num_nodes=np.int64(2 * 10**12)), "name")
+
+
+def test_positions_that_are_no_numbers(tmp_path):
+    with pytest.raises(FileFormatError, match="positions are no numbers"):
+        read_positions(stored(tmp_path, train_idx=np.array(["x"])), train="train_idx")
 
 
 def test_missing_positions(tmp_path):

@@ -66,3 +66,14 @@ def test_midnight_is_shown_without_its_zeros():
     day = 86_400 * 10**9
     assert show_time(day) == "1970-01-02"
     assert show_time(day + 3_600 * 10**9) == "1970-01-02 01:00:00"
+
+
+@pytest.mark.parametrize("way", ["bins", "quantiles"])
+def test_far_more_groups_than_rows_are_refused(way):
+    make = stated_bins if way == "bins" else quantile_groups
+    message = f"1000000000 {way} are more than the 4 rows"
+    with pytest.raises(DataError, match=message):
+        make(np.arange(4.0), 10**9)
+    with pytest.raises(DataError, match=message):
+        cut_points(np.arange(4.0), way, 10**9)
+    assert len(make(np.arange(4.0), 10)[1]) == 10

@@ -1,4 +1,5 @@
 import sys
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -6,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramme.errors import DataError
+from gramme.errors import DataError, FileFormatError
+from gramme.graph import MultilayerGraph
+from gramme.io.notes import gathered
 from gramme.io.plain_table import header_of, read_table
 
 
@@ -124,3 +127,68 @@ def test_arbitrary_bytes_are_a_table_or_a_clear_error(tmp_path_factory, data):
         return
     assert len(table) >= 1
     assert len(table.columns) >= 1
+
+
+def test_more_columns_than_a_table_can_have(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("," * 10_000_000 + "\n1\n")
+    with pytest.raises(FileFormatError, match="10,000,001 columns; a table may have at most 100,"):
+        read_table(path)
+
+
+def test_the_time_for_wide_tables_is_linear(tmp_path):
+    """Comparing each name with all others takes minutes here."""
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(f"c{n}" for n in range(99_999)) + ",c7\n1\n")
+    started = time.process_time()
+    with pytest.raises(FileFormatError, match="two columns have the name 'c7'"):
+        read_table(path)
+    assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize("dates", [["2020-01-31", "9999-12-31"], ["31.12.9999", "01.02.2020"]])
+def test_dates_that_mean_never_are_categories(tmp_path, dates):
+    path = tmp_path / "t.csv"
+    path.write_text("until\n" + "\n".join(dates) + "\n")
+    with gathered() as notes:
+        table = read_table(path)
+    assert table["until"].tolist() == dates
+    assert any("'until': some dates are before 1678 or after 2261" in one for one in notes.doubts)
+    path.write_text("until\n" + "\n".join(dates) + "\n")
+    later = read_table(path, missing=["9999-12-31", "31.12.9999"])["until"]
+    assert later.isna().sum() == 1
+    assert pd.api.types.is_datetime64_any_dtype(later)
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_parquet_dates_out_of_range_are_read_or_refused(tmp_path, unit):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    per_second = {"s": 1, "ms": 1000, "us": 10**6}[unit]
+    moments = [0, 253_402_214_400 * per_second]  # the last day of the year 9999
+    path = tmp_path / "t.parquet"
+    parquet.write_table(arrow.table({"until": arrow.array(moments, arrow.timestamp(unit))}), path)
+    assert [str(one)[:4] for one in read_table(path)["until"]] == ["1970", "9999"]
+    days = arrow.array([0, 2**31 - 1], arrow.int32()).cast(arrow.date32())
+    for column in (
+        days,
+        arrow.array([0, 2**62], arrow.timestamp("us")),
+        arrow.array([0, 2**62], arrow.int64()).cast(arrow.time64("us")),
+        arrow.array([0, 2**31 - 1], arrow.int32()).cast(arrow.time32("s")),
+    ):
+        parquet.write_table(arrow.table({"until": column}), path)
+        try:
+            table = read_table(path)
+        except DataError:
+            continue
+        MultilayerGraph.from_table(table)
+
+
+def test_a_lone_cell_at_the_far_end_of_a_sheet(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active["A1"] = "name"
+    book.active["XFD1048576"] = "x"
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(FileFormatError, match="1,048,576 rows and 16,384 columns that is nearly"):
+        read_table(tmp_path / "t.xlsx")

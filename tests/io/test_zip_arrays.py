@@ -63,3 +63,26 @@ def test_a_cut_file_is_an_error(path):
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(ValueError, match=r"."):
         ArrayReader(path)
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_members_that_share_bytes_are_refused(path, mapped):
+    """As zip bombs do: each entry of the directory points at the bytes of another member."""
+    whole = bytearray(path.read_bytes())
+    entries = [place for place in range(len(whole)) if whole[place : place + 4] == b"PK\x01\x02"]
+    first = whole[entries[0] + 42 : entries[0] + 46]  # where the member starts
+    for entry in entries[1:]:
+        whole[entry + 42 : entry + 46] = first
+    path.write_bytes(bytes(whole))
+    with pytest.raises(ValueError, match="overlaps another one"):
+        ArrayReader(path).array("numbers", "i", mapped=mapped)
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_a_member_that_reaches_into_the_next_one_is_refused(path, mapped):
+    whole = bytearray(path.read_bytes())
+    extra = int.from_bytes(whole[28:30], "little")
+    whole[28:30] = (extra + 64).to_bytes(2, "little")
+    path.write_bytes(bytes(whole))
+    with pytest.raises(ValueError, match="overlaps another one"):
+        ArrayReader(path).array("numbers", "i", mapped=mapped)

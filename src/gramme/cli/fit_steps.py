@@ -22,7 +22,7 @@ from gramme.cli.memory import bounded_memory
 from gramme.cli.settings import make_model
 from gramme.cli.showing import Show, print_result, printer
 from gramme.cli.table import describe
-from gramme.errors import DataError, GrammeWarning
+from gramme.errors import DataError, FileFormatError, GrammeWarning
 from gramme.evaluation import Estimate, Holdout, cross_validate, hold_out, holdout_estimate
 from gramme.evaluation.cross_validation import (
     DEFAULT_FOLDS,
@@ -30,6 +30,7 @@ from gramme.evaluation.cross_validation import (
     folds_to_test,
 )
 from gramme.graph import MultilayerGraph
+from gramme.graph.table_plan import TablePlan
 from gramme.methods import NodeClassifier, load, method
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.auto.gramme_auto import GrammeAuto
@@ -273,10 +274,21 @@ def table_record(model: Path) -> dict[str, Any] | None:
         config = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path} cannot be read: {error}; take another copy") from None
     record = config.get("table") if isinstance(config, dict) else None
-    return record if isinstance(record, dict) else None
+    if not isinstance(record, dict):
+        return None
+    try:
+        TablePlan.from_record(record)
+    except DataError as error:
+        raise FileFormatError(f"{error}; take another copy", file=path) from None
+    marks = record.get("missing_values", [])
+    if not isinstance(marks, list) or not all(isinstance(mark, str) for mark in marks):
+        raise FileFormatError(
+            "'missing_values' should be a list of text; take another copy", file=path
+        )
+    return record
 
 
 def parse_share(text: str) -> float:

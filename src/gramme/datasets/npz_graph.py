@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,10 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+    except FileNotFoundError:
+        raise
+    # zip files, compressed bytes and the arrays' headers, which are Python text, have many ways to be wrong
+    except Exception as error:
         raise FileFormatError(f"this is no archive of plain arrays ({error})", file=path) from error
 
 
@@ -32,6 +34,8 @@ def read_graph(path: Path, name: str) -> MultilayerGraph:
     arrays = read_arrays(path)
     try:
         count = int(arrays["num_nodes"])
+        if len(arrays["labels"]) != count:  # before anything of that size is made
+            raise ValueError(f"{len(arrays['labels'])} labels were given for {count} nodes")
         layers: dict[str, Layer] = {
             str(layer): EdgeLayer(
                 count, *arrays[f"edges_{number}"], directed=bool(arrays["directed"])
@@ -42,7 +46,7 @@ def read_graph(path: Path, name: str) -> MultilayerGraph:
         return MultilayerGraph(layers, labels=arrays["labels"], features=features, name=name)
     except KeyError as error:
         raise FileFormatError(f"the array {error} is missing", file=path) from error
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, IndexError, OverflowError, MemoryError) as error:
         raise FileFormatError(f"the arrays do not make a graph ({error})", file=path) from error
 
 
@@ -60,3 +64,5 @@ def read_positions(path: Path, **names: str) -> dict[str, NDArray[np.int64]]:
         return {wanted: arrays[stored].astype(np.int64) for wanted, stored in names.items()}
     except KeyError as error:
         raise FileFormatError(f"the array {error} is missing", file=path) from error
+    except (TypeError, ValueError) as error:
+        raise FileFormatError(f"the positions are no numbers ({error})", file=path) from error

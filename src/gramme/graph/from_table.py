@@ -8,7 +8,7 @@ the edges they imply.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -142,7 +142,7 @@ def check_table(table: Any) -> None:
         raise DataError(f"two columns have the name {double!r}; names must differ")
 
 
-def known_column(column: Any, columns: list[Any], what: str) -> None:
+def known_column(column: Any, columns: Collection[Any], what: str) -> None:
     """Whether there is such a column, or an error that suggests the nearest name."""
     if not isinstance(column, Hashable):
         raise DataError(f"{what} must be the name of a column, not {column!r}")
@@ -162,7 +162,7 @@ def layer_columns(
     taken = [column for column in (label, id) if column is not None]
     left_out: dict[Any, str] = {}
     if columns is None:
-        said = [one for each in (asked or {}).values() if isinstance(each, Mapping) for one in each]
+        said = {one for each in (asked or {}).values() if isinstance(each, Mapping) for one in each}
         used = [column for column in table.columns if column not in taken]
         for column in used if len(table) >= MIN_JUDGED_ROWS else ():
             reason = None if column in said else says_nothing(table[column])
@@ -174,8 +174,9 @@ def layer_columns(
             left_out = {}
     else:
         used = [columns] if isinstance(columns, str) else list(columns)
+        there = dict.fromkeys(table.columns)
         for column in used:
-            known_column(column, list(table.columns), "columns")
+            known_column(column, there, "columns")
             if column in taken:
                 raise DataError(f"the column {column!r} is the label or id, so it makes no layer")
     if not used:

@@ -18,6 +18,8 @@ from gramme.errors import DataError
 
 Groups = tuple[NDArray[np.int64], list[str]]
 FloatArray = NDArray[np.float64]
+#: So many groups may be asked for of any column; more only where there are as many rows.
+FEW_GROUPS = 10
 
 
 def stated_bins(values: FloatArray, bins: Any, show: Callable[[Any], str] | None = None) -> Groups:
@@ -32,7 +34,7 @@ def stated_bins(values: FloatArray, bins: Any, show: Callable[[Any], str] | None
     ['[0, 5)', '[5, 10]']
     """
     if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
-        return _cut(values, _equal_widths(values, at_least(bins, 2, "bins")), show)
+        return _cut(values, _equal_widths(values, _count(bins, "bins", values)), show)
     try:
         edges = np.array(bins, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -57,7 +59,7 @@ def quantile_groups(
     >>> np.bincount(codes).tolist(), names
     ([2, 2, 2, 2], ['[0, 1.75)', '[1.75, 3.5)', '[3.5, 5.25)', '[5.25, 7]'])
     """
-    count = at_least(quantiles, 2, "quantiles")
+    count = _count(quantiles, "quantiles", values)
     known = values[~np.isnan(values)]
     if not known.size:
         return np.full(values.size, -1, dtype=np.int64), []
@@ -73,7 +75,7 @@ def cut_points(values: FloatArray, way: str, choice: Any) -> list[float]:
     >>> cut_points(np.arange(11.0), "bins", 2), cut_points(np.arange(8.0), "quantiles", 4)
     ([5.0], [1.75, 3.5, 5.25])
     """
-    count = at_least(choice, 2, way)
+    count = _count(choice, way, values)
     known = values[~np.isnan(values)]
     if not known.size:
         return []
@@ -81,6 +83,14 @@ def cut_points(values: FloatArray, way: str, choice: Any) -> list[float]:
     inside = _inside(cuts, float(known.min()), float(known.max()))
     found: list[float] = (inside if inside.size else known[:1]).tolist()
     return found
+
+
+def _count(value: Any, what: str, values: FloatArray) -> int:
+    """How many groups are asked for; far more than there are rows would fill the memory with empty ones."""
+    count = at_least(value, 2, what)
+    if count > max(values.size, FEW_GROUPS):
+        raise DataError(f"{count} {what} are more than the {values.size} rows; ask for fewer")
+    return count
 
 
 def at_least(value: Any, least: int, what: str) -> int:

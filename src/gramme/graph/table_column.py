@@ -111,7 +111,7 @@ def _moments(edges: Any) -> NDArray[np.int64]:
     """Edges of bins that are dates, in nanoseconds."""
     try:
         return pd.to_datetime(list(edges)).as_unit("ns").asi8
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"bins of dates must be a whole number or dates: {error}") from error
 
 
@@ -123,7 +123,10 @@ def as_numbers(
     gaps = column.isna().to_numpy()
     if pd.api.types.is_datetime64_any_dtype(kind):
         moments = column.dt.tz_convert(None) if isinstance(kind, pd.DatetimeTZDtype) else column
-        nanoseconds = moments.astype("datetime64[ns]").to_numpy().astype(np.int64)
+        try:
+            nanoseconds = moments.astype("datetime64[ns]").to_numpy().astype(np.int64)
+        except pd.errors.OutOfBoundsDatetime:
+            raise DataError("a date is before 1678 or after 2261; make it missing") from None
         return np.where(gaps, np.nan, nanoseconds.astype(np.float64)), show_time
     number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
     if isinstance(kind, np.dtype) and kind.kind == "O":

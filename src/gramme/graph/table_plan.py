@@ -54,6 +54,28 @@ class LayerPlan:
     choice: Any = None
     scale: list[float] | None = None
 
+    def is_whole(self) -> bool:
+        """Whether all parts are of the kinds they should be; a record from a file may hold anything."""
+        columns: Any = self.columns
+        scale: Any = self.scale
+        named = isinstance(columns, list) and all(isinstance(one, str) for one in columns)
+        if not named or not columns or self.way not in WAYS:
+            return False
+        if scale is not None and not (
+            isinstance(scale, list)
+            and len(scale) == len(columns)
+            and all(type(one) in (int, float) and 0 < one < float("inf") for one in scale)
+        ):
+            return False
+        kinds: dict[str, Any] = {
+            "bins": (int, list),
+            "knn": int,
+            "together": int,
+            "separator": str,
+            "dates": str,
+        }
+        return isinstance(self.choice, kinds.get(self.way, object))
+
 
 @dataclass(frozen=True)
 class TablePlan:
@@ -143,10 +165,11 @@ class TablePlan:
     def graph(self, table: pd.DataFrame, *, name: str | None = None) -> MultilayerGraph:
         """The graph of a table that has the columns of the plan; it may lack the label and the id."""
         check_table(table)
+        there = dict.fromkeys(table.columns)
         layers: dict[str, Layer] = {}
         for title, plan in self.layers.items():
             for column in plan.columns:
-                known_column(column, list(table.columns), f"the layer {title!r}")
+                known_column(column, there, f"the layer {title!r}")
             if plan.way == "together":
                 layers[title] = self._together(table, plan)
             else:
@@ -199,14 +222,15 @@ class TablePlan:
             layers = {str(title): LayerPlan(**one) for title, one in record["layers"].items()}
             left_out = {str(name): str(why) for name, why in record.get("left_out", {}).items()}
             plan = cls(layers, record["label"], record["id"], record["missing"], left_out)
-            fits = all(
-                one.way in WAYS and one.columns and all(isinstance(c, str) for c in one.columns)
-                for one in layers.values()
-            )
+            fits = all(one.is_whole() for one in layers.values())
+            fits = fits and all(isinstance(one, (str, type(None))) for one in (plan.label, plan.id))
+            fits = fits and plan.missing in ("nobody", "group")
         except (TypeError, KeyError, AttributeError) as error:
             raise DataError(f"this is no plan of a table's layers: {error!r}") from None
         if not fits:
-            raise DataError("this is no plan of a table's layers: a layer has no known way")
+            raise DataError(
+                "this is no plan of a table's layers: a part of it is of another kind than it should be"
+            )
         return plan
 
 

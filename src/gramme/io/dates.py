@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._wording import setting
 from gramme.io.notes import tell
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?Z?\Z")
@@ -26,7 +28,8 @@ def read_dates(cells: Sequence[str], name: str) -> NDArray[np.datetime64] | None
     """
     if all(map(_ISO.match, cells)):
         moments = pd.to_datetime(list(cells), format="ISO8601", errors="coerce", utc=True)
-        return None if moments.isna().any() else moments.tz_localize(None).as_unit("ns").to_numpy()
+        plain = in_nanoseconds(moments.tz_localize(None), name)
+        return None if plain is None or moments.isna().any() else plain.to_numpy()
     parts = _parts(cells, name)
     if parts is None:
         return None
@@ -34,7 +37,24 @@ def read_dates(cells: Sequence[str], name: str) -> NDArray[np.datetime64] | None
     found = pd.to_datetime(
         pd.DataFrame({"year": years, "month": months, "day": days}), errors="coerce"
     )
-    return None if found.isna().any() else found.to_numpy().astype("datetime64[ns]")
+    exact = in_nanoseconds(found.dt, name)
+    return None if exact is None or found.isna().any() else exact.to_numpy()
+
+
+def in_nanoseconds(moments: Any, name: str) -> Any:
+    """Moments in the unit that all of them share; None, with a word, where some are beyond what it can count.
+
+    ``moments`` is an index of dates, or what ``.dt`` gives of a column. Such dates mostly mean "never" or "not known".
+    """
+    try:
+        return moments.as_unit("ns")
+    except pd.errors.OutOfBoundsDatetime:
+        tell(
+            f"{name!r}: some dates are before 1678 or after 2261, so its values are taken for categories; if such a "
+            f"date means 'not known', add {setting('missing', ['9999-12-31'])}",
+            doubt=True,
+        )
+        return None
 
 
 def _parts(cells: Sequence[str], name: str) -> tuple[list[int], list[int], list[int]] | None:

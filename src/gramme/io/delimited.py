@@ -14,6 +14,8 @@ from gramme.io.notes import tell
 # What a cell must not show bare: the separators, quotes, line ends, and white space that a reader might strip.
 SEPARATORS = (",", "\t", ";", "|")
 _QUOTED = re.compile(r'"[^"]*"')
+#: More columns than any table of people has; a header of commas alone would fill the memory.
+MAX_TABLE_COLUMNS = 100_000
 _SPECIAL = re.compile(r'[,\t"\n\r]|^\s|\s$')
 
 
@@ -36,9 +38,20 @@ def cells(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str
             raise FileFormatError(
                 f"not readable as a table: {error}", file=path, line=line
             ) from None
+        check_width(len(row), path, line)
         if len(row) > 1 or raw[0].strip(" \t\r\n"):  # a quoted blank is no blank line
             yield line, row
         line = reader.line_num + 1
+
+
+def check_width(columns: int, path: Path, line: int | None = None) -> None:
+    """Refuse more columns than a table can have."""
+    if columns > MAX_TABLE_COLUMNS:
+        raise FileFormatError(
+            f"{columns:,} columns; a table may have at most {MAX_TABLE_COLUMNS:,}",
+            file=path,
+            line=line,
+        )
 
 
 def format_row(values: Iterable[str], separator: str) -> str:

@@ -10,6 +10,7 @@ import csv
 import io
 import re
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,11 @@ import pandas as pd
 
 from gramme.errors import DataError, FileFormatError, import_extra
 from gramme.io.column_text import typed_column
+from gramme.io.dates import in_nanoseconds
+from gramme.io.delimited import check_width
 from gramme.io.formats.parquet import read_arrow
 from gramme.io.source import AUTO, decode, read_bytes
+from gramme.io.spreadsheet import check_extent
 from gramme.io.unknown import unknown_marks
 
 ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".xlsx")
@@ -52,7 +56,7 @@ def read_table(
     ending = path.suffix.lower()
     marks = unknown_marks(missing, keep_na=keep_na)
     if ending in (".parquet", ".pq"):
-        table = read_arrow(path).to_pandas()
+        table = _pandas(read_arrow(path), path)
     elif ending == ".xlsx":
         table = _excel(path)
     elif ending in ENDINGS:
@@ -149,6 +153,7 @@ def _header(content: str, path: Path) -> tuple[str, list[str]]:
     outside = re.sub(r'"[^"]*"', "", start)
     counts = {mark: outside.count(mark) for mark in _SEPARATORS}
     separator = max(_SEPARATORS, key=lambda mark: counts[mark])
+    check_width(counts[separator] + 1, path, 1)
     try:
         names = next(csv.reader(io.StringIO(start, newline=""), delimiter=separator))
     except (csv.Error, StopIteration) as error:
@@ -162,8 +167,9 @@ def _column_names(names: Iterable[str], path: Path) -> list[str]:
         name.strip() or ("row" if place == 0 else f"column {place + 1}")
         for place, name in enumerate(names)
     ]
-    double = next((name for name in found if found.count(name) > 1), None)
-    if double is not None:
+    check_width(len(found), path)
+    if len(set(found)) < len(found):
+        double = next(name for name, times in Counter(found).items() if times > 1)
         raise FileFormatError(f"two columns have the name {double!r}; names must differ", file=path)
     return found
 
@@ -183,8 +189,12 @@ def _from_values(
         column = inferred
     kind = column.dtype
     number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-    if (number or pd.api.types.is_datetime64_any_dtype(kind)) and not as_text:
+    if number and not as_text:
         return column
+    if pd.api.types.is_datetime64_any_dtype(kind) and not as_text:
+        moments: pd.Series | None = in_nanoseconds(column.dt, name)
+        if moments is not None:
+            return moments
     texts = [_text(value) for value in column.astype(object)]
     cells = pd.Series(texts, dtype=object, index=column.index)
     return typed_column(cells, name, marks, as_text=as_text or not guess)
@@ -201,9 +211,19 @@ def _text(value: Any) -> str | None:
     return str(value)
 
 
+def _pandas(table: Any, path: Path) -> pd.DataFrame:
+    """An Arrow table as pandas has it; dates may be beyond what it can hold."""
+    try:
+        found: pd.DataFrame = table.to_pandas()
+    except Exception as error:  # pyarrow raises many kinds for dates and times out of range
+        raise FileFormatError(f"a column cannot be read: {error}", file=path) from None
+    return found
+
+
 def _excel(path: Path) -> pd.DataFrame:
     import_extra("openpyxl", "excel", "reading an Excel file")
     data = read_bytes(path)
+    check_extent(data, path)
     try:
         return pd.read_excel(io.BytesIO(data), engine="openpyxl", dtype=object)
     except Exception as error:  # openpyxl raises many kinds for damaged files

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,12 @@ from typing import Any
 from gramme.errors import FileFormatError, import_extra
 from gramme.io.source import MAX_DECLARED_BEYOND_FILE, read_bytes
 
-_MAX_UNPACK_RATIO = 200  # of unpacked to packed bytes; sheets of equal cells reach about 50
-_SPARE_BYTES = 50_000_000
+_MAX_UNPACK_RATIO = 100  # of unpacked to packed bytes; sheets of equal cells reach about 50
+_SPARE_BYTES = 20_000_000
 _MAX_CELLS_PER_BYTE = 1  # of the unpacked file, where a cell takes some ten
+
+_SHEET = re.compile(r"sheet[^/]*\.xml\Z", re.IGNORECASE)
+_FILLED_CELL = re.compile(rb'<c\s(?:[^>/]*\s)?r="([A-Z]{1,3})(\d{1,7})"[^>/]*>')
 
 
 def read_sheets(path: Path) -> dict[str, list[list[str]]]:
@@ -43,6 +47,34 @@ def read_sheets(path: Path) -> dict[str, list[list[str]]]:
     if not found:
         raise FileFormatError("all sheets are empty", file=path)
     return found
+
+
+def check_extent(data: bytes, path: Path) -> None:
+    """Refuse a sheet whose cells lie so far apart that the table between them would fill the memory."""
+    size = _unpacked_size(data, path)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            sheets = [archive.read(name) for name in archive.namelist() if _SHEET.search(name)]
+    except Exception as error:  # zipfile raises many kinds
+        raise FileFormatError(f"no Excel file that can be read: {error}", file=path) from None
+    for sheet in sheets:
+        width = height = 0
+        for column, row in set(_FILLED_CELL.findall(sheet)):
+            width, height = max(width, _column_number(column)), max(height, int(row))
+        if width * height > MAX_DECLARED_BEYOND_FILE + _MAX_CELLS_PER_BYTE * size:
+            raise FileFormatError(
+                f"a sheet of {height:,} rows and {width:,} columns that is nearly empty; delete the cells far from the "
+                "others",
+                file=path,
+            )
+
+
+def _column_number(letters: bytes) -> int:
+    """A is 1, Z 26, AA 27."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
 
 
 def _unpacked_size(data: bytes, path: Path) -> int:

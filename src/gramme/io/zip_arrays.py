@@ -62,7 +62,8 @@ class ArrayReader:
         self._size = path.stat().st_size
         try:
             with zipfile.ZipFile(path) as archive:
-                self._members = {info.filename: info for info in archive.infolist()}
+                listed = archive.infolist()
+                directory = archive.start_dir
         except (
             zipfile.BadZipFile,
             OSError,
@@ -71,6 +72,13 @@ class ArrayReader:
             struct.error,
         ) as error:
             raise ValueError(str(error)) from None
+        self._members = {info.filename: info for info in listed}
+        self._limits = _limits(listed, directory)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self._size
 
     @property
     def names(self) -> list[str]:
@@ -80,6 +88,7 @@ class ArrayReader:
     def bytes_of(self, name: str) -> bytes:
         """A member of plain bytes, checked against its checksum."""
         info = self._member(name)
+        self._place(name)
         faults = (
             zipfile.BadZipFile,
             OSError,
@@ -154,6 +163,8 @@ class ArrayReader:
         start = info.header_offset + _LOCAL_HEADER + name_length + extra_length
         if start + info.file_size > self._size:
             raise ValueError(f"the member {name} is cut off")
+        if start + info.file_size > self._limits[name]:
+            raise ValueError(f"the member {name} overlaps another one")
         return start, start + info.file_size
 
     def _header(self, head: BinaryIO, name: str) -> tuple[tuple[int, ...], Any, np.dtype[Any]]:
@@ -166,3 +177,13 @@ class ArrayReader:
         except Exception as error:  # the header is Python text, with many ways to be wrong
             raise ValueError(f"{name} is no array: {error}") from None
         return shape, "F" if fortran else "C", dtype
+
+
+def _limits(members: list[zipfile.ZipInfo], directory: int) -> dict[str, int]:
+    """Where each member ends at the latest: shared bytes would let a small file hold any number of large arrays."""
+    order = sorted(members, key=lambda info: info.header_offset)
+    ends = [*(info.header_offset for info in order[1:]), directory][: len(order)]
+    for info, end in zip(order, ends, strict=True):
+        if info.header_offset + _LOCAL_HEADER + info.compress_size > end:
+            raise ValueError(f"the member {info.filename} overlaps another one")
+    return {info.filename: end for info, end in zip(order, ends, strict=True)}

@@ -64,3 +64,12 @@ def test_errors_name_file_and_line(folder, config, message):
     (folder / "net.muxviz").write_text(config)
     with pytest.raises(FileFormatError, match=message):
         read(folder / "net.muxviz")
+
+
+def test_a_file_is_the_edges_of_one_layer(tmp_path):
+    """Else a short configuration would unfold to any size."""
+    (tmp_path / "e.edges").write_text("1 2\n2 3\n")
+    config = tmp_path / "c.txt"
+    config.write_text("".join(f"e.edges;layer {number}\n" for number in range(3_000)))
+    with pytest.raises(FileFormatError, match=r"line 2: 'e.edges' has the edges of .*'layer 0'"):
+        read(config, format="muxviz")

@@ -187,6 +187,30 @@ def test_a_length_out_of_thin_air(tmp_path):
         read(path)
 
 
+@pytest.mark.parametrize("count", [10**8, 2 * 10**18])
+def test_more_nodes_or_groups_than_the_archive_can_hold(tmp_path, count):
+    path = tmp_path / "g.npz"
+    spelled = {"kind": "range", "start": 0, "stop": count, "step": 1}
+    write(MultilayerGraph({"a": EdgeLayer(3, [0], [1])}), path)
+    changed(path, gramme__json=header(path, num_nodes=count, nodes=spelled))
+    with pytest.raises(FileFormatError, match=rf"{count} nodes are declared, but an archive of"):
+        read(path)
+    write(MultilayerGraph({"a": MembershipLayer(3, [0, 1], [0, 1])}), path)
+    with zipfile.ZipFile(path) as archive:
+        layers = json.loads(archive.read("gramme.json"))["layers"]
+    layers[0]["groups"] = spelled
+    changed(path, gramme__json=header(path, layers=layers))
+    with pytest.raises(FileFormatError, match=rf"{count} names .*groups.* are declared"):
+        read(path)
+
+
+def test_many_lone_nodes_come_back(tmp_path):
+    """More than an archive may declare without spelling them out."""
+    graph = MultilayerGraph({"a": EdgeLayer(1_200_000, [0], [1])})
+    write(graph, tmp_path / "g.npz")
+    assert read(tmp_path / "g.npz").num_nodes == 1_200_000
+
+
 def test_compressed_members_are_refused(tmp_path):
     np.savez_compressed(tmp_path / "g.npz", **{"gramme.json": np.zeros(1)})
     with zipfile.ZipFile(tmp_path / "g.npz", "w", zipfile.ZIP_DEFLATED) as archive:

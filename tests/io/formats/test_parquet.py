@@ -2,12 +2,14 @@
 
 from typing import ClassVar
 
+import numpy as np
 import pandas as pd
 import pytest
 from tests.io.cases import FormatCase
 
 from gramme.errors import FileFormatError
 from gramme.io import read
+from gramme.io.formats.parquet import read_arrow
 
 pytest.importorskip("pyarrow")
 
@@ -52,3 +54,25 @@ def test_rows_out_of_thin_air(tmp_path):
     assert (tmp_path / "g.parquet").stat().st_size < 20_000
     with pytest.raises(FileFormatError, match="3000000 rows are declared"):
         read(tmp_path / "g.parquet")
+
+
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_a_long_text_that_repeats_is_not_unfolded(tmp_path, dictionary):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    words = arrow.DictionaryArray.from_arrays([0] * 900_000, ["x" * 10_000])
+    table = arrow.table({"source": words})
+    parquet.write_table(table, tmp_path / "t.parquet", store_schema=dictionary)
+    assert (tmp_path / "t.parquet").stat().st_size < 100_000
+    with pytest.raises(FileFormatError, match="bytes would unfold to more than"):
+        read_arrow(tmp_path / "t.parquet")
+
+
+def test_more_cells_than_the_file_can_hold(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    column = arrow.array(np.zeros(200_000, dtype=np.int8))
+    table = arrow.table({f"c{number}": column for number in range(80)})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(FileFormatError, match="16000000 cells in"):
+        read_arrow(tmp_path / "t.parquet")

@@ -52,13 +52,19 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     """The network of a configuration."""
     parts: list[tuple[str, EdgeRows]] = []
     files, layouts = [path], {}
+    taken: dict[str, Path] = {}
+    used: dict[Path, str] = {}
     for number, (line, (edges, label, layout)) in enumerate(
         config_lines(path, options.encoding), 1
     ):
         layer = label or str(number)
-        if layer in dict(parts):
+        if layer in taken:
             raise FileFormatError(f"the layer {layer!r} stands here again", file=path, line=line)
-        file = named_file(path, edges, line)
+        file = taken[layer] = named_file(path, edges, line)
+        same = used.setdefault(file.resolve(), layer)
+        if same != layer:  # a short configuration could name a large file any number of times
+            problem = f"{edges!r} has the edges of the layer {same!r} already; each layer needs a file of its own"
+            raise FileFormatError(problem, file=path, line=line)
         parts.append((layer, _read_layer(file, options.encoding)))
         files.append(file)
         if layout:

@@ -13,10 +13,11 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
+from gramme._memory import free_bytes
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import Coupling, Layer, MembershipLayer, MultilayerGraph
 from gramme.io.atomic import Content
-from gramme.io.formats.npz_names import bytes_array, put_names, take_names
+from gramme.io.formats.npz_names import bytes_array, check_count, put_names, take_names
 from gramme.io.labels import read_labels
 from gramme.io.names import id_base
 from gramme.io.parsed import ReadOptions
@@ -36,6 +37,7 @@ _KIND = "gramme graph"
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     """The archive; all is encoded before a byte is written."""
     members: dict[str, Any] = {}
+    layers = [_put_layer(members, k, *item) for k, item in enumerate(graph.layers.items())]
     header: dict[str, Any] = {
         "format": _KIND,
         "version": _version(graph),
@@ -44,7 +46,7 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
         "nodes": put_names(members, "nodes", graph.nodes),
         "labels": graph.labels is not None,
         "features": None,
-        "layers": [_put_layer(members, k, *item) for k, item in enumerate(graph.layers.items())],
+        "layers": layers,
     }
     if graph.labels is not None:
         _put_labels(members, graph.labels)
@@ -203,9 +205,11 @@ def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
     size = header["num_nodes"]
     if type(size) is not int:
         raise ValueError("the number of nodes is no number")
+    check_count(archive, size, "nodes")
     nodes = take_names(archive, "nodes", header["nodes"])
     if len(nodes) != size:
         raise ValueError(f"{len(nodes)} names for {size} nodes")
+    _check_memory(size, len(header["layers"]))
     layers = {
         _text(facts["name"]): _layer(archive, f"layer{number}", facts, size, mapped)
         for number, facts in enumerate(header["layers"])
@@ -232,6 +236,15 @@ def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
             for number, facts in enumerate(header["layer_features"])
         },
     )
+
+
+def _check_memory(nodes: int, layers: int) -> None:
+    """Each layer notes of each node whether it is present, one byte at least."""
+    free = free_bytes()
+    if free is not None and nodes * layers > free:
+        raise ValueError(
+            f"{layers} layers of {nodes} nodes need more than {free / 1e9:,.1f} GB, the memory that is free"
+        )
 
 
 def _coupling(archive: ArrayReader, key: str, facts: Any, size: int) -> Coupling:
@@ -284,6 +297,8 @@ def _features(archive: ArrayReader, key: str, kind: object, mapped: bool) -> Any
     if kind != "sparse":
         raise ValueError(f"features of the unknown kind {kind!r}")
     shape = archive.array(f"{key}.shape", "i").tolist()
+    for length in shape:
+        check_count(archive, length, "rows or columns of features")
     parts = [
         archive.array(f"{key}.{part}", numbers, mapped=mapped)
         for part, numbers in (("data", "f"), ("indices", "i"), ("indptr", "i"))

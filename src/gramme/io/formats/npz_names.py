@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from gramme.io.source import MAX_DECLARED_BEYOND_FILE
 from gramme.io.values import decode, encode
 from gramme.io.zip_arrays import ArrayReader
 
@@ -17,8 +18,12 @@ def bytes_array(data: bytes) -> Any:
 
 
 def put_names(members: dict[str, Any], name: str, names: pd.Index) -> Any:
-    """Names as a range, as whole numbers, as text with its bounds, or as JSON."""
-    if isinstance(names, pd.RangeIndex):
+    """Names as a range, as whole numbers, as text with its bounds, or as JSON.
+
+    A range far longer than the members so far is spelled out, since :func:`take_names` refuses it.
+    """
+    held = sum(member.nbytes for member in members.values())
+    if isinstance(names, pd.RangeIndex) and len(names) <= MAX_DECLARED_BEYOND_FILE + held:
         return {
             "kind": "range",
             "start": int(names.start),
@@ -46,6 +51,7 @@ def take_names(archive: ArrayReader, name: str, facts: Any) -> pd.Index:
         if any(type(bound) is not int or abs(bound) >= 1 << 62 for bound in bounds):
             raise ValueError("a range of names without bounds")
         start, stop, step = bounds
+        check_count(archive, len(range(start, stop, step)), f"names ({name})")
         return pd.RangeIndex(start, stop, step)
     if kind == "numbers":
         numbers: pd.Index = pd.Index(archive.array(name, "iu"))
@@ -68,3 +74,12 @@ def take_names(archive: ArrayReader, name: str, facts: Any) -> pd.Index:
     names = np.empty(len(listed), dtype=object)
     names[:] = listed
     return pd.Index(names, dtype=object, tupleize_cols=False)
+
+
+def check_count(archive: ArrayReader, count: int, what: str) -> None:
+    """Refuse a number that would fill the memory though the archive holds next to nothing."""
+    most = MAX_DECLARED_BEYOND_FILE + archive.size
+    if not 0 <= count <= most:
+        raise ValueError(
+            f"{count} {what} are declared, but an archive of {archive.size} bytes may declare at most {most}"
+        )

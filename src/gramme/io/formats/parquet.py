@@ -14,6 +14,7 @@ from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.attributes import AttributeTable
 from gramme.io.between import between
+from gramme.io.delimited import check_width
 from gramme.io.names import in_order
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.rows import EdgeRows
@@ -24,6 +25,10 @@ from gramme.io.weights import format_number, parse_weight
 NAME = "parquet"
 # A column of equal values takes next to no space, so rows cannot be bounded by bytes alone.
 _MAX_ROWS_PER_BYTE = 100
+_SPARE_CELLS, _MAX_CELLS_PER_BYTE = 10_000_000, 16
+_SPARE_BYTES, _MAX_UNPACK_RATIO = 500_000_000, 200  # of what is read to the file
+_BATCH_BYTES = 200_000_000
+_BATCH_ROWS = 256, 65_536  # fewer where single values may be large
 
 
 def read(path: Path, options: ReadOptions) -> Parsed:
@@ -50,7 +55,10 @@ def read_arrow(path: Path) -> Any:
             data
         ) or columns > len(data):
             raise FileFormatError(f"{rows} rows are declared in {len(data)} bytes", file=path)
-        table = file.read(use_threads=False)
+        if rows * columns > _SPARE_CELLS + _MAX_CELLS_PER_BYTE * len(data):
+            raise FileFormatError(f"{rows * columns} cells in {len(data)} bytes", file=path)
+        check_width(columns, path)
+        table = _bounded(arrow, file, len(data), path)
         table.validate(full=True)
     except (MemoryError, FileFormatError):
         raise
@@ -59,6 +67,31 @@ def read_arrow(path: Path) -> Any:
     if len(set(table.column_names)) != len(table.column_names):
         raise FileFormatError("two columns have the same name", file=path)
     return table
+
+
+def _bounded(arrow: Any, file: Any, size: int, path: Path) -> Any:
+    """The table, read part by part: a long text that repeats takes no space in the file, but much in memory."""
+    facts = file.metadata
+    largest = max(
+        (
+            facts.row_group(group).column(column).total_uncompressed_size
+            for group in range(facts.num_row_groups)
+            for column in range(facts.num_columns)
+        ),
+        default=0,
+    )
+    fewest, most = _BATCH_ROWS
+    batches, read = [], 0
+    rows = min(max(_BATCH_BYTES // max(largest, 1), fewest), most)
+    for batch in file.iter_batches(batch_size=rows, use_threads=False):
+        read += sum(
+            column.dictionary_decode().nbytes if hasattr(column, "dictionary") else column.nbytes
+            for column in batch.columns
+        )
+        if read > _SPARE_BYTES + _MAX_UNPACK_RATIO * size:
+            raise FileFormatError(f"{size} bytes would unfold to more than {read}", file=path)
+        batches.append(batch)
+    return arrow.Table.from_batches(batches, schema=file.schema_arrow)
 
 
 def _texts(table: Any, column: str, path: Path, *, empty: bool = False) -> list[str]:

@@ -58,7 +58,15 @@ def page_from_model(folder: Path, model: NodeClassifier, graph: MultilayerGraph)
     if table is not None and isinstance(measured, dict):
         measured = measured | {"predictions": _unseen(table)}
     known = None if table is None else np.array([one or None for one in table["known"]], object)
-    return render_fit(fit_data(model, model.graph_, known=known, estimate=measured, config=config))
+    try:
+        return render_fit(
+            fit_data(model, model.graph_, known=known, estimate=measured, config=config)
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise FileFormatError(
+            f"holds other settings than gramme fit notes ({error!r}); fit again",
+            file=folder / "config.json",
+        ) from error
 
 
 def _config(folder: Path) -> dict[str, Any]:
@@ -67,10 +75,13 @@ def _config(folder: Path) -> dict[str, Any]:
         config = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(f"{folder} is no folder of gramme fit: it has no config.json") from None
-    except ValueError as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise FileFormatError(f"is no proper JSON ({error})", file=path) from None
     if not isinstance(config, dict):
         raise FileFormatError("holds something else than settings", file=path)
+    for key in ("parameters", "versions"):
+        if not isinstance(config.get(key), (dict, type(None))):
+            raise FileFormatError(f"its entry {key!r} should hold named values", file=path)
     return config
 
 
