@@ -67,7 +67,7 @@ def test_the_record_of_a_table_stands_beside_the_model(tmp_path):
             table_record(model)
 
 
-def fitted(graph, folder, **options):
+def fitted(graph, folder, *, raw_csv=False, **options):
     """The outcome of a fit as it is shown."""
     shown = []
     fit_graph(
@@ -79,6 +79,7 @@ def fitted(graph, folder, **options):
         seed=0,
         overwrite=False,
         show=lambda *outcome: shown.append(outcome),
+        raw_csv=raw_csv,
         silent=True,
     )
     return shown[0]
@@ -115,3 +116,20 @@ def test_warnings_are_shown_as_before_afterwards(graph, tmp_path):
     before = warnings.showwarning
     fitted(graph, tmp_path / "out", wanted=False)
     assert warnings.showwarning is before
+
+
+def test_names_that_are_no_unicode_are_escaped_or_refused_before_the_work(tmp_path):
+    given = {"nodes": ["=1+1", "b\ud800", "c"], "labels": ["x", "y", None]}
+    edges = EdgeLayer(3, [0, 1], [1, 2])
+    fitted(MultilayerGraph({"a": edges}, **given), tmp_path / "nodes")
+    written = (tmp_path / "nodes" / "predictions.csv").read_text("utf-8")
+    assert "\n'=1+1," in written
+    assert "\nb\\ud800," in written
+    fitted(MultilayerGraph({"a": edges}, **given), tmp_path / "raw", raw_csv=True)
+    assert "\n=1+1," in (tmp_path / "raw" / "predictions.csv").read_text("utf-8")
+    with pytest.raises(DataError, match=r"the layer 'a\\ud800' is no proper Unicode"):
+        fitted(MultilayerGraph({"a\ud800": edges}, **given), tmp_path / "layer")
+    labels = {"labels": ["x\ud800", "y", None]}
+    with pytest.raises(DataError, match=r"the label 'x\\ud800' is no proper Unicode"):
+        fitted(MultilayerGraph({"a": edges}, **given | labels), tmp_path / "label")
+    assert {path.name for path in tmp_path.iterdir()} == {"nodes", "raw"}

@@ -70,3 +70,12 @@ def test_a_mistake_is_one_message_and_leaves_nothing(
     assert run("rank", families, *arguments, "--no-spread", "--out", target) == 2
     assert message in capsys.readouterr().err.replace("\n", " ")
     assert not target.exists()
+
+
+@pytest.mark.parametrize(("options", "first"), [((), "'=1+1"), (("--raw-csv",), "=1+1")])
+def test_names_that_are_formulas(tmp_path: Path, options, first) -> None:
+    (tmp_path / "e.csv").write_text("source,target\n=1+1,b\nb,c\n")
+    target = tmp_path / "ranks"
+    words = ("--measures", "degree", "--seeds", 0, "--no-spread", *options)
+    assert run("rank", tmp_path / "e.csv", *words, "--out", target) == 0
+    assert first in (target / "ranks.csv").read_text().replace("\n", ",").split(",")

@@ -14,7 +14,7 @@ import typer
 from gramme.cli.again import command_line
 from gramme.cli.console import warnings_as_notes
 from gramme.cli.files import show_data
-from gramme.cli.options import Data, Reading, takes_reading_options
+from gramme.cli.options import RAW_CSV, Data, Reading, takes_reading_options
 from gramme.errors import DataError
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def fit(
     embedding: Literal["csv", "parquet", "none"] = typer.Option(
         "csv", "--embedding", help="How to write the nodes' embedding."
     ),
+    raw_csv: bool = typer.Option(False, "--raw-csv", help=RAW_CSV),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
     quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
     as_json: bool = typer.Option(False, "--json", help="Print a JSON object for scripts."),
@@ -114,6 +115,7 @@ def fit(
             plan=plan,
             seed=seed,
             embedding=embedding,
+            raw_csv=raw_csv,
             overwrite=overwrite,
             show=fit_steps.printer(as_json=as_json, quiet=quiet),
             silent=silent,
@@ -158,6 +160,7 @@ def predict(
     allow_unknown: bool = typer.Option(
         False, "--allow-unknown", help="Predict also where the model knows nothing of any node."
     ),
+    raw_csv: bool = typer.Option(False, "--raw-csv", help=RAW_CSV),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace the file if it exists."),
     *,
     read: Reading,
@@ -181,4 +184,6 @@ def predict(
         model = fit_steps.load(model_path)
         opened = open_again(data, fit_steps.table_record(model_path), read)
         opened.tell()
-        fit_steps.write_predictions(model, opened.graph, target, allow_unknown=allow_unknown)
+        fit_steps.write_predictions(
+            model, opened.graph, target, allow_unknown=allow_unknown, raw_csv=raw_csv
+        )

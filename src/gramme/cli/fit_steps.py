@@ -44,6 +44,7 @@ from gramme.report import (
     write_csv,
 )
 from gramme.report.output_folder import output_folder
+from gramme.report.tables import proper_text
 
 PAGE_SHARE = 0.3
 """Time that writing the results takes, a fit 1: only for saying how far the command is."""
@@ -82,6 +83,7 @@ def fit_graph(
     overwrite: bool,
     show: Show,
     embedding: str = "csv",
+    raw_csv: bool = False,
     silent: bool = False,
 ) -> None:
     """Fit, estimate the accuracy, write the folder and show what came out."""
@@ -90,14 +92,33 @@ def fit_graph(
             "there are no labels to learn from; name a file of them with --labels, or with --label "
             "the column or attribute that holds them"
         )
+    _check_names(graph)
     if not model.attends_couplings:
         graph = graph.with_coupling_layers()  # so that tables and page speak of the model's layers
     # the name is taken before the work begins, so that a second run into the same place is refused at once
     with output_folder(target, overwrite=overwrite) as place:
         result, files = _fit_into(
-            place.folder, graph, model, described, plan, seed, embedding, silent=silent
+            place.folder,
+            graph,
+            model,
+            described,
+            plan,
+            seed,
+            embedding,
+            raw_csv=raw_csv,
+            silent=silent,
         )
     show(result, layer_table(model), target, files)
+
+
+def _check_names(graph: MultilayerGraph) -> None:
+    """Refuse before the work what cannot be a column or a class at its end; names of nodes are written with escapes."""
+    labels: list[Any] = [] if graph.labels is None else list(graph.labels)
+    kinds = {"layer": [*graph.layers], "label": [one for one in labels if isinstance(one, str)]}
+    for kind, names in kinds.items():
+        for name in dict.fromkeys(names):
+            if proper_text(name) != name:
+                raise DataError(f"the {kind} {name!r} is no proper Unicode text; rename it")
 
 
 def _fit_into(
@@ -109,6 +130,7 @@ def _fit_into(
     seed: int,
     embedding: str,
     *,
+    raw_csv: bool,
     silent: bool,
 ) -> tuple[dict[str, Any], list[str]]:
     """Fit, estimate and fill the folder; returns the record of the fit and the names of its files."""
@@ -156,6 +178,7 @@ def _fit_into(
                 config=result,
                 estimate=result["estimate"] | {"predictions": estimate.predictions(graph.nodes)},
                 embedding=embedding,
+                raw_csv=raw_csv,
             )
     return result, files
 
@@ -236,7 +259,12 @@ def _bounded(graph: MultilayerGraph) -> AbstractContextManager[None]:
 
 
 def write_predictions(
-    model: NodeClassifier, graph: MultilayerGraph, target: Path, *, allow_unknown: bool = False
+    model: NodeClassifier,
+    graph: MultilayerGraph,
+    target: Path,
+    *,
+    allow_unknown: bool = False,
+    raw_csv: bool = False,
 ) -> None:
     """Predict the nodes of a graph and write them, with what each rests on; the file appears whole or not at all."""
     with _bounded(graph):
@@ -245,7 +273,7 @@ def write_predictions(
     _say_who_is_unknown(int((table["basis"] == NOTHING).sum()), len(table), allow_unknown)
     temporary = target.with_name(f".{target.name[:100]}.part")
     try:
-        write_csv(table, temporary)
+        write_csv(table, temporary, raw=raw_csv)
         temporary.replace(target)
     except OSError as error:
         raise DataError(f"{target} cannot be written: {error.strerror or error}") from error

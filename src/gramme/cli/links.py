@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from gramme.cli.console import warnings_as_notes
-from gramme.cli.options import Data, Reading, takes_reading_options
+from gramme.cli.options import RAW_CSV, Data, Reading, takes_reading_options
 
 
 @takes_reading_options
@@ -26,6 +26,7 @@ def links(
         help="CSV file of pairs to ask about: source,target or layer,source,target.",
     ),
     seed: int = typer.Option(0, "--seed", min=0, help="The same seed gives the same result."),
+    raw_csv: bool = typer.Option(False, "--raw-csv", help=RAW_CSV),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
     quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
     as_json: bool = typer.Option(False, "--json", help="Print a JSON object for scripts."),
@@ -57,6 +58,7 @@ def links(
             ),
             described={"data": " ".join(data), "command": links_steps.command_line(context)},
             overwrite=overwrite,
+            raw_csv=raw_csv,
             silent=quiet or as_json,
             as_json=as_json,
         )

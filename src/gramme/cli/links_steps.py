@@ -45,6 +45,7 @@ def links_of_graph(
     overwrite: bool,
     silent: bool,
     as_json: bool,
+    raw_csv: bool = False,
 ) -> None:
     """Fit on a graph, list the candidates of each layer or score the given pairs, and write the folder."""
     began = time.perf_counter()
@@ -69,7 +70,7 @@ def links_of_graph(
     )
     seconds = round(time.perf_counter() - began, 2)
     config = described | asdict(request) | {"seconds": seconds, "explanation": model.explanation_}
-    files = write_links(target, model, links, config=config, overwrite=overwrite)
+    files = write_links(target, model, links, config=config, overwrite=overwrite, raw_csv=raw_csv)
     if as_json:
         record = {"out": str(target), "files": files, "explanation": model.explanation_}
         typer.echo(json.dumps(record | {"links": len(links)}, ensure_ascii=False))

@@ -25,6 +25,7 @@ Data = Annotated[
         help="A file, several with a layer each, a folder of such, or the name of a dataset."
     ),
 ]
+RAW_CSV = "Write CSV cells as they are, also those that a spreadsheet runs as formulas."
 _FILES = "Reading"
 _TABLES = "Tables and attributes of nodes"
 _KINDS = "Several kinds of node"

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from gramme.cli.console import warnings_as_notes
-from gramme.cli.options import Data, Reading, takes_reading_options
+from gramme.cli.options import RAW_CSV, Data, Reading, takes_reading_options
 
 
 @takes_reading_options
@@ -45,6 +45,7 @@ def rank(
         True, "--spread/--no-spread", help="Whether to find out how sure the ranks are."
     ),
     seed: int = typer.Option(0, "--seed", min=0, help="The same seed gives the same result."),
+    raw_csv: bool = typer.Option(False, "--raw-csv", help=RAW_CSV),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
     quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
     as_json: bool = typer.Option(False, "--json", help="Print a JSON object for scripts."),
@@ -81,6 +82,7 @@ def rank(
             ),
             described={"data": " ".join(data), "command": rank_steps.command_line(context)},
             overwrite=overwrite,
+            raw_csv=raw_csv,
             silent=quiet or as_json,
             as_json=as_json,
         )

@@ -67,6 +67,7 @@ def rank_graph(
     overwrite: bool,
     silent: bool,
     as_json: bool,
+    raw_csv: bool = False,
 ) -> None:
     """Rank, find out how sure that is, choose seeds, write the folder and show the first nodes."""
     began = time.perf_counter()
@@ -85,7 +86,14 @@ def rank_graph(
     layers = layer_influences(graph)
     config = described | asdict(request) | {"seconds": round(time.perf_counter() - began, 2)}
     files = write_ranks(
-        target, graph, ranks, seeds=seeds, layers=layers, config=config, overwrite=overwrite
+        target,
+        graph,
+        ranks,
+        seeds=seeds,
+        layers=layers,
+        config=config,
+        overwrite=overwrite,
+        raw_csv=raw_csv,
     )
     first = leading_nodes(ranks)[:_SHOWN_NODES]
     if as_json:

@@ -52,6 +52,7 @@ def write_fit(
     config: dict[str, Any],
     estimate: Mapping[str, Any] | None = None,
     embedding: str = "csv",
+    raw_csv: bool = False,
     overwrite: bool = False,
 ) -> list[str]:
     """Write a fitted model, its tables and its page to a new folder; returns the names of the files.
@@ -70,6 +71,8 @@ def write_fit(
         How accurate it is, with the single ``predictions`` of tested nodes, for the page.
     embedding : {"csv", "parquet", "none"}
         How to write the embedding.
+    raw_csv : bool, default=False
+        Whether cells that a spreadsheet runs as formulas are written as they are.
     overwrite : bool
         Replace the result of an earlier fit.
     """
@@ -83,6 +86,7 @@ def write_fit(
             config=config,
             estimate=estimate,
             embedding=embedding,
+            raw_csv=raw_csv,
         )
 
 
@@ -95,25 +99,30 @@ def fill_fit_folder(
     config: dict[str, Any],
     estimate: Mapping[str, Any] | None = None,
     embedding: str = "csv",
+    raw_csv: bool = False,
 ) -> list[str]:
     """Write the files of :func:`write_fit` into a folder that is there; returns their names."""
     model.save(folder / "model.safetensors")
     unseen = (estimate or {}).get("predictions") or {}
     predicted = with_unseen(prediction_table(model, graph, known), unseen)
-    write_csv(predicted, folder / "predictions.csv")
+    write_csv(predicted, folder / "predictions.csv", raw=raw_csv)
     if embedding != "none":
-        config = config | _write_embedding(model, folder, embedding)
+        config = config | _write_embedding(model, folder, embedding, raw_csv)
     for name, table in (("layers", layer_table(model)), ("history", history_table(model))):
         if table is not None:
-            write_csv(table, folder / f"{name}.csv")
+            write_csv(table, folder / f"{name}.csv", raw=raw_csv)
     record = config | {"parameters": _plain_parameters(model), "versions": versions()}
-    (folder / "config.json").write_text(
-        json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
+    write_settings(folder / "config.json", record)
     page = folder / "report.html"
     write_fit_page(page, model, graph, known=known, estimate=estimate, config=record)
     files = sorted(path.name for path in folder.iterdir())
     return files
+
+
+def write_settings(path: Path, record: dict[str, Any]) -> None:
+    """Write settings as JSON; what is no proper Unicode text becomes an escape, which JSON reads back."""
+    text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def history_table(model: NodeClassifier) -> pd.DataFrame | None:
@@ -122,7 +131,9 @@ def history_table(model: NodeClassifier) -> pd.DataFrame | None:
     return history
 
 
-def _write_embedding(model: NodeClassifier, folder: Path, form: str) -> dict[str, Any]:
+def _write_embedding(
+    model: NodeClassifier, folder: Path, form: str, raw_csv: bool
+) -> dict[str, Any]:
     """Write the embedding; returns a note for ``config.json`` where it is not all of it."""
     table, note = embedding_table(model)
     if table is None:
@@ -132,7 +143,7 @@ def _write_embedding(model: NodeClassifier, folder: Path, form: str) -> dict[str
         table["node"] = table["node"].astype(str)
         table.to_parquet(folder / "embedding.parquet", index=False)
     else:
-        write_csv(table, folder / "embedding.csv")
+        write_csv(table, folder / "embedding.csv", raw=raw_csv)
     return {"embedding": note} if note else {}
 
 

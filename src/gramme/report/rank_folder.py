@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from gramme.graph import MultilayerGraph
-from gramme.report.fit_folder import check_target, versions
+from gramme.report.fit_folder import check_target, versions, write_settings
 from gramme.report.output_folder import output_folder
 from gramme.report.page.rank_page import rank_data, render_rank
 from gramme.report.tables import write_csv
@@ -24,6 +23,7 @@ def write_ranks(
     layers: pd.Series,
     config: dict[str, Any],
     overwrite: bool = False,
+    raw_csv: bool = False,
 ) -> list[str]:
     """Write the tables and the page of a ranking to a folder; returns the names of the files.
 
@@ -40,18 +40,18 @@ def write_ranks(
     config : dict
         What to note in ``config.json``.
     overwrite : bool, default=False
+    raw_csv : bool, default=False
+        Whether cells that a spreadsheet runs as formulas are written as they are.
     """
     check_target(folder, overwrite=overwrite)
     with output_folder(folder, overwrite=overwrite) as place:
         temporary = place.folder
-        write_csv(ranks.reset_index(), temporary / "ranks.csv")
-        write_csv(layers.reset_index(), temporary / "layers.csv")
+        write_csv(ranks.reset_index(), temporary / "ranks.csv", raw=raw_csv)
+        write_csv(layers.reset_index(), temporary / "layers.csv", raw=raw_csv)
         if seeds is not None:
-            write_csv(seeds, temporary / "seeds.csv")
+            write_csv(seeds, temporary / "seeds.csv", raw=raw_csv)
         record = config | {"versions": versions()}
-        (temporary / "config.json").write_text(
-            json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        write_settings(temporary / "config.json", record)
         page = render_rank(rank_data(graph, ranks, seeds=seeds, layers=layers, config=record))
         (temporary / "report.html").write_text(page, encoding="utf-8")
         files = sorted(path.name for path in temporary.iterdir())

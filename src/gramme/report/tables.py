@@ -40,14 +40,14 @@ def prediction_table(
     probabilities = model.predict_proba(None if fitted else graph)
     best = probabilities.argmax(axis=1)
     columns = {
-        # objects, so that names and labels that are numbers are written as they are
-        "node": graph.nodes.to_numpy().astype(object),
+        # objects, so that names and labels that are numbers, or no proper Unicode, are kept as they are
+        "node": pd.Series(graph.nodes.to_numpy(), dtype=object),
         "known": pd.Series(known, dtype=object),
-        "predicted": model.classes_[best].astype(object),
+        "predicted": pd.Series(model.classes_[best], dtype=object),
         "probability": probabilities.max(axis=1) if len(best) else [],
     }
     for position, label in enumerate(model.classes_.tolist()):
-        columns[f"probability_{label}"] = probabilities[:, position]
+        columns[proper_text(f"probability_{label}")] = probabilities[:, position]
     return pd.DataFrame(columns)
 
 
@@ -107,7 +107,7 @@ def embedding_table(model: NodeClassifier) -> tuple[pd.DataFrame | None, str]:
         note = f"of the first of {members} members, since the data are large"
     names = [f"e{position}" for position in range(width)]
     table = pd.DataFrame(embedding[:, :width], columns=names)
-    table.insert(0, "node", model.nodes_.to_numpy().astype(object))
+    table.insert(0, "node", pd.Series(model.nodes_.to_numpy(), dtype=object))
     return table, note
 
 
@@ -153,3 +153,18 @@ def without_formula(cell: Any) -> Any:
     if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
         return f"'{cell}"
     return cell
+
+
+def written_cell(text: str) -> str:
+    """A name or label as :func:`write_csv` writes it where nothing else is asked for.
+
+    >>> written_cell("=A1"), written_cell("Ann")
+    ("'=A1", 'Ann')
+    """
+    guarded: str = without_formula(text)
+    return proper_text(guarded)
+
+
+def proper_text(text: str) -> str:
+    """Text with escapes for what is no proper Unicode: halves of characters from damaged files."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

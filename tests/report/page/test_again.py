@@ -4,7 +4,9 @@ import pytest
 from tests.report.page.graphs import two_blocks
 
 from gramme.errors import DataError, FileFormatError
-from gramme.methods import LabelPropagation
+from gramme.graph import EdgeLayer, MultilayerGraph
+from gramme.methods import LabelPropagation, load
+from gramme.report.fit_folder import write_fit
 from gramme.report.page.again import page_from_model, page_from_page
 from gramme.report.page.fit_page import write_fit_page
 from gramme.report.page.html import read_data
@@ -70,3 +72,24 @@ def test_a_damaged_folder_names_the_file(folder, model, graph, file, text, words
 def test_a_folder_of_something_else(tmp_path, model, graph):
     with pytest.raises(DataError, match=r"it has no config\.json"):
         page_from_model(tmp_path, model, graph)
+
+
+def test_names_that_are_formulas_or_no_unicode_come_back(tmp_path):
+    names = ["=1+1", "b\ud800", "@c", "d"]
+    graph = MultilayerGraph(
+        {"a": EdgeLayer(4, [0, 2], [1, 3])}, nodes=names, labels=["=x", None, "y\udc80", None]
+    )
+    model = LabelPropagation().fit(graph)
+    config = {"data": "b\udcff.csv", "method": "label-propagation"}
+    files = write_fit(tmp_path / "out", model, graph, known=graph.labels, config=config)
+    assert {"config.json", "model.safetensors", "predictions.csv", "report.html"} <= set(files)
+    assert (
+        json.loads((tmp_path / "out" / "config.json").read_text("utf-8"))["data"] == config["data"]
+    )
+    rows = (tmp_path / "out" / "predictions.csv").read_text("utf-8").splitlines()
+    assert [row.split(",")[0] for row in rows[1:]] == ["'=1+1", "b\\ud800", "'@c", "d"]
+    again = load(tmp_path / "out" / "model.safetensors")
+    assert "=1+1" in page_from_model(tmp_path / "out", again, graph)
+    write_fit(tmp_path / "raw", model, graph, known=graph.labels, config=config, raw_csv=True)
+    rows = (tmp_path / "raw" / "predictions.csv").read_text("utf-8").splitlines()
+    assert rows[1].split(",")[:2] == ["=1+1", "=x"]

@@ -14,7 +14,7 @@ from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
 from gramme.report.page.fit_page import fit_data, render_fit
 from gramme.report.page.html import read_data
-from gramme.report.tables import OUT_OF_FOLD
+from gramme.report.tables import OUT_OF_FOLD, written_cell
 
 
 def page_from_page(path: Path) -> str:
@@ -53,7 +53,7 @@ def page_from_model(folder: Path, model: NodeClassifier, graph: MultilayerGraph)
         raise DataError(f"the data lack layers of the model in {folder}; give the same data again")
     # a loaded model does not hold its graph, which embeddings and attention are computed from
     model.graph_ = graph.select_layers(model.layers_)
-    table = _predictions(folder, names)
+    table = _predictions(folder, names, [str(label) for label in model.classes_.tolist()])
     measured = config.get("estimate")
     if table is not None and isinstance(measured, dict):
         measured = measured | {"predictions": _unseen(table)}
@@ -85,8 +85,11 @@ def _config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _predictions(folder: Path, names: list[str]) -> pd.DataFrame | None:
-    """The table of predictions as text, empty cells as ""; None where it is gone."""
+def _predictions(folder: Path, names: list[str], classes: list[str]) -> pd.DataFrame | None:
+    """The table of predictions as text, empty cells as ""; None where it is gone.
+
+    Names and labels that a spreadsheet would run are guarded in the file; here they are as in the data.
+    """
     path = folder / "predictions.csv"
     if not path.is_file():
         return None
@@ -95,8 +98,14 @@ def _predictions(folder: Path, names: list[str]) -> pd.DataFrame | None:
         nodes, _ = table["node"].tolist(), table["known"]
     except (ValueError, KeyError) as error:
         raise FileFormatError(f"is no table of predictions ({error})", file=path) from None
-    if nodes != names:
+    if nodes not in (names, [written_cell(name) for name in names]):
         raise FileFormatError("lists other nodes than the data", file=path)
+    table["node"] = pd.Series(names, dtype=object)
+    plain = {written_cell(label): label for label in classes}
+    for column in ("known", "predicted", "out_of_fold_predicted", "suggested"):
+        if column in table.columns:
+            cells = [plain.get(cell, cell) for cell in table[column]]
+            table[column] = pd.Series(cells, dtype=object)
     return table
 
 

@@ -102,7 +102,7 @@ def page(title: str, body: str, data: dict[str, Any]) -> str:
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    return (
+    text = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -111,6 +111,8 @@ def page(title: str, body: str, data: dict[str, Any]) -> str:
         f"<title>{escape(shorten(title, 100))}</title>\n<style>{style}</style>\n</head>\n<body>\n"
         f"{body}\n{_START}{embed_json(data)}{_END}\n<script>{script}</script>\n</body>\n</html>\n"
     )
+    # a name that is no proper Unicode text is shown as an escape, which the data block reads back
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def read_data(path: Path) -> dict[str, Any]:
