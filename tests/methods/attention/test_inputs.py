@@ -58,8 +58,9 @@ def test_the_graphs_own_features_come_first():
     assert torch.equal(both[:, 3:], features(WITH)[:, 0])
 
 
-def test_features_too_large_for_32_bits_are_named():
+@pytest.mark.parametrize("value", [1e30, -1e38, 1e300])
+def test_features_too_large_for_32_bits_are_named(value):
     large = OWN.copy()
-    large[4, 2] = 1e300
+    large[4, 2] = value
     with pytest.raises(DataError, match="column 2 of node 'n4' is too large"):
         features(planted(features=large), source="given")

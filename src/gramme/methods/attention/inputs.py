@@ -17,6 +17,8 @@ from gramme.methods.seen_graph import given_columns, given_features
 from gramme.ops import random_features
 
 SOURCES = ("random", "given", "both")
+#: Products of larger features and their sums overflow in 32 bits.
+MAX_FEATURE_SIZE = 1e15
 
 
 def feature_source(graph: MultilayerGraph, wanted: str | None) -> str:
@@ -122,10 +124,10 @@ def dense_features(graph: MultilayerGraph) -> NDArray[np.float32]:
         dense = np.array(
             matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float32
         )
-    if not np.isfinite(dense).all():
-        row, column = np.argwhere(~np.isfinite(dense))[0].tolist()
+    if dense.size and max(dense.max(), -dense.min()) > MAX_FEATURE_SIZE:
+        row, column = np.argwhere(np.abs(dense) > MAX_FEATURE_SIZE)[0].tolist()
         raise DataError(
-            f"the feature in column {column} of node {plain(graph.nodes[row])!r} is too large for "
-            "32 bits; scale the features"
+            f"the feature in column {column} of node {plain(graph.nodes[row])!r} is too large to "
+            f"compute with in 32 bits, where {MAX_FEATURE_SIZE:g} is the most; scale the features"
         )
     return dense

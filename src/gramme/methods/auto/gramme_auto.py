@@ -29,6 +29,7 @@ from gramme.methods.auto.saved_models import SavedModels
 from gramme.methods.base import NodeClassifier
 from gramme.methods.folds import stratified_folds
 from gramme.methods.labels import KnownLabels
+from gramme.methods.number_range import check_number_range
 from gramme.methods.parameters import (
     Choice,
     Device,
@@ -173,6 +174,7 @@ class GrammeAuto(NodeClassifier):
     def _fit(
         self, graph: MultilayerGraph, known: KnownLabels, seed: int
     ) -> NDArray[np.floating[Any]]:
+        check_number_range(graph)
         self.class_counts_ = np.bincount(known.codes, minlength=len(known.classes))
         fold = stratified_folds(known.codes, self.folds, seed)
         recipe = self._recipe(self._names(graph), known.nodes.size, seed)

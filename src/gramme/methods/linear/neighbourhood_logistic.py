@@ -19,6 +19,7 @@ from gramme.methods.linear.logistic import (
     importances,
     regression,
 )
+from gramme.methods.number_range import check_number_range
 from gramme.methods.parameters import WholeNumber
 from gramme.methods.propagation.series import NodeWalk
 from gramme.methods.saved_fields import SavedField, SavedValue
@@ -74,6 +75,7 @@ class NeighbourhoodLogistic(LinearModel):
         strength: float | None = None,
     ) -> NDArray[np.floating[Any]]:
         """Learn; ``strength`` is the penalty of the model this is a copy of."""
+        check_number_range(graph)
         self.columns_, self.labels_ = given_columns(graph), known.nodes.size
         table = _table(graph)
         rows = table[known.nodes]

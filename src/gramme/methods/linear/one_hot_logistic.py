@@ -23,6 +23,7 @@ from gramme.methods.linear.logistic import (
     regression,
 )
 from gramme.methods.linear.one_hot import LayerColumns, SavedColumns
+from gramme.methods.number_range import check_number_range
 from gramme.methods.parameters import Flag, Rule, WholeNumber
 from gramme.methods.saved_fields import SavedArray, SavedField
 from gramme.methods.seen_graph import given_columns, given_features
@@ -125,6 +126,7 @@ class OneHotLogistic(LinearModel):
         layer_scales: Floats | None = None,
     ) -> NDArray[np.floating[Any]]:
         """Learn; ``strength`` and ``layer_scales`` are the penalties of the model this is a copy of."""
+        check_number_range(graph)
         self.columns_ = [
             LayerColumns.seen(name, layer, graph, known.nodes)
             for name, layer in graph.layers.items()

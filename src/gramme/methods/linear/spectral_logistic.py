@@ -20,6 +20,7 @@ from gramme.methods.linear.logistic import (
     regression,
 )
 from gramme.methods.linear.walk_profile import WALK_STEPS, Matrix, SavedProfile, WalkProfile
+from gramme.methods.number_range import check_number_range
 from gramme.methods.parameters import Rule, WholeNumber
 from gramme.methods.saved_fields import SavedField
 
@@ -77,6 +78,7 @@ class SpectralLogistic(LinearModel):
         strength: float | None = None,
     ) -> NDArray[np.floating[Any]]:
         """Learn; eigenvectors, the nodes' rows and the penalty may be those of the model this is a copy of."""
+        check_number_range(graph)
         if profile is None or placed is None:
             profile = WalkProfile.of(graph, self.dim)
             placed = profile.placed(graph)
