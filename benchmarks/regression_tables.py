@@ -3,7 +3,8 @@
     python benchmarks/regression_tables.py --repeats 10
 
 Every method sees the same columns: numbers cut into groups of equal size. Prints the mean R2 on all rows that were not
-learned from, over random splits.
+learned from, over random splits. While the penalties of the regressor were chosen, the splits of seeds 0 to 2 were
+looked at; the default begins at seed 1000, which played no part in any choice.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def main() -> None:
     """Print a row per table, share of labels and method."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=10)
-    repeats = parser.parse_args().repeats
+    parser.add_argument("--first-seed", type=int, default=1000)
+    chosen = parser.parse_args()
+    seeds = range(chosen.first_seed, chosen.first_seed + chosen.repeats)
     print("table,train_percent,method,r2_mean,r2_std")
     for name, (columns, target) in tables().items():
         frame = pd.DataFrame({column: groups(columns[column]) for column in columns})
@@ -51,7 +54,7 @@ def main() -> None:
         hot = pd.get_dummies(frame).to_numpy(dtype=float)
         for percent in (10, 30):
             scores: dict[str, list[float]] = {"gramme-regressor": [], "ridge": [], "boosting": []}
-            for seed in range(repeats):
+            for seed in seeds:
                 order = np.random.default_rng(seed).permutation(len(target))
                 train, test = np.split(order, [round(len(target) * percent / 100)])
                 known = np.full(len(target), np.nan)
