@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 from gramme.errors import FileFormatError, import_extra
 from gramme.io.attribute_graph import parse_attribute_graph
-from gramme.io.formats.graphml import check_xml
+from gramme.io.formats.graphml import AtOnce, check_xml
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.source import read_bytes
 
@@ -20,7 +19,7 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     networkx = import_extra("networkx", "networkx", "reading GEXF")
     check_xml(data, path)
     try:
-        graph = networkx.read_gexf(io.BytesIO(data), node_type=str)
+        graph = networkx.read_gexf(AtOnce(data), node_type=str)
     except MemoryError:
         raise
     except Exception as error:  # networkx raises whatever its parsing meets

@@ -36,6 +36,13 @@ _UNDIRECTED = re.compile(rb"""(edgedefault\s*=\s*["'])undirected(["'])""")
 _NOT_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
+class AtOnce(io.BytesIO):
+    """Bytes that are given whole, however few are asked for: a long attribute is looked through anew with each part."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read()
+
+
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The graph of a GraphML file."""
     data = read_bytes(path)
@@ -46,7 +53,7 @@ def read(path: Path, options: ReadOptions) -> Parsed:
         # networkx turns undirected edges round, and their ends are in different layers
         data = _UNDIRECTED.sub(rb"\1directed\2", data)
     try:
-        graph = networkx.read_graphml(io.BytesIO(data), force_multigraph=True)
+        graph = networkx.read_graphml(AtOnce(data), force_multigraph=True)
     except MemoryError:
         raise
     except Exception as error:  # networkx raises whatever its parsing meets
