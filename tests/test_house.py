@@ -37,6 +37,7 @@ WHOLE_PACKAGE_TESTS = {
     "test_docs",
     "test_examples",
     "test_paper_scripts",
+    "test_published_heco",
 }
 
 

@@ -31,7 +31,7 @@ def check_number_range(graph: MultilayerGraph) -> None:
         return
     features = given_features(graph)
     values = features if isinstance(features, np.ndarray) else features.data
-    if values.size and max(values.max(), -values.min()) > MAX_FEATURE:
+    if values.size and max(float(values.max()), -float(values.min())) > MAX_FEATURE:
         dense = features if isinstance(features, np.ndarray) else features.tocoo()
         if isinstance(dense, np.ndarray):
             row, column = np.argwhere(np.abs(dense) > MAX_FEATURE)[0].tolist()

@@ -54,7 +54,9 @@ def test_another_seed_gives_another_model_and_generators_are_seeds_too(kind):
     legacy = [fit(kind, random_state=np.random.RandomState(3)).probabilities_ for _ in range(2)]
     assert legacy[0].tobytes() == legacy[1].tobytes()
     assert fit(kind, random_state=None).seed_ != fit(kind, random_state=None).seed_
-    assert fit(kind, random_state=10**30).probabilities_.shape == one.shape
+    assert fit(kind, random_state=2**63 - 1).probabilities_.shape == one.shape
+    with pytest.raises(DataError, match="random_state must be a whole number of at most"):
+        fit(kind, random_state=10**30)
 
 
 @BOTH

@@ -135,10 +135,11 @@ def softmax(values):
 
 
 @BOTH
-def test_attention_gives_the_alphas_of_the_paper(kind):
+@pytest.mark.parametrize("bound", [None, 5.0])
+def test_attention_gives_the_alphas_of_the_paper(kind, bound):
     """One head, one member: alpha_ij by hand, with both halves of the attention vector of Eq. 2."""
     graph = GRAPH
-    model = kind(**FAST | {"ensemble": 1, "heads": 1}).fit(graph, Y)
+    model = kind(**FAST | {"ensemble": 1, "heads": 1, "score_bound": bound}).fit(graph, Y)
     layer = 0  # friends
     features = model.start_features(graph).astype(float)
     if kind is GrammeSG:
@@ -154,16 +155,19 @@ def test_attention_gives_the_alphas_of_the_paper(kind):
     for node in range(36):
         others, _ = graph.layers["friends"].neighbours(node)
         heard = np.append(others, node)
-        alpha = softmax(hidden[node] @ own_half + hidden[heard] @ neighbour_half)
+        scores = hidden[heard] @ neighbour_half
+        if bound is not None:
+            scores = bound * np.tanh(scores / bound)
+        alpha = softmax(hidden[node] @ own_half + scores)
         np.testing.assert_allclose(attention[heard] / attention[heard].sum(), alpha, rtol=1e-4)
 
 
 @BOTH
 def test_attention_in_another_graph(kind):
-    model = kind(**FAST | {"ensemble": 1, "heads": 1}).fit(GRAPH, Y)
+    model = kind(**FAST | {"ensemble": 1, "heads": 1, "features": "random"}).fit(GRAPH, Y)
     other = GRAPH.subgraph(GRAPH.nodes[:10])
     few, some = model.node_attention("room", graph=other), model.node_attention("room")[:10]
-    # at the first hop a node's score comes from its own features, so only the average is another one
+    # at the first hop a node's score comes from its own features, random by its name: only the average is another one
     np.testing.assert_allclose(few, some / some.mean(), rtol=1e-4)
 
 

@@ -146,7 +146,8 @@ def test_a_large_graph_is_sampled_and_the_page_says_so(model, graph, monkeypatch
 
 @pytest.mark.parametrize("kind", [GrammeFusion, GrammeSG])
 def test_before_training_shows_the_features_the_network_started_from(graph, kind) -> None:
-    model = kind(ensemble=1, epochs=2, feature_dim=5, random_state=0, progress=False).fit(graph)
+    options = {"features": "random", "feature_dim": 5, "random_state": 0, "progress": False}
+    model = kind(ensemble=1, epochs=2, **options).fit(graph)
     whole = fit_page._starting_features(model, graph, np.arange(60))
     assert whole is not None
     assert whole.shape == (60, 5 if kind is GrammeFusion else 15)

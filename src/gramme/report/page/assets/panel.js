@@ -32,22 +32,20 @@ gramme.neighbourhood = function (layer) {
       const mine = [...groups.subarray(starts[i], starts[i + 1])];
       let all = (1 - mine.length) * at(i), total = 0;
       for (const group of mine) { all += sums[group]; total += sizes[group] - 1; }
-      const weight = new Map();
-      for (const group of mine) {
-        let best = [];
+      const weight = new Map(); // who shares several groups counts in each, so all members must be looked at
+      for (const group of mine)
         for (let k = members.first[group]; k < members.first[group + 1]; k++) {
           const node = members.order[k];
-          if (node === i) continue;
-          if (best.length < 8 || at(node) > at(best[best.length - 1])) {
-            best.push(node);
-            best.sort((a, b) => at(b) - at(a));
-            if (best.length > 8) best.pop();
-          }
+          if (node !== i) weight.set(node, (weight.get(node) || 0) + at(node));
         }
-        for (const node of best) weight.set(node, (weight.get(node) || 0) + at(node));
-      }
-      const list = [...weight].sort((a, b) => b[1] - a[1]).slice(0, 8)
-        .map(([node, value]) => ({ node, share: heard ? value / all : null }));
+      const best = [];
+      for (const [node, value] of weight)
+        if (best.length < 8 || value > best[best.length - 1].value) {
+          best.push({ node, value });
+          best.sort((a, b) => b.value - a.value);
+          if (best.length > 8) best.pop();
+        }
+      const list = best.map(({ node, value }) => ({ node, share: heard ? value / all : null }));
       return { total, list, own: heard ? at(i) / all : null, groups: mine };
     },
   };
