@@ -4,7 +4,7 @@ import torch
 from tests.nn.slow import slow_hop
 from tests.ops.cases import GRAPH, LAYERS, NODES, STACKS
 
-from gramme.nn import COMBINE, AttentionHop, MemberRandom
+from gramme.nn import HEAD_COMBINATIONS, AttentionHop, MemberRandom
 from gramme.ops import ACTIVATIONS, groups_sum, layers_sum
 
 
@@ -74,7 +74,7 @@ def test_activations_and_heads(activation: str, heads: int) -> None:
     torch.testing.assert_close(found, wanted)
 
 
-@pytest.mark.parametrize("combine_heads", COMBINE)
+@pytest.mark.parametrize("combine_heads", HEAD_COMBINATIONS)
 @pytest.mark.parametrize("heads", [1, 2])
 def test_ways_to_combine_heads(combine_heads: str, heads: int) -> None:
     one = hop(2, heads=heads, out_dim=4, combine_heads=combine_heads)
@@ -88,7 +88,7 @@ def test_ways_to_combine_heads(combine_heads: str, heads: int) -> None:
 
 
 def test_a_node_that_hears_itself_alone_combines_its_heads_all_the_same() -> None:
-    for combine_heads in COMBINE:
+    for combine_heads in HEAD_COMBINATIONS:
         one = hop(1, members=1, heads=2, out_dim=4, combine_heads=combine_heads)
         features = numbers(NODES, 1, 5)
         wanted = slow_hop(one, 0, 0, features[:, 0], sp.csr_array((NODES, NODES)))

@@ -4,13 +4,13 @@ import pytest
 import torch
 from tests.nn.slow import slow_supra_fusion
 
-from gramme.nn import KINDS, MemberRandom, Shape, SupraFusion
+from gramme.nn import HEAD_WEIGHTS, MemberRandom, Shape, SupraFusion
 
 SHAPE = Shape(3, 5, 4, 2, (1, 1, 1), (1, 1, 1))
 
 
 @pytest.mark.parametrize("feed_forward", [True, False])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", HEAD_WEIGHTS)
 def test_equals_the_equations(kind: str, feed_forward: bool) -> None:
     shape = Shape(3, 5, 4, 2, (1, 1, 1), (1, 1, 1), head_weights=kind)
     fusion = SupraFusion(shape, MemberRandom([1, 2]), 5, feed_forward)

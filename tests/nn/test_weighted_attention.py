@@ -9,7 +9,14 @@ from tests.nn.slow import slow_hop
 from tests.ops.cases import GRAPH, LAYERS, NODES
 
 from gramme import DataError
-from gramme.nn import COMBINE, KINDS, AttentionHop, MemberRandom, WeightedAttention, structure
+from gramme.nn import (
+    HEAD_COMBINATIONS,
+    HEAD_WEIGHTS,
+    AttentionHop,
+    MemberRandom,
+    WeightedAttention,
+    structure,
+)
 from gramme.ops import ACTIVATIONS
 
 
@@ -37,8 +44,8 @@ def hop_with(module: WeightedAttention) -> AttentionHop:
     return hop
 
 
-@pytest.mark.parametrize("head_weights", KINDS)
-@pytest.mark.parametrize("combine_heads", COMBINE)
+@pytest.mark.parametrize("head_weights", HEAD_WEIGHTS)
+@pytest.mark.parametrize("combine_heads", HEAD_COMBINATIONS)
 @pytest.mark.parametrize("name", ["directed and weighted", "several groups", "some nodes absent"])
 def test_equals_the_equations_and_the_hop_of_the_estimators(
     name: str, combine_heads: str, head_weights: str
@@ -80,7 +87,7 @@ def test_starting_values_come_from_torchs_generator() -> None:
     assert one.weight.abs().max() <= (6 / 9) ** 0.5
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", HEAD_WEIGHTS)
 def test_head_factors_are_as_constrained(kind: str) -> None:
     module = WeightedAttention(5, 4, heads=3, head_weights=kind)
     torch.testing.assert_close(module.head_factors().mean().item(), 1 / 3, rtol=0.2, atol=0)

@@ -1,11 +1,11 @@
 import pytest
 import torch
 
-from gramme.nn import KINDS, MemberRandom, ScalingFactors
+from gramme.nn import HEAD_WEIGHTS, MemberRandom, ScalingFactors
 from gramme.nn.weights import glorot
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", HEAD_WEIGHTS)
 def test_start_near_an_equal_share(kind: str) -> None:
     factors = ScalingFactors(MemberRandom(range(50)), (4, 5), kind)()
     assert factors.shape == (50, 4, 5)
@@ -14,7 +14,7 @@ def test_start_near_an_equal_share(kind: str) -> None:
 
 
 def test_constraints_hold_wherever_training_leads() -> None:
-    for kind in KINDS:
+    for kind in HEAD_WEIGHTS:
         factors = ScalingFactors(MemberRandom([0]), (5,), kind)
         with torch.no_grad():
             factors.raw.copy_(torch.tensor([[-50.0, -1.0, 0.0, 1.0, 50.0]]))

@@ -15,7 +15,7 @@ from gramme.graph.number_groups import quantile_groups, stated_bins
 
 MAX_NUMBER_CLASSES = 20
 """Different numbers that may still be classes, as in tables; more are amounts unless they count 0, 1, 2, ..."""
-KINDS = ("class", "number")
+LABEL_KINDS = ("class", "number")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 
 
@@ -65,7 +65,7 @@ def settled_labels(
     >>> settled_labels({"Ann": "17", "Bo": "42.5", "Cy": "70"}, edges=[18, 65])
     {'Ann': 'below 18', 'Bo': '[18, 65)', 'Cy': '65 and above'}
     """
-    if kind is not None and kind not in KINDS:
+    if kind is not None and kind not in LABEL_KINDS:
         raise DataError(f"{setting('label_kind')} must be 'class' or 'number', not {kind!r}")
     if sum(one is not None for one in (kind, bins, edges)) > 1:
         names = [setting(name) for name in ("label_kind", "label_bins", "label_edges")]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gramme.errors import DataError
 
-KINDS = ("sqlite", "duckdb")
+DATABASE_KINDS = ("sqlite", "duckdb")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ def is_address(text: object) -> bool:
     >>> is_address("sqlite:school.db"), is_address("school.db")
     (True, False)
     """
-    return isinstance(text, str) and text.partition(":")[0] in KINDS and ":" in text
+    return isinstance(text, str) and text.partition(":")[0] in DATABASE_KINDS and ":" in text
 
 
 def parse_address(text: str) -> Address:

@@ -4,7 +4,7 @@ Public are :class:`WeightedAttention` and :func:`structure`. The rest serves the
 with ``formula.py``, which says what is computed, then ``networks.py`` and ``plan.py``.
 """
 
-from gramme.nn.formula import COMBINE
+from gramme.nn.formula import HEAD_COMBINATIONS
 from gramme.nn.hop import AttentionHop
 from gramme.nn.networks import FusionNetwork, Network, SGNetwork
 from gramme.nn.plan import Plan, fusion_plan, supra_plan
@@ -13,13 +13,13 @@ from gramme.nn.shape import Output, Shape
 from gramme.nn.structure import structure
 from gramme.nn.supra_fusion import SupraFusion
 from gramme.nn.weighted_attention import WeightedAttention
-from gramme.nn.weights import KINDS, ScalingFactors
+from gramme.nn.weights import HEAD_WEIGHTS, ScalingFactors
 from gramme.ops import ACTIVATIONS
 
 __all__ = [
     "ACTIVATIONS",
-    "COMBINE",
-    "KINDS",
+    "HEAD_COMBINATIONS",
+    "HEAD_WEIGHTS",
     "AttentionHop",
     "FusionNetwork",
     "MemberRandom",

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from gramme.ops import Activation, NeighbourhoodSum, attention_sums, fuse_heads, project
 
-COMBINE = ("weighted", "average", "concatenate")
+HEAD_COMBINATIONS = ("weighted", "average", "concatenate")
 """What becomes of several heads: summed with factors as in Eqs. 4 and 5, averaged, or put side by side."""
 
 

@@ -7,8 +7,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gramme.errors import DataError
-from gramme.nn.formula import COMBINE, weighted_attention
-from gramme.nn.weights import KINDS, constrained, glorot_bound, raw_factors
+from gramme.nn.formula import HEAD_COMBINATIONS, weighted_attention
+from gramme.nn.weights import HEAD_WEIGHTS, constrained, glorot_bound, raw_factors
 from gramme.ops import ACTIVATIONS, NeighbourhoodSum
 
 
@@ -80,8 +80,8 @@ class WeightedAttention(nn.Module):
         if min(in_dim, out_dim, heads) < 1:
             raise DataError("in_dim, out_dim and heads must be whole numbers of at least 1")
         for name, value, allowed in (
-            ("head_weights", head_weights, KINDS),
-            ("combine_heads", combine_heads, COMBINE),
+            ("head_weights", head_weights, HEAD_WEIGHTS),
+            ("combine_heads", combine_heads, HEAD_COMBINATIONS),
             ("activation", activation, tuple(ACTIVATIONS)),
         ):
             if value not in allowed:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from gramme.nn.random import MemberRandom
 
-KINDS = ("nonnegative", "simplex", "free")
+HEAD_WEIGHTS = ("nonnegative", "simplex", "free")
 
 
 class ScalingFactors(nn.Module):
@@ -28,8 +28,8 @@ class ScalingFactors(nn.Module):
 
     def __init__(self, random: MemberRandom, shape: tuple[int, ...], kind: str) -> None:
         super().__init__()
-        if kind not in KINDS:
-            raise ValueError(f"head_weights must be one of {', '.join(KINDS)}, not {kind!r}")
+        if kind not in HEAD_WEIGHTS:
+            raise ValueError(f"head_weights must be one of {', '.join(HEAD_WEIGHTS)}, not {kind!r}")
         self.kind = kind
         self.raw = nn.Parameter(raw_factors(random.normal(shape), kind))
 

@@ -30,9 +30,9 @@ from gramme.methods.attention.inputs import (
 from gramme.methods.linear.walk_profile import WALK_STEPS, WalkProfile
 from gramme.methods.seen_graph import given_columns
 
-KINDS = ("given", "walks", "random")
+FEATURE_KINDS = ("given", "walks", "random")
 SOURCES = (
-    *("+".join(some) for size in (1, 2, 3) for some in combinations(KINDS, size)),
+    *("+".join(some) for size in (1, 2, 3) for some in combinations(FEATURE_KINDS, size)),
     "both",  # given+random, as it was called when there were two kinds
 )
 """What ``features`` may be: one kind, or several joined by +."""

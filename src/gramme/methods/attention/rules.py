@@ -19,7 +19,7 @@ from gramme.methods.parameters import (
     Rule,
     WholeNumber,
 )
-from gramme.nn import ACTIVATIONS, COMBINE, KINDS
+from gramme.nn import ACTIVATIONS, HEAD_COMBINATIONS, HEAD_WEIGHTS
 
 RULES: Mapping[str, Rule] = {
     "feature_dim": Optional(WholeNumber()),
@@ -33,8 +33,8 @@ RULES: Mapping[str, Rule] = {
     "weight_decay": Optional(Number(0)),
     "score_bound": Optional(POSITIVE),
     "activation": Choice(*ACTIVATIONS),
-    "head_weights": Choice(*KINDS),
-    "combine_heads": Choice(*COMBINE),
+    "head_weights": Choice(*HEAD_WEIGHTS),
+    "combine_heads": Choice(*HEAD_COMBINATIONS),
     "features": Optional(Choice(*SOURCES)),
     "ensemble": WholeNumber(),
     "validation_fraction": SHARE,

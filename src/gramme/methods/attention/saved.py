@@ -23,7 +23,7 @@ from gramme.methods.saved_fields import (
     check_weights,
 )
 from gramme.methods.saving import Learned, MisfitError
-from gramme.nn import ACTIVATIONS, COMBINE, KINDS, Network, Shape
+from gramme.nn import ACTIVATIONS, HEAD_COMBINATIONS, HEAD_WEIGHTS, Network, Shape
 
 if TYPE_CHECKING:
     from gramme.methods.attention.estimator import AttentionModel
@@ -38,11 +38,11 @@ class SavedShape(SavedField):
         "in_dim": WholeNumber(),
         "hidden_dim": WholeNumber(),
         "classes": WholeNumber(),
-        "head_weights": Choice(*KINDS),
+        "head_weights": Choice(*HEAD_WEIGHTS),
         "activation": Choice(*ACTIVATIONS),
         "dropout": SHARE,
         "attention_dropout": SHARE,
-        "combine_heads": Choice(*COMBINE),
+        "combine_heads": Choice(*HEAD_COMBINATIONS),
         "score_bound": Optional(POSITIVE),
     }
 
