@@ -6,7 +6,7 @@ from hypothesis import given
 from tests.strategies import multilayer_graphs
 
 from gramme.errors import DataError
-from gramme.graph import MultilayerGraph
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 
 pyg = pytest.importorskip("torch_geometric.data")
 transforms = pytest.importorskip("torch_geometric.transforms")
@@ -60,6 +60,18 @@ def test_relations_that_pyg_turned_round_count_once():
 def test_groups_as_nodes_and_back_is_the_same_graph(graph):
     if "node" not in graph.layers and all(layer.num_edges for layer in graph.layers.values()):
         assert from_pyg(graph.to_pyg(groups="nodes"), target="node") == graph
+
+
+def test_nodes_that_are_not_in_an_edge_layer_stay_out_of_it():
+    graph = MultilayerGraph(
+        {
+            "calls": EdgeLayer(3, [0], [1], [2.0], nodes=[0, 1]),
+            "clubs": MembershipLayer(3, [0, 1, 2], [0, 0, 0]),
+        }
+    )
+    back = from_pyg(graph.to_pyg(groups="nodes"), target="node")
+    assert back.layers["calls"].present.tolist() == [True, True, False]
+    assert back == graph
 
 
 @given(multilayer_graphs(kinds=["edges"], couplings=True, layer_features=True))

@@ -12,6 +12,7 @@ import torch
 
 from gramme.errors import DataError
 from gramme.graph.coupling import BETWEEN, Coupling, Pair
+from gramme.graph.edge_layer import EdgeLayer
 from gramme.graph.from_relations import from_relations
 from gramme.graph.membership_layer import MembershipLayer
 from gramme.graph.multilayer import MultilayerGraph
@@ -151,8 +152,8 @@ def _as_stored(graph: MultilayerGraph, data: HeteroData, target: str) -> Multila
         return graph
     layers = {name: graph.layers[name] for name in data.layers if name in graph.layers}
     for name, layer in layers.items():
+        held = store[PRESENT + name].numpy() if PRESENT + name in store else None
         if isinstance(layer, MembershipLayer):
-            held = store[PRESENT + name].numpy() if PRESENT + name in store else None
             layers[name] = MembershipLayer(
                 layer.num_nodes,
                 layer.node,
@@ -160,6 +161,16 @@ def _as_stored(graph: MultilayerGraph, data: HeteroData, target: str) -> Multila
                 layer.group_names,
                 weight=layer.weight,
                 nodes=np.ones(layer.num_nodes, dtype=bool) if held is None else held,
+            )
+        elif held is not None:
+            edges = layer.to_edges()
+            layers[name] = EdgeLayer(
+                edges.num_nodes,
+                edges.source,
+                edges.target,
+                edges.weight,
+                directed=edges.directed,
+                nodes=held,
             )
     return MultilayerGraph(
         layers,
