@@ -49,6 +49,19 @@ def test_paths_of_length_3_are_counted_without_the_pairs_own_edge(dense, weighte
     np.testing.assert_allclose(found, by_counting(matrix), atol=1e-5)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_dense_products_and_walks_give_the_same_bits(weighted, monkeypatch):
+    """Else a pair would be on one side of a tree's threshold among many pairs, on the other among few."""
+    matrix = random_graph(1, weighted)
+    monkeypatch.setattr("gramme.links.pair_scores.MAX_DENSE_NODES", 0)
+    walked = PathScores(matrix).of(PAIRS)
+    monkeypatch.setattr("gramme.links.pair_scores.MAX_DENSE_NODES", 100)
+    monkeypatch.setattr("gramme.links.pair_scores._DENSE_SPEED", 1e9)
+    dense = PathScores(matrix)
+    assert dense.of(PAIRS).tobytes() == walked.tobytes()
+    assert dense._dense is not None
+
+
 def test_common_neighbours_are_networkx_scores():
     matrix = random_graph(2)
     graph = nx.from_scipy_sparse_array(matrix)

@@ -10,7 +10,8 @@ For one graph, given as a symmetric matrix of weights, a pair gets
 
 An edge between the two themselves never counts, so the scores of a pair are the same whether it is linked or not.
 Cost: for each distinct first node the edges two steps around it, for each pair the edges of its second node; where that
-is dearer than dense products (small graphs with very many edges), those are taken.
+is dearer than dense products (small graphs with very many edges), those are taken. Both add in float64 and round to
+float32: a pair has the same scores whichever other pairs are asked about with it.
 """
 
 from __future__ import annotations
@@ -91,22 +92,22 @@ class PathScores:
         loops = float(around[firsts].sum()) + float(self.degree[pairs].sum())
         return loops > 4 * nodes**3 / (_DENSE_SPEED * 10)
 
-    def _dense_paths(self, pairs: Pairs) -> Floats:
+    def _dense_paths(self, pairs: Pairs) -> NDArray[np.float32]:
         if self._dense is None:
-            full = self.adjacency.toarray().astype(np.float32)
-            there = (full > 0).astype(np.float32)
-            scaled = full * self.by_root.astype(np.float32)
+            full = self.adjacency.toarray()
+            there = (full > 0).astype(np.float64)
+            scaled = full * self.by_root
             self._dense = [
-                there * self.by_log.astype(np.float32) @ there,
-                there * self.by_degree.astype(np.float32) @ there,
-                (scaled @ scaled) @ full,
+                (there * self.by_log @ there).astype(np.float32),
+                (there * self.by_degree @ there).astype(np.float32),
+                ((scaled @ scaled) @ full).astype(np.float32),
             ]
         return np.stack([one[pairs[:, 0], pairs[:, 1]] for one in self._dense], axis=1)
 
-    def _walk(self, pairs: Pairs) -> Floats:
+    def _walk(self, pairs: Pairs) -> NDArray[np.float32]:
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
         ordered = pairs[order]
-        found = np.empty((len(pairs), 3))
+        found = np.empty((len(pairs), 3), dtype=np.float32)
         found[order] = _paths(
             self.adjacency.indptr.astype(np.int64),
             self.adjacency.indices.astype(np.int64),
