@@ -221,7 +221,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):
         >>> from gramme import datasets
         >>> from gramme.methods import LabelPropagation
         >>> g = datasets.load("balance_scale")  # 49 of 625 scales are in balance
-        >>> model = LabelPropagation(random_state=0).fit(g)
+        >>> half = g.labels.copy()
+        >>> half[::2] = None  # nodes to predict: of the others the labels are known
+        >>> model = LabelPropagation(random_state=0).fit(g, half)
         >>> before = (model.predict() == "B").sum()
         >>> bool((model.balance_classes().predict() == "B").sum() > before)
         True
