@@ -1,7 +1,13 @@
 from tests.report.page.graphs import HOSTILE
 
 from gramme.report.page import fit_sections
-from gramme.report.page.fit_sections import layers_section, page_title, summary, training_section
+from gramme.report.page.fit_sections import (
+    data_name,
+    layers_section,
+    page_title,
+    summary,
+    training_section,
+)
 
 
 def data(**changes):
@@ -28,6 +34,15 @@ def test_the_summary_counts_what_was_learned_and_predicted():
 def test_the_title_names_method_and_data():
     assert page_title(data()).startswith("gat on school")
     assert page_title(data(config={})) == "GAT on school"
+
+
+def test_only_files_and_folders_that_are_there_go_by_their_name_alone(tmp_path):
+    (tmp_path / "votes.csv").touch()
+    (tmp_path / "club v1.2").mkdir()
+    assert data_name(tmp_path / "votes.csv") == "votes"
+    assert data_name(str(tmp_path / "club v1.2")) == "club v1.2"
+    for text in [*HOSTILE, "calls/2024", "balance v1.2", "a\\b.csv"]:
+        assert data_name(text) == text
 
 
 def test_layers_are_sorted_and_their_spread_is_said():

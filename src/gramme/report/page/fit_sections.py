@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any
 
 from gramme.report.page.charts import Series, bar, chart, legend
@@ -261,12 +261,17 @@ def _data(data: dict[str, Any]) -> str:
 
 
 def data_name(given: Any, graph_name: str | None = None) -> str:
-    """What a reader would call the data.
+    """What a reader would call the data: a file or folder by its name alone, anything else as it was given.
 
-    >>> data_name("/home/ann/2024/votes.csv"), data_name("balance_scale"), data_name(None, "club")
-    ('votes', 'balance_scale', 'club')
+    >>> data_name("ties/2024 by week"), data_name("balance_scale"), data_name(None, "club")
+    ('ties/2024 by week', 'balance_scale', 'club')
     """
     if not given:
         return str(graph_name or "a graph")
-    path = PurePath(str(given).replace("\\", "/"))
-    return path.stem or str(given)
+    path = Path(str(given))
+    try:
+        if path.is_dir():
+            return path.name or str(given)
+        return path.stem if path.is_file() else str(given)
+    except OSError:  # too long for a file's name
+        return str(given)
