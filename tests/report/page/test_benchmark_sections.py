@@ -43,11 +43,15 @@ def test_the_summary_counts(data):
     assert "3 random splits" in text
 
 
-def test_guessing_is_said_in_words_so_that_it_does_not_squeeze_the_lines(data):
-    text = plots(data)
-    assert text.count("<figure>") == 2
-    assert "(guessing: 40 %)" in text
-    assert "majority" not in text.partition('<div class="figures">')[0]
+def test_guessing_is_a_grey_dashed_line_that_the_words_and_the_legend_name(data):
+    words, _, figures = plots(data).partition('<div class="figures">')
+    assert figures.count("<figure>") == 2
+    assert "Guessing (majority) always answers with the most common class." in words
+    assert words.count("guessing (majority)</li>") == 1
+    assert figures.count('<polyline class="line c0 dashed"') == 2
+    assert figures.count('<polyline class="line c1"') == 2
+    data["methods"].remove("majority")
+    assert "uessing" not in plots(data)
 
 
 def test_an_accuracy_that_is_not_there_leaves_a_gap(data):

@@ -244,18 +244,25 @@ def test_the_export_holds_the_rows_shown_and_all_beyond_them(page: Page, model, 
     assert rows[0]["label_use"] == "learned from"
 
 
-def test_every_way_to_colour_changes_the_map_and_its_legend(page: Page) -> None:
+def test_every_way_to_colour_changes_the_map_and_its_legend(
+    page: Page, model: GrammeFusion
+) -> None:
     titles = page.texts("#colour option")
     assert titles[:3] == ["known label", "prediction", "confidence"]
     assert {"answer", "clubs", "answer · attention received"} <= set(titles)
     assert any(title.startswith("friends · ") for title in titles)
-    pictures, legends = set(), []
+    pictures, legends = [], []
     for number in range(len(titles)):
         page.choose("#colour", str(number))
         page.frames(3)
-        pictures.add(page.evaluate(PICTURE))
+        pictures.append(page.evaluate(PICTURE))
         legends.append(page.text("#legend"))
-    assert len(pictures) == len(titles)
+    # friends are always of one class: their parts are the predictions where all of these are right, and only there
+    parts = pictures[titles.index("friends · connected parts")]
+    all_right = list(model.predict()) == ["left", "right"] * 30
+    assert (parts == pictures[titles.index("prediction")]) == all_right
+    assert len(set(pictures)) == len(titles) - all_right
+    assert len(set(legends[:3] + legends[titles.index("friends · connected parts") :][:2])) == 5
     assert legends[0].split() == ["left", "12", "right", "12", "none", "36"]
     assert "sure" in legends[2]
     assert "yes" in legends[titles.index("answer")]
