@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from gramme.training import Task
+from gramme.training import NumberTask, Task
 
 CPU = torch.device("cpu")
 SCORES = torch.randn(5, 2, 3, generator=torch.Generator().manual_seed(0))
@@ -45,3 +45,14 @@ def test_accuracy_counts_as_the_weights_do():
 
 def test_a_member_without_labels_has_no_loss_instead_of_no_number():
     assert losses(task([[0.0, 1.0]] * 3))[0] == 0
+
+
+def test_numbers_are_met_by_squared_error_each_member_its_own():
+    numbers = np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
+    one = NumberTask.of(np.array([4, 0, 2]), numbers, np.array([[1.0, 1], [1, 0], [2, 1]]), CPU)
+    scores = torch.zeros(5, 2, 1)
+    scores[4, 0], scores[0, 0], scores[2, 0] = 1, 4, 3
+    scores[2, 1] = 30
+    assert losses(one, scores).tolist() == pytest.approx([4 / 4, 100 / 2])
+    found = one.accuracies(one.among(scores)).tolist()
+    assert found == pytest.approx([1 - 1 / 0.6875, 1 - 50 / 100])

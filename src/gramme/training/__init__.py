@@ -5,13 +5,14 @@ from gramme.training.ensemble import Settings, TrainedEnsemble, train_ensemble
 from gramme.training.lessons import Lessons, held_out_labels
 from gramme.training.loop import Callback, State, evaluate, train
 from gramme.training.progress import ProgressDisplay
-from gramme.training.task import Task
+from gramme.training.task import NumberTask, Task
 
 __all__ = [
     "Callback",
     "EarlyStopping",
     "History",
     "Lessons",
+    "NumberTask",
     "Progress",
     "ProgressDisplay",
     "Settings",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,12 +42,24 @@ class History(Callback):
         }
         if self.validation is not None:
             scores = self.validation.among(state.predict().scores)
-            row["validation_loss"] = self.validation.losses(scores).mean().item()
-            row["validation_accuracy"] = self.validation.accuracies(scores).mean().item()
+            total = state.world.total_
+            row["validation_loss"] = total(self.validation.losses(scores)).mean().item()
+            row["validation_accuracy"] = total(self.validation.accuracies(scores)).mean().item()
         if self.watched is not None:
             chosen = state.predict().scores.index_select(0, self.watched)
             self.watched_probabilities.append(chosen.softmax(-1).mean(1).cpu().numpy())
         self.rows.append(row)
+
+    def kept_state(self) -> tuple[dict[str, Tensor], Any]:
+        watched = {
+            f"{place:06d}": torch.from_numpy(one)
+            for place, one in enumerate(self.watched_probabilities)
+        }
+        return watched, {"members": self.members, "rows": self.rows}
+
+    def restore(self, tensors: dict[str, Tensor], record: Any) -> None:
+        self.members, self.rows = int(record["members"]), list(record["rows"])
+        self.watched_probabilities = [tensors[name].numpy() for name in sorted(tensors)]
 
 
 def joined_history(histories: list[History]) -> pd.DataFrame:
@@ -86,7 +99,8 @@ class EarlyStopping(Callback):
         self.kept = {name: value.clone() for name, value in state.network.state_dict().items()}
 
     def after_epoch(self, state: State) -> None:
-        losses = self.validation.losses(self.validation.among(state.predict().scores))
+        scores = self.validation.among(state.predict().scores)
+        losses = state.world.total_(self.validation.losses(scores))
         better = losses < self.best
         self.best = torch.where(better, losses, self.best)
         self.since = torch.where(better, 0, self.since + 1)
@@ -98,6 +112,15 @@ class EarlyStopping(Callback):
     def end(self, state: State) -> None:
         state.network.load_state_dict(self.kept)
         state.changed()
+
+    def kept_state(self) -> tuple[dict[str, Tensor], Any]:
+        best = {"best": self.best, "since": self.since}
+        return best | {f"kept.{name}": one for name, one in self.kept.items()}, None
+
+    def restore(self, tensors: dict[str, Tensor], record: Any) -> None:
+        device = self.best.device
+        self.best, self.since = tensors["best"].to(device), tensors["since"].to(device)
+        self.kept = {name: tensors[f"kept.{name}"].to(device) for name in self.kept}
 
 
 class Progress(Callback):

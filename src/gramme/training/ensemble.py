@@ -14,8 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gramme.distributed.world import ALONE, World
 from gramme.errors import GrammeError
 from gramme.nn import Network, Output, Plan
+from gramme.ops import Features
 from gramme.training.callbacks import EarlyStopping, History, Progress, joined_history
 from gramme.training.lessons import Lessons
 from gramme.training.loop import Callback, evaluate, train
@@ -59,7 +61,7 @@ class TrainedEnsemble:
 
 def train_ensemble(
     batches: Sequence[range],
-    make: Callable[[range], tuple[Network, Tensor]],
+    make: Callable[[range], tuple[Network, Features]],
     plan: Plan,
     lessons: Lessons,
     settings: Settings,
@@ -68,6 +70,7 @@ def train_ensemble(
     trained: Callable[[range, Output], None] | None = None,
     title: str = "",
     progress: bool | None = False,
+    world: World = ALONE,
 ) -> TrainedEnsemble:
     """Train batch after batch; Ctrl-C keeps the members that are fully trained, or, if none is, those under way.
 
@@ -89,6 +92,8 @@ def train_ensemble(
         Stands beside the progress bar.
     progress : bool, optional
         Show it or not; where None, only if standard error is a terminal.
+    world : World, optional
+        The processes that train together, each on its part of the graph.
     """
     histories: list[History] = []
     states: list[dict[str, Tensor]] = []
@@ -112,6 +117,7 @@ def train_ensemble(
                 learning_rate=settings.learning_rate,
                 weight_decay=settings.weight_decay,
                 callbacks=callbacks,
+                world=world,
             )
             display.finish(settings.epochs - state.epoch)
             interrupted = state.interrupted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -34,10 +35,10 @@ class Task:
     def of(
         cls,
         nodes: NDArray[np.int64],
-        classes: NDArray[np.int64],
+        classes: NDArray[Any],
         weights: NDArray[np.float64],
         device: torch.device,
-    ) -> Task:
+    ) -> Self:
         """A task from arrays; ``weights`` of shape (labelled, members) are scaled to sum to 1 per member."""
         total = weights.sum(0, keepdims=True)
         scaled = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
@@ -46,6 +47,10 @@ class Task:
             torch.from_numpy(classes).to(device),
             torch.from_numpy(scaled).to(device, torch.get_default_dtype()),
         )
+
+    def at(self, which: Tensor, nodes: Tensor) -> Task:
+        """Some of the labels, with the positions their nodes have in a part of the graph; weights stay as they are."""
+        return Task(nodes, self.classes[which], self.weights[which])
 
     def among(self, scores: Tensor) -> Tensor:
         """The scores of the labelled nodes, from those of all nodes."""
@@ -62,3 +67,36 @@ class Task:
         """The share of each member's labelled nodes that it gets right, (members,); scores as in :meth:`losses`."""
         right = scores.argmax(-1) == self.classes[:, None]
         return (right * self.weights).sum(0)
+
+
+class NumberTask(Task):
+    """Labelled nodes with numbers in the place of classes, for each member its own: shape (labelled, members).
+
+    The loss is the squared error of the network's one output.
+    """
+
+    @classmethod
+    def of(
+        cls,
+        nodes: NDArray[np.int64],
+        classes: NDArray[Any],
+        weights: NDArray[np.float64],
+        device: torch.device,
+    ) -> Self:
+        """As for classes; ``classes`` are the numbers."""
+        return super().of(nodes, classes.astype(_default_float()), weights, device)
+
+    def losses(self, scores: Tensor) -> Tensor:
+        """The weighted squared error of each member, (members,), from outputs (labelled, members, 1)."""
+        missed = scores[..., 0] - self.classes
+        return (missed.square() * self.weights).sum(0)
+
+    def accuracies(self, scores: Tensor) -> Tensor:
+        """R2 of each member, (members,): 1 where every number is met, 0 for saying the mean."""
+        mean = (self.weights * self.classes).sum(0)
+        spread = (self.weights * (self.classes - mean).square()).sum(0)
+        return 1 - self.losses(scores) / spread.clamp(min=torch.finfo(spread.dtype).tiny)
+
+
+def _default_float() -> Any:
+    return torch.empty(0).numpy().dtype

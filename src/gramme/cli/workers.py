@@ -1,0 +1,210 @@
+"""Starting the processes of a fit: on this machine, or as actors of a Ray cluster; and ending all when one is lost.
+
+On several machines torchrun starts them, each as ``python -m gramme fit parts/ ...``.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gramme._scratch import scratch_folder
+from gramme.cli.parts_fit import JOB, FitJob, Outcome
+from gramme.distributed import assign, read_manifest, write_parts
+from gramme.distributed.process_group import LOOPBACK, free_port
+from gramme.distributed.watch import LOST_EXIT
+from gramme.errors import DataError, GrammeError, import_extra
+from gramme.graph import MultilayerGraph
+from gramme.report.output_folder import output_folder
+
+GRACE_SECONDS = 10.0
+"""How long processes may take to end by themselves once one is lost, before they are ended."""
+LOOK_SECONDS = 0.1
+
+
+@contextmanager
+def parts_for(graph: MultilayerGraph, workers: int) -> Iterator[Path]:
+    """A folder of parts of a graph, for the time of a fit."""
+    if workers > graph.num_nodes:
+        raise DataError(f"--workers {workers}: the graph has {graph.num_nodes} nodes to divide")
+    with scratch_folder("parts") as scratch:
+        folder = scratch / "parts"
+        folder.mkdir()
+        write_parts(graph, folder, assign(graph, workers), workers)
+        yield folder
+
+
+def run_workers(job: FitJob, workers: int) -> None:
+    """Run a job in so many processes of this machine; returns when all have done their share."""
+    count = len(read_manifest(Path(job.parts)).parts)
+    if count != workers:
+        raise DataError(
+            f"{job.parts} has {count} parts, for as many workers; say --workers {count}, or make {workers} parts with "
+            f"gramme convert DATA parts/ --parts {workers}"
+        )
+    with _result_of(job) as taken, scratch_folder("job") as scratch:
+        path = taken.written(scratch / "job.json")
+        port = free_port()
+        started: list[subprocess.Popen[bytes]] = []
+        try:
+            for rank in range(workers):
+                started.append(_started(rank, workers, port, path))
+            _await(started, Path(job.target))
+        finally:
+            for one in started:
+                if one.poll() is None:
+                    one.kill()
+                one.wait()
+
+
+@contextmanager
+def _result_of(job: FitJob) -> Iterator[FitJob]:
+    """Take the name of the result; when all workers have ended well it stands there and is shown, else nothing does."""
+    with output_folder(Path(job.target), overwrite=job.overwrite) as place:
+        yield replace(job, folder=str(place.folder))
+        outcome = Outcome.read(place.folder)
+    outcome.show(job)
+
+
+def _started(rank: int, workers: int, port: int, job: Path) -> subprocess.Popen[bytes]:
+    threads = max(1, (os.cpu_count() or 1) // workers)
+    environment = {"OMP_NUM_THREADS": str(threads)} | os.environ
+    environment |= {
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": str(workers),
+        "MASTER_ADDR": LOOPBACK,
+        "MASTER_PORT": str(port),
+        JOB: str(job),
+    }
+    return subprocess.Popen([sys.executable, "-m", "gramme.cli.parts_fit"], env=environment)
+
+
+def _await(started: list[subprocess.Popen[bytes]], target: Path) -> None:
+    """Wait for all; when one fails, give the others a moment to end by themselves, then end them."""
+    while True:
+        codes = [one.poll() for one in started]
+        if all(code == 0 for code in codes):
+            return
+        if any(code not in (None, 0) for code in codes):
+            break
+        time.sleep(LOOK_SECONDS)
+    first = {rank: code for rank, code in enumerate(codes) if code not in (None, 0)}
+    deadline = time.monotonic() + GRACE_SECONDS
+    while any(one.poll() is None for one in started) and time.monotonic() < deadline:
+        time.sleep(LOOK_SECONDS)
+    for one in started:
+        if one.poll() is None:
+            one.kill()
+            one.wait()
+    codes = [one.poll() for one in started]
+    # of those that ended first, not those that noticed it or were ended here
+    lost = {rank: code for rank, code in first.items() if code not in (2, LOST_EXIT)}
+    if 2 in codes and not lost:  # a mistake of the user's, which the first process has told
+        raise SystemExit(2)
+    rank, code = next(iter((lost or first).items()))
+    raise GrammeError(
+        f"worker {rank} of {len(started)} (process {started[rank].pid}) {_how_it_ended(code)}, so that the fit cannot "
+        f"go on; nothing was written to {target}, and --resume goes on from the last checkpoint"
+    )
+
+
+def _how_it_ended(code: int | None) -> str:
+    if code is not None and code < 0:
+        return f"was ended by the signal {signal.Signals(-code).name}"
+    return f"ended with exit code {code}"
+
+
+def run_on_ray(job: FitJob, workers: int) -> None:
+    """Run a job as actors of a Ray cluster; the first one runs where this command does, and writes there."""
+    import_extra("ray", "ray", "--backend ray")
+    with _result_of(job) as taken:
+        _run_actors(taken, workers)
+
+
+def _run_actors(job: FitJob, workers: int) -> None:
+    import ray
+
+    ours = not ray.is_initialized()
+    if ours:
+        ray.init(log_to_driver=True, ignore_reinit_error=True, include_dashboard=False)
+    made: list[Any] = []
+    try:
+        here = ray.get_runtime_context().get_node_id()
+        kind = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
+        nearby = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(here, soft=False)
+        made = [kind.options(scheduling_strategy=nearby).remote()]
+        made += [kind.remote() for _ in range(workers - 1)]
+        hosts = ray.get([one.host.remote() for one in made])
+        address = LOOPBACK if len(set(hosts)) == 1 else hosts[0]
+        port = ray.get(made[0].port.remote())
+        running = {
+            one.run.remote(job, rank, workers, address, port): rank for rank, one in enumerate(made)
+        }
+        waiting = list(running)
+        while waiting:
+            done, waiting = ray.wait(waiting, num_returns=1)
+            try:
+                code = ray.get(done[0])
+            except ray.exceptions.RayError as error:
+                raise _lost_on_ray(running[done[0]], workers, hosts, job, str(error)) from None
+            if code == 2:
+                raise SystemExit(2)
+            if code:
+                raise _lost_on_ray(running[done[0]], workers, hosts, job, f"exit code {code}")
+    finally:
+        for one in made:
+            ray.kill(one)
+        if ours:
+            ray.shutdown()
+
+
+def _lost_on_ray(rank: int, workers: int, hosts: list[str], job: FitJob, how: str) -> GrammeError:
+    first = how.strip().splitlines()[0] if how.strip() else "no reason was given"
+    return GrammeError(
+        f"worker {rank} of {workers} on {hosts[rank]} is gone ({first}), so that the fit cannot go on; nothing was "
+        f"written to {job.target}"
+    )
+
+
+class RayWorker:
+    """One process of a fit on a Ray cluster. It starts the same program as on one machine."""
+
+    def host(self) -> str:
+        """The address that others reach this machine at."""
+        import ray
+
+        address: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
+        return address
+
+    def port(self) -> int:
+        """A port that nobody listens on."""
+        return free_port()
+
+    def run(self, job: FitJob, rank: int, workers: int, address: str, port: int) -> int:
+        """Do this process's share of a job; returns its exit code."""
+        with scratch_folder("job") as scratch:
+            path = job.written(scratch / "job.json")
+            one = subprocess.Popen(
+                [sys.executable, "-m", "gramme.cli.parts_fit"],
+                env=dict(os.environ)
+                | {
+                    "RANK": str(rank),
+                    "WORLD_SIZE": str(workers),
+                    "MASTER_ADDR": address,
+                    "MASTER_PORT": str(port),
+                    JOB: str(path),
+                },
+            )
+            try:
+                return one.wait()
+            finally:
+                one.kill()

@@ -1,0 +1,252 @@
+"""One process's part of a graph, on which models are fitted as on a whole graph.
+
+``nodes``, ``labels``, ``features`` and all results are those of this process's nodes. What has to be known of all nodes
+(the known labels, sums, the number of nodes) is asked from ``world``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gramme.distributed.halo import Links, stacked_links
+from gramme.distributed.part_layers import PartEdges, PartGroups
+from gramme.distributed.part_sums import (
+    PartEdgeSum,
+    PartGroupSum,
+    PartMembershipSum,
+    PartSideBySide,
+    PartSupraSum,
+)
+from gramme.distributed.world import World
+from gramme.graph import Layer, MultilayerGraph
+from gramme.ops import NeighbourhoodSum
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class WholeFacts:
+    """What every process knows of the whole graph.
+
+    Attributes
+    ----------
+    nodes : int
+    entries : int
+        ``MultilayerGraph.num_entries`` of the whole.
+    part_sizes : array of int, shape (processes,)
+        Nodes of every process.
+    classes : tuple
+        The distinct labels in order, of which parts hold the numbers.
+    """
+
+    nodes: int
+    entries: int
+    part_sizes: Ints
+    classes: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class PartCouplings:
+    """Couplings between layers: over the stacked copies of a part's nodes, and as layers of their own."""
+
+    links: Links
+    directed: bool
+    layers: Mapping[str, PartEdges]
+
+
+class PartGraph(MultilayerGraph):
+    """The part of a graph that one process owns; made by :func:`gramme.distributed.read_part`.
+
+    Attributes
+    ----------
+    world : World
+        This process among those that hold the other parts.
+    whole : WholeFacts
+    places : array of int, ascending
+        Positions of this part's nodes in the whole graph, whose nodes are in the order of their names.
+    given : array of int
+        Positions they had before they were put in that order.
+    label_codes : array of int
+        The numbers of the nodes' labels among ``whole.classes``, -1 where unknown.
+    """
+
+    world: World
+    whole: WholeFacts
+    places: Ints
+    given: Ints
+    label_codes: Ints
+    part_couplings: PartCouplings | None
+
+    def __init__(
+        self,
+        layers: Mapping[str, Layer],
+        *,
+        nodes: pd.Index,
+        places: Ints,
+        given: Ints,
+        label_codes: Ints,
+        world: World,
+        whole: WholeFacts,
+        features: Any = None,
+        layer_features: Mapping[str, Any] | None = None,
+        couplings: PartCouplings | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.nodes = nodes
+        self.layers = MappingProxyType(dict(layers))
+        self.world, self.whole = world, whole
+        self.places, self.given = places, given
+        self.label_codes, self.part_couplings = label_codes, couplings
+        self.features, self.name = features, name
+        self.layer_features = MappingProxyType(dict(layer_features or {}))
+        self.couplings = MappingProxyType({})
+        found = np.empty(len(nodes), dtype=object)
+        known = np.flatnonzero(label_codes >= 0)
+        for place, code in zip(known.tolist(), label_codes[known].tolist(), strict=True):
+            found[place] = whole.classes[code]
+        self.labels = found if whole.classes else None
+
+    @property
+    def coupled(self) -> bool:
+        """Whether the whole graph has edges between layers."""
+        return self.part_couplings is not None
+
+    @property
+    def num_entries(self) -> int:
+        """Nodes of all layers, memberships, and edges from each end, of the whole graph."""
+        return self.whole.entries
+
+    def replace(self, **changes: Any) -> PartGraph:
+        parts: dict[str, Any] = {
+            "layers": self.layers,
+            "nodes": self.nodes,
+            "places": self.places,
+            "given": self.given,
+            "label_codes": self.label_codes,
+            "world": self.world,
+            "whole": self.whole,
+            "features": self.features,
+            "layer_features": self.layer_features,
+            "couplings": self.part_couplings,
+            "name": self.name,
+        }
+        kept = changes.get("layers", self.layers)
+        parts["layer_features"] = {
+            name: matrix for name, matrix in self.layer_features.items() if name in kept
+        }
+        return PartGraph(**(parts | changes))
+
+    def with_coupling_layers(self) -> PartGraph:
+        if self.part_couplings is None:
+            return self
+        layers = {**self.layers, **self.part_couplings.layers}
+        ordered = {name: layers[name] for name in sorted(layers)}
+        return self.replace(layers=ordered, couplings=None)
+
+    # Positions in the whole graph and here
+
+    def here(self, nodes: Ints) -> tuple[Ints, Ints]:
+        """Which of some nodes of the whole graph are here, as places in that list, and their positions here."""
+        found = np.searchsorted(self.places, nodes)
+        inside = found < self.places.size
+        inside[inside] = self.places[found[inside]] == nodes[inside]
+        which = np.flatnonzero(inside)
+        return which, found[which]
+
+    @cached_property
+    def _all_places(self) -> list[Ints]:
+        return self.world.gathered(np.asarray(self.places, dtype=np.int64))
+
+    def in_order(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """A row for every node of the whole graph, in its order, from the rows that all processes have."""
+        parts = self.world.gathered(rows)
+        whole = np.empty((self.whole.nodes, *rows.shape[1:]), dtype=rows.dtype)
+        for places, part in zip(self._all_places, parts, strict=True):
+            whole[places] = part
+        return whole
+
+    def at_first(self, rows: NDArray[Any]) -> NDArray[Any] | None:
+        """A row for every node in the order they were given in, at the first process; None at the others."""
+        places = self.world.to_first(np.asarray(self.given, dtype=np.int64))
+        parts = self.world.to_first(np.ascontiguousarray(rows))
+        if places is None or parts is None:
+            return None
+        whole = np.empty((self.whole.nodes, *rows.shape[1:]), dtype=rows.dtype)
+        for place, part in zip(places, parts, strict=True):
+            whole[place] = part
+        return whole
+
+    # Sums
+
+    def layers_sum(self, layers: Sequence[str], nodes: Ints | None) -> NeighbourhoodSum:
+        """S over the stacked copies of this part's nodes in some layers; see :func:`gramme.ops.layers_sum`."""
+        chosen = [self.layers[name] for name in layers]
+        parts: list[NeighbourhoodSum] = []
+        for _, group in groupby(chosen, key=lambda layer: isinstance(layer, PartEdges)):
+            same = list(group)
+            copies = np.arange(len(same))[:, None] * self.num_nodes
+            outputs = None if nodes is None else (copies + nodes).ravel()
+            parts.append(self._sum_of_kind(same, outputs))
+        return parts[0] if len(parts) == 1 else PartSideBySide(self.world, parts)
+
+    def _sum_of_kind(self, same: list[Layer], outputs: Ints | None) -> NeighbourhoodSum:
+        edges = [layer for layer in same if isinstance(layer, PartEdges)]
+        if edges:
+            links = stacked_links([layer.links for layer in edges], self.whole.part_sizes)
+            symmetric = not any(layer.directed for layer in edges)
+            return PartEdgeSum(self.world, links, symmetric=symmetric, outputs=outputs)
+        groups = [layer for layer in same if isinstance(layer, PartGroups)]
+        incidence = sp.csr_array(
+            sp.block_diag([layer.incidence() for layer in groups], format="csr")
+        )
+        shared, start = [], 0
+        for layer in groups:
+            shared.append(np.where(layer.shared >= 0, layer.shared + start, -1))
+            start += layer.shared_count
+        return PartMembershipSum(self.world, incidence, np.concatenate(shared), start, outputs)
+
+    def groups_sum(self, layers: Sequence[str]) -> PartGroupSum | None:
+        """S with one row per group with members here; see :func:`gramme.ops.groups_sum`."""
+        chosen = [self.layers[name] for name in layers]
+        groups = [layer for layer in chosen if isinstance(layer, PartGroups) and layer.single]
+        if len(groups) < len(chosen):
+            return None
+        return PartGroupSum(
+            self.world,
+            [layer.incidence() for layer in groups],
+            [layer.shared for layer in groups],
+            [layer.shared_count for layer in groups],
+        )
+
+    def supra_sum(self, nodes: Ints | None) -> PartSupraSum:
+        """S over the supra graph of this part's nodes; see :func:`gramme.ops.supra_sum`."""
+        names = list(self.layers)
+        present = np.stack([layer.present for layer in self.layers.values()])
+        further = None
+        if self.part_couplings is not None:
+            copies = np.arange(len(names))[:, None] * self.num_nodes
+            outputs = None if nodes is None else (copies + nodes).ravel()
+            further = PartEdgeSum(
+                self.world,
+                self.part_couplings.links,
+                symmetric=not self.part_couplings.directed,
+                outputs=outputs,
+                hears_itself=False,
+            )
+        return PartSupraSum(self.world, self.layers_sum(names, nodes), present, nodes, further)
+
+    def __repr__(self) -> str:
+        return (
+            f"PartGraph({self.num_nodes} of {self.whole.nodes} nodes, {self.num_layers} layers, "
+            f"part {self.world.rank + 1} of {self.world.size})"
+        )

@@ -1,0 +1,291 @@
+"""Neighbourhood sums of the rows of one process, whose neighbours may be anywhere.
+
+- *Edges*: the rows of the halo are fetched while the own rows are summed; gradients travel back along the same lists.
+- *Memberships*: each process sums its members of a group, and the sums of groups that several processes share are
+  added up. No row travels.
+- *The supra graph*: a node's copies live together, so that pillars are local; couplings are edges.
+
+Every sum here is a collective: all processes take it together, and in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gramme.distributed.halo import Exchange, Links
+from gramme.distributed.world import World
+from gramme.ops import Bags, GroupSum, MembershipSum, NeighbourhoodSum, SideBySide, SupraSum
+from gramme.ops.memberships import MAX_OWN_SHARE, own_share, with_own_groups
+
+Ints = NDArray[np.int64]
+
+MAX_HALO_BYTES = 1 << 28
+"""Beyond so many bytes the halo is not held at once: its rows come process by process and are added up."""
+
+
+class AcrossProcesses(NeighbourhoodSum):
+    """What every sum of a part asks the other processes."""
+
+    world: World
+
+    def range_of(self, scores: Tensor) -> tuple[Tensor, Tensor]:
+        columns = scores.shape[1:]
+        if scores.numel():
+            low, high = scores.aminmax(dim=0)
+        else:
+            low = scores.new_full(columns, torch.inf)
+            high = -low
+        both = self.world.largest_(torch.stack([-low, high]))
+        return -both[0], both[1]
+
+    def levels_of(self, bands: Tensor) -> list[float]:
+        found = np.array(sorted(set(bands.flatten().tolist())), dtype=np.float64)
+        every: list[float] = np.unique(np.concatenate(self.world.gathered(found))).tolist()
+        return every
+
+    def anywhere(self, flag: bool) -> bool:
+        return self.world.any(flag)
+
+
+class PartEdgeSum(AcrossProcesses):
+    """S for the edges of one process's rows.
+
+    Cost: its edges x columns, and the halo's rows x columns to fetch.
+
+    Parameters
+    ----------
+    world : World
+    links : Links
+    symmetric : bool
+        Whether the edges of all processes together go both ways.
+    outputs : array of int, optional
+        The rows whose sums are wanted; all where not given. Every process says some or none does.
+    hears_itself : bool, default=True
+        Whether V_i is part of the sum.
+    """
+
+    cheaper_in_part = True
+
+    def __init__(
+        self,
+        world: World,
+        links: Links,
+        *,
+        symmetric: bool,
+        outputs: Ints | None = None,
+        hears_itself: bool = True,
+    ) -> None:
+        super().__init__()
+        self.world, self.rows = world, links.rows
+        own = sp.eye_array(self.rows, format="csr")
+        if outputs is not None:
+            links, own, symmetric = links.at(outputs), own[outputs], False
+        self.outputs, self.symmetric = links.rows, symmetric
+        inside = sp.csr_array(links.matrix[:, : self.rows])
+        inside = sp.csr_array(inside + own) if hears_itself else inside
+        self.heard = Bags(inside)
+        self.listeners = self.heard if symmetric else Bags(sp.csr_array(inside.T.tocsr()))
+        self.exchange = Exchange(world, links.owner, links.row)
+        self._outside = sp.csr_array(links.matrix[:, self.rows :])
+        self.outside: Bags | None = Bags(self._outside)
+        self.back: Bags | None = None if symmetric else Bags(_turned(self._outside))
+        self._by_peer: list[tuple[Bags, Bags | None]] | None = None
+
+    def forward(self, values: Tensor) -> Tensor:
+        if self._too_large(values):
+            return self._peer_by_peer(values)
+        started = self.exchange.start(values)
+        sums = self.heard(values)
+        halo = self.exchange.finish(started, values)
+        return sums.add_(self._whole_outside()(halo))
+
+    def transposed(self, values: Tensor) -> Tensor:
+        if self.symmetric:
+            return self.forward(values)
+        if self._too_large(values):
+            return self._peer_by_peer_back(values)
+        assert self.back is not None
+        started = self.exchange.start_back(self.back(values))
+        return self.exchange.finish_back(started, self.listeners(values))
+
+    def _whole_outside(self) -> Bags:
+        if self.outside is None:
+            self.outside = Bags(self._outside)
+        return self.outside
+
+    # Where the halo is large: from one process at a time
+
+    def _too_large(self, values: Tensor) -> bool:
+        size = self.exchange.largest * values.shape[1] * values.element_size()
+        return self.world.size > 2 and size > MAX_HALO_BYTES
+
+    def _peer_by_peer(self, values: Tensor) -> Tensor:
+        sums = self.heard(values)
+        for (bags, _), (_, given, send, receive) in zip(
+            self._peers(), self.exchange.peers(), strict=True
+        ):
+            rows = values.index_select(0, self.exchange.rows_sent[given])
+            fetched = self.world.finish(self.world.exchange(rows, send, receive), values.dtype)
+            sums += bags(fetched)
+        return sums
+
+    def _peer_by_peer_back(self, values: Tensor) -> Tensor:
+        sums = self.listeners(values)
+        for (_, back), (_, given, send, receive) in zip(
+            self._peers(), self.exchange.peers(), strict=True
+        ):
+            assert back is not None
+            came = self.world.finish(self.world.exchange(back(values), receive, send), values.dtype)
+            sums.index_add_(0, self.exchange.rows_sent[given], came)
+        return sums
+
+    def _peers(self) -> list[tuple[Bags, Bags | None]]:
+        """The halo's part of the sum by the process it comes from, in the order of the rounds."""
+        if self._by_peer is None:
+            columns = self._outside.tocsc()
+            self._by_peer = []
+            for taken, *_ in self.exchange.peers():
+                some = sp.csr_array(columns[:, taken].tocsr())
+                self._by_peer.append((Bags(some), None if self.symmetric else Bags(_turned(some))))
+        return self._by_peer
+
+
+class SharedGroups:
+    """Adds up the sums of groups that have members on several processes.
+
+    Parameters
+    ----------
+    world : World
+    shared : array of int, shape (groups here,)
+        The number of each group here among all that are shared, -1 for one that is not.
+    count : int
+        Groups that are shared, between whichever processes.
+    """
+
+    def __init__(self, world: World, shared: Ints, count: int) -> None:
+        self.world, self.count = world, count
+        here = np.flatnonzero(shared >= 0)
+        self.here, self.number = torch.from_numpy(here), torch.from_numpy(shared[here])
+
+    def whole_(self, sums: Tensor) -> Tensor:
+        """Sums over all members from sums over those here, in place."""
+        if not self.count:
+            return sums
+        buffer = sums.new_zeros(self.count, *sums.shape[1:])
+        buffer.index_copy_(0, self.number, sums.index_select(0, self.here))
+        self.world.total_(buffer)
+        return sums.index_copy_(0, self.here, buffer.index_select(0, self.number))
+
+
+def padded(shared: Ints, groups: int) -> Ints:
+    """Shared numbers for more groups than have one: those that were added are nobody else's."""
+    return np.concatenate([shared, np.full(groups - shared.size, -1, dtype=np.int64)])
+
+
+class PartMembershipSum(AcrossProcesses, MembershipSum):
+    """S for the members that one process has of groups, some of which it shares with others.
+
+    Parameters
+    ----------
+    world : World
+    incidence : scipy CSR, shape (rows, groups here)
+    shared, count : array of int, int
+        As of the groups' layer: the number of each group among those shared, and how many there are.
+    outputs : array of int, optional
+    """
+
+    def __init__(
+        self,
+        world: World,
+        incidence: sp.csr_array,
+        shared: Ints,
+        count: int,
+        outputs: Ints | None = None,
+    ) -> None:
+        super().__init__(incidence, outputs)
+        self.world = world
+        self._groups = SharedGroups(world, padded(shared, self.groups.bags), count)
+        self.in_double = self._rounding_shows_somewhere(with_own_groups(incidence))
+
+    def _whole(self, sums: Tensor) -> Tensor:
+        return self._groups.whole_(sums)
+
+    def _rounding_shows(self, incidence: sp.csr_array) -> bool:
+        return False  # asked below, by all processes together
+
+    def _rounding_shows_somewhere(self, incidence: sp.csr_array) -> bool:
+        if not self.world.any(bool((incidence.data != 1).any())):
+            return False
+        here = torch.from_numpy(np.asarray(incidence.sum(axis=0), dtype=np.float64).reshape(-1, 1))
+        sums = self._groups.whole_(here).numpy().ravel()
+        return self.world.any(own_share(incidence, sums) > MAX_OWN_SHARE)
+
+
+class PartGroupSum(AcrossProcesses, GroupSum):
+    """S with one row per group that has members here; a shared group's row is at every process that has members.
+
+    Gradients of a shared group's row come in parts, one from each of these processes, and are added up on the way back.
+
+    Parameters
+    ----------
+    world : World
+    incidences : sequence of scipy CSR
+    shared : sequence of array of int
+    counts : sequence of int
+        Each as in :class:`PartMembershipSum`, one per layer.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        incidences: Sequence[sp.csr_array],
+        shared: Sequence[Ints],
+        counts: Sequence[int],
+    ) -> None:
+        super().__init__(incidences)
+        self.world = world
+        numbers, start = [], 0
+        for one, count in zip(shared, counts, strict=True):
+            numbers.append(padded(np.where(one >= 0, one + start, -1), self.size))
+            start += count
+        every = np.concatenate(numbers) if numbers else np.zeros(0, np.int64)
+        self._groups = SharedGroups(world, every, start)
+
+    def forward(self, values: Tensor) -> Tensor:
+        return self._groups.whole_(self.groups(values))
+
+    def transposed(self, values: Tensor) -> Tensor:
+        return self._groups.whole_(values.clone()).index_select(0, self.member_of)
+
+
+class PartSideBySide(AcrossProcesses, SideBySide):
+    """Several structures of a part one below the other."""
+
+    def __init__(self, world: World, parts: Sequence[NeighbourhoodSum]) -> None:
+        super().__init__(parts)
+        self.world = world
+
+
+class PartSupraSum(AcrossProcesses, SupraSum):
+    """S on the supra graph of a part: a node's copies are all here."""
+
+    def __init__(
+        self,
+        world: World,
+        layers: NeighbourhoodSum,
+        present: NDArray[np.bool_],
+        nodes: Ints | None = None,
+        couplings: NeighbourhoodSum | None = None,
+    ) -> None:
+        super().__init__(layers, present, nodes, couplings)
+        self.world = world
+
+
+def _turned(matrix: sp.csr_array) -> sp.csr_array:
+    return sp.csr_array(matrix.T.tocsr())

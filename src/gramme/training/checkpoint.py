@@ -1,0 +1,206 @@
+"""Checkpoints: a training that was cut off goes on where it was, and ends with the same bits.
+
+Within :func:`checkpoints` every training of the process keeps its weights, the optimiser's state, what its callbacks
+know and how many dropout masks were drawn, every few minutes and at its end. Trainings are told apart by their order,
+which the same command repeats. One process writes for all, since all of this is the same everywhere; files are
+safetensors, and each replaces the one before in one step.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from safetensors.torch import load, save
+from torch import Tensor
+
+from gramme.distributed.world import World
+from gramme.errors import DataError, GrammeError
+
+if TYPE_CHECKING:
+    from gramme.nn import Network
+    from gramme.training.adam import Adam
+    from gramme.training.loop import Callback, State
+
+EVERY_SECONDS = 120.0
+"""Between two checkpoints of a training; ``GRAMME_CHECKPOINT_SECONDS`` changes it."""
+FORMAT = "gramme checkpoint 1"
+MARKER = "gramme-checkpoints.txt"
+"""A folder without this file is not ours."""
+
+
+class Keeper:
+    """Keeps and brings back the trainings of one command.
+
+    Parameters
+    ----------
+    folder : Path
+    world : World
+        Of which the first process writes and reads.
+    """
+
+    def __init__(self, folder: Path, world: World) -> None:
+        self.folder, self.world = folder, world
+        self.every = float(os.environ.get("GRAMME_CHECKPOINT_SECONDS", EVERY_SECONDS))
+        self.trainings = 0
+
+    def next_training(self, network: Network, epochs: int, settings: Sequence[float]) -> Training:
+        """The place of the next training in the folder."""
+        shapes = [(name, tuple(one.shape)) for name, one in network.named_parameters()]
+        print_of = hashlib.sha256(repr((shapes, epochs, *settings)).encode()).hexdigest()
+        self.trainings += 1
+        return Training(self, self.folder / f"training-{self.trainings:04d}.safetensors", print_of)
+
+
+class Training:
+    """One training's file."""
+
+    def __init__(self, keeper: Keeper, path: Path, fingerprint: str) -> None:
+        self.keeper, self.path, self.fingerprint = keeper, path, fingerprint
+        self._saved_at = time.monotonic()
+
+    def restore(self, state: State, optimiser: Adam, callbacks: Sequence[Callback]) -> bool:
+        """Bring back what was kept; returns whether the training had ended."""
+        world = self.keeper.world
+        data = None
+        if world.first:
+            found = self.path.read_bytes() if self.path.is_file() else b""
+            data = np.frombuffer(found, dtype=np.uint8)
+        raw = world.from_first(data).tobytes()
+        if not raw:
+            return False
+        try:
+            tensors = load(raw)
+            record = json.loads(bytes(tensors.pop("record").tolist()))
+            if record["format"] != FORMAT or record["fingerprint"] != self.fingerprint:
+                raise ValueError("it is of another fit")
+            network = state.network
+            network.load_state_dict(_under(tensors, "network."))
+            for name, kept in (
+                ("means", optimiser.means),
+                ("squares", optimiser.squares),
+                ("steps", optimiser.steps),
+            ):
+                for place, one in enumerate(kept):
+                    one.copy_(tensors[f"adam.{name}.{place}"])
+            network.random.calls = int(record["calls"])
+            state.epoch = int(record["epoch"])
+            for place, callback in enumerate(callbacks):
+                callback.restore(_under(tensors, f"callback.{place}."), record["callbacks"][place])
+            return bool(record["ended"])
+        except (ValueError, KeyError, RuntimeError, TypeError, IndexError) as error:
+            raise DataError(
+                f"the checkpoint {self.path} does not fit: {error}; leave out --resume to begin anew"
+            ) from None
+        except Exception as error:  # safetensors has an exception of its own
+            raise DataError(
+                f"the checkpoint {self.path} is damaged: {error}; leave out --resume to begin anew"
+            ) from None
+
+    def keep(
+        self, state: State, optimiser: Adam, callbacks: Sequence[Callback], *, ended: bool = False
+    ) -> None:
+        """Write a checkpoint if it is time for one, or the training has ended."""
+        due = time.monotonic() - self._saved_at >= self.keeper.every
+        if not self.keeper.world.first or not (due or ended):
+            return
+        tensors: dict[str, Tensor] = {
+            f"network.{name}": one for name, one in state.network.state_dict().items()
+        }
+        for name, kept in (
+            ("means", optimiser.means),
+            ("squares", optimiser.squares),
+            ("steps", optimiser.steps),
+        ):
+            tensors |= {f"adam.{name}.{place}": one for place, one in enumerate(kept)}
+        records = []
+        for place, callback in enumerate(callbacks):
+            some, said = callback.kept_state()
+            tensors |= {f"callback.{place}.{name}": one for name, one in some.items()}
+            records.append(said)
+        record = {
+            "format": FORMAT,
+            "fingerprint": self.fingerprint,
+            "epoch": state.epoch,
+            "calls": state.network.random.calls,
+            "ended": ended,
+            "callbacks": records,
+        }
+        text = json.dumps(record).encode()
+        tensors["record"] = torch.frombuffer(bytearray(text), dtype=torch.uint8)
+        _write(self.path, save({name: one.contiguous().cpu() for name, one in tensors.items()}))
+        self._saved_at = time.monotonic()
+
+
+_current: ContextVar[Keeper | None] = ContextVar("keeper", default=None)
+
+
+def current_keeper() -> Keeper | None:
+    """Where trainings are kept; None outside :func:`checkpoints`."""
+    return _current.get()
+
+
+@contextlib.contextmanager
+def checkpoints(folder: Path, world: World, *, resume: bool) -> Iterator[Keeper]:
+    """Within this, trainings are kept in a folder, which is gone once all went well.
+
+    Parameters
+    ----------
+    folder : Path
+    world : World
+    resume : bool
+        Go on from what the folder holds; else it is emptied first.
+    """
+    if world.first:
+        _take(folder, resume=resume)
+    keeper = Keeper(folder, world)
+    token = _current.set(keeper)
+    try:
+        yield keeper
+    finally:
+        _current.reset(token)
+    if world.first:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _take(folder: Path, *, resume: bool) -> None:
+    """Make the folder, or take over one that an earlier fit left; one that is not ours is never touched."""
+    marker = folder / MARKER
+    try:
+        if folder.exists() and not marker.is_file() and any(folder.iterdir()):
+            raise DataError(
+                f"{folder} is in the way of checkpoints and not gramme's own; move it, or name another result"
+            )
+        if not resume:
+            shutil.rmtree(folder, ignore_errors=True)
+        if not marker.is_file():
+            folder.mkdir(parents=True, exist_ok=True)
+            marker.write_text(f"{FORMAT}\n", encoding="utf-8")
+    except OSError as error:
+        raise GrammeError(f"{folder} cannot be made for checkpoints: {error}") from error
+
+
+def _under(tensors: dict[str, Tensor], start: str) -> dict[str, Tensor]:
+    return {
+        name.removeprefix(start): one for name, one in tensors.items() if name.startswith(start)
+    }
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Replace a file in one step, once its bytes are on the disk."""
+    fresh = path.with_suffix(".part")
+    with fresh.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)

@@ -1,0 +1,70 @@
+"""Real processes for the tests of this room: a function runs in each of them, with its world.
+
+They are forked from a server that has torch loaded already, so that a group of four starts in a fraction of a second.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.connection
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from gramme.distributed.process_group import free_port, join
+
+SECONDS = 300
+
+_context = multiprocessing.get_context("forkserver")
+_context.set_forkserver_preload(["gramme.distributed", "gramme.methods", "gramme.training"])
+
+
+def together(
+    size: int, function: Callable[..., Any], *args: Any, wire: str | None = None
+) -> list[Any]:
+    """What ``function(world, *args)`` returns in each of ``size`` processes."""
+    port = free_port()
+    ends = [_context.Pipe(duplex=False) for _ in range(size)]
+    workers = [
+        _context.Process(target=_work, args=(rank, size, port, wire, there, function, args))
+        for rank, (_, there) in enumerate(ends)
+    ]
+    for worker, (_, there) in zip(workers, ends, strict=True):
+        worker.start()
+        there.close()
+    found: dict[int, Any] = {}
+    waiting = {here: rank for rank, (here, _) in enumerate(ends)}
+    try:
+        while waiting:
+            ready = multiprocessing.connection.wait(waiting, SECONDS)
+            assert ready, f"processes {sorted(waiting.values())} of {size} say nothing"
+            for here in ready:
+                rank = waiting.pop(here)
+                kind, value = here.recv()
+                assert kind == "result", f"process {rank} of {size}:\n{value}"
+                found[rank] = value
+        for worker in workers:
+            worker.join(20)
+    finally:
+        for worker in workers:
+            worker.kill()
+    return [found[rank] for rank in range(size)]
+
+
+def _work(
+    rank: int,
+    size: int,
+    port: int,
+    wire: str | None,
+    answer: Any,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+) -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    try:
+        with join(rank=rank, size=size, port=port, wire=wire, timeout=SECONDS) as world:
+            answer.send(("result", function(world, *args)))
+    except BaseException:
+        answer.send(("error", traceback.format_exc()))

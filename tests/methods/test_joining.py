@@ -1,0 +1,108 @@
+"""Several processes learn what one does: the same losses, probabilities and importances, for every kind of graph."""
+
+import numpy as np
+import pytest
+import torch
+from tests.distributed.graphs import graph, parts_of
+from tests.distributed.processes import together
+from tests.methods.fits_in_parts import compare, fit_parts, fitted, learned
+
+from gramme.distributed import World, read_part
+from gramme.methods import load
+from gramme.methods.joining import join_model
+
+pytestmark = pytest.mark.distributed
+
+SMALL = {"epochs": 4, "ensemble": 2, "hidden_dim": 4, "feature_dim": 6}
+CASES = {
+    "fusion": ("gramme-fusion", SMALL | {"features": "random"}),
+    "fusion of walks": ("gramme-fusion", SMALL),
+    "dropout": ("gramme-fusion", SMALL | {"dropout": 0.3, "attention_dropout": 0.2}),
+    "fused at the end": ("gramme-fusion", SMALL | {"fuse": "end", "score_bound": None}),
+    "stopped early": ("gramme-fusion", SMALL | {"validation_fraction": 0.3, "patience": 2}),
+    "sg": ("gramme-sg", SMALL),
+    "label propagation": ("label-propagation", {}),
+    "groups": ("one-hot-logistic", {}),
+    "walks": ("spectral-logistic", {}),
+    "given": ("gramme-fusion", SMALL | {"features": "given+random"}),
+    "surroundings": ("neighbourhood-logistic", {}),
+}
+TRIED = {
+    2: [
+        *(("mixed", case) for case in CASES if case not in ("given", "surroundings")),
+        ("couplings", "sg"),
+        ("table", "fusion"),
+        ("table", "label propagation"),
+        ("directed", "groups"),
+        ("features", "given"),
+        ("features", "surroundings"),
+        ("features", "groups"),
+    ],
+    3: [
+        ("edges", "fusion of walks"),
+        ("directed couplings", "sg"),
+        ("memberships", "walks"),
+        ("directed", "label propagation"),
+    ],
+    4: [
+        ("table", "dropout"),
+        ("table", "fused at the end"),
+        ("memberships", "fusion"),
+        ("edges", "groups"),
+    ],
+}
+
+
+@pytest.mark.parametrize("size", TRIED)
+def test_several_processes_learn_what_one_does(size, tmp_path):
+    folders = {
+        kind: parts_of(graph(kind), tmp_path / kind, size) for kind in {k for k, _ in TRIED[size]}
+    }
+    cases = {
+        (kind, case, double): (folders[kind], *CASES[case], double)
+        for kind, case in TRIED[size]
+        for double in ((True, False) if case in ("fusion", "sg") else (True,))
+    }
+    found = together(size, fit_parts, cases)
+    for title, (_, name, settings, double) in cases.items():
+        torch.set_default_dtype(torch.float64 if double else torch.float32)
+        try:
+            expected = learned(fitted(name, settings, graph(title[0])))
+        finally:
+            torch.set_default_dtype(torch.float32)
+        # tables of features have 32 bits, and a regression on such a table stops a little earlier or later
+        exact = double and (title[0] != "features" or title[1] == "given")
+        compare(expected, [one[title] for one in found], 1e-9 if exact else 1e-4, str(title))
+
+
+JOINED = {"gramme-fusion": SMALL, "gramme-auto": {"epochs": 3, "ensemble": 1}}
+
+
+def join_and_save(world: World, folder, whole, target) -> list[str]:
+    said = []
+    for name, settings in JOINED.items():
+        model = fitted(name, settings, read_part(folder, world))
+        join_model(model, whole if world.first else None)
+        if world.first:
+            model.save(target / f"{name}.safetensors")
+            np.save(target / f"{name}.npy", model.probabilities_)
+            said.append(name)
+    return said
+
+
+def test_the_first_process_gets_a_model_as_if_it_had_fitted_alone(tmp_path):
+    whole = graph("mixed")
+    names = together(2, join_and_save, parts_of(whole, tmp_path, 2), whole, tmp_path)[0]
+    for name in names:
+        alone = fitted(name, JOINED[name], whole)
+        joined = load(tmp_path / f"{name}.safetensors")
+        np.testing.assert_allclose(
+            np.load(tmp_path / f"{name}.npy"), alone.probabilities_, atol=1e-4
+        )
+        assert joined.nodes_.tolist() == whole.nodes.tolist()
+        assert joined.transduction_.tolist() == alone.transduction_.tolist()
+        # what it says of another graph rests on the vectors and names of all parts
+        other = whole.subgraph(whole.nodes[5:])
+        np.testing.assert_allclose(
+            joined.predict_proba(other), alone.predict_proba(other), atol=1e-4
+        )
