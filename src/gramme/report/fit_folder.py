@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from gramme.report.tables import (
     embedding_table,
     layer_table,
     prediction_table,
+    with_sets,
     with_unseen,
     write_csv,
 )
@@ -104,7 +106,15 @@ def fill_fit_folder(
     """Write the files of :func:`write_fit` into a folder that is there; returns their names."""
     model.save(folder / "model.safetensors")
     unseen = (estimate or {}).get("predictions") or {}
-    predicted = with_unseen(prediction_table(model, graph, known), unseen)
+    predicted = prediction_table(model, graph, known)
+    if "sets" in config:
+        wanted = config["sets"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # too few labels are said with the record of the sets
+            predicted = with_sets(
+                predicted, model, graph, wanted["coverage"], by_class=wanted["by_class"]
+            )
+    predicted = with_unseen(predicted, unseen)
     write_csv(predicted, folder / "predictions.csv", raw=raw_csv)
     if embedding != "none":
         config = config | _write_embedding(model, folder, embedding, raw_csv)

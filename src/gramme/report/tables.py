@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from gramme.evaluation.set_facts import joined_sets
 from gramme.graph import MultilayerGraph
-from gramme.methods import NodeClassifier
+from gramme.methods import GrammeRegressor, NodeClassifier
 
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?", re.IGNORECASE)
@@ -49,6 +50,39 @@ def prediction_table(
     for position, label in enumerate(model.classes_.tolist()):
         columns[proper_text(f"probability_{label}")] = probabilities[:, position]
     return pd.DataFrame(columns)
+
+
+def with_sets(
+    table: pd.DataFrame,
+    model: NodeClassifier,
+    graph: MultilayerGraph,
+    coverage: float,
+    *,
+    by_class: bool = False,
+) -> pd.DataFrame:
+    """Predictions with a column ``set``: the classes that are plausible for a node, joined by ``|``."""
+    sets = model.predict_set(graph, coverage=coverage, by_class=by_class)
+    return table.assign(set=pd.Series(joined_sets(sets, model.classes_), dtype=object))
+
+
+def number_table(
+    model: GrammeRegressor, graph: MultilayerGraph, coverage: float = 0.9
+) -> pd.DataFrame:
+    """One row per node: node, known, predicted, and low and high of the interval.
+
+    For the graph that the model was fitted on also ``out_of_fold_predicted``, what is said without the node's number.
+    """
+    fitted = any(graph is own for own in model._fitted_graphs())
+    low, high = model.predict_interval(coverage, graph=graph).T
+    known = np.full(graph.num_nodes, None) if graph.labels is None else graph.labels
+    columns = {
+        "node": pd.Series(graph.nodes.to_numpy(), dtype=object),
+        "known": pd.Series(known, dtype=object),
+        "predicted": model.predict(graph),
+        "low": low,
+        "high": high,
+    }
+    return pd.DataFrame(columns | ({"out_of_fold_predicted": model.out_of_fold_} if fitted else {}))
 
 
 OUT_OF_FOLD = {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+from typing import Any
+
 import numpy as np
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
@@ -63,3 +66,9 @@ def hostile_graph() -> MultilayerGraph:
     }
     labels = [HOSTILE[k % 5] if k % 3 else None for k in range(count)]
     return MultilayerGraph(layers, nodes=HOSTILE, labels=labels, name=HOSTILE[4])
+
+
+def unpacked(packed: dict[str, Any]) -> np.ndarray:
+    """A column of numbers as a page holds it, see ``gramme/report/page/pack.py``."""
+    kinds = {"u8": "<u1", "u16": "<u2", "u32": "<u4", "f32": "<f4"}
+    return np.frombuffer(base64.b64decode(packed["data"]), dtype=kinds[packed["type"]])

@@ -5,7 +5,7 @@ from tests.report.page.graphs import two_blocks
 
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, MultilayerGraph
-from gramme.methods import LabelPropagation, load
+from gramme.methods import GrammeAuto, LabelPropagation, load
 from gramme.report.fit_folder import write_fit
 from gramme.report.page.again import page_from_model, page_from_page
 from gramme.report.page.fit_page import write_fit_page
@@ -42,6 +42,18 @@ def test_a_page_from_the_model_knows_what_was_learned_from(folder, model, graph)
     again = folder / "again.html"
     again.write_text(page_from_model(folder, model, graph), encoding="utf-8")
     assert read_data(again)["labels"]["learned"] == 10
+
+
+def test_a_loaded_mixture_tells_what_its_attention_hears(folder, graph):
+    names = ["gramme-fusion", "label-propagation"]
+    mixture = GrammeAuto(
+        ensemble=1, folds=2, epochs=2, ingredients=names, random_state=0, progress=False
+    )
+    mixture.fit(graph).save(folder / "mixture.safetensors")
+    again = folder / "again.html"
+    loaded = load(folder / "mixture.safetensors")
+    again.write_text(page_from_model(folder, loaded, graph), encoding="utf-8")
+    assert all(layer["attention"] for layer in read_data(again)["neighbourhoods"])
 
 
 def test_other_data_are_refused(folder, model, graph):

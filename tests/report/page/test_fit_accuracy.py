@@ -23,7 +23,7 @@ def test_the_number_its_interval_and_what_it_means():
     assert "<strong>90.0%</strong> right" in text
     assert "80.0% to 95.0%" in text
     assert "expect about 90 to be predicted right" in text
-    assert "anything from 80 to 95 fits" in text
+    assert "anything from 80 to 95 is possible" in text
 
 
 def test_a_rare_class_makes_the_balanced_accuracy_lead():
@@ -52,6 +52,7 @@ def test_how_it_was_measured():
     folds = section(**measured(kind="cross-validation", note="5 fits, <b>each</b>"))
     assert "cross-validated estimate from 50 labelled nodes" in folds
     assert "5 fits, &lt;b&gt;each&lt;/b&gt;" in folds
+    assert "cross-fitted estimate from 50" in section(**measured(kind="cross-fitting", note="n"))
 
 
 def test_without_an_estimate_the_reason_and_the_way_out_stand_there():

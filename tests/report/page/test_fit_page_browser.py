@@ -10,8 +10,10 @@ import pytest
 from tests.browser import Page
 from tests.report.page.graphs import HOSTILE, hostile_graph, two_blocks
 
+from gramme.evaluation.set_facts import set_facts
 from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeAuto, GrammeFusion, LabelPropagation, OneHotLogistic
+from gramme.methods.out_of_fold import OutOfFold
 from gramme.report.page import write_fit_page
 
 pytestmark = pytest.mark.browser
@@ -212,6 +214,28 @@ def test_where_every_node_has_a_label_the_least_likely_labels_come_first(
     assert "Every node has a label" in tab.text("#nodes-caption")
 
 
+def test_plausible_classes_stand_in_the_table_and_the_sorting_follows(
+    tab: Page, tmp_path: Path
+) -> None:
+    graph = two_blocks(labelled=40)
+    model = LabelPropagation(random_state=0).fit(graph)
+    seen = OutOfFold(np.arange(20), np.zeros(20, dtype=np.int64), np.tile([0.3, 0.7], (20, 1)))
+    model.keep_out_of_fold(seen)
+    sets = set_facts(model, 0.9)[1]
+    config = {"sets": sets}
+    tab.open(write_fit_page(tmp_path / "a.html", model, graph, config=config))
+    assert tab.text("#nodes thead th:nth-child(6)") == "Plausible"
+    expected = {
+        str(node): " or ".join(model.classes_[row])
+        for node, row in zip(graph.nodes, model.predict_set(coverage=0.9), strict=True)
+    }
+    shown = dict(zip(column(tab, 1), column(tab, 6), strict=True))
+    assert len(shown) == 20  # those without a label
+    assert shown == {node: expected[node] for node in shown}
+    tab.choose("#view", "doubtful")
+    assert not tab.console
+
+
 def test_labels_in_doubt_are_listed_with_what_is_suggested_the_surest_first(
     page: Page, graph
 ) -> None:
@@ -402,11 +426,16 @@ def test_everything_to_press_has_a_name_and_can_be_reached_by_keyboard(page: Pag
     assert page.evaluate(unnamed) == []
     page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
     reached = set()
-    for _ in range(30):
+    for _ in range(45):
         page.key("Tab")
         reached.add(page.evaluate("document.activeElement.id || document.activeElement.name"))
     assert {
         "theme",
+        "network-layer",
+        "network-colour",
+        "network-size",
+        "network-search",
+        "network-canvas",
         "colour",
         "when",
         "search",

@@ -71,3 +71,10 @@ def test_training_draws_losses_and_accuracies_apart_and_skips_gaps():
     assert "over the epochs of training" in text
     assert training_section(data()) == ""
     assert training_section(data(history={"epoch": [1], "loss": [None]})) == ""
+
+
+def test_shares_that_add_up_to_nothing_are_not_said_to_add_up_to_everything() -> None:
+    data = {"layers": {"layer": ["e", "f"], "importance": [0.0, 0.0]}}
+    assert "The predictions rest on no layer" in layers_section(data)
+    data = {"layers": {"layer": ["e", "f"], "importance": [0.75, 0.25]}}
+    assert "the shares add up to 100 %" in layers_section(data)

@@ -10,7 +10,9 @@ from gramme.report.page.nodes import (
     UNLABELLED,
     NodeTable,
     node_table,
+    packed_sets,
 )
+from gramme.report.page.pack import pack_integers
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +64,13 @@ def test_a_label_outside_the_classes_is_kept(model, graph, known) -> None:
     table = node_table(model, other, known, None)
     assert table.labels == ["left", "right", "centre"]
     assert table.labels[table.label[59] - 1] == "centre"
+
+
+def test_distinct_sets_are_named_once() -> None:
+    sets = np.array([[True, False], [True, True], [True, False]])
+    found = packed_sets(sets, ["left", "right"])
+    assert found["names"] == ["left", "left or right"]
+    assert found["of"] == pack_integers(np.array([0, 1, 0]))
 
 
 def test_a_sample_holds_the_least_certain_and_the_doubtful() -> None:

@@ -1,10 +1,14 @@
 """The page of numbers: sentences against numbers, and names as text."""
 
+import json
+
 import numpy as np
 
 from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeRegressor
 from gramme.report.page.number_page import number_data, render_numbers
+
+QUICK = {"ingredients": ["propagation", "groups-ridge"], "random_state": 0}
 
 
 def test_sentences_are_made_from_the_numbers() -> None:
@@ -14,8 +18,8 @@ def test_sentences_are_made_from_the_numbers() -> None:
     graph = MultilayerGraph(
         {"kind": MembershipLayer.from_codes(codes)}, nodes=names, labels=labels, name="club"
     )
-    model = GrammeRegressor(random_state=0).fit(graph)
-    data = number_data(model, graph.labels, {})
+    model = GrammeRegressor(**QUICK).fit(graph)
+    data = number_data(model, graph, {})
     text = render_numbers(data)
     assert "<h1><bdi>club</bdi></h1>" in text
     assert f"R² {model.r2_:.3f}" in text
@@ -24,3 +28,32 @@ def test_sentences_are_made_from_the_numbers() -> None:
     assert f"within {(high - low) / 2:.4g} of the prediction" in text
     assert f"{low:.4g} to {high:.4g}" in text
     assert "<b>bold" not in text
+    known = np.array([float(one) for one in labels if one is not None])
+    assert f"always saying the mean would be {np.abs(known - known.mean()).mean():.4g} off" in text
+    assert f"the predictions explain {model.r2_:.0%} of how much the numbers differ" in text
+
+
+def test_no_interval_and_no_r2_are_said_as_such() -> None:
+    """Five labels are too few for an interval of 90 %; equal ones leave nothing to explain."""
+    graph = MultilayerGraph(
+        {"kind": MembershipLayer.from_codes(np.arange(8) % 2)}, labels=[3.0] * 5 + [None] * 3
+    )
+    data = number_data(GrammeRegressor(**QUICK).fit(graph), graph, {})
+    json.dumps(data, allow_nan=False)
+    text = render_numbers(data)
+    assert "there are too few labels for an interval" in text
+    assert "All known numbers are the same" in text
+    assert "anything</td>" in text
+
+
+def test_predictions_no_better_than_the_mean_are_called_so() -> None:
+    random = np.random.default_rng(3)
+    graph = MultilayerGraph(
+        {"kind": MembershipLayer.from_codes(np.arange(30) % 2)}, labels=random.normal(size=30)
+    )
+    model = GrammeRegressor(**QUICK).fit(graph)
+    text = render_numbers(number_data(model, graph, {}))
+    assert model.r2_ < 0
+    assert "no better than always saying the mean" in text
+    assert "there was none left to predict" in text
+    assert "explain" not in text.split("<h2")[2]

@@ -1,28 +1,20 @@
 """The reasons as a page holds them: the largest of what came through, by numbers that the page can look up."""
 
-import base64
-
 import numpy as np
 import pytest
-from tests.report.page.graphs import two_blocks
+from tests.report.page.graphs import two_blocks, unpacked
 
 from gramme.methods import LabelPropagation, OneHotLogistic
 from gramme.methods.reasons import reasons
 from gramme.report.page import why as page_why
-from gramme.report.page.why import why
-
-TYPES = {"u8": "<u1", "u16": "<u2", "u32": "<u4", "f32": "<f4"}
-
-
-def unpacked(packed: dict[str, str]) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(packed["data"]), dtype=TYPES[packed["type"]])
+from gramme.report.page.why import page_reasons, why
 
 
 def test_the_largest_come_first_and_name_groups_and_neighbours_of_the_page() -> None:
     graph = two_blocks()
     model = OneHotLogistic(C=1.0, random_state=0).fit(graph)
     chosen = np.arange(10, 40)
-    found = why(model, graph, chosen)
+    found = why(model, graph, chosen, page_reasons(model, graph, chosen))
     (part,) = found["parts"]
     (wanted,) = reasons(model, graph, chosen).parts
     assert unpacked(part["value"]) == pytest.approx(wanted.log_odds, abs=1e-5)
@@ -50,6 +42,9 @@ def test_a_large_page_holds_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = two_blocks()
     model = LabelPropagation(random_state=0).fit(graph)
     monkeypatch.setattr(page_why, "MAX_PAGE_THROUGH", 120)
-    (part,) = why(model, graph, np.arange(60))["parts"]
+    everyone = np.arange(60)
+    (part,) = why(model, graph, everyone, page_reasons(model, graph, everyone))["parts"]
     assert unpacked(part["counts"]).max() == 2
-    assert why(model, graph, np.zeros(0, dtype=np.int64)) is None
+    nobody = np.zeros(0, dtype=np.int64)
+    assert page_reasons(model, graph, nobody) is None
+    assert why(model, graph, nobody, None) is None

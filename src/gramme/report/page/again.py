@@ -11,19 +11,23 @@ import pandas as pd
 
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
-from gramme.methods import NodeClassifier
+from gramme.methods import GrammeRegressor, NodeClassifier
 from gramme.report.page.fit_page import fit_data, render_fit
 from gramme.report.page.html import read_data
+from gramme.report.page.number_page import number_data, render_numbers
 from gramme.report.tables import OUT_OF_FOLD, written_cell
 
 
 def page_from_page(path: Path) -> str:
     """The page of a fit with the looks of this version, from the data within an earlier page."""
     data = read_data(path)
-    if data.get("kind") != "fit":
-        raise FileFormatError("is a page about a benchmark; name its ledger instead", file=path)
+    kinds = {"fit": render_fit, "numbers": render_numbers}
+    if data.get("kind") not in kinds:
+        raise FileFormatError(
+            "is no page about a fit; for one about a benchmark name its ledger instead", file=path
+        )
     try:
-        return render_fit(data)
+        return kinds[data["kind"]](data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FileFormatError(
             f"is a page whose data do not fit together ({error!r}); make it anew with --data",
@@ -31,14 +35,16 @@ def page_from_page(path: Path) -> str:
         ) from error
 
 
-def page_from_model(folder: Path, model: NodeClassifier, graph: MultilayerGraph) -> str:
+def page_from_model(
+    folder: Path, model: NodeClassifier | GrammeRegressor, graph: MultilayerGraph
+) -> str:
     """The page of the fit in a folder, from its model and the graph that it was fitted on.
 
     Parameters
     ----------
     folder : Path
         What ``gramme fit`` wrote; ``config.json`` and ``predictions.csv`` say what was learned from and how good it is.
-    model : NodeClassifier
+    model : NodeClassifier or GrammeRegressor
         Read from that folder.
     graph : MultilayerGraph
         The same nodes in the same order as then.
@@ -53,6 +59,8 @@ def page_from_model(folder: Path, model: NodeClassifier, graph: MultilayerGraph)
         raise DataError(f"the data lack layers of the model in {folder}; give the same data again")
     # a loaded model does not hold its graph, which embeddings and attention are computed from
     model.graph_ = graph.select_layers(model.layers_)
+    if isinstance(model, GrammeRegressor):
+        return render_numbers(number_data(model, model.graph_, config))
     table = _predictions(folder, names, [str(label) for label in model.classes_.tolist()])
     measured = config.get("estimate")
     if table is not None and isinstance(measured, dict):

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from gramme.errors import DataError
-from gramme.evaluation import Ledger, rank_methods, summarise
+from gramme.evaluation import Ledger, Ranking, rank_methods, summarise
 from gramme.report.page.benchmark_sections import benchmark_body
 from gramme.report.page.fit_page import FORMAT, VERSION
 from gramme.report.page.html import page
@@ -71,7 +71,7 @@ def benchmark_data(runs: pd.DataFrame, name: str, commands: Sequence[str] = ()) 
         "rows": rows,
         "methods": _in_order(full),
         "rankings": _rankings(runs),
-        "failures": _failures(runs),
+        "failures": failed_runs(runs),
         "versions": _versions(runs),
         "commands": list(commands),
         "command": _command(table, runs),
@@ -91,21 +91,24 @@ def _rankings(runs: pd.DataFrame) -> list[dict[str, Any]]:
             ranking = rank_methods(runs, percent)
         except DataError:
             continue  # too few methods or datasets at this percentage
-        found.append(
-            {
-                "train_percent": float(percent),
-                "methods": ranking.methods,
-                "ranks": ranking.ranks.tolist(),
-                "datasets": ranking.datasets,
-                "p_value": ranking.p_value,
-                "critical_difference": ranking.critical_difference,
-                "groups": [list(group) for group in ranking.groups()],
-            }
-        )
+        found.append({"train_percent": float(percent)} | ranking_data(ranking))
     return found
 
 
-def _failures(runs: pd.DataFrame) -> list[dict[str, Any]]:
+def ranking_data(ranking: Ranking) -> dict[str, Any]:
+    """Average ranks as plain values, as :func:`gramme.report.page.rank_figure.rank_figure` draws them."""
+    return {
+        "methods": ranking.methods,
+        "ranks": ranking.ranks.tolist(),
+        "datasets": ranking.datasets,
+        "p_value": ranking.p_value,
+        "critical_difference": ranking.critical_difference,
+        "groups": [list(group) for group in ranking.groups()],
+    }
+
+
+def failed_runs(runs: pd.DataFrame) -> list[dict[str, Any]]:
+    """How many runs ended with which error, by dataset and method."""
     failed = runs[runs["status"] != "done"]
     counted = (
         failed.groupby(["dataset", "method", "error"], dropna=False).size().reset_index(name="runs")

@@ -33,6 +33,7 @@ class Series:
     high: Sequence[float] | None = None
     style: int = 1
     dashed: bool = False
+    bare: bool = False  # a line without its points
 
 
 def bar(share: float, spread: float | None = None) -> str:
@@ -79,6 +80,7 @@ def chart(
     lines: bool = True,
     numbered: bool = False,
     ticks_x: Sequence[float] | None = None,
+    percent_x: bool = False,
 ) -> str:
     """Lines (or points only) over two axes, with intervals where a series has them.
 
@@ -102,7 +104,7 @@ def chart(
         horizontal = _Axis([min(ticks_x) - margin, max(ticks_x) + margin], _LEFT, WIDTH - _RIGHT)
         horizontal.ticks = ticks_x
     vertical = _Axis(y_ticks, HEIGHT - _BOTTOM, _TOP)
-    parts = [_frame(horizontal, vertical, x_label, y_label, percent=percent)]
+    parts = [_frame(horizontal, vertical, x_label, y_label, percent=percent, percent_x=percent_x)]
     for one in drawn:
         parts.append(_series(one, horizontal, vertical, lines=lines))
     if numbered:
@@ -140,7 +142,9 @@ class _Axis:
         return round(self.start + min(max(share, -0.02), 1.02) * (self.end - self.start), 1)
 
 
-def _frame(x: _Axis, y: _Axis, x_label: str, y_label: str, *, percent: bool) -> str:
+def _frame(
+    x: _Axis, y: _Axis, x_label: str, y_label: str, *, percent: bool, percent_x: bool
+) -> str:
     bottom = HEIGHT - _BOTTOM
     parts = []
     for tick in y.ticks:
@@ -150,12 +154,11 @@ def _frame(x: _Axis, y: _Axis, x_label: str, y_label: str, *, percent: bool) -> 
         )
         parts.append(f'<text class="tick end" x="{_LEFT - 6}" y="{y(tick) + 4}">{words}</text>')
     for tick in x.ticks:
+        words = f"{tick:.0%}" if percent_x else _number(tick)
         parts.append(
             f'<line class="axis" x1="{x(tick)}" x2="{x(tick)}" y1="{bottom}" y2="{bottom + 4}"/>'
         )
-        parts.append(
-            f'<text class="tick middle" x="{x(tick)}" y="{bottom + 16}">{_number(tick)}</text>'
-        )
+        parts.append(f'<text class="tick middle" x="{x(tick)}" y="{bottom + 16}">{words}</text>')
     parts.append(
         f'<line class="axis" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{bottom}" y2="{bottom}"/>'
     )
@@ -183,7 +186,7 @@ def _series(one: Series, x: _Axis, y: _Axis, *, lines: bool) -> str:
         path = " ".join(f"{across},{up}" for across, up in points)
         dashed = " dashed" if one.dashed else ""
         parts.append(f'<polyline class="line c{one.style}{dashed}" points="{path}"/>')
-    if not lines or len(points) <= 12:
+    if not one.bare and (not lines or len(points) <= 12):
         parts += [
             f'<circle class="point c{one.style}" cx="{across}" cy="{up}" r="{4.5 if not lines else 3}">'
             f"<title>{escape(shorten(one.name, 80))}</title></circle>"

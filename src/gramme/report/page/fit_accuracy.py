@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gramme.report.page.charts import interval
+from gramme.report.page.fit_promise import sets_told
+from gramme.report.page.fit_reliability import reliability_told
 from gramme.report.page.html import escape, name
 
 _MAX_CONFUSION_CLASSES = 25
@@ -15,12 +17,14 @@ def accuracy_section(data: dict[str, Any]) -> str:
     """The accuracy with its interval and meaning, and the confusion matrix where there is one."""
     estimate = data["estimate"]
     accuracy = estimate.get("accuracy")
+    sets = sets_told(data.get("config", {}).get("sets"))
     if accuracy is None:
         reason = estimate.get("note")
         because = f" ({escape(reason)})" if reason else ""
         return (
             f"<p>No accuracy was measured for this fit{because}, so nothing here says how often it is right. "
             "Fit again with <code>--holdout 20%</code> to measure it on labels set aside.</p>"
+            + sets
         )
     value, bounds, guess, words = leading(estimate)
     low, high = bounds or (None, None)
@@ -36,6 +40,7 @@ def accuracy_section(data: dict[str, Any]) -> str:
         f'<div class="gauge">{drawn}{scale if drawn else ""}</div></div>'
         f'<div class="beside"><div><p>{_how(estimate)}</p>{_per_class(estimate)}<p>{_meaning(estimate)}</p></div>'
         f"{_confusion(estimate.get('confusion'))}</div>"
+        f"{reliability_told(estimate)}{sets}"
     )
 
 
@@ -85,13 +90,14 @@ def verdict_told(estimate: dict[str, Any]) -> str:
 def _how(estimate: dict[str, Any]) -> str:
     nodes = estimate.get("nodes")
     many = f"{nodes:,} labelled nodes" if nodes else "labelled nodes"
-    if estimate.get("kind") == "cross-validation":
+    if estimate.get("kind") in ("cross-validation", "cross-fitting"):
+        how = "cross-validated" if estimate["kind"] == "cross-validation" else "cross-fitted"
         note = (
             estimate.get("note")
             or "each was predicted by a model that had not learned from its label"
         )
         return (
-            f"This is a cross-validated estimate from {many}: {escape(note)}. The model on this page learned from all "
+            f"This is a {how} estimate from {many}: {escape(note)}. The model on this page learned from all "
             "labels, so it should do about as well on new nodes, or slightly better."
         )
     return (
@@ -120,7 +126,9 @@ def _meaning(estimate: dict[str, Any]) -> str:
     low, high = estimate.get("accuracy_ci95") or (None, None)
     words = f"Of 100 further nodes like these, expect about {round(100 * accuracy)} to be predicted right"
     if low is not None and high is not None:
-        words += f"; since only so many nodes were tested, anything from {round(100 * low)} to {round(100 * high)} fits"
+        tested = f"only {estimate['nodes']:,} nodes" if estimate.get("nodes") else "only some nodes"
+        span = f"{round(100 * low)} to {round(100 * high)}"
+        words += f"; since {tested} were tested, anything from {span} is possible"
     words += "."
     guess = estimate.get("guess")
     if not guess:

@@ -6,6 +6,7 @@ the page anew from ``report.html`` itself, without the data the model was fitted
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,18 +15,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.graph import MultilayerGraph
 from gramme.io.atomic import write_files
 from gramme.methods import NodeClassifier
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.auto.gramme_auto import GrammeAuto
+from gramme.plots.plane import plane
 from gramme.report.page.fit_sections import fit_body, page_title
 from gramme.report.page.html import page
-from gramme.report.page.layout import plane
+from gramme.report.page.layer_stories import layer_stories
+from gramme.report.page.leading_groups import leading_groups
 from gramme.report.page.neighbours import neighbourhoods
-from gramme.report.page.nodes import node_table
+from gramme.report.page.network import network
+from gramme.report.page.nodes import LEARNED, node_table, packed_sets
 from gramme.report.page.pack import pack_shares
-from gramme.report.page.why import why
+from gramme.report.page.why import page_reasons, why
 from gramme.report.tables import layer_table
 
 FORMAT, VERSION = "gramme-report", 1
@@ -52,8 +56,9 @@ def write_fit_page(
     known : array of object, optional
         The labels it was fitted on, None where unknown; the graph's own where not given.
     estimate : mapping, optional
-        How accurate it is: ``kind`` ("holdout", "cross-validation", "none"), ``accuracy``, ``accuracy_ci95``,
-        ``nodes``, ``folds``, ``confusion`` and ``predictions``; what is missing is left out of the page.
+        How accurate it is: ``kind`` ("holdout", "cross-validation", "cross-fitting", "none"), ``accuracy``,
+        ``accuracy_ci95``, ``nodes``, ``folds``, ``confusion`` and ``predictions``; what is missing is left out of the
+        page.
     config : mapping, optional
         What ``config.json`` notes: data, method, seed, parameters, versions, command, ...
     """
@@ -82,9 +87,16 @@ def fit_data(
     layers = layer_table(model)
     # as the model saw it, couplings between layers are layers too
     seen: MultilayerGraph = vars(model).get("graph_", graph)
+    for inner in getattr(model, "models_", {}).values():
+        # the ingredients of a loaded mixture do not hold the graph, which attention is computed from
+        if "graph_" not in vars(inner):
+            inner.graph_ = seen
     order = list(seen.layers)
     if layers is not None:
         order = layers.sort_values("importance", ascending=False, kind="stable")["layer"].tolist()
+    around = neighbourhoods(model, seen, chosen, order)
+    reasons = page_reasons(model, seen, chosen)
+    classes = [str(label) for label in model.classes_.tolist()]
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -95,19 +107,42 @@ def fit_data(
         "labels": {
             "learned": int((nodes.use == 1).sum()),
             "held_out": int((nodes.use == 2).sum()),
-            "classes": [str(label) for label in model.classes_.tolist()],
+            "classes": classes,
         },
         "estimate": measured,
         "layers": None if layers is None else layers.to_dict(orient="list"),
+        "stories": layer_stories(
+            seen, order, np.where(nodes.use == LEARNED, nodes.label, 0), nodes.labels
+        ),
         "members": len(getattr(model, "layer_importances_", ())) or None,
         "explanation": getattr(model, "explanation_", None),
         "ingredients": _table(getattr(model, "ingredients_", None)),
         "history": _table(getattr(model, "history_", None), rows=2000),
-        "nodes": nodes.packed(chosen),
+        "nodes": nodes.packed(chosen) | _sets(model, chosen, classes, config),
         "map": _map(model, graph, chosen),
-        "neighbourhoods": neighbourhoods(model, seen, chosen, order),
-        "why": why(model, seen, chosen),
+        "neighbourhoods": around,
+        "network": network(graph, chosen, order, held=[layer["name"] for layer in around])
+        if chosen.size
+        else None,
+        "why": why(model, seen, chosen, reasons),
+        "leading_groups": leading_groups(reasons, seen, classes),
     }
+
+
+def _sets(
+    model: NodeClassifier,
+    chosen: NDArray[np.int64],
+    classes: list[str],
+    config: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """The plausible classes of each node, where they were asked for and something is promised of them."""
+    wanted = (config or {}).get("sets")
+    if not wanted or not wanted["enough"] or not chosen.size:
+        return {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is not promised is told with the sets
+        sets = model.predict_set(coverage=wanted["coverage"], by_class=wanted["by_class"])
+    return {"sets": packed_sets(sets[chosen], classes)}
 
 
 def _graph_facts(graph: MultilayerGraph) -> dict[str, Any]:
@@ -118,7 +153,7 @@ def _graph_facts(graph: MultilayerGraph) -> dict[str, Any]:
             {
                 "name": name,
                 "edges": layer.num_edges,
-                "groups": layer.num_groups if isinstance(layer, MembershipLayer) else None,
+                "groups": None if layer.group_names is None else len(layer.group_names),
                 "present": layer.num_present,
             }
             for name, layer in graph.layers.items()
@@ -143,9 +178,24 @@ def _map(
     start = _starting_features(model, graph, chosen)
     if start is not None:
         before = plane(start)
-        words = "random features" if getattr(model, "source_", "random") == "random" else "features"
+        words = start_in_words(getattr(model, "source_", "random"))
         found |= {"before": _pack(before.places), "how_before": before.how, "start": words}
     return found
+
+
+def start_in_words(source: str) -> str:
+    """What a network starts from, in words.
+
+    >>> start_in_words("walks+random")
+    'where walks through the network lead and random numbers'
+    """
+    words = {
+        "given": "the nodes’ attributes",
+        "walks": "where walks through the network lead",
+        "random": "random numbers",
+    }
+    kinds = "given+random" if source == "both" else source
+    return " and ".join(words[kind] for kind in kinds.split("+"))
 
 
 def _pack(places: NDArray[np.float64]) -> dict[str, Any]:

@@ -10,6 +10,9 @@ from gramme.report.page.fit_accuracy import accuracy_section, doubts_told, headl
 from gramme.report.page.fit_settings import settings_section
 from gramme.report.page.frame import frame
 from gramme.report.page.html import escape, name, shorten, soft_name
+from gramme.report.page.layer_stories import stories_section
+from gramme.report.page.leading_groups import leading_groups_section
+from gramme.report.page.network import ONE_SIZE_NODES, network_section, search_box, zoom_buttons
 
 _SHOWN_LAYERS = 20
 
@@ -24,6 +27,7 @@ def fit_body(data: dict[str, Any]) -> str:
     sections = [
         ("accuracy", "How sure", accuracy_section(data)),
         ("layers", "Which layers matter", layers_section(data)),
+        ("network", "The network", picture_section(data)),
         ("map", "Map of the nodes", map_section(data)),
         ("look", "Nodes to look at", table_section(data)),
         ("training", "Training", training_section(data)),
@@ -34,7 +38,7 @@ def fit_body(data: dict[str, Any]) -> str:
         _data(data),
         summary(data),
         sections,
-        without_script="The map of the nodes and their table need JavaScript, which is switched off here. "
+        without_script="The network, the map of the nodes and their table need JavaScript, which is switched off here. "
         "Everything else is below.",
     )
 
@@ -70,10 +74,10 @@ def layers_section(data: dict[str, Any]) -> str:
     if layers:
         parts.append(_bars(layers, data.get("members")))
     if not parts:
-        return (
+        parts.append(
             "<p>This method does not tell layers apart, so it cannot say which of them matter.</p>"
         )
-    return "".join(parts)
+    return "".join(parts) + leading_groups_section(data) + stories_section(data)
 
 
 def _bars(layers: dict[str, list[Any]], members: int | None) -> str:
@@ -102,6 +106,8 @@ def _bars(layers: dict[str, list[Any]], members: int | None) -> str:
         '<span class="sr">Bar</span></th><th scope="col" class="number">Share</th></tr></thead>'
     )
     caption = "<caption>How much the predictions rest on each layer; the shares add up to 100 %."
+    if not any(row[1] for row in rows):
+        caption = "<caption>The predictions rest on no layer: none joins a node to what is known."
     table = (
         f'<div class="scroll"><table class="bars">{caption}{told}</caption>{head}'
         f"<tbody>{''.join(lines[:_SHOWN_LAYERS])}</tbody></table></div>"
@@ -133,6 +139,21 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     return escape("" if value is None else shorten(value, 200))
+
+
+def picture_section(data: dict[str, Any]) -> str:
+    """The network, coloured by the same choice as the map; nothing for a page from before there was one."""
+    drawn = data.get("network")
+    if not drawn or not data["nodes"]["count"]:
+        return ""
+    sizes = ""
+    if data["nodes"]["count"] <= ONE_SIZE_NODES:
+        sizes = '<label>Size by <select id="network-size"></select></label>'
+    colours = '<label>Colour by <select id="network-colour"></select></label>'
+    return (
+        network_section(drawn, total=data["nodes"]["total"], colours=colours, sizes=sizes)
+        + '<p id="network-chosen" role="status"></p>'
+    )
 
 
 def map_section(data: dict[str, Any]) -> str:
@@ -172,18 +193,12 @@ def map_section(data: dict[str, Any]) -> str:
         + "".join(f'<p class="note">{escape(note)}</p>' for note in notes)
         + '<div class="controls"><label>Colour by <select id="colour"></select></label>'
         + toggle
-        + '<div class="search"><label>Find a node <input id="search" type="search" autocomplete="off" '
-        'spellcheck="false" role="combobox" aria-expanded="false" aria-controls="found" aria-autocomplete="list">'
-        '</label><ul id="found" role="listbox" aria-label="Nodes found" hidden></ul></div>'
-        '<div class="zoom" role="group" aria-label="Zoom">'
-        '<button type="button" id="zoom-in" aria-label="Zoom in">+</button>'
-        '<button type="button" id="zoom-out" aria-label="Zoom out">−</button>'
-        '<button type="button" id="zoom-all">Show all</button></div></div>'
+        + f"{search_box('')}{zoom_buttons('')}</div>"
         '<div class="stage"><div class="canvas"><canvas id="scatter" tabindex="0" role="img" '
         'aria-label="Map of the nodes. Arrow keys move it, plus and minus zoom, 0 shows all. '
         'The table below lists nodes as text." aria-describedby="map-keys"></canvas>'
-        '<div id="tip" role="status" hidden></div></div><ul id="legend" class="legend"></ul>'
-        '<p class="faint" id="map-keys">Drag to move; wheel, pinch or + and − to zoom; 0 shows all. '
+        '<div id="tip" class="tip" role="status" hidden></div></div><ul id="legend" class="legend"></ul>'
+        '<p class="faint keys" id="map-keys">Drag to move; wheel, pinch or + and − to zoom; 0 shows all. '
         "Select a point to see its neighbours.</p></div>"
         '<div id="panel" class="panel" aria-live="polite"><h3>A node and its neighbours</h3>'
         "<p>Select a point in the map, find a node by name, or pick one from the table below.</p></div>"
@@ -272,6 +287,11 @@ def data_name(given: Any, graph_name: str | None = None) -> str:
     try:
         if path.is_dir():
             return path.name or str(given)
-        return path.stem if path.is_file() else str(given)
+        if path.is_file():
+            return path.stem
+        several = [Path(word) for word in str(given).split()]
+        if len(several) > 1 and all(one.is_file() for one in several):
+            return ", ".join(one.stem for one in several)
+        return str(given)
     except OSError:  # too long for a file's name
         return str(given)

@@ -33,11 +33,14 @@ SCRIPTS = (
     "unpack.js",
     "table.js",
     "map.js",
+    "palette.js",
+    "network.js",
     "panel.js",
     "search.js",
     "nodetable.js",
     "benchmark.js",
     "fit.js",
+    "picture.js",
 )
 
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")

@@ -12,6 +12,7 @@ from gramme.report.page.charts import bar
 from gramme.report.page.fit_page import FORMAT, VERSION
 from gramme.report.page.frame import command_and_versions, frame
 from gramme.report.page.html import escape, name, page
+from gramme.report.page.plain_network import linked_network, plain_network_section
 
 SHOWN_LINKS = 50
 SHOWN_INGREDIENTS = 8
@@ -51,6 +52,7 @@ def links_data(
         "links": shown.to_dict(orient="records"),
         "layers": layers,
         "explanation": model.explanation_,
+        "picture": linked_network(model.graph_, links),
     }
 
 
@@ -58,6 +60,7 @@ def links_body(data: dict[str, Any]) -> str:
     """Everything between the body tags but the data and the script."""
     sections = [
         ("links", "The links", links_section(data)),
+        ("network", "The network", plain_network_section(data)),
         ("sure", "How sure", sure_section(data)),
         ("why", "What speaks for a link", ingredients_section(data)),
         ("repeat", "How to repeat this", repeat_section(data)),
@@ -73,7 +76,7 @@ def links_body(data: dict[str, Any]) -> str:
         data["name"],
         lead,
         sections,
-        without_script="Everything is below; scripts only change the theme.",
+        without_script="The network needs JavaScript, which is switched off here. Everything else is below.",
     )
 
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.graph.layer import Layer
 from gramme.methods import NodeClassifier
 from gramme.methods.auto.gramme_auto import GrammeAuto
@@ -55,7 +55,7 @@ def neighbourhoods(
         Names of layers.
     """
     kept = list(order)[: max(1, MAX_NODE_LAYERS // max(chosen.size, 1))]
-    edges = sum(isinstance(graph.layers[layer], EdgeLayer) for layer in kept)
+    edges = sum(graph.layers[layer].made_of == "edges" for layer in kept)
     most = int(np.clip(_MAX_NEIGHBOUR_ENTRIES // max(chosen.size * edges, 1), 3, MAX_NEIGHBOURS))
     # each layer's attention takes a pass of the model over all layers
     worth = graph.num_nodes * graph.num_layers * len(kept) <= _ATTENTION_WORK

@@ -96,6 +96,20 @@ class NodeTable:
         }
 
 
+def packed_sets(sets: NDArray[np.bool_], classes: list[str]) -> dict[str, Any]:
+    """Sets of classes as the page's script reads them: the distinct sets in words, and which of them each node has.
+
+    >>> packed_sets(np.array([[True, True], [False, True]]), ["a", "b"])["names"]
+    ['b', 'a or b']
+    """
+    distinct, which = np.unique(sets, axis=0, return_inverse=True)
+    names = [
+        " or ".join(name for name, there in zip(classes, row, strict=True) if there)
+        for row in distinct.tolist()
+    ]
+    return {"names": names, "of": pack_integers(which.ravel())}
+
+
 def node_table(
     model: NodeClassifier,
     graph: MultilayerGraph,

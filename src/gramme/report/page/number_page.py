@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from gramme.methods.regression.gramme_regressor import GrammeRegressor
+from gramme.graph import MultilayerGraph
+from gramme.methods import GrammeRegressor
+from gramme.methods.regression.ingredients import INGREDIENTS
 from gramme.report.page.charts import Series, chart
 from gramme.report.page.fit_page import FORMAT, VERSION
 from gramme.report.page.fit_sections import data_name
@@ -15,20 +18,29 @@ from gramme.report.page.frame import frame
 from gramme.report.page.html import escape, name, page
 
 COVERAGE = 0.9
-"""The share of nodes whose number the intervals of page and table should hold."""
+"""The share of nodes whose number the intervals of page and table should hold, where nothing else was asked for."""
 MAX_POINTS = 600  # of the figure
 MAX_ROWS = 200  # of the table
-WORDS = {
-    "propagation": "known numbers spreading to neighbours",
-    "groups-ridge": "a linear model of groups, neighbours and features",
-    "walks-ridge": "a linear model of where walks through the network lead",
-}
 
 
-def number_data(model: GrammeRegressor, known: Any, config: dict[str, Any]) -> dict[str, Any]:
-    """Everything the page shows, as plain values."""
-    graph = model.graph_
-    low, high = model.predict_interval(COVERAGE).T
+def number_data(
+    model: GrammeRegressor, graph: MultilayerGraph, config: dict[str, Any]
+) -> dict[str, Any]:
+    """Everything the page shows, as plain values.
+
+    Parameters
+    ----------
+    model : GrammeRegressor
+        Fitted on ``graph``.
+    graph : MultilayerGraph
+    config : dict
+        How it was fitted, for the section on how to repeat it.
+    """
+    known: list[float | None] = [None] * graph.num_nodes
+    for place, value in zip(model.known_.tolist(), model.known_values_.tolist(), strict=True):
+        known[place] = value
+    coverage = float(config.get("coverage", COVERAGE))
+    half = model.half_width(coverage)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -47,15 +59,16 @@ def number_data(model: GrammeRegressor, known: Any, config: dict[str, Any]) -> d
                 for layer_name, layer in graph.layers.items()
             ],
         },
-        "r2": model.r2_,
+        "r2": None if math.isnan(model.r2_) else model.r2_,
         "mean_absolute_error": model.mean_absolute_error_,
-        "coverage": COVERAGE,
-        "half_width": float((high - low)[0] / 2),
+        "coverage": coverage,
+        "half_width": half if math.isfinite(half) else None,
         "ingredients": {key: model.ingredients_[key].tolist() for key in model.ingredients_},
         "names": [str(one) for one in graph.nodes],
-        "known": [None if value is None else float(value) for value in known],
+        "known": known,
+        "words": {name: INGREDIENTS[name].words for name in model.models_},
         "predicted": model.predict().tolist(),
-        "out_of_fold": model.out_of_fold_.tolist(),
+        "out_of_fold": [None if math.isnan(one) else one for one in model.out_of_fold_.tolist()],
     }
 
 
@@ -74,12 +87,22 @@ def render_numbers(data: dict[str, Any]) -> str:
 
 def _summary(data: dict[str, Any]) -> str:
     known = sum(value is not None for value in data["known"])
-    return (
-        f'<p class="headline"><strong>{data["mean_absolute_error"]:.4g}</strong> off on average (R² {data["r2"]:.2f}) '
-        f"on {known:,} labelled nodes, each predicted without its own number</p>"
-        f'<p class="lead"><strong>GrammeRegressor</strong> learned from the numbers of <strong>{known:,}</strong> of '
-        f"{data['graph']['nodes']:,} nodes and predicted a number for the other {data['graph']['nodes'] - known:,}.</p>"
+    others = data["graph"]["nodes"] - known
+    rest = (
+        f"predicted a number for the other {others:,}"
+        if others
+        else "there was none left to predict"
     )
+    return (
+        f'<p class="headline"><strong>{data["mean_absolute_error"]:.4g}</strong> off on average'
+        f"{_in_brackets(data['r2'])} on {known:,} labelled nodes, each predicted without its own number</p>"
+        f'<p class="lead"><strong>GrammeRegressor</strong> learned from the numbers of <strong>{known:,}</strong> of '
+        f"{data['graph']['nodes']:,} nodes and {rest}.</p>"
+    )
+
+
+def _in_brackets(r2: float | None) -> str:
+    return "" if r2 is None else f" (R² {r2:.2f})"
 
 
 def _accuracy(data: dict[str, Any]) -> str:
@@ -88,7 +111,7 @@ def _accuracy(data: dict[str, Any]) -> str:
         for one, other in zip(data["known"], data["out_of_fold"], strict=True)
         if one is not None
     ]
-    step = max(1, len(pairs) // MAX_POINTS)
+    step = math.ceil(len(pairs) / MAX_POINTS)
     x, y = zip(*pairs[::step], strict=True)
     drawn = chart(
         [Series("labelled nodes", x, y)],
@@ -97,24 +120,33 @@ def _accuracy(data: dict[str, Any]) -> str:
         y_label="predicted",
         lines=False,
     )
-    spread = float(np.abs(np.array(x) - np.mean(x)).mean())
+    numbers = np.array([one for one, _ in pairs])
+    plain = float(np.abs(numbers - numbers.mean()).mean())
     half = data["half_width"]
     width = (
-        f"within {half:.4g} of the prediction"
-        if np.isfinite(half)
-        else "anywhere: there are too few labels for an interval"
+        f"lies within {half:.4g} of the prediction (cross-conformal interval)"
+        if half is not None
+        else "may be anywhere: there are too few labels for an interval"
     )
+    shown = "" if step == 1 else f"<p>The figure shows one in {step:,} of them.</p>"
     return (
-        f"<p>R² {data['r2']:.3f}: the predictions explain {max(data['r2'], 0):.0%} of how much the numbers differ. On "
-        f"average they are {data['mean_absolute_error']:.4g} off; always saying the mean would be about {spread:.4g} "
-        f"off.</p><p>For {data['coverage']:.0%} of nodes like the labelled ones the true number lies {width} "
-        f"(cross-conformal interval).</p><figure>{drawn}</figure>"
+        f"<p>{_explained(data['r2'])} On average the predictions are {data['mean_absolute_error']:.4g} off; always "
+        f"saying the mean would be {plain:.4g} off.</p><p>For {data['coverage']:.0%} of nodes like the labelled ones "
+        f"the true number {width}.</p><figure>{drawn}</figure>{shown}"
     )
+
+
+def _explained(r2: float | None) -> str:
+    if r2 is None:
+        return "All known numbers are the same, so there is nothing to explain (R² is not defined)."
+    if r2 <= 0:
+        return f"R² {r2:.3f}: the predictions are no better than always saying the mean of the known numbers."
+    return f"R² {r2:.3f}: the predictions explain {r2:.0%} of how much the numbers differ."
 
 
 def _ingredients(data: dict[str, Any]) -> str:
     rows = "".join(
-        f'<tr><th scope="row">{escape(WORDS.get(one, one))}</th><td class="number">{weight:.1%}</td>'
+        f'<tr><th scope="row">{escape(data.get("words", {}).get(one, one))}</th><td class="number">{weight:.1%}</td>'
         f'<td class="number">{error:.4g}</td></tr>'
         for one, weight, error in zip(*data["ingredients"].values(), strict=True)
     )
@@ -133,7 +165,7 @@ def _table(data: dict[str, Any]) -> str:
         if known is None and len(rows) < MAX_ROWS:
             rows.append(
                 f'<tr><th scope="row">{name(node, 60)}</th><td class="number">{value:.4g}</td>'
-                f'<td class="number">{value - half:.4g} to {value + half:.4g}</td></tr>'
+                f'<td class="number">{_interval(value, half)}</td></tr>'
             )
     if not rows:
         return "<p>Every node has a number, so there is none left to predict.</p>"
@@ -146,3 +178,7 @@ def _table(data: dict[str, Any]) -> str:
         f'<th scope="col" class="number">{data["coverage"]:.0%} interval</th></tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _interval(value: float, half: float | None) -> str:
+    return "anything" if half is None else f"{value - half:.4g} to {value + half:.4g}"

@@ -15,6 +15,7 @@ from gramme.ranking import MEASURES
 from gramme.ranking.rank_nodes import leading_nodes
 from gramme.report.page.fit_page import FORMAT, VERSION
 from gramme.report.page.html import page
+from gramme.report.page.plain_network import ranked_network
 from gramme.report.page.rank_sections import rank_body
 
 SHOWN_NODES = 20
@@ -54,6 +55,9 @@ def rank_data(
         "agreement": _agreement(table),
         "gaps": _gaps(ranks, [name for name in measures if MEASURES[name].importance]),
         "seeds": None if seeds is None else _seeds(seeds),
+        "picture": ranked_network(
+            graph, order, {name: ranks[f"{name}_rank"].to_numpy() for name in measures}
+        ),
     }
 
 

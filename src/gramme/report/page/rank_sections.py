@@ -7,6 +7,7 @@ from typing import Any
 from gramme.report.page.charts import bar
 from gramme.report.page.frame import command_and_versions, frame
 from gramme.report.page.html import escape, name, shorten
+from gramme.report.page.plain_network import plain_network_section
 
 _WIDTH, _ROW, _DRAWN = 420, 22, 12
 
@@ -15,6 +16,7 @@ def rank_body(data: dict[str, Any]) -> str:
     """Everything between the body tags but the data and the script."""
     sections = [
         ("leading", "Who matters", leading_section(data)),
+        ("network", "The network", plain_network_section(data)),
         ("sure", "How sure the ranks are", intervals_section(data)),
         ("disagree", "Where measures disagree", disagreement_section(data)),
         ("seeds", "Whom to tell first", seeds_section(data)),
@@ -26,7 +28,7 @@ def rank_body(data: dict[str, Any]) -> str:
         data["name"],
         _summary(data),
         sections,
-        without_script="Everything is below; scripts only change the theme.",
+        without_script="The network needs JavaScript, which is switched off here. Everything else is below.",
     )
 
 

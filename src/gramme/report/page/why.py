@@ -8,10 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
 from gramme.methods.auto.ingredients import INGREDIENTS
-from gramme.methods.reasons import NEIGHBOURS, Part, reasons
+from gramme.methods.hearing import NEIGHBOURS
+from gramme.methods.reasons import Part, Reasons, reasons
 from gramme.report.page.pack import pack_floats, pack_integers
 
 MOST_THROUGH = 6
@@ -21,16 +22,24 @@ MAX_PAGE_THROUGH = 400_000  # of all nodes together
 Places = NDArray[np.int64]
 
 
-def why(model: NodeClassifier, graph: MultilayerGraph, chosen: Places) -> dict[str, Any] | None:
+def page_reasons(model: NodeClassifier, graph: MultilayerGraph, chosen: Places) -> Reasons | None:
+    """Why the nodes that a page shows are predicted as they are; None without nodes, or with one class only."""
+    if not chosen.size or len(model.classes_) < 2:
+        return None
+    return reasons(model, graph, chosen)
+
+
+def why(
+    model: NodeClassifier, graph: MultilayerGraph, chosen: Places, found: Reasons | None
+) -> dict[str, Any] | None:
     """The reasons of the nodes that a page shows, None where there are none to show.
 
     Each part has ``value``, what it adds to the log-odds of the predicted class against the runner-up, and the largest
     of what that came through: ``layer``, ``thing`` (the neighbour's place on the page, or the group's, counted from 1;
     0 for a node that is not on the page) and ``amount``.
     """
-    if not chosen.size or len(model.classes_) < 2:
+    if found is None:
         return None
-    found = reasons(model, graph, chosen)
     most = int(np.clip(MAX_PAGE_THROUGH // (chosen.size * len(found.parts)), 1, MOST_THROUGH))
     layers = list(graph.layers)
     names = {layer: _page_numbers(graph, layer, chosen) for layer in layers}
@@ -56,9 +65,10 @@ def why(model: NodeClassifier, graph: MultilayerGraph, chosen: Places) -> dict[s
 def _page_numbers(graph: MultilayerGraph, name: str, chosen: Places) -> Places:
     """The number on the page of each neighbour or group of a layer, counted from 1; 0 for those that are not there."""
     layer = graph.layers[name]
-    if isinstance(layer, MembershipLayer):
-        used = np.unique(layer.incidence()[chosen].indices).astype(np.int64)
-        numbers = np.zeros(layer.num_groups, dtype=np.int64)
+    incidence = layer.incidence()
+    if incidence is not None:
+        used = np.unique(incidence[chosen].indices).astype(np.int64)
+        numbers = np.zeros(incidence.shape[1], dtype=np.int64)
     else:
         used = chosen
         numbers = np.zeros(graph.num_nodes, dtype=np.int64)

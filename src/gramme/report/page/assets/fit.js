@@ -1,4 +1,4 @@
-/* The page of a fit: joins map, colours, search, panel and table. */
+/* The page of a fit: joins network, map, colours, search, panel and table. */
 (function fit() {
   const { data, element, name, percent, count, unpack, unpackShares } = gramme;
   if (data.kind !== "fit" || !data.nodes.count) return;
@@ -12,6 +12,8 @@
     judgedText(i) { return this.judged[i] ? this.labels[this.judged[i] - 1] : ""; },
     labelText(i) { return this.label[i] ? this.labels[this.label[i] - 1] : ""; },
     predictedText(i) { return this.labels[this.predicted[i] - 1] || ""; },
+    setOf: raw.sets ? unpack(raw.sets.of) : null,
+    setText(i) { return raw.sets.names[this.setOf[i]]; },
   };
   const places = (packed) => ({ x: unpackShares(packed.x), y: unpackShares(packed.y) });
   const after = places(data.map.after), before = data.map.before ? places(data.map.before) : null;
@@ -64,71 +66,53 @@
     ...(nodes.label.some((code) => code) ? [byCodes("known label", nodes.label, nodes.labels)] : []),
     byCodes("prediction", nodes.predicted, nodes.labels), confidence(), ...neighbourhoods.flatMap(layerColours),
   ];
-  const chooser = byId("colour");
-  schemes.forEach((scheme, k) => chooser.append(element("option", { value: k }, scheme.title.length > 70 ? scheme.title.slice(0, 69) + "…" : scheme.title)));
+  const choosers = [byId("colour"), byId("network-colour")];
+  for (const chooser of choosers)
+    schemes.forEach((scheme, k) => chooser.append(element("option", { value: k }, scheme.title.length > 70 ? scheme.title.slice(0, 69) + "…" : scheme.title)));
 
-  const palette = [], packedPalette = new Uint32Array(76);
-  const colourOf = { slots: new Uint8Array(total), words: new Uint32Array(total), css: (i) => palette[colourOf.slots[i]] };
+  const palette = gramme.palette();
+  const colourOf = { slots: new Uint8Array(total), words: new Uint32Array(total), css: (i) => palette.css[colourOf.slots[i]] };
   let made = null;
 
-  function rgb(text) {
-    const found = /^#(..)(..)(..)$/.exec(text);
-    return found ? found.slice(1).map((part) => parseInt(part, 16)) : [128, 128, 128];
-  }
-  /* Slots: 0 none, 1 to 10 groups, 11 other, 12 to 75 a ramp from yellow by red to blue. */
-  function readPalette() {
-    const colours = [rgb(gramme.colour("--none"))];
-    for (let k = 1; k <= 10; k++) colours.push(rgb(gramme.colour("--c" + k)));
-    colours.push(rgb(gramme.colour("--other")));
-    const stops = [1, 2, 3, 4, 5].map((k) => rgb(gramme.colour("--ramp" + k)));
-    for (let k = 0; k < 64; k++) {
-      const at = (k / 63) * (stops.length - 1), low = Math.min(stops.length - 2, Math.floor(at)), t = at - low;
-      colours.push(stops[low].map((value, c) => Math.round(value + (stops[low + 1][c] - value) * t)));
-    }
-    colours.forEach(([red, green, blue], k) => {
-      palette[k] = "rgb(" + red + "," + green + "," + blue + ")";
-      packedPalette[k] = (255 << 24) | (blue << 16) | (green << 8) | red;
-    });
-  }
-  function swatch(slot) {
-    const spot = element("span", { class: "swatch", "aria-hidden": "true" });
-    spot.style.background = palette[slot];
-    return spot;
-  }
   function paint() {
-    readPalette();
+    palette.read();
     colourOf.slots = made.slots;
-    for (let i = 0; i < total; i++) colourOf.words[i] = packedPalette[made.slots[i]];
-    const items = made.legend.map((one) => element("li", {}, swatch(one.slot), name(one.text, 40), element("span", { class: "faint" }, count(one.size))));
-    if (made.ramp) {
-      const ramp = element("span", { class: "ramp", "aria-hidden": "true" });
-      ramp.style.background = "linear-gradient(to right," + [12, 28, 43, 59, 75].map((k) => palette[k]).join(",") + ")";
-      items.push(element("li", {}, made.ramp[0], ramp, made.ramp[1]));
-    }
-    byId("legend").replaceChildren(...items);
+    for (let i = 0; i < total; i++) colourOf.words[i] = palette.words[made.slots[i]];
+    const items = () => [...made.legend.map((one) => element("li", {}, palette.swatch(one.slot), name(one.text, 40), element("span", { class: "faint" }, count(one.size)))), ...(made.ramp ? [palette.ramp(...made.ramp)] : [])];
+    byId("legend").replaceChildren(...items());
+    byId("network-legend").replaceChildren(element("li", { class: "faint" }, title + ":"), ...items());
     if (map) map.request();
+    if (network) network.recolour();
   }
-  function recolour() { made = schemes[chooser.value].make(); paint(); }
+  function recolour(event) {
+    for (const chooser of choosers) chooser.value = event.target.value;
+    title = schemes[event.target.value].title;
+    made = schemes[event.target.value].make();
+    paint();
+  }
 
-  const tip = byId("tip"), canvas = byId("scatter");
-  function onHover(i, x, y) {
-    tip.hidden = i < 0;
-    if (i < 0) return;
-    const lines = [element("strong", {}, name(nodes.names[i], 120))];
-    if (nodes.label[i]) lines.push("label ", name(nodes.labelText(i), 60), nodes.use[i] === 2 ? " (held out)" : "", element("br"));
+  function describe(i) {
+    const lines = [element("strong", {}, name(nodes.names[i], 120)), " "];
+    if (nodes.label[i]) lines.push("label ", name(nodes.labelText(i), 60), nodes.use[i] === 2 ? " (held out), " : ", ");
     lines.push("predicted ", name(nodes.predictedText(i), 60), ", " + percent(nodes.probability[i]));
-    tip.replaceChildren(...lines);
-    const right = x > canvas.clientWidth / 2, low = y > canvas.clientHeight / 2;
-    tip.style.transform = "translate(" + (right ? x - 14 : x + 14) + "px," + (low ? y - 10 : y + 14) + "px)" +
-      (right ? " translateX(-100%)" : "") + (low ? " translateY(-100%)" : "");
+    return lines;
   }
-  let map = null;
+  let map = null, network = null, title = schemes[0].title;
   made = schemes[0].make();
   paint();
-  map = gramme.map({ canvas, count: total, places: after, colourOf, onHover, onSelect: (i) => show(i) });
+  const canvas = byId("scatter");
+  map = gramme.map({
+    canvas, count: total, places: after, colourOf, onHover: gramme.tip({ place: byId("tip"), canvas, describe }),
+    onSelect: (i) => { if (network) network.show(i); tell(i); },
+  });
   gramme.scatter = map;
+  network = gramme.network({
+    drawn: data.network, count: total, colourOf, describe, names: nodes.names, onSelect: (i) => { map.show(i); tell(i); },
+    standing: (layer) => data.neighbourhoods.find((one) => one.name === layer),
+  });
+  gramme.net = network;
   gramme.themeListeners.push(paint);
-  chooser.addEventListener("change", recolour);
+  for (const chooser of choosers) chooser.addEventListener("change", recolour);
   byId("zoom-in").addEventListener("click", () => map.zoom(1.5));
   byId("zoom-out").addEventListener("click", () => map.zoom(1 / 1.5));
   byId("zoom-all").addEventListener("click", () => map.all());
@@ -140,8 +124,15 @@
     });
 
   const show = gramme.panel({ place: byId("panel"), nodes, neighbourhoods, choose, why: gramme.reasons(data.why) });
-  function choose(i) { map.show(i); show(i); }
+  /* The selected node, wherever it was selected: its panel, its row, and a line below the network that leads there. */
+  function tell(i) {
+    show(i);
+    table.mark(i);
+    byId("network-chosen").replaceChildren("Selected: ", ...describe(i), ". ", element("a", { href: "#panel" }, "Why, and its neighbours"));
+  }
+  function choose(i) { map.show(i); network.show(i); tell(i); }
 
   gramme.search({ input: byId("search"), list: byId("found"), nodes, choose });
-  gramme.nodeTable({ nodes, total, choose });
+  gramme.search({ input: byId("network-search"), list: byId("network-found"), nodes, choose });
+  const table = gramme.nodeTable({ nodes, total, choose });
 })();

@@ -1,15 +1,22 @@
-/* The map of the nodes, drawn by hand on a canvas.
+/* Points in the plane, drawn by hand on a canvas: the map of the nodes, and the network with lines under its points.
 
    Why not a library or WebGL: points are all there is to draw. Up to a few thousand are drawn as smooth discs; more are
    stamped into one pixel buffer, which needs no graphics card and takes some milliseconds for a hundred thousand
    points. It works in every browser, on paper, and under a policy that forbids everything but this script. */
-gramme.map = function ({ canvas, count, places, colourOf, onHover, onSelect }) {
+/* `under` draws what lies under the points: `lines(pen, frame)` once for a view, `chosen(pen, frame, i)` for the selected
+   node at every drawing; `over(pen, frame)` draws upon the points. A place is at frame.left + x * frame.wide, frame.top - y * frame.tall. `sizes.of` has a factor per
+   node for the size of its point. */
+gramme.map = function ({ canvas, count, places, colourOf, onHover, onSelect, under = null, over = null, sizes = { of: null } }) {
   const SMOOTH = 4000; // points up to which discs are drawn one by one
+  const PAUSE = 90; // milliseconds without a move, after which lines are drawn anew
+
   const pen = canvas.getContext("2d");
   const view = { scale: 1, x: 0.5, y: 0.5 };
   const size = { width: 0, height: 0, ratio: 1 };
   let current = places, selected = -1, hovered = -1, queued = false, grid = null;
-  let pixels = null, words = null;
+  let pixels = null, words = null, sheetTimer = 0;
+  const sheet = { canvas: under && document.createElement("canvas"), frame: null };
+  const dots = under && document.createElement("canvas"); // pixels stamped straight onto the canvas would wipe out the lines
 
   /* Places are between 0 and 1; at scale 1 all of them fit with a margin. */
   const MARGIN = 24;
@@ -25,6 +32,7 @@ gramme.map = function ({ canvas, count, places, colourOf, onHover, onSelect }) {
     canvas.width = Math.max(1, Math.round(size.width * size.ratio));
     canvas.height = Math.max(1, Math.round(size.height * size.ratio));
     pixels = null;
+    sheet.frame = null;
     request();
   }
 
@@ -42,26 +50,62 @@ gramme.map = function ({ canvas, count, places, colourOf, onHover, onSelect }) {
   function draw() {
     if (!size.width) return;
     pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    if (under) lines();
     if (count > SMOOTH) stamp();
     else discs();
     pen.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
+    if (over) over(pen, frame());
     if (hovered >= 0) ring(hovered, 2);
     if (selected >= 0) ring(selected, 3);
     canvas.classList.toggle("zoomed", view.scale > 1.01);
   }
 
+  const frame = () => {
+    const wide = stretchX(), tall = stretchY();
+    return { wide, tall, left: size.width / 2 - view.x * wide, top: size.height / 2 + view.y * tall };
+  };
+
+  /* Thousands of lines take longer than a frame, so they are drawn on a sheet that is moved along until the view rests. */
+  function lines() {
+    const now = frame(), old = sheet.frame;
+    const same = old && old.wide === now.wide && old.left === now.left && old.top === now.top && old.tall === now.tall;
+    if (!old) drawSheet(now);
+    else if (!same) {
+      clearTimeout(sheetTimer);
+      sheetTimer = setTimeout(() => { drawSheet(frame()); request(); }, PAUSE);
+    }
+    const grown = now.wide / sheet.frame.wide, taller = now.tall / sheet.frame.tall, ratio = size.ratio;
+    pen.drawImage(sheet.canvas, (now.left - sheet.frame.left * grown) * ratio, (now.top - sheet.frame.top * taller) * ratio,
+      canvas.width * grown, canvas.height * taller);
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    if (selected >= 0) under.chosen(pen, now, selected);
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+  }
+
+  function drawSheet(now) {
+    clearTimeout(sheetTimer);
+    sheet.canvas.width = canvas.width;
+    sheet.canvas.height = canvas.height;
+    const other = sheet.canvas.getContext("2d");
+    other.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
+    under.lines(other, now);
+    sheet.frame = now;
+  }
+
+  const sizeOf = (i) => (sizes.of ? sizes.of[i] : 1);
+
   function discs() {
-    pen.clearRect(0, 0, canvas.width, canvas.height);
     pen.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
     const reach = radius(), edge = gramme.colour("--raised");
     pen.lineWidth = 0.8;
     pen.strokeStyle = edge;
     for (let i = 0; i < count; i++) {
       const x = screenX(i), y = screenY(i);
-      if (x < -9 || y < -9 || x > size.width + 9 || y > size.height + 9) continue;
+      if (x < -25 || y < -25 || x > size.width + 25 || y > size.height + 25) continue;
       pen.fillStyle = colourOf.css(i);
       pen.beginPath();
-      pen.arc(x, y, reach, 0, 2 * Math.PI);
+      pen.arc(x, y, reach * sizeOf(i), 0, 2 * Math.PI);
       pen.fill();
       pen.stroke();
     }
@@ -91,14 +135,17 @@ gramme.map = function ({ canvas, count, places, colourOf, onHover, onSelect }) {
       const colour = colours[i], base = y * width + x;
       for (let k = 0; k < many; k++) buffer[base + offsets[k]] = colour;
     }
-    pen.putImageData(pixels, 0, 0);
+    if (!under) { pen.putImageData(pixels, 0, 0); return; }
+    if (dots.width !== width || dots.height !== height) Object.assign(dots, { width, height });
+    dots.getContext("2d").putImageData(pixels, 0, 0);
+    pen.drawImage(dots, 0, 0);
   }
 
   function ring(i, width) {
     pen.lineWidth = width + 2;
     pen.strokeStyle = gramme.colour("--ground");
     pen.beginPath();
-    pen.arc(screenX(i), screenY(i), radius() + 4, 0, 2 * Math.PI);
+    pen.arc(screenX(i), screenY(i), radius() * (count > SMOOTH ? 1 : sizeOf(i)) + 4, 0, 2 * Math.PI);
     pen.stroke();
     pen.lineWidth = width;
     pen.strokeStyle = gramme.colour("--text");
@@ -262,6 +309,9 @@ gramme.map = function ({ canvas, count, places, colourOf, onHover, onSelect }) {
     })(start);
   }
 
+  /* What lies under the points has changed. */
+  function refresh() { sheet.frame = null; request(); }
+
   resize();
-  return { draw, request, zoom, move, all, select, show, change, view, where: (i) => [screenX(i), screenY(i)] };
+  return { draw, request, refresh, zoom, move, all, select, show, change, view, where: (i) => [screenX(i), screenY(i)] };
 };

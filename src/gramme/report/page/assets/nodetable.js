@@ -29,8 +29,10 @@ gramme.nodeTable = function ({ nodes, total, choose }) {
     { title: "Own label’s", field: "out_of_fold_probability_of_label", number: true, key: (i) => (nodes.judged[i] ? nodes.own[i] : 2),
       value: (i) => (nodes.judged[i] ? nodes.own[i].toFixed(4) : ""), show: (i) => (nodes.judged[i] ? percent(nodes.own[i]) : "–") },
   ];
+  const further = nodes.setOf ? 1 : 0; // a column more
+  if (further) columns.splice(5, 0, { title: "Plausible", field: "set", ...text((i) => nodes.setText(i)), show: (i) => name(nodes.setText(i), 60) });
   const suggested = { title: "", field: "suggested", value: (i) => (nodes.doubtful(i) ? nodes.judgedText(i) : "") };
-  const PROBABILITY = { column: 4, down: false, shown: 25 }, OWN = { column: 7, down: false, shown: 25 }, SUGGESTED = { column: 6, down: true, shown: 25 };
+  const PROBABILITY = { column: 4, down: false, shown: 25 }, OWN = { column: 7 + further, down: false, shown: 25 }, SUGGESTED = { column: 6 + further, down: true, shown: 25 };
   const UNCERTAIN = open.length ? PROBABILITY : OWN; // how sure a model is of what it was told says little
   let wanted = "";
   const table = gramme.table({
@@ -47,4 +49,5 @@ gramme.nodeTable = function ({ nodes, total, choose }) {
   more.addEventListener("click", () => table.more());
   byId("export").addEventListener("click", () => gramme.saveFile("nodes.csv", table.csv()));
   table.draw();
+  return table;
 };

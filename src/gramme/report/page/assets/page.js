@@ -54,5 +54,6 @@ gramme.themeListeners = [];
     show();
   });
   system.addEventListener("change", show);
+  matchMedia("print").addEventListener("change", show); // paper is light, whatever the screen is
   show();
 })();

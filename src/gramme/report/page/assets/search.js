@@ -25,12 +25,12 @@ gramme.search = function ({ input, list, nodes, choose }) {
     list.hidden = !open;
     input.setAttribute("aria-expanded", String(open));
     const items = found.map((i, k) => gramme.element("li", {
-      role: "option", id: "found-" + k, "aria-selected": String(k === marked),
+      role: "option", id: list.id + "-" + k, "aria-selected": String(k === marked),
     }, gramme.name(nodes.names[i], 80)));
     items.forEach((item, k) => item.addEventListener("pointerdown", (event) => { event.preventDefault(); take(k); }));
     if (open && !items.length) items.push(gramme.element("li", { role: "option", "aria-disabled": "true" }, "no node of that name"));
     list.replaceChildren(...items);
-    if (found.length && open) input.setAttribute("aria-activedescendant", "found-" + marked);
+    if (found.length && open) input.setAttribute("aria-activedescendant", list.id + "-" + marked);
     else input.removeAttribute("aria-activedescendant");
   }
 

@@ -3,7 +3,7 @@
 const collator = new Intl.Collator(undefined, { numeric: true });
 
 gramme.table = function ({ table, columns, rows, sort, match, page = 25, fill, extra = [] }) {
-  const state = { column: sort.column, down: sort.down, shown: page, order: [] };
+  const state = { column: sort.column, down: sort.down, shown: page, order: [], marked: null };
   const head = gramme.element("tr");
   columns.forEach((column, place) => {
     const button = gramme.element("button", { type: "button", class: "sort", onclick: () => sortBy(place) }, column.title);
@@ -36,7 +36,7 @@ gramme.table = function ({ table, columns, rows, sort, match, page = 25, fill, e
       else column.head.removeAttribute("aria-sort");
     });
     table.tBodies[0].replaceChildren(...state.order.slice(0, state.shown).map((row) =>
-      gramme.element("tr", {}, ...columns.map((column) =>
+      gramme.element("tr", { "aria-current": row === state.marked ? "true" : null }, ...columns.map((column) =>
         gramme.element("td", { class: column.number ? "number" : null }, column.show(row))))));
     fill(Math.min(state.shown, state.order.length), state.order.length);
   }
@@ -49,6 +49,14 @@ gramme.table = function ({ table, columns, rows, sort, match, page = 25, fill, e
       draw();
     },
     more() { state.shown += 4 * page; draw(); },
+    /* The row of what is selected elsewhere on the page. */
+    mark(marked) {
+      state.marked = marked;
+      [...table.tBodies[0].rows].forEach((line, place) => {
+        if (state.order[place] === marked) line.setAttribute("aria-current", "true");
+        else line.removeAttribute("aria-current");
+      });
+    },
     csv() {
       select();
       const fields = [...columns, ...extra]; // what a file holds beyond the columns on the screen

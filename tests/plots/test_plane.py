@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gramme.report.page.layout import MAX_TSNE_NODES, components, plane
+from gramme.plots.plane import MAX_TSNE_NODES, components, plane
 
 
 def blobs(each: int, columns: int = 6) -> tuple[np.ndarray, np.ndarray]:

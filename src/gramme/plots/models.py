@@ -1,0 +1,266 @@
+"""What a fitted model learned and how far to trust it, as pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramme.errors import DataError
+from gramme.evaluation.reliability import reliability_table
+from gramme.methods import NodeClassifier
+from gramme.methods.auto.gramme_auto import GrammeAuto
+from gramme.methods.labels import coded_labels
+from gramme.methods.out_of_fold import OutOfFold
+from gramme.plots.plane import plane
+from gramme.plots.style import (
+    COLOURS,
+    FAINT,
+    axes,
+    bare,
+    class_colours,
+    class_legend,
+    quiet,
+    shortened,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MAX_POINTS = 20_000
+"""Nodes that a map draws; of more a random sample, and the picture says so."""
+_MAX_BARS = 25
+_MAX_CLASSES = 25
+
+
+def plot_embedding(
+    model: NodeClassifier,
+    *,
+    colour: Literal["label", "predicted", "probability"] = "predicted",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the nodes where the model sees them; called as ``model.plot_embedding()``.
+
+    A mixture is shown by what its ingredients say of each node, other methods by their embedding, and those without
+    one by their probabilities. Up to 800 nodes are laid out by t-SNE, more of them by their main directions.
+
+    Parameters
+    ----------
+    model : NodeClassifier
+    colour : {"predicted", "label", "probability"}, default="predicted"
+        The predicted class, the label that was learned from, or the probability of the prediction.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure where not given.
+    """
+    model._check_fitted()
+    if colour not in ("label", "predicted", "probability"):
+        raise DataError(f"colour must be 'label', 'predicted' or 'probability', not {colour!r}")
+    shares = model.predict_proba()
+    chosen = np.arange(len(shares))
+    if len(shares) > MAX_POINTS:
+        chosen = np.sort(np.random.default_rng(0).choice(len(shares), MAX_POINTS, replace=False))
+    places = plane(_rows(model, shares)[chosen]).places
+    drawn = axes(ax, (5.4, 4.2))
+    size = float(np.clip(4000 / max(len(chosen), 1), 3, 30))
+    look: Any = {"s": size, "linewidths": 0.3, "edgecolors": "white"}
+    if colour == "probability":
+        shown = drawn.scatter(
+            places[:, 0], places[:, 1], c=shares.max(axis=1)[chosen], cmap="viridis", **look
+        )
+        drawn.figure.colorbar(shown, ax=drawn, shrink=0.7, label="probability")
+    else:
+        codes = shares.argmax(axis=1)
+        if colour == "label":
+            codes = np.where(model.labelled_, _codes(model, model.transduction_), -1)
+        drawn.scatter(places[:, 0], places[:, 1], c=class_colours(codes[chosen]), **look)
+        class_legend(drawn, model.classes_.tolist(), unlabelled=bool((codes < 0).any()))
+    bare(drawn)
+    drawn.set_title(type(model).__name__, fontsize=10)
+    if len(chosen) < len(shares):
+        drawn.set_xlabel(f"{len(chosen):,} of {len(shares):,} nodes", fontsize=7)
+    return drawn
+
+
+def _rows(model: NodeClassifier, shares: NDArray[np.float32]) -> NDArray[Any]:
+    if isinstance(model, GrammeAuto):
+        return model.evidence()
+    embedding = getattr(model, "embedding_", None)
+    return shares if embedding is None else np.asarray(embedding)
+
+
+def plot_layers(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
+    """Draw how much the predictions rest on each layer; called as ``model.plot_layers()``.
+
+    The whisker is one standard deviation over the members of an ensemble.
+
+    Parameters
+    ----------
+    model : NodeClassifier
+    ax : matplotlib axes, optional
+        Where to draw; a new figure where not given.
+    """
+    model._check_fitted()
+    shares = getattr(model, "layer_importance_", None)
+    if shares is None:
+        raise DataError(f"{type(model).__name__} does not say which layers it leans on")
+    order = shares.sort_values(ascending=False, kind="stable").head(_MAX_BARS)[::-1]
+    members = getattr(model, "layer_importances_", None)
+    spread = None
+    if members is not None and len(members) > 1:
+        spread = members.std(axis=0, ddof=1)[order.index].to_numpy()
+    drawn = axes(ax, (5.0, 0.8 + 0.28 * len(order)))
+    names = [shortened(str(name), 30) for name in order.index]
+    drawn.barh(range(len(order)), 100 * order.to_numpy(), color=COLOURS[0], height=0.7)
+    if spread is not None:
+        where = {"xerr": 100 * spread, "fmt": "none", "ecolor": "#333333", "linewidth": 1}
+        drawn.errorbar(100 * order.to_numpy(), range(len(order)), **where)
+    drawn.set_yticks(range(len(order)), names)
+    drawn.set_xlabel("share of the prediction in %")
+    drawn.set_xlim(left=0)
+    quiet(drawn)
+    drawn.grid(visible=False, axis="y")
+    if len(order) < len(shares):
+        drawn.set_title(f"the {len(order)} most important of {len(shares)} layers", fontsize=9)
+    return drawn
+
+
+def plot_confusion(model: NodeClassifier, y: Any = None, *, ax: Axes | None = None) -> Axes:
+    """Draw which classes are taken for which; called as ``model.plot_confusion()``.
+
+    A row per true class, a column per prediction, numbers of nodes; the darker, the larger the share of the row.
+
+    Parameters
+    ----------
+    model : NodeClassifier
+    y : sequence, mapping or Series, optional
+        True labels; counted are nodes that the model has not learned from. Where not given, the labels that it has
+        learned from are predicted by models that had not (:meth:`~gramme.methods.NodeClassifier.out_of_fold`).
+    ax : matplotlib axes, optional
+        Where to draw; a new figure where not given.
+    """
+    tested = _tested(model, y)
+    names = [str(label) for label in model.classes_.tolist()]
+    known = tested.codes >= 0
+    guesses = tested.probabilities.argmax(axis=1)
+    counts = np.zeros((len(names), len(names)), dtype=np.int64)
+    np.add.at(counts, (tested.codes[known], guesses[known]), 1)
+    if len(names) > _MAX_CLASSES:
+        kept = np.sort(np.argsort(-counts.sum(axis=1), kind="stable")[:_MAX_CLASSES])
+        counts, names = counts[np.ix_(kept, kept)], [names[place] for place in kept]
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    side = 1.6 + 0.55 * len(names)
+    drawn = axes(ax, (side + 0.6, side))
+    drawn.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    for (row, column), count in np.ndenumerate(counts):
+        if count:
+            ink = "white" if shares[row, column] > 0.55 else "#1c2430"
+            drawn.text(column, row, f"{count:,}", ha="center", va="center", color=ink, fontsize=8)
+    words = [shortened(name, 14) for name in names]
+    turned = 45 if max(map(len, words)) > 3 else 0
+    drawn.set_xticks(range(len(names)), words, rotation=turned, ha="right" if turned else "center")
+    drawn.set_yticks(range(len(names)), words)
+    drawn.set_xlabel("predicted")
+    drawn.set_ylabel("true")
+    drawn.spines[:].set_visible(False)
+    right = float((guesses == tested.codes).mean()) if tested.codes.size else float("nan")
+    drawn.set_title(f"{right:.1%} of {tested.codes.size:,} right", fontsize=9)
+    return drawn
+
+
+def plot_reliability(model: NodeClassifier, y: Any = None, *, ax: Axes | None = None) -> Axes:
+    """Draw whether probabilities can be taken at their word; called as ``model.plot_reliability()``.
+
+    A point stands for equally many nodes: across the probability their predictions were given, upwards the share of
+    them that is right, with its 95 % interval. On the dashed line both are equal.
+
+    Parameters
+    ----------
+    model : NodeClassifier
+    y : sequence, mapping or Series, optional
+        As for :func:`plot_confusion`.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure where not given.
+    """
+    tested = _tested(model, y)
+    table = reliability_table(tested.probabilities, tested.codes)
+    drawn = axes(ax, (4.2, 3.8))
+    drawn.plot([0, 1], [0, 1], linestyle="--", color=FAINT, linewidth=1)
+    said, right = table["probability"], table["right"]
+    reach = np.maximum([right - table["low"], table["high"] - right], 0)
+    drawn.errorbar(
+        said, right, yerr=reach, marker="o", markersize=4, color=COLOURS[0], linewidth=1.2
+    )
+    least = float(min(said.min(), table["low"].min())) if len(table) else 0.0
+    drawn.set_xlim(max(0, least - 0.05), 1.01)
+    drawn.set_ylim(max(0, least - 0.05), 1.02)
+    drawn.set_xlabel("probability of the prediction")
+    drawn.set_ylabel("share right")
+    drawn.set_title(f"{tested.codes.size:,} nodes", fontsize=9)
+    quiet(drawn)
+    return drawn
+
+
+def _tested(model: NodeClassifier, y: Any) -> OutOfFold:
+    """Nodes with a label that the model had not learned from, and what it, or a copy of it, says of them."""
+    model._check_fitted()
+    if y is None:
+        return model.out_of_fold()
+    graph = vars(model).get("graph_")
+    if graph is None:
+        raise DataError("a loaded model does not hold the graph it was fitted on; leave y out")
+    nodes, codes = coded_labels(graph, y, model.classes_, "true", strict=False)
+    new = ~model.labelled_[nodes]
+    if not new.any():
+        raise DataError("the model has learned from all these labels; leave y out")
+    return OutOfFold(nodes[new], codes[new], model.predict_proba()[nodes[new]])
+
+
+def _codes(model: NodeClassifier, labels: NDArray[Any]) -> NDArray[np.int64]:
+    number = {label: place for place, label in enumerate(model.classes_.tolist())}
+    return np.array([number[label] for label in labels.tolist()], dtype=np.int64)
+
+
+def plot_history(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
+    """Draw the training epoch by epoch; called as ``model.plot_history()``.
+
+    Losses on the left scale, accuracies in percent on the right one. Accuracy is on the nodes the model learned from.
+
+    Parameters
+    ----------
+    model : NodeClassifier
+    ax : matplotlib axes, optional
+        Where to draw; a new figure where not given.
+    """
+    model._check_fitted()
+    history = getattr(model, "history_", None)
+    if history is None or not len(history):
+        raise DataError(f"{type(model).__name__} has no epochs to show")
+    across = next((name for name in ("epoch", "iteration", "step") if name in history), None)
+    x = history[across] if across else range(1, len(history) + 1)
+    numbers = [
+        name for name in history if name not in (across, "member") and history[name].notna().any()
+    ]
+    shares = [name for name in numbers if "accuracy" in name or "f1" in name]
+    drawn = axes(ax, (5.2, 3.4))
+    losses = [name for name in numbers if name not in shares]
+    for place, name in enumerate(losses):
+        drawn.plot(x, history[name], color=COLOURS[place % len(COLOURS)], label=_words(name))
+    drawn.set_xlabel(across or "step")
+    drawn.set_ylabel("loss")
+    quiet(drawn)
+    lines = drawn.get_lines()
+    if shares:
+        right = drawn.twinx()
+        for place, name in enumerate(shares, start=len(losses)):
+            colour = COLOURS[place % len(COLOURS)]
+            lines += right.plot(x, 100 * history[name], color=colour, ls="--", label=_words(name))
+        right.set_ylabel("%")
+        right.set_ylim(0, 102)
+        right.spines[["top"]].set_visible(False)
+    drawn.legend(handles=lines, frameon=False, fontsize=8)
+    return drawn
+
+
+def _words(name: str) -> str:
+    return str(name).replace("_", " ")

@@ -1,0 +1,233 @@
+"""The network: nodes at one place in all layers, edges as lines, groups as stars around their middle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramme.errors import DataError
+from gramme.graph import Layer, MultilayerGraph, sorted_labels
+from gramme.graph.positions import node_positions
+from gramme.plots.style import (
+    COLOURS,
+    axes,
+    bare,
+    class_colours,
+    class_legend,
+    panel_columns,
+    panels,
+    shortened,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MAX_LINES = 20_000
+"""Edges or memberships that are drawn of a layer; of more a random sample, and the picture says so."""
+MAX_PANELS = 12
+_MAX_NAMES = 40  # nodes up to which names are written
+
+
+def plot_graph(
+    graph: MultilayerGraph,
+    *,
+    layer: str | None = None,
+    by_layer: bool = False,
+    colour: str | Sequence[Any] | None = None,
+    names: bool | None = None,
+    positions: NDArray[np.float64] | None = None,
+    ax: Axes | None = None,
+) -> Any:
+    """Draw a graph; called as :meth:`gramme.MultilayerGraph.plot`.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    layer : str, optional
+        One layer alone; all of them in one picture where not given, each in a colour of its own unless nodes have one.
+    by_layer : bool, default=False
+        A panel for each layer, nodes at the same places.
+    colour : sequence, optional
+        A value per node to colour by; numbers get a scale, other values a colour each. The labels where not given.
+    names : bool, optional
+        Whether to write the nodes' names; where not given, for up to 40 nodes.
+    positions : array, shape (nodes, 2), optional
+        Where nodes stand; by all layers together where not given (``gramme.graph.positions``).
+    ax : matplotlib axes, optional
+        Where to draw; a new figure where not given.
+
+    Returns
+    -------
+    matplotlib axes
+        With ``by_layer`` an array of them.
+    """
+    places = node_positions(graph) if positions is None else np.asarray(positions, dtype=float)
+    if places.shape != (graph.num_nodes, 2):
+        raise DataError(
+            f"positions must have two numbers for each of the {graph.num_nodes} nodes, not shape {places.shape}"
+        )
+    paint = _Paint.of(graph, colour)
+    written = graph.num_nodes <= _MAX_NAMES if names is None else names
+    if by_layer:
+        if ax is not None or layer is not None:
+            raise DataError("by_layer=True makes a figure of its own; leave out ax and layer")
+        shown = list(graph.layers)[:MAX_PANELS]
+        made = panels(len(shown))
+        for one, name in zip(made, shown, strict=True):
+            _draw(one, graph, [name], places, paint, names=written and graph.num_nodes <= 15)
+            one.set_title(shortened(name), fontsize=9)
+        paint.explain(made[panel_columns(len(shown)) - 1], made)
+        if graph.num_layers > len(shown):
+            made[-1].figure.supxlabel(f"{len(shown)} of {graph.num_layers} layers", fontsize=8)
+        return made
+    chosen = list(graph.layers) if layer is None else [layer]
+    for name in chosen:
+        graph.layer(name)  # an unknown one is an error that suggests the nearest
+    drawn = axes(ax, (5.4, 4.2))
+    _draw(drawn, graph, chosen, places, paint, names=written)
+    drawn.set_title(shortened(layer or graph.name or "", 60), fontsize=10)
+    paint.explain(drawn, drawn)
+    if len(chosen) > 1 and not paint.coloured:
+        _explain_lines(drawn, chosen)
+    return drawn
+
+
+class _Paint:
+    """The colours of the nodes, and what they mean."""
+
+    def __init__(self, values: Any, classes: list[Any] | None, unknown: bool) -> None:
+        self.values, self.classes, self.unknown = values, classes, unknown
+
+    @classmethod
+    def of(cls, graph: MultilayerGraph, colour: Any) -> _Paint:
+        if isinstance(colour, str):
+            raise DataError(
+                f"colour must have a value for each of the {graph.num_nodes} nodes, not {colour!r}"
+            )
+        given = graph.labels if colour is None else graph.align(colour, "colour")
+        if given is None:
+            return cls([COLOURS[0]] * graph.num_nodes, None, False)
+        known = [value for value in given if value is not None]
+        numeric = all(
+            isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+            for value in known
+        )
+        if colour is not None and numeric and len(set(known)) > len(COLOURS):
+            return cls(
+                np.array([np.nan if one is None else one for one in given], float), [], False
+            )
+        classes = sorted_labels(known)
+        number = {value: place for place, value in enumerate(classes)}
+        codes = np.array([-1 if one is None else number[one] for one in given], dtype=np.int64)
+        return cls(class_colours(codes), classes, bool((codes < 0).any()))
+
+    @property
+    def coloured(self) -> bool:
+        """Whether nodes differ in colour, so that edges must not."""
+        return self.classes is not None
+
+    def explain(self, ax: Axes, everywhere: Any) -> None:
+        """A legend beside one panel, or a scale for all of them."""
+        if self.classes:
+            class_legend(ax, self.classes, unlabelled=self.unknown)
+        elif self.coloured:
+            shown = ax.collections[-1]
+            ax.figure.colorbar(shown, ax=everywhere, shrink=0.7)
+
+
+def _draw(
+    ax: Axes,
+    graph: MultilayerGraph,
+    chosen: list[str],
+    places: NDArray[np.float64],
+    paint: _Paint,
+    *,
+    names: bool,
+) -> None:
+    from matplotlib.collections import LineCollection
+
+    left_out = 0
+    held = np.zeros(graph.num_nodes, dtype=bool)
+    several = len(chosen) > 1 and not paint.coloured
+    for number, name in enumerate(chosen):
+        layer = graph.layers[name]
+        held |= layer.present
+        lines, missing = _lines(layer, places)
+        left_out += missing
+        most = 0.6 if layer.incidence() is None else 0.25  # stars lie close in their middle
+        strength = float(np.clip(60 / np.sqrt(len(lines) + 1), 0.05, most))
+        ax.add_collection(
+            LineCollection(
+                list(lines),
+                colors=COLOURS[number % len(COLOURS)] if several else "#6b7683",
+                linewidths=0.8,
+                alpha=strength,
+                zorder=1,
+            )
+        )
+    size = float(np.clip(2500 / max(graph.num_nodes, 1), 3, 40))
+    ax.scatter(
+        places[held, 0],
+        places[held, 1],
+        s=size,
+        c=[one for one, there in zip(paint.values, held, strict=True) if there],
+        linewidths=0.4,
+        edgecolors="white",
+        zorder=2,
+    )
+    if names:
+        for place in np.flatnonzero(held).tolist():
+            ax.annotate(
+                shortened(str(graph.nodes[place]), 16),
+                places[place],
+                xytext=(4, 3),
+                textcoords="offset points",
+                fontsize=7,
+                zorder=3,
+            )
+    bare(ax)
+    ax.margins(0.06)
+    if left_out:
+        ax.set_xlabel(f"{left_out:,} edges or memberships are not drawn", fontsize=7)
+
+
+def _lines(layer: Layer, places: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """Both ends of every line of a layer, shape (lines, 2, 2), and how many were left out."""
+    incidence = layer.incidence()
+    if incidence is None:
+        edges = layer.to_edges()
+        start, end = places[edges.source], places[edges.target]
+    else:  # from each member to the middle of its group, where there are two at least
+        joined = incidence.tocoo()
+        node, group = joined.coords
+        sizes = np.bincount(group, minlength=incidence.shape[1])
+        middle = (
+            np.stack(
+                [np.bincount(group, weights=places[node, k], minlength=sizes.size) for k in (0, 1)],
+                axis=1,
+            )
+            / np.maximum(sizes, 1)[:, None]
+        )
+        several = sizes[group] > 1
+        start, end = places[node[several]], middle[group[several]]
+    count = len(start)
+    if count > MAX_LINES:
+        kept = np.sort(np.random.default_rng(0).choice(count, MAX_LINES, replace=False))
+        start, end = start[kept], end[kept]
+    return np.stack([start, end], axis=1), max(0, count - MAX_LINES)
+
+
+def _explain_lines(ax: Axes, chosen: list[str]) -> None:
+    from matplotlib.lines import Line2D
+
+    first = ax.get_legend()
+    marks = [
+        Line2D([], [], color=COLOURS[place % len(COLOURS)], linewidth=1.4, label=shortened(name))
+        for place, name in enumerate(chosen[: len(COLOURS)])
+    ]
+    ax.legend(handles=marks, loc="lower left", bbox_to_anchor=(1.0, 0.0), frameon=False, fontsize=8)
+    if first is not None:
+        ax.add_artist(first)

@@ -1,0 +1,122 @@
+"""The results of a benchmark: accuracy over the share of labels, a line for each method, a panel for each dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from gramme.errors import DataError, did_you_mean
+from gramme.evaluation import Ledger, summarise
+from gramme.plots.style import COLOURS, axes, panel_columns, panels, quiet, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MAX_LINES = len(COLOURS)
+"""Methods that a picture shows, those with the best mean first."""
+_MARKS = "os^Dv<>PX*"
+
+
+def plot_results(
+    results: Ledger | pd.DataFrame,
+    *,
+    dataset: str | None = None,
+    methods: Sequence[str] | None = None,
+    ax: Axes | None = None,
+) -> Any:
+    """Draw the accuracies in a ledger; called as :meth:`gramme.evaluation.Ledger.plot_results`.
+
+    Lines join the means of a method over the training percentages; the bars are their 95 % intervals.
+
+    Parameters
+    ----------
+    results : Ledger or DataFrame
+        A ledger, its runs, or what :func:`~gramme.evaluation.summarise` made of them.
+    dataset : str, optional
+        One dataset alone; a panel for each where not given.
+    methods : sequence of str, optional
+        The methods to show; where not given, the ten with the best mean.
+    ax : matplotlib axes, optional
+        Where to draw a single dataset; a new figure where not given.
+
+    Returns
+    -------
+    matplotlib axes
+        An array of them where there are several datasets.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"dataset": "votes", "method": "line", "train_percent": [10, 30]})
+    >>> ax = plot_results(table.assign(repeats=5, accuracy_mean=[94.4, 95.8], accuracy_ci95=0.5))
+    >>> ax.get_title()
+    'votes'
+    """
+    summed = isinstance(results, pd.DataFrame) and "accuracy_mean" in results.columns
+    table = results if isinstance(results, pd.DataFrame) and summed else summarise(results)
+    frame: pd.DataFrame = table[table["repeats"] > 0].copy()
+    settings = frame["settings"] if "settings" in frame.columns else pd.Series("", frame.index)
+    frame["line"] = (frame["method"] + " " + settings.fillna("")).str.strip()
+    if methods is not None:
+        for name in methods:
+            if name not in set(frame["method"]):
+                raise DataError(f"no run of {name!r}; {did_you_mean(name, frame['method'])}")
+        frame = frame[frame["method"].isin(list(methods))]
+    names = list(dict.fromkeys(frame["dataset"]))
+    if dataset is not None:
+        if dataset not in names:
+            raise DataError(f"no run on {dataset!r}; {did_you_mean(dataset, names)}")
+        names = [dataset]
+    if not names:
+        raise DataError("there are no finished runs to draw")
+    means = frame.groupby("line")["accuracy_mean"].mean().sort_values(ascending=False)
+    lines = means.index[:MAX_LINES].tolist()
+    if len(names) == 1:
+        drawn = axes(ax, (5.6, 3.6))
+        _draw(drawn, frame[frame["dataset"] == names[0]], lines)
+        drawn.set_title(shortened(names[0], 40), fontsize=10)
+        _explain(drawn, len(means))
+        return drawn
+    if ax is not None:
+        raise DataError("there are several datasets; name one with dataset= to draw on given axes")
+    made = panels(len(names))
+    for one, name in zip(made, names, strict=True):
+        _draw(one, frame[frame["dataset"] == name], lines)
+        one.set_title(shortened(name, 30), fontsize=9)
+    _explain(made[panel_columns(len(names)) - 1], len(means))
+    return made
+
+
+def _draw(ax: Axes, frame: pd.DataFrame, lines: list[str]) -> None:
+    percents = sorted(set(frame["train_percent"]))
+    step = 0.006 * ((percents[-1] - percents[0]) or 1.0)
+    for place, name in enumerate(lines):
+        mine = frame[frame["line"] == name].sort_values("train_percent")
+        ax.errorbar(
+            # a little apart, so that intervals do not cover each other
+            mine["train_percent"] + (place - len(lines) / 2) * step,
+            mine["accuracy_mean"],
+            yerr=mine["accuracy_ci95"].fillna(0),
+            color=COLOURS[place % len(COLOURS)],
+            marker=_MARKS[place % len(_MARKS)],
+            markersize=4,
+            linewidth=1.2,
+            label=shortened(name, 34),
+        )
+    ax.set_xticks(percents, [f"{one:g}" for one in percents])
+    ax.set_xlabel("labels in %")
+    ax.set_ylabel("accuracy in %")
+    quiet(ax)
+
+
+def _explain(ax: Axes, methods: int) -> None:
+    title = f"{MAX_LINES} of {methods} methods" if methods > MAX_LINES else None
+    ax.legend(
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        frameon=False,
+        fontsize=8,
+        title=title,
+        title_fontsize=8,
+    )

@@ -1,0 +1,244 @@
+"""The network as a page draws it: one place per node, edges of each layer, lines from members to the middle of a group.
+
+A page holds at most so many lines, since a reader sees no single one among a million and a browser has to draw them
+all. Of more, it holds a random sample and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramme.graph import MultilayerGraph
+from gramme.graph.coupling import with_coupling_layers
+from gramme.graph.layer import Layer
+from gramme.graph.positions import node_positions
+from gramme.report.page.html import escape, shorten
+from gramme.report.page.pack import pack_integers, pack_shares
+
+MAX_DRAWN_EDGES = 20_000
+"""Edges that a page draws, of all layers together."""
+MAX_DRAWN_MEMBERSHIPS = 20_000
+"""Lines from members to their groups that a page draws, of all layers together."""
+MAX_PANELS = 24
+"""Layers that have a small picture of their own; the others are in the list."""
+ONE_SIZE_NODES = 4000
+"""Nodes beyond which all points have one size, as in ``map.js``."""
+
+_MAX_NAMED = 4  # layers named in a sentence
+
+Places = NDArray[np.int64]
+
+
+def network(
+    graph: MultilayerGraph,
+    chosen: Places,
+    order: Sequence[str],
+    *,
+    held: Iterable[str] | None = None,
+) -> dict[str, Any]:
+    """What a page needs to draw the network.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    chosen : array of int
+        The nodes the page shows.
+    order : sequence of str
+        Names of layers, the most important first; others are not drawn. Couplings are, whether named or not.
+    held : iterable of str, optional
+        Layers whose groups and degrees stand elsewhere on the page, see :mod:`gramme.report.page.neighbours`. Only
+        these are drawn. Where not given, groups and degrees come with the network.
+    """
+    joined = with_coupling_layers(graph)
+    couplings = [name for name in joined.layers if name not in graph.layers]
+    names = [*order, *(name for name in couplings if name not in order)]
+    if held is not None:
+        names = [name for name in names if name in set(held)]
+    layers = joined.layers
+    if chosen.size < graph.num_nodes:
+        layers = {name: layer.subset(chosen) for name, layer in layers.items()}
+    places = node_positions(MultilayerGraph(layers, num_nodes=chosen.size))
+    random = np.random.default_rng(0)
+    grouped = [name for name in names if layers[name].incidence() is not None]
+    edges = {name: layers[name].num_edges for name in names if name not in grouped}
+    budget = _fair_share(list(edges.values()), MAX_DRAWN_EDGES)
+    memberships = {name: layers[name].incidence().nnz for name in grouped}  # type: ignore[union-attr]
+    share = _fair_share(list(memberships.values()), MAX_DRAWN_MEMBERSHIPS)
+    lots = random.permutation(chosen.size)  # a node's lines are drawn where its lot is low enough
+    records = []
+    for name in names:
+        layer = layers[name]
+        record: dict[str, Any] = {
+            "name": name,
+            "coupling": name in couplings,
+            "directed": layer.directed,
+            "edges": layer.num_edges,
+            "drawn": 0,
+        }
+        if name in edges:
+            record |= _drawn_edges(layer, budget, random)
+        else:
+            many = memberships[name]
+            record["member_lots"] = chosen.size * min(many, share) // max(many, 1)
+        if held is None:
+            record |= _standing(layer)
+        records.append(record)
+    return {
+        "x": pack_shares(places[:, 0]),
+        "y": pack_shares(places[:, 1]),
+        "nodes": chosen.size,
+        "total_layers": joined.num_layers,
+        "budget": budget,
+        "lots": pack_integers(lots) if any(many > share for many in memberships.values()) else None,
+        "panels": MAX_PANELS,
+        "layers": records,
+    }
+
+
+def _fair_share(sizes: list[int], most: int) -> int:
+    """The largest bound per layer under which all layers together keep at most ``most``.
+
+    >>> _fair_share([10, 100, 1000], 300)
+    190
+    """
+    left, among = most, len(sizes)
+    for size in sorted(sizes):
+        if size * among > left:
+            return left // among
+        left, among = left - size, among - 1
+    return max(sizes, default=0)
+
+
+def _drawn_edges(layer: Layer, budget: int, random: np.random.Generator) -> dict[str, Any]:
+    edges = layer.to_edges()
+    kept = np.arange(edges.num_edges)
+    if kept.size > budget:
+        kept = np.sort(random.choice(kept.size, budget, replace=False))
+    return {
+        "kind": "edges",
+        "drawn": int(kept.size),
+        "source": pack_integers(edges.source[kept]),
+        "target": pack_integers(edges.target[kept]),
+    }
+
+
+def _standing(layer: Layer) -> dict[str, Any]:
+    """Groups and degrees of a layer, in the form of :mod:`gramme.report.page.neighbours`."""
+    inside = layer.incidence()
+    if inside is None:
+        return {"degree": pack_integers(layer.degrees())}
+    return {
+        "kind": "groups",
+        "counts": pack_integers(np.diff(inside.indptr)),
+        "groups": pack_integers(inside.indices),
+        "sizes": pack_integers(np.bincount(inside.indices, minlength=inside.shape[1])),
+    }
+
+
+def network_section(drawn: dict[str, Any], *, total: int, colours: str, sizes: str = "") -> str:
+    """The frame of the network's pictures; its script fills it.
+
+    Parameters
+    ----------
+    drawn : dict
+        As :func:`network` makes it.
+    total : int
+        Nodes of the whole graph.
+    colours, sizes : str
+        Controls for colour and size, as markup.
+    """
+    kinds = {layer.get("kind", "groups") for layer in drawn["layers"]}
+    lines = []
+    if "edges" in kinds:
+        lines.append("A line is an edge.")
+    if "groups" in kinds:
+        lines.append(
+            "In a layer of groups, lines lead from the members to the middle of their group."
+        )
+    if any(layer["coupling"] for layer in drawn["layers"]):
+        lines.append("Dashed lines join two layers.")
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in drawn_told(drawn, total))
+    options = "".join(
+        f'<option value="{place}">{escape(shorten(layer["name"], 70))}</option>'
+        for place, layer in enumerate(drawn["layers"])
+        if not layer.get("proposed")
+    )
+    return (
+        "<p>Each point is a node. It has the same place in every picture, near the nodes that all layers together join "
+        f"it to; every layer counts alike for that. {' '.join(lines)}</p>{notes}"
+        '<div class="controls"><label>Layer <select id="network-layer"><option value="-1">all layers</option>'
+        f"{options}</select></label>{colours}{sizes}"
+        f"{search_box('network')}{zoom_buttons('network')}</div>"
+        '<div class="stage screen"><div class="canvas"><canvas id="network-canvas" tabindex="0" role="img" '
+        'aria-label="Picture of the network. Arrow keys move it, plus and minus zoom, 0 shows all, '
+        'brackets change the layer." aria-describedby="network-keys"></canvas>'
+        '<div id="network-tip" class="tip" role="status" hidden></div></div></div>'
+        '<p id="network-shown" class="faint" role="status"></p>'
+        '<ul id="network-legend" class="legend"></ul>'
+        '<p class="faint keys" id="network-keys">Drag to move; wheel, pinch or + and − to zoom; 0 shows all; [ and ] '
+        "change the layer. Select a point to see whom it is joined to.</p>"
+        '<div id="network-panels" class="panels" role="group" aria-label="A picture per layer"></div>'
+    )
+
+
+def drawn_told(drawn: dict[str, Any], total: int) -> list[str]:
+    """What of the network is not drawn, in sentences; none where all is."""
+    told = []
+    layers = [layer for layer in drawn["layers"] if not layer.get("proposed")]
+    if drawn["nodes"] < total:
+        told.append(
+            f"The pictures show {drawn['nodes']:,} of {total:,} nodes, and what joins these to each other."
+        )
+    edges = sum(layer["edges"] for layer in layers if layer.get("kind") == "edges")
+    lines = sum(layer["drawn"] for layer in layers)
+    if lines < edges:
+        told.append(
+            f"Drawn are {lines:,} of {edges:,} edges: a random sample of {drawn['budget']:,} from each layer that has "
+            "more."
+        )
+    thinned = [
+        layer for layer in layers if layer.get("member_lots", drawn["nodes"]) < drawn["nodes"]
+    ]
+    if drawn["lots"] is not None and thinned:
+        some = "; ".join(
+            f"{shorten(layer['name'], 40)} {layer['member_lots']:,}"
+            for layer in thinned[:_MAX_NAMED]
+        )
+        more = "; …" if len(thinned) > _MAX_NAMED else ""
+        told.append(
+            "Where there are many memberships, the lines to groups are drawn for some nodes only, chosen at random "
+            f"(of {drawn['nodes']:,} nodes: {some}{more})."
+        )
+    missing = drawn["total_layers"] - len(layers)
+    if missing:
+        others = "1 other counts" if missing == 1 else f"{missing:,} others count"
+        told.append(
+            f"Drawn are the {len(layers):,} most important layers; {others} for the places only."
+        )
+    return told
+
+
+def search_box(place: str) -> str:
+    """A field that finds a node by its name, with the list of what it found."""
+    prefix = f"{place}-" if place else ""
+    return (
+        f'<div class="search"><label>Find a node <input id="{prefix}search" type="search" autocomplete="off" '
+        f'spellcheck="false" role="combobox" aria-expanded="false" aria-controls="{prefix}found" '
+        f'aria-autocomplete="list"></label><ul id="{prefix}found" class="found" role="listbox" '
+        'aria-label="Nodes found" hidden></ul></div>'
+    )
+
+
+def zoom_buttons(place: str) -> str:
+    """Buttons to zoom in and out and to show all."""
+    prefix = f"{place}-" if place else ""
+    return (
+        '<div class="zoom" role="group" aria-label="Zoom">'
+        f'<button type="button" id="{prefix}zoom-in" aria-label="Zoom in">+</button>'
+        f'<button type="button" id="{prefix}zoom-out" aria-label="Zoom out">−</button>'
+        f'<button type="button" id="{prefix}zoom-all">Show all</button></div>'
+    )

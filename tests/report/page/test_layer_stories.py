@@ -1,0 +1,103 @@
+"""What layers tell by themselves: numbers against explicit neighbours, and words that follow from the numbers."""
+
+import numpy as np
+import pytest
+from tests.report.page.graphs import HOSTILE, hostile_graph, two_blocks
+
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.report.page.layer_stories import (
+    class_shares,
+    layer_stories,
+    similarity_told,
+    speaking_layers,
+    stories_section,
+)
+
+
+def codes_of(graph: MultilayerGraph) -> np.ndarray:
+    return np.array([{"left": 1, "right": 2}.get(label, 0) for label in graph.labels])
+
+
+@pytest.mark.parametrize("layer", ["answer", "clubs", "friends"])
+def test_shares_of_a_class_equal_those_among_explicit_neighbours(layer: str) -> None:
+    graph = two_blocks()
+    codes = codes_of(graph)
+    share, nodes = class_shares(graph.layers[layer], codes, 2)
+    for number in (1, 2):
+        found = []
+        for node in np.flatnonzero(codes == number):
+            others, weights = graph.layers[layer].neighbours(node)
+            known = codes[others] > 0
+            if known.any():
+                same = codes[others] == number
+                found.append(weights[same].sum() / weights[known].sum())
+        assert share[number - 1] == pytest.approx(np.mean(found))
+        assert nodes[number - 1] == len(found)
+
+
+def test_layers_speak_for_a_class_only_clearly_above_chance() -> None:
+    row = {
+        "chance": 0.5,
+        "layers": [
+            {"layer": "weak", "share": 0.55, "nodes": 40},
+            {"layer": "strong", "share": 0.8, "nodes": 40},
+            {"layer": "strongest", "share": 0.9, "nodes": 40},
+            {"layer": "few", "share": 1.0, "nodes": 2},
+            {"layer": "against", "share": 0.1, "nodes": 400},
+        ],
+    }
+    assert [layer["layer"] for layer in speaking_layers(row)] == ["strongest", "strong"]
+
+
+def test_the_section_says_what_the_numbers_say() -> None:
+    graph = two_blocks(labelled=60)
+    noise = MembershipLayer.from_codes(np.random.default_rng(5).integers(0, 2, 60))
+    graph = graph.replace(layers={**graph.layers, "noise": noise})
+    order = ["answer", "noise", "friends", "clubs"]
+    stories = layer_stories(graph, order, codes_of(graph), ["left", "right"])
+    assert stories["layers"] == order
+    assert [row["class"] for row in stories["classes"]] == ["left", "right"]
+    assert stories["classes"][0]["chance"] == pytest.approx(29 / 59)
+    text = stories_section({"stories": stories})
+    share = next(one for one in stories["classes"][0]["layers"] if one["layer"] == "answer")
+    assert f"<bdi>answer</bdi> {share['share']:.0%}" in text
+    assert "noise</bdi> " not in text.split("speak for which class")[1]
+    value = stories["similarity"][0][3]
+    assert f"{value:.2f}</td>" in text
+
+
+def test_words_about_similarity_follow_the_table() -> None:
+    table = [[1.0, 0.9, 0.6], [0.9, 1.0, None], [0.6, None, 1.0]]
+    words = similarity_told(["a-b", "b", "c"], table)
+    assert words == (
+        "Much the same is told by <bdi>a-b</bdi> and <bdi>b</bdi> (0.90); <bdi>a-b</bdi> and <bdi>c</bdi> (0.60)."
+    )
+    words = similarity_told(["a-b", "b"], [[1.0, -0.25], [-0.25, 1.0]])
+    assert "even the two most alike, <bdi>a-b</bdi> and <bdi>b</bdi>" in words
+    assert "−0.25 only" in words
+    assert "No two layers can be compared" in similarity_told(["a", "b"], [[None] * 2] * 2)
+    many = np.full((5, 5), 0.7).tolist()
+    assert "and 6 more pairs." in similarity_told(list("abcde"), many)
+
+
+def test_names_stay_text_and_hardly_anything_is_survived() -> None:
+    graph = hostile_graph()
+    codes = np.arange(18) % 2 + 1
+    stories = layer_stories(graph, list(graph.layers), codes, [HOSTILE[0], HOSTILE[2]])
+    text = stories_section({"stories": stories})
+    assert "<script" not in text
+    assert "<img" not in text
+    for layers, count in (
+        ({}, 0),
+        ({"e": EdgeLayer(1, [], [])}, 1),
+        ({"e": EdgeLayer(3, [], [])}, 3),
+    ):
+        graph = MultilayerGraph(layers, num_nodes=count)
+        stories = layer_stories(graph, list(layers), np.ones(count, dtype=int), ["only"])
+        assert "Which layers tell the same" not in stories_section({"stories": stories})
+    assert stories_section({}) == "", "a page from before there were any"
+    nobody = MultilayerGraph({"e": EdgeLayer(3, [], []), "f": EdgeLayer(3, [], [])})
+    stories = layer_stories(nobody, ["e", "f"], np.ones(3, dtype=int), ["only"])
+    text = stories_section({"stories": stories})
+    assert "No two layers can be compared" in text
+    assert "correlations" not in text, "there is no number to explain"

@@ -1,0 +1,113 @@
+"""What a page draws of the network: all of it where that is little, an honest sample where it is not."""
+
+import numpy as np
+import pytest
+from tests.report.page.graphs import HOSTILE, hostile_graph, two_blocks, unpacked
+
+from gramme.graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.graph.positions import node_positions
+from gramme.report.page import network as drawing
+from gramme.report.page.network import drawn_told, network, network_section
+
+
+def everyone(graph: MultilayerGraph) -> np.ndarray:
+    return np.arange(graph.num_nodes)
+
+
+def test_all_edges_and_the_places_of_the_layout_are_there() -> None:
+    graph = two_blocks()
+    found = network(graph, everyone(graph), ["friends", "answer", "clubs"])
+    places = np.column_stack([unpacked(found["x"]), unpacked(found["y"])]) / 65535
+    assert places == pytest.approx(node_positions(graph), abs=1e-5)
+    friends, answer, clubs = found["layers"]
+    edges = graph.layers["friends"]
+    assert np.array_equal(unpacked(friends["source"]), edges.source)
+    assert np.array_equal(unpacked(friends["target"]), edges.target)
+    assert np.array_equal(unpacked(friends["degree"]), edges.degrees())
+    assert friends["directed"]
+    assert answer["member_lots"] == 60
+    assert found["lots"] is None, "all lines are drawn"
+    inside = graph.layers["clubs"].incidence()
+    assert np.array_equal(unpacked(clubs["groups"]), inside.indices)
+    assert unpacked(clubs["sizes"]).sum() == inside.nnz
+    assert drawn_told(found, 60) == []
+
+
+def test_of_many_edges_a_sample_is_drawn_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "MAX_DRAWN_EDGES", 60)
+    monkeypatch.setattr(drawing, "MAX_DRAWN_MEMBERSHIPS", 40)
+    graph = two_blocks()
+    ring = EdgeLayer(60, np.arange(10), np.arange(1, 11))
+    graph = graph.replace(layers={**graph.layers, "ring": ring})
+    found = network(graph, everyone(graph), list(graph.layers))
+    drawn = {layer["name"]: layer["drawn"] for layer in found["layers"]}
+    assert drawn == {"answer": 0, "clubs": 0, "friends": 50, "ring": 10}
+    friends = found["layers"][2]
+    pairs = set(zip(unpacked(friends["source"]), unpacked(friends["target"]), strict=True))
+    edges = graph.layers["friends"]
+    assert len(pairs) == 50
+    assert pairs <= set(zip(edges.source.tolist(), edges.target.tolist(), strict=True))
+    total = edges.num_edges + 10
+    clubs = graph.layers["clubs"].num_memberships
+    assert np.sort(unpacked(found["lots"])).tolist() == list(range(60))
+    lots = {layer["name"]: layer.get("member_lots") for layer in found["layers"]}
+    assert lots == {"answer": 20, "clubs": 60 * 20 // clubs, "friends": None, "ring": None}
+    told = drawn_told(found, 60)
+    assert f"60 of {total:,} edges" in told[0]
+    assert "50 from each layer that has more" in told[0]
+    assert f"(of 60 nodes: answer 20; clubs {lots['clubs']})" in told[1]
+    assert all(line in network_section(found, total=60, colours="") for line in told)
+
+
+def test_a_sample_of_nodes_has_the_edges_among_them() -> None:
+    graph = two_blocks()
+    chosen = np.arange(0, 60, 2)
+    found = network(graph, chosen, ["friends"])
+    part = graph.layers["friends"].subset(chosen)
+    assert found["layers"][0]["edges"] == part.num_edges
+    assert np.array_equal(unpacked(found["layers"][0]["source"]), part.source)
+    assert unpacked(found["x"]).size == 30
+    assert drawn_told(found, 60)[0] == (
+        "The pictures show 30 of 60 nodes, and what joins these to each other."
+    )
+
+
+def test_couplings_are_drawn_and_groups_that_stand_elsewhere_are_not_repeated() -> None:
+    nodes = np.arange(6)
+    layers = {
+        "power": EdgeLayer(6, [0, 1], [1, 2]),
+        "room": MembershipLayer.from_codes(nodes % 2),
+        "routers": EdgeLayer(6, [3, 4], [4, 5]),
+    }
+    couplings = {("power", "routers"): Coupling(6, [0, 1], [3, 4])}
+    graph = MultilayerGraph(layers, couplings=couplings)
+    names = ["power", "room", "power~routers"]
+    found = network(graph, nodes, list(layers), held=names)
+    assert [layer["name"] for layer in found["layers"]] == names
+    assert [layer["coupling"] for layer in found["layers"]] == [False, False, True]
+    assert unpacked(found["layers"][2]["target"]).tolist() == [3, 4]
+    assert "groups" not in found["layers"][1]
+    assert drawn_told(found, 6) == [
+        "Drawn are the 3 most important layers; 1 other counts for the places only."
+    ]
+    assert "Dashed lines join two layers." in network_section(found, total=6, colours="")
+
+
+def test_names_of_layers_stay_text() -> None:
+    graph = hostile_graph()
+    text = network_section(
+        network(graph, everyone(graph), list(graph.layers)), total=18, colours=""
+    )
+    assert "<script" not in text
+    assert "<img" not in text
+    assert "&lt;script&gt;window.__pwned = 1" in text
+    assert HOSTILE[0] not in text
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_hardly_anything_is_a_network_too(count: int) -> None:
+    layers = {"none": EdgeLayer(count, [], []), "groups": MembershipLayer(count, [], [])}
+    graph = MultilayerGraph(layers, num_nodes=count)
+    found = network(graph, everyone(graph), list(layers))
+    assert [layer["edges"] for layer in found["layers"]] == [0, 0]
+    assert unpacked(found["x"]).size == count
