@@ -8,9 +8,10 @@ from sklearn.metrics import roc_auc_score
 from tests.links.graphs import planted_links
 
 from gramme.errors import DataError
-from gramme.evaluation.link_benchmark import hits_at, link_benchmark
+from gramme.evaluation.link_benchmark import link_benchmark
 from gramme.evaluation.link_ledger import LinkLedger, is_link_ledger
 from gramme.evaluation.link_methods import LINK_METHODS, LinkMethod
+from gramme.evaluation.link_run import hits_at
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.links.reasons import link_calibration_error, roc_auc
 
@@ -54,6 +55,40 @@ def test_the_summary_has_a_mean_over_layers(tmp_path):
     mine = table[(table["method"] == "repeated") & (table["negatives"] == "uniform")]
     layers = mine[mine["layer"] != "mean"]["roc_auc"]
     assert mine[mine["layer"] == "mean"]["roc_auc"].item() == pytest.approx(layers.mean())
+
+
+def test_jobs_and_backends_do_not_change_the_rows(tmp_path):
+    datasets = {"g": planted_links(24)}
+    alone = link_benchmark(datasets, METHODS, out=tmp_path / "1.sqlite")
+    beside = link_benchmark(datasets, METHODS, out=tmp_path / "2.sqlite", jobs=2)
+    assert beside.drop(columns="cpu_seconds").equals(alone.drop(columns="cpu_seconds"))
+    with pytest.raises(DataError, match="did you mean 'ray'"):
+        link_benchmark(datasets, METHODS, out=tmp_path / "3.sqlite", backend="rai")
+    with pytest.raises(DataError, match="at least one job"):
+        link_benchmark(datasets, METHODS, out=tmp_path / "3.sqlite", jobs=0)
+
+
+@pytest.mark.ray
+def test_links_on_ray_are_those_of_one_process(tmp_path):
+    datasets = {"g": planted_links(20)}
+    alone = link_benchmark(datasets, METHODS[:1], out=tmp_path / "1.sqlite")
+    there = link_benchmark(datasets, METHODS[:1], out=tmp_path / "2.sqlite", jobs=1, backend="ray")
+    assert there.drop(columns="cpu_seconds").equals(alone.drop(columns="cpu_seconds"))
+
+
+def test_a_method_that_fails_is_told_and_tried_again(tmp_path, monkeypatch):
+    path = tmp_path / "links.sqlite"
+    kept = LINK_METHODS[METHODS[0]]
+    monkeypatch.setitem(LINK_METHODS, METHODS[0], LinkMethod(METHODS[0], "", _refuse))
+    table = link_benchmark({"g": planted_links(24)}, METHODS, out=path)
+    bad = table[(table["method"] == METHODS[0]) & (table["layer"] != "mean")]
+    assert (bad["failed"] == 5).all()
+    assert bad["roc_auc"].isna().all()
+    with LinkLedger(path, create=False) as ledger:
+        assert set(ledger.rows()["error"].dropna()) == {"AssertionError: it was done before"}
+    monkeypatch.setitem(LINK_METHODS, METHODS[0], kept)
+    mended = link_benchmark({"g": planted_links(24)}, METHODS, out=path)
+    assert not mended["failed"].any()
 
 
 def test_mistakes_are_named(tmp_path):

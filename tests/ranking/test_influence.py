@@ -131,7 +131,7 @@ def test_what_cannot_be_spread_is_said():
         influence(graph, 16)
     with pytest.raises(DataError, match="'cascade' or 'threshold', not 'sir'"):
         influence(graph, 1, model="sir")
-    with pytest.raises(DataError, match="probability for layer 'marriage' must be from 0 to 1"):
+    with pytest.raises(DataError, match="probability for layer 'business' must be from 0 to 1"):
         influence(graph, 1, probability=1.5)
     crowd = MultilayerGraph({"all": MembershipLayer.from_codes(np.zeros(10_000, dtype=int))})
     with pytest.raises(DataError, match="choose layers with fewer or smaller groups"):

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from tests.graph.permuted import permuted
 from tests.ranking.families import florentine_families
 
 from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.ranking import DEFAULT_MEASURES, rank
+from gramme.ranking import DEFAULT_MEASURES, influence, layer_influences, rank
+from gramme.ranking.rank_nodes import leading_nodes
 from gramme.ranking.spread import thinned
 
 
@@ -73,3 +75,20 @@ def test_what_cannot_be_ranked_is_said():
         rank(MultilayerGraph({"empty": EdgeLayer(3, [], [])}))
     with pytest.raises(DataError, match="coupling between layers must be at least 0"):
         rank(graph, ["pagerank"], coupling=-1)
+
+
+def test_nodes_and_layers_in_another_order_rank_the_same():
+    graph = florentine_families()
+    other = permuted(graph, seed=2)
+    expected = rank(graph, spread=True, per_layer=True)
+    found = rank(other, spread=True, per_layer=True)
+    assert list(found.index) == list(other.nodes)
+    assert found.loc[expected.index, expected.columns].equals(expected)
+    assert (
+        found.index[leading_nodes(found)].tolist()
+        == expected.index[leading_nodes(expected)].tolist()
+    )
+    influences = layer_influences(other)
+    assert list(influences.index) == list(other.layers)
+    assert influences.to_dict() == layer_influences(graph).to_dict()
+    assert influence(other, 3, worlds=50).equals(influence(graph, 3, worlds=50))

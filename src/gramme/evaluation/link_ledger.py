@@ -24,6 +24,8 @@ COLUMNS = {
     "realisation": "INTEGER NOT NULL",
     "fold": "INTEGER NOT NULL",
     "negatives": "TEXT NOT NULL",
+    "status": "TEXT NOT NULL DEFAULT 'done'",
+    "error": "TEXT",
     "roc_auc": "REAL",
     "average_precision": "REAL",
     "hits_at_20": "REAL",
@@ -72,10 +74,22 @@ class LinkLedger:
                 f"CREATE TABLE IF NOT EXISTS links ({columns}, PRIMARY KEY ({', '.join(KEY)}))"
             )
             self._connection.execute("PRAGMA journal_mode = WAL")
+            self._add_new_columns()
+
+    def _columns(self) -> set[str]:
+        return {row[1] for row in self._connection.execute("PRAGMA table_info(links)")}
+
+    def _add_new_columns(self) -> None:
+        """A ledger of an earlier version gets the columns that it lacks; its runs all ended well."""
+        there = self._columns()
+        for name, kind in COLUMNS.items():
+            if name not in there:
+                self._connection.execute(f"ALTER TABLE links ADD COLUMN {name} {kind}")
 
     def done(self) -> set[tuple[Any, ...]]:
-        """The keys of all rows but for the kind of unlinked pairs."""
-        return set(self._connection.execute(f"SELECT {', '.join(KEY[:-1])} FROM links"))
+        """The keys of all rows of runs that ended well, but for the kind of unlinked pairs."""
+        asked = f"SELECT {', '.join(KEY[:-1])} FROM links WHERE status = 'done'"
+        return set(self._connection.execute(asked))
 
     def record(self, rows: list[dict[str, Any]]) -> None:
         """Write rows in one transaction, in the place of earlier ones."""
@@ -96,8 +110,13 @@ class LinkLedger:
 
     def rows(self) -> pd.DataFrame:
         """All rows, in an order that does not depend on when they were written."""
+        there = self._columns()
+        words = [
+            name if name in there else "'done' AS status" for name in COLUMNS if name != "error"
+        ]
+        words.insert(list(COLUMNS).index("error"), "error" if "error" in there else "NULL AS error")
         cursor = self._connection.execute(
-            f"SELECT {', '.join(COLUMNS)} FROM links ORDER BY {', '.join(KEY)}"
+            f"SELECT {', '.join(words)} FROM links ORDER BY {', '.join(KEY)}"
         )
         table = pd.DataFrame(cursor.fetchall(), columns=list(COLUMNS))
         return table.astype({name: float for name, kind in COLUMNS.items() if kind == "REAL"})

@@ -14,6 +14,7 @@ from gramme.links import Evidence, GrammeLinks, column_names
 from gramme.links.evidence import in_words
 from gramme.links.examples import rounds
 from gramme.links.pair_scores import entries
+from gramme.links.whole_graph import Gathered, WholeGraph
 
 Pairs = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -65,14 +66,17 @@ def _simple_rows(graph: MultilayerGraph, layer: str, pairs: Pairs) -> Floats:
     return np.column_stack(columns)
 
 
-def _ingredient(column: str) -> Callable[[MultilayerGraph, str, Pairs, int], Floats]:
-    place = column_names().index(column)
+@dataclass(frozen=True)
+class _Ingredient:
+    """One piece of evidence alone; a class, so that it can be sent to another process."""
 
-    def score(graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
-        found: Floats = Evidence(graph, layer).of(pairs)[:, place]
-        return -found if column == "attributes_far" else found
+    column: str
 
-    return score
+    def __call__(self, graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
+        gathered = Gathered(attention=self.column == "attention", seed=seed)
+        evidence = Evidence(graph, layer, WholeGraph.of(graph, gathered))
+        found: Floats = evidence.of(pairs)[:, column_names().index(self.column)]
+        return -found if self.column == "attributes_far" else found
 
 
 LINK_METHODS: dict[str, LinkMethod] = {
@@ -86,7 +90,7 @@ LINK_METHODS: dict[str, LinkMethod] = {
             probabilities=True,
         ),
         *(
-            LinkMethod(name.replace("_", "-"), in_words(name), _ingredient(name))
+            LinkMethod(name.replace("_", "-"), in_words(name), _Ingredient(name))
             for name in column_names()
         ),
     )
@@ -102,6 +106,7 @@ DEFAULT_LINK_METHODS = (
     "repeated",
     "walks-5",
     "walks-near",
+    "attention",
 )
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gramme.graph import EdgeLayer, MultilayerGraph
-from gramme.links.examples import edge_layer, rounds, unlinked_pairs
+from gramme.graph import MultilayerGraph
+from gramme.links.examples import edge_layer, num_rounds, rounds, unlinked_pairs
 
 NEGATIVES = ("uniform", "degree-matched")
 PROTOCOL = "edges of one layer held out, other layers visible"
@@ -52,10 +52,15 @@ def link_splits(graph: MultilayerGraph, layer: str, realisation: int) -> Iterato
         )
 
 
+def num_splits(graph: MultilayerGraph, layer: str) -> int:
+    """How many :func:`link_splits` a layer has."""
+    return num_rounds(graph, layer)
+
+
 def layers_with_links(graph: MultilayerGraph) -> list[str]:
     """The layers of edges that have enough of them to hold some out."""
     return [
         name
         for name, layer in graph.layers.items()
-        if isinstance(layer, EdgeLayer) and layer.num_edges >= 2
+        if layer.made_of == "edges" and layer.num_edges >= 2
     ]

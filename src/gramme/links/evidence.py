@@ -14,10 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gramme.graph import Layer, MembershipLayer, MultilayerGraph
+from gramme.graph import Layer, MultilayerGraph
 from gramme.links.long_walks import LongWalks
 from gramme.links.pair_scores import SCORES, Floats, Pairs, PathScores, entries
-from gramme.links.walk_closeness import WalkCloseness
+from gramme.links.whole_graph import WholeGraph
 
 WORDS = {
     "adamic_adar": "common neighbours (Adamic-Adar)",
@@ -41,6 +41,7 @@ PLAIN = {
     "walks_5": "walks of 5 steps",
     "walks_near": "short walks lead to the same places",
     "walks_far": "long walks lead to the same places",
+    "attention": "attention trained for links",
     "attributes": "similar attributes",
     "attributes_far": "distance of attributes",
 }
@@ -80,8 +81,9 @@ class LayerMatrices:
         """From the layers of a graph."""
         directed, symmetric, groups = {}, {}, []
         for name, layer in layers.items():
-            if isinstance(layer, MembershipLayer):
-                groups.append(layer.incidence())
+            incidence = layer.incidence()
+            if incidence is not None:
+                groups.append(incidence)
                 continue
             matrix = layer.to_scipy()
             directed[name] = matrix
@@ -107,13 +109,11 @@ class Evidence:
         Its layers hold the edges that may be seen.
     layer : str
         The layer whose links are asked about; one of edges.
-    closeness : WalkCloseness, optional
-        Where walks lead in this graph; made where not given.
+    whole : WholeGraph, optional
+        What the graph as a whole says; found, without attention, where not given.
     """
 
-    def __init__(
-        self, graph: MultilayerGraph, layer: str, closeness: WalkCloseness | None = None
-    ) -> None:
+    def __init__(self, graph: MultilayerGraph, layer: str, whole: WholeGraph | None = None) -> None:
         self.layer = layer
         self.is_directed = graph.layers[layer].directed
         self.matrices = LayerMatrices.of(graph.layers, graph.num_nodes)
@@ -125,8 +125,8 @@ class Evidence:
             "others": PathScores(others),
             "all": PathScores(together),
         }
-        self.long_walks = LongWalks(together)
-        self.closeness = WalkCloseness.of(graph) if closeness is None else closeness
+        self.whole = WholeGraph.of(graph) if whole is None else whole
+        self.long_walks = LongWalks(together, self.whole.gathered.long_walks)
         self.features = _unit_features(graph.features)
         self.likely = self._resemblance()
         sizes = np.asarray((self.matrices.groups > 0).sum(axis=0)).ravel()
@@ -146,10 +146,15 @@ class Evidence:
         return found
 
     def of(self, pairs: Pairs) -> Floats:
-        """The evidence for each pair of positions, shape (pairs, columns), in the order of :func:`column_names`."""
+        """The evidence for each pair of positions, shape (pairs, columns), in the order of :func:`column_names`.
+
+        What a pair gets does not depend on the others, nor, in an undirected layer, on the order of its ends.
+        """
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        if not self.is_directed:
+            pairs = np.sort(pairs, axis=1)
         found = [np.log1p(self.scores[where].of(pairs)) for where in WHERE]
-        walks = np.column_stack([self.long_walks.of(pairs), self.closeness.of_pairs(pairs)])
+        walks = np.column_stack([self.long_walks.of(pairs), self.whole.closeness.of_pairs(pairs)])
         for name in PLAIN:
             column = walks[:, WALKS.index(name)] if name in WALKS else self._plain(name, pairs)
             found.append(column[:, None])
@@ -176,6 +181,9 @@ class Evidence:
                 matrix = self.matrices.directed[self.layer]
                 into = np.bincount(matrix.indices, minlength=self.matrices.num_nodes)
                 return np.log1p(into)[pairs[:, 1]]
+            case "attention":
+                attention = self.whole.attention
+                return nothing if attention is None else attention.of_pairs(self.layer, pairs)
             case "groups":
                 return _shared(self.group_log, pairs)
             case "group_shares":
@@ -191,16 +199,18 @@ class Evidence:
     def linked_in(self, pairs: Pairs) -> list[str]:
         """For each pair the names of the other layers that link it, with commas between them."""
         found: list[list[str]] = [[] for _ in range(len(pairs))]
+        seen = self.matrices.directed if self.is_directed else self.matrices.symmetric
         for name in self.likely:
-            for place in np.flatnonzero(entries(self.matrices.directed[name], pairs)):
+            for place in np.flatnonzero(entries(seen[name], pairs)):
                 found[place].append(name)
         return [", ".join(names) for names in found]
 
     def _repeated(self, pairs: Pairs, weights: Mapping[str, float]) -> Floats:
         total = np.zeros(len(pairs))
+        # as the other layer has it: one with a direction speaks for that direction, where there is one to ask about
+        seen = self.matrices.directed if self.is_directed else self.matrices.symmetric
         for name, weight in weights.items():
-            # as the other layer has it: one with a direction speaks for that direction
-            total += weight * (entries(self.matrices.directed[name], pairs) > 0)
+            total += weight * (entries(seen[name], pairs) > 0)
         return total
 
 

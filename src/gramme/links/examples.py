@@ -39,7 +39,7 @@ def rounds(graph: MultilayerGraph, layer: str, random: np.random.Generator) -> I
     edges = edge_layer(graph, layer)
     order = random.permutation(edges.num_edges)
     if edges.num_edges <= MAX_FOLDED_EDGES:
-        parts = np.array_split(order, min(FOLDS, edges.num_edges))
+        parts = np.array_split(order, num_rounds(graph, layer))
     else:
         parts = [order[: min(MAX_LINKED, int(SHARE * edges.num_edges))]]
     known = edges.to_scipy()
@@ -50,7 +50,13 @@ def rounds(graph: MultilayerGraph, layer: str, random: np.random.Generator) -> I
         unlinked = unlinked_pairs(
             known, len(linked), random, directed=edges.directed, present=edges.present
         )
-        yield Round(with_layer(graph, layer, some_edges(edges, kept)), linked, unlinked)
+        yield Round(with_layer(graph, layer, edges.with_entries(kept)), linked, unlinked)
+
+
+def num_rounds(graph: MultilayerGraph, layer: str) -> int:
+    """How many :func:`rounds` a layer has."""
+    edges = graph.layers[layer].num_edges
+    return min(FOLDS, edges) if edges <= MAX_FOLDED_EDGES else 1
 
 
 def edge_layer(graph: MultilayerGraph, name: str) -> EdgeLayer:
@@ -63,18 +69,6 @@ def edge_layer(graph: MultilayerGraph, name: str) -> EdgeLayer:
             f"the layer {name!r} has {layer.num_edges} edges; at least 2 are needed to learn which pairs get linked"
         )
     return layer
-
-
-def some_edges(layer: EdgeLayer, kept: NDArray[np.bool_]) -> EdgeLayer:
-    """The layer with some of its edges and all of its nodes."""
-    return EdgeLayer(
-        layer.num_nodes,
-        layer.source[kept],
-        layer.target[kept],
-        None if layer.weight is None else layer.weight[kept],
-        directed=layer.directed,
-        nodes=layer.present,
-    )
 
 
 def with_layer(graph: MultilayerGraph, name: str, layer: EdgeLayer) -> MultilayerGraph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,21 +12,23 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from gramme.errors import DataError, FileFormatError, NotFittedError
-from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
-from gramme.graph.coupling import with_coupling_layers
+from gramme.graph import MultilayerGraph
+from gramme.graph.name_order import in_name_order
 from gramme.links import saved_links
+from gramme.links.asked import checked, layers_to_learn, named_pairs, with_edges
 from gramme.links.candidates import candidate_pairs
-from gramme.links.evidence import Evidence
-from gramme.links.examples import edge_layer, rounds
-from gramme.links.mixture import LayerExamples, LayerMixture, fitted_mixtures
+from gramme.links.evidence import Evidence, column_names
+from gramme.links.examples import edge_layer, num_rounds, rounds
+from gramme.links.mixture import LayerExamples, LayerMixture, fitted_mixtures, unseen_loss
 from gramme.links.reasons import explanation, ingredient_table, reasons
-from gramme.links.walk_closeness import WalkCloseness
+from gramme.links.whole_graph import Gathered, WholeGraph
 from gramme.methods.parameters import RandomState, check_parameters, seed_from
 from gramme.methods.saving import Learned, broken, read_model, write_model
 
-MAX_IMPLIED_EDGES = 2_000_000
-"""Edges up to which a layer of groups is asked about, as the edges that it implies."""
 _BLOCK = 200_000
+_ATTENTION = column_names().index("attention")
+NO_GAIN = "Attention was left out: it did not lower the error on pairs set aside."
+TOO_LARGE = "Attention was left out: the graph is too small or too large to train it for links."
 
 Tell = Callable[[int, int], None]
 
@@ -92,20 +95,38 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         seed = seed_from(self.random_state)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
-        graph = _with_edges(_checked(graph))
-        wanted = _layers_to_learn(graph, layers)
+        graph = with_edges(checked(graph))
+        wanted = layers_to_learn(graph, layers)
+        graph = in_name_order(graph).graph  # chance and ties follow names
+        given = {} if examples is None else examples
+        trainings = sum(num_rounds(graph, name) for name in wanted if name not in given)
+        gathered = Gathered.affordable(graph, trainings + 1, seed)
+        whole = WholeGraph.of(graph, gathered) if given else None
         learned: dict[str, LayerExamples] = {}
-        for done, name in enumerate(wanted, start=1):
-            if examples is not None and name in examples:
-                learned[name] = self._given_examples(graph, name, *examples[name])
+        for done, name in enumerate(sorted(wanted), start=1):
+            if whole is not None and name in given:
+                learned[name] = _given_examples(graph, name, whole, *given[name])
             else:
-                learned[name] = self._set_aside(graph, name, seed)
+                learned[name] = _set_aside(graph, name, gathered)
             if tell is not None:
                 tell(done, len(wanted))
         self.mixtures_, unseen = fitted_mixtures(learned, seed)
-        self.graph_, self.layers_ = graph, wanted
+        word = "" if gathered.attention else TOO_LARGE
+        if gathered.attention:
+            # what it costs must be worth it: without it nothing has to be trained for another graph either
+            less = {name: one.without(_ATTENTION) for name, one in learned.items()}
+            plain, plain_unseen = fitted_mixtures(less, seed)
+            if unseen_loss(less, plain_unseen) <= unseen_loss(learned, unseen):
+                self.mixtures_, unseen, learned, word = plain, plain_unseen, less, NO_GAIN
+                gathered = replace(gathered, attention=False)
+        self.graph_, self.layers_, self.gathered_ = graph, wanted, gathered
+        self.__dict__.pop("_whole", None)
+        if whole is not None:
+            kept = whole.attention if gathered.attention else None
+            self._whole = replace(whole, gathered=gathered, attention=kept)
+        learned = {name: learned[name] for name in wanted}
         self.ingredients_ = ingredient_table(learned, self.mixtures_)
-        self.scores_, self.explanation_ = explanation(learned, unseen, self.ingredients_)
+        self.scores_, self.explanation_ = explanation(learned, unseen, self.ingredients_, word)
         return self
 
     def predict_proba(
@@ -183,6 +204,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         learned = Learned()
         saved_links.graph_to_file(self.graph_, learned)
         saved_links.mixtures_to_file(self.mixtures_, learned)
+        saved_links.whole_to_file(self._whole_graph(), learned)
         learned.record["explanation"] = self.explanation_
         learned.record["ingredients"] = self.ingredients_.to_dict(orient="list")
         learned.record["scores"] = self.scores_.to_dict(orient="list")
@@ -200,6 +222,8 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             model = cls(**parameters)
             model.graph_ = saved_links.graph_from_file(learned)
             model.mixtures_ = saved_links.mixtures_from_file(learned)
+            model.gathered_, attention = saved_links.whole_from_file(model.graph_, learned)
+            model._whole = WholeGraph.of(model.graph_, model.gathered_, attention)
             model.layers_ = [name for name in model.mixtures_ if name in model.graph_.layers]
             model.explanation_ = str(learned.record["explanation"])
             model.ingredients_ = pd.DataFrame(learned.record["ingredients"])
@@ -210,34 +234,16 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
 
     # Inside
 
-    def _set_aside(self, graph: MultilayerGraph, name: str, seed: int) -> LayerExamples:
-        number = list(graph.layers).index(name)
-        rows, linked = [], []
-        for one in rounds(graph, name, np.random.default_rng([seed, number])):
-            evidence = Evidence(one.graph, name)
-            rows += [evidence.of(one.linked), evidence.of(one.unlinked)]
-            linked += [np.ones(len(one.linked), bool), np.zeros(len(one.unlinked), bool)]
-        return LayerExamples(np.concatenate(rows), np.concatenate(linked))
-
-    def _given_examples(
-        self, graph: MultilayerGraph, name: str, pairs: Any, linked: Any
-    ) -> LayerExamples:
-        positions = named_pairs(graph, pairs)
-        answers = np.asarray(linked).astype(bool)
-        if answers.shape != (len(positions),) or len(np.unique(answers)) < 2:
-            raise DataError(
-                f"the examples of layer {name!r} need an answer for each of {len(positions)} pairs, linked ones and "
-                "unlinked ones among them"
-            )
-        return LayerExamples(self._evidence(graph, name).of(positions), answers)
-
     def _evidence(self, graph: MultilayerGraph, layer: str) -> Evidence:
-        """The evidence in a graph; walks are followed once for all layers of the fitted one."""
-        if graph is not getattr(self, "graph_", None):
-            return Evidence(graph, layer)
-        if not hasattr(self, "_closeness"):
-            self._closeness = WalkCloseness.of(graph)
-        return Evidence(graph, layer, self._closeness)
+        """The evidence in a graph; what is of the graph as a whole is found once for all layers of the fitted one."""
+        if graph is not self.graph_:
+            return Evidence(graph, layer, WholeGraph.of(graph, self.gathered_))
+        return Evidence(graph, layer, self._whole_graph())
+
+    def _whole_graph(self) -> WholeGraph:
+        if not hasattr(self, "_whole"):
+            self._whole = WholeGraph.of(self.graph_, self.gathered_)
+        return self._whole
 
     def _probabilities(
         self,
@@ -290,65 +296,38 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
 
     def _other(self, graph: MultilayerGraph) -> MultilayerGraph:
         missing = [name for name in self.graph_.layers if name not in graph.layers]
-        flat = _with_edges(_checked(graph)) if not missing else graph
+        flat = with_edges(checked(graph)) if not missing else graph
         if missing:
             raise DataError(f"the graph has no layer {missing[0]!r}, which the model was fitted on")
-        return flat.select_layers(list(self.graph_.layers))
+        return in_name_order(flat).graph.select_layers(list(self.graph_.layers))
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "mixtures_"):
             raise NotFittedError("this GrammeLinks is not fitted yet; call fit first")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_closeness"}
+        return {name: value for name, value in vars(self).items() if name != "_whole"}
 
 
-def named_pairs(graph: MultilayerGraph, pairs: Any) -> NDArray[np.int64]:
-    """Pairs of node names as positions, shape (pairs, 2)."""
-    listed = pairs.to_numpy().tolist() if isinstance(pairs, pd.DataFrame) else list(pairs)
-    if any(len(pair) != 2 for pair in listed):
-        raise DataError("a pair must be two node names, source and target")
-    first = graph.positions([pair[0] for pair in listed])
-    second = graph.positions([pair[1] for pair in listed])
-    return np.column_stack([first, second]).reshape(-1, 2)
+def _set_aside(graph: MultilayerGraph, name: str, gathered: Gathered) -> LayerExamples:
+    """Evidence for edges of a layer that are set aside, and for pairs without one."""
+    number = list(graph.layers).index(name)
+    rows, linked = [], []
+    for one in rounds(graph, name, np.random.default_rng([gathered.seed, number])):
+        evidence = Evidence(one.graph, name, WholeGraph.of(one.graph, gathered))
+        rows += [evidence.of(one.linked), evidence.of(one.unlinked)]
+        linked += [np.ones(len(one.linked), bool), np.zeros(len(one.unlinked), bool)]
+    return LayerExamples(np.concatenate(rows), np.concatenate(linked))
 
 
-def _checked(graph: Any) -> MultilayerGraph:
-    if not isinstance(graph, MultilayerGraph):
-        raise DataError(f"a MultilayerGraph is needed, not {type(graph).__name__}")
-    if not graph.num_layers:
-        raise DataError("the graph has no layers, so there are no links to learn from")
-    flat: MultilayerGraph = with_coupling_layers(graph)
-    return flat
-
-
-def _with_edges(graph: MultilayerGraph) -> MultilayerGraph:
-    """A graph of groups alone with those layers as edges that imply few enough, so that there is something to ask."""
-    if any(isinstance(layer, EdgeLayer) and layer.num_edges > 1 for layer in graph.layers.values()):
-        return graph
-    layers: dict[str, Layer] = {
-        name: layer.to_edges()
-        if isinstance(layer, MembershipLayer) and layer.num_edges <= MAX_IMPLIED_EDGES
-        else layer
-        for name, layer in graph.layers.items()
-    }
-    return graph.replace(layers=layers)
-
-
-def _layers_to_learn(graph: MultilayerGraph, layers: Iterable[str] | None) -> list[str]:
-    if layers is not None:
-        named = [layers] if isinstance(layers, str) else list(layers)
-        for name in named:
-            edge_layer(graph, name)
-        return named
-    found = [
-        name
-        for name, layer in graph.layers.items()
-        if isinstance(layer, EdgeLayer) and layer.num_edges > 1
-    ]
-    if not found:
+def _given_examples(
+    graph: MultilayerGraph, name: str, whole: WholeGraph, pairs: Any, linked: Any
+) -> LayerExamples:
+    positions = named_pairs(graph, pairs)
+    answers = np.asarray(linked).astype(bool)
+    if answers.shape != (len(positions),) or len(np.unique(answers)) < 2:
         raise DataError(
-            "no layer has at least 2 edges, or so few that those which its groups imply can be listed "
-            f"({MAX_IMPLIED_EDGES:,}), so there are no links to learn from"
+            f"the examples of layer {name!r} need an answer for each of {len(positions)} pairs, linked ones and "
+            "unlinked ones among them"
         )
-    return found
+    return LayerExamples(Evidence(graph, name, whole).of(positions), answers)

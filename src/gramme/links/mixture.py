@@ -1,4 +1,4 @@
-"""The mixture of evidence: logistic regression for a layer and for all, and trees, weighed by pairs they had not seen.
+"""The mixture of evidence: logistic regression and trees, for a layer and for all, weighed by pairs they had not seen.
 
 Every part gives the log-odds of a link. Their weights are chosen on predictions for pairs that the part was not fitted
 on, and so is the line that makes the mixture's probabilities right on average (calibration). Probabilities are those of
@@ -18,6 +18,9 @@ from gramme.links.trees import Trees
 FEWEST_FOR_TREES = 400
 """Pairs of a layer from which on trees of its own are fitted."""
 FOLDS = 5
+FEWEST_ABOVE, SHARE_ABOVE = 15, 0.1
+"""Linked pairs, and the share of them, that must score as high to tell how many links are hidden."""
+NEAR_ALL = 0.8
 STRENGTHS = (0.01, 0.1, 1.0)
 _STEEPEST = 30.0
 
@@ -57,19 +60,20 @@ class Line:
 
 @dataclass
 class LayerMixture:
-    """The parts for one layer with their weights and the line of calibration."""
+    """The parts for one layer with their weights, the line of calibration and the share of hidden links."""
 
     parts: dict[str, Line | Trees] = field(default_factory=dict)
     weights: dict[str, float] = field(default_factory=dict)
     slope: float = 1.0
     offset: float = 0.0
+    hidden: float = 0.0
 
     def probability(self, rows: Floats) -> Floats:
         """The probability of a link for each row of evidence."""
         odds = np.zeros(len(rows))
         for name, part in self.parts.items():
             odds += self.weights[name] * _bounded(part.log_odds(rows))
-        return _share(self.slope * odds + self.offset)
+        return against_truly_unlinked(_share(self.slope * odds + self.offset), self.hidden)
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,25 @@ class LayerExamples:
     rows: Floats
     linked: Linked
 
+    def without(self, column: int) -> LayerExamples:
+        """The same with one column of evidence left out."""
+        rows = self.rows.copy()
+        rows[:, column] = 0.0
+        return LayerExamples(rows, self.linked)
+
+
+Maker = Callable[[Floats, Linked], Line | Trees]
+"""Fits a part to some examples."""
+
+
+def unseen_loss(examples: dict[str, LayerExamples], unseen: dict[str, Floats]) -> float:
+    """The logistic loss on pairs that the mixtures had not seen, a mean over the layers."""
+    found = []
+    for name, one in examples.items():
+        share = np.where(one.linked, unseen[name], 1 - unseen[name])
+        found.append(float(-np.log(np.maximum(share, 1e-12)).mean()))
+    return float(np.mean(found))
+
 
 def fitted_mixtures(
     examples: dict[str, LayerExamples], seed: int
@@ -87,16 +110,20 @@ def fitted_mixtures(
     random = np.random.default_rng(seed)
     folds = {name: random.permutation(len(one.linked)) % FOLDS for name, one in examples.items()}
     everything = _stacked(examples, folds)
-    unseen_pooled = _out_of_fold(*everything, _line_maker(everything[0], everything[1]))
-    pooled = _line_maker(everything[0], everything[1])(everything[0], everything[1])
+    rows, linked, _ = everything
+    shared = {"all layers": _line_maker(rows, linked)}
+    if len(examples) > 1 and len(linked) >= FEWEST_FOR_TREES:
+        shared["trees of all layers"] = _tree_maker(seed)
+    pooled = {part: make(rows, linked) for part, make in shared.items()}
+    unseen_pooled = {part: _out_of_fold(*everything, make) for part, make in shared.items()}
     found: dict[str, LayerMixture] = {}
     unseen: dict[str, Floats] = {}
     begin = 0
     for name, one in examples.items():
         end = begin + len(one.linked)
         makers = _makers(one, seed)
-        odds = {"all layers": unseen_pooled[begin:end]}
-        parts: dict[str, Line | Trees] = {"all layers": pooled}
+        odds = {part: values[begin:end] for part, values in unseen_pooled.items()}
+        parts: dict[str, Line | Trees] = dict(pooled)
         for part, make in makers.items():
             odds[part] = _out_of_fold(one.rows, one.linked, folds[name], make)
             parts[part] = make(one.rows, one.linked)
@@ -106,22 +133,71 @@ def fitted_mixtures(
         kept = {part: model for part, model in parts.items() if weights[part] > 0}
         found[name] = LayerMixture(kept, {part: weights[part] for part in kept}, slope, offset)
         unseen[name] = _share(slope * np.asarray(mixed) + offset)
+        found[name].hidden = hidden_share(one.linked, unseen[name])
         begin = end
     return found, unseen
 
 
-def _makers(one: LayerExamples, seed: int) -> dict[str, Callable[[Floats, Linked], Line | Trees]]:
+def hidden_share(linked: Linked, probability: Floats) -> float:
+    """An estimate of the share of pairs without an edge that are linked in truth, on the low side.
+
+    The pairs that serve as unlinked are those without an edge in the graph, and some of them may be the very links
+    that are missing. So the share is at most U(t) / A(t) for any score t, the parts of both kinds of pair that score t
+    or more. The least of these ratios over the scores of the better half of the linked pairs is the estimate: where
+    some score is reached by no unlinked pair, nothing is hidden.
+
+    References
+    ----------
+    C. Elkan, K. Noto: Learning classifiers from only positive and unlabeled data. KDD 2008.
+
+    >>> linked = np.repeat([True, False], 100)
+    >>> hidden_share(linked, np.concatenate([np.linspace(0.5, 1, 100), np.linspace(0, 0.6, 100)]))
+    0.0
+    """
+    high, low = np.sort(probability[linked])[::-1], np.sort(probability[~linked])
+    fewest = max(FEWEST_ABOVE, int(np.ceil(SHARE_ABOVE * high.size)))
+    if fewest > high.size // 2 or not low.size:
+        return 0.0
+    reached = np.arange(fewest, high.size // 2 + 1)
+    above = low.size - np.searchsorted(low, high[reached - 1], side="left")
+    return float(((above / low.size) / (reached / high.size)).min())
+
+
+def against_truly_unlinked(probability: Floats, hidden: float) -> Floats:
+    """Probabilities against pairs without an edge, made those against pairs that are not linked in truth.
+
+    With the share h of hidden links, odds r become (1 - h) r / (1 - h r). The order of pairs stays the same.
+
+    >>> against_truly_unlinked(np.array([0.5, 0.8]), 0.2).round(3).tolist()
+    [0.5, 0.941]
+    """
+    if hidden <= 0:
+        return probability
+    odds = probability / np.maximum(1 - probability, 1e-12)
+    # no odds are above 1 / h; estimates that come near it would be taken for certainty
+    scaled = hidden * odds
+    tame = np.where(
+        scaled < NEAR_ALL, scaled, 1 - (1 - NEAR_ALL) ** 2 / (1 - 2 * NEAR_ALL + scaled)
+    )
+    true = (1 - hidden) / hidden * tame / (1 - tame)
+    found: Floats = true / (1 + true)
+    return found
+
+
+def _makers(one: LayerExamples, seed: int) -> dict[str, Maker]:
     if len(np.unique(one.linked)) < 2 or min(one.linked.sum(), (~one.linked).sum()) < FOLDS:
         return {}
-    makers: dict[str, Callable[[Floats, Linked], Line | Trees]] = {
-        "the layer": _line_maker(one.rows, one.linked)
-    }
+    makers = {"the layer": _line_maker(one.rows, one.linked)}
     if len(one.linked) >= FEWEST_FOR_TREES:
-        makers["trees"] = lambda rows, linked: Trees.fitted(rows, linked, seed)
+        makers["trees"] = _tree_maker(seed)
     return makers
 
 
-def _line_maker(rows: Floats, linked: Linked) -> Callable[[Floats, Linked], Line]:
+def _tree_maker(seed: int) -> Maker:
+    return lambda rows, linked: Trees.fitted(rows, linked, seed)
+
+
+def _line_maker(rows: Floats, linked: Linked) -> Maker:
     """Logistic regression with a penalty that suits the number of examples."""
     strength = STRENGTHS[0] if len(linked) < 200 else STRENGTHS[1] if len(linked) < 5000 else 1.0
 
@@ -145,7 +221,7 @@ def _out_of_fold(
     rows: Floats,
     linked: Linked,
     folds: NDArray[np.int64],
-    make: Callable[[Floats, Linked], Line | Trees],
+    make: Maker,
 ) -> Floats:
     found = np.zeros(len(linked))
     for fold in range(FOLDS):

@@ -10,8 +10,8 @@ For one graph, given as a symmetric matrix of weights, a pair gets
 
 An edge between the two themselves never counts, so the scores of a pair are the same whether it is linked or not.
 Cost: for each distinct first node the edges two steps around it, for each pair the edges of its second node; where that
-is dearer than dense products (small graphs with very many edges), those are taken. Both add in float64 and round to
-float32: a pair has the same scores whichever other pairs are asked about with it.
+is dearer than dense products (small graphs with very many edges), those are taken. Which of the two depends on the
+graph alone: a pair has the same scores whichever other pairs are asked about with it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ SCORES = (
     "attachment",
     "smaller_degree",
 )
-MAX_DENSE_NODES = 6000
+MAX_DENSE_NODES = 2000
+"""Nodes up to which products of dense matrices are considered; they take some seconds then."""
 _DENSE_SPEED = 8.0
 """How much faster a dense product adds than the sparse loop."""
 
@@ -72,7 +73,7 @@ class PathScores:
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         found = np.zeros((len(pairs), len(SCORES)))
         if len(pairs) and self.adjacency.nnz:
-            found[:, :3] = self._dense_paths(pairs) if self._is_dense(pairs) else self._walk(pairs)
+            found[:, :3] = self._dense_paths(pairs) if self._is_dense else self._walk(pairs)
             self._without_own_edge(pairs, found)
             roots = self.by_root[pairs[:, 0]] * self.by_root[pairs[:, 1]]
             found[:, 3] = found[:, 2] * roots
@@ -81,16 +82,12 @@ class PathScores:
         found[:, 5] = np.log1p(np.minimum(ends[:, 0], ends[:, 1]))
         return found
 
-    def _is_dense(self, pairs: Pairs) -> bool:
+    @property
+    def _is_dense(self) -> bool:
+        """Whether following the paths from all nodes costs more than dense products."""
         nodes = self.degree.size
-        if self._dense is not None:
-            return True
-        if nodes > MAX_DENSE_NODES:
-            return False
-        firsts = np.unique(pairs[:, 0])
-        around = self.adjacency @ self.degree
-        loops = float(around[firsts].sum()) + float(self.degree[pairs].sum())
-        return loops > 4 * nodes**3 / (_DENSE_SPEED * 10)
+        loops = float((self.degree**2).sum())
+        return nodes <= MAX_DENSE_NODES and loops > 4 * nodes**3 / (_DENSE_SPEED * 10)
 
     def _dense_paths(self, pairs: Pairs) -> NDArray[np.float32]:
         if self._dense is None:

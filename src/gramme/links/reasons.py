@@ -36,6 +36,7 @@ _FAMILIES = {
     "walks_5": "walks lead from one to the other",
     "walks_near": "walks lead to the same places",
     "walks_far": "walks lead to the same places",
+    "attention": "attention trained for links",
     "attributes": "similar attributes",
     "attributes_far": "similar attributes",
 }
@@ -120,8 +121,9 @@ def explanation(
     examples: Mapping[str, LayerExamples],
     unseen: Mapping[str, NDArray[np.float64]],
     ingredients: pd.DataFrame,
+    word: str = "",
 ) -> tuple[pd.DataFrame, str]:
-    """The scores of each layer on pairs the mixture had not seen, and a sentence about all of them."""
+    """The scores of each layer on pairs the mixture had not seen, and what to say about them, with a last word."""
     rows = []
     for layer, one in examples.items():
         rows.append(
@@ -146,7 +148,7 @@ def explanation(
     )
     if named:
         text += f" What counts most: {', '.join(named)}."
-    return scores, text
+    return scores, f"{text} {word}".rstrip()
 
 
 def roc_auc(linked: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:

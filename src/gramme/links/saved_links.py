@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from torch import Tensor
 
 from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import loose_index
+from gramme.links.attention import LinkAttention
 from gramme.links.evidence import column_names
 from gramme.links.mixture import LayerMixture, Line
 from gramme.links.trees import Trees
+from gramme.links.whole_graph import Gathered, WholeGraph
 from gramme.methods.saving import Learned, MisfitError, from_json, plain_name
 
 _TREE_ARRAYS = ("roots", "column", "left", "right", "threshold", "value")
@@ -90,7 +93,13 @@ def mixtures_to_file(mixtures: Mapping[str, LayerMixture], learned: Learned) -> 
             for array in _TREE_ARRAYS if trees else ("mean", "scale", "weight"):
                 _put(learned, f"{prefix}.{array}", getattr(model, array))
         entries.append(
-            {"layer": name, "parts": parts, "slope": mixture.slope, "offset": mixture.offset}
+            {
+                "layer": name,
+                "parts": parts,
+                "slope": mixture.slope,
+                "offset": mixture.offset,
+                "hidden": mixture.hidden,
+            }
         )
     learned.record["mixtures"] = entries
 
@@ -101,7 +110,13 @@ def mixtures_from_file(learned: Learned) -> dict[str, LayerMixture]:
         raise MisfitError("the model was made of other evidence than this version of gramme finds")
     found = {}
     for number, entry in enumerate(learned.record["mixtures"]):
-        mixture = LayerMixture(slope=float(entry["slope"]), offset=float(entry["offset"]))
+        mixture = LayerMixture(
+            slope=float(entry["slope"]),
+            offset=float(entry["offset"]),
+            hidden=float(entry["hidden"]),
+        )
+        if not 0.0 <= mixture.hidden < 1.0:
+            raise MisfitError("the share of hidden links must be from 0 to 1")
         for place, part in enumerate(entry["parts"]):
             prefix = f"mixture{number}.{place}"
             base = float(part["base"])
@@ -109,13 +124,48 @@ def mixtures_from_file(learned: Learned) -> dict[str, LayerMixture]:
                 arrays = [_get(learned, f"{prefix}.{array}") for array in _TREE_ARRAYS]
                 mixture.parts[part["name"]] = _checked_trees(Trees(base, *arrays))
             else:
-                line = [_get(learned, f"{prefix}.{array}") for array in ("mean", "scale", "weight")]
-                if any(len(one) != len(column_names()) for one in line):
+                sizes = [
+                    _get(learned, f"{prefix}.{array}") for array in ("mean", "scale", "weight")
+                ]
+                if any(len(one) != len(column_names()) for one in sizes):
                     raise MisfitError("a mixture has another number of columns than the evidence")
-                mixture.parts[part["name"]] = Line(line[0], line[1], line[2], base)
+                mixture.parts[part["name"]] = Line(sizes[0], sizes[1], sizes[2], base)
             mixture.weights[part["name"]] = float(part["weight"])
         found[entry["layer"]] = mixture
     return found
+
+
+def whole_to_file(whole: WholeGraph, learned: Learned) -> None:
+    """Add which costly evidence is gathered, and the attention that was trained."""
+    learned.record["gathered"] = asdict(whole.gathered)
+    if whole.attention is not None and whole.gathered.attention:
+        _put(learned, "attention.rows", whole.attention.rows)
+        learned.record["attention"] = list(whole.attention.weights)
+        for number, name in enumerate(whole.attention.weights):
+            _put(learned, f"attention.{number}.weight", whole.attention.weights[name])
+            _put(learned, f"attention.{number}.offset", whole.attention.offsets[name])
+
+
+def whole_from_file(
+    graph: MultilayerGraph, learned: Learned
+) -> tuple[Gathered, LinkAttention | None]:
+    """What :func:`whole_to_file` wrote, which must fit the graph."""
+    gathered = Gathered(**learned.record["gathered"])
+    if not gathered.attention:
+        return gathered, None
+    rows = _get(learned, "attention.rows")
+    weights, offsets = {}, {}
+    for number, name in enumerate(learned.record["attention"]):
+        weights[name] = _get(learned, f"attention.{number}.weight")
+        offsets[name] = _get(learned, f"attention.{number}.offset")
+    if rows.ndim != 3 or len(rows) != graph.num_nodes:
+        raise MisfitError("the rows of attention are not those of the nodes")
+    _, members, dim = rows.shape
+    for name, weight in weights.items():
+        shapes = ((members, dim), (members, dim, dim))
+        if weight.shape not in shapes or offsets[name].shape != (members,):
+            raise MisfitError(f"the attention of layer {name!r} has another size than its rows")
+    return gathered, LinkAttention(rows, weights, offsets)
 
 
 def _checked_trees(trees: Trees) -> Trees:

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from gramme.ops.compiled import compiled
 
-TREES = 120
-LEARNING_RATE = 0.06
-LEAVES = 15
+TREES = 200
+LEARNING_RATE = 0.04
+LEAVES = 8
 FEWEST_PER_LEAF = 20
+COLUMN_SHARE = 0.3
+"""Columns that a split chooses from, drawn at random."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Trees:
             max_leaf_nodes=LEAVES,
             min_samples_leaf=FEWEST_PER_LEAF,
             l2_regularization=1.0,
-            max_features=0.5,
+            max_features=COLUMN_SHARE,
             early_stopping=False,
             random_state=seed,
         ).fit(rows, linked)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from gramme.graph import Layer, MembershipLayer
+from gramme.graph import Layer
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class AllLayers:
         heard = sp.csr_array((num_nodes, num_nodes))
         groups = []
         for layer in layers:
-            if isinstance(layer, MembershipLayer):
-                incidence = layer.incidence()
+            incidence = layer.incidence()
+            if incidence is not None:
                 incidence.data = np.ones_like(incidence.data)
                 groups.append(incidence)
             else:

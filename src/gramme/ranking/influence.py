@@ -11,6 +11,7 @@ import pandas as pd
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.coupling import with_coupling_layers
+from gramme.graph.name_order import in_name_order
 from gramme.ops.counter_random import derived_seed
 from gramme.ranking.cascade import SpreadingEdges, activate, reached, spreading_edges
 
@@ -85,6 +86,7 @@ def influence(
         worlds = WORLDS if graph.num_nodes <= MANY_NODES else FEWER_WORLDS
     if worlds < 2:
         raise DataError(f"at least 2 worlds are needed, not {worlds}")
+    graph = in_name_order(graph).graph  # chance and ties follow names
     edges = spreading_edges(with_coupling_layers(graph).layers, model, probability)
     chosen = _greedy(graph, edges, seeds, worlds, derived_seed(random_state, 1), tell)
     fresh = derived_seed(random_state, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gramme.graph import Layer, MembershipLayer, MultilayerGraph
+from gramme.graph import Layer, MultilayerGraph
 from gramme.ranking.layer_product import LayerProduct
 
 Values = NDArray[np.float64]
@@ -14,7 +14,7 @@ Values = NDArray[np.float64]
 def layer_degrees(layer: Layer) -> tuple[Values, Values]:
     """Edges that leave and that reach each node of a layer; the same where edges have no direction."""
     out = layer.degrees().astype(np.float64)
-    if isinstance(layer, MembershipLayer) or not layer.directed:
+    if not layer.directed:
         return out, out
     reached = layer.to_edges().target
     return out, np.bincount(reached, minlength=layer.num_nodes).astype(np.float64)

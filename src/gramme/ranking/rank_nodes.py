@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
+from gramme.graph.coupling import with_coupling_layers
+from gramme.graph.name_order import in_name_order, sorted_places
 from gramme.ranking.measures import MEASURES, RankingTask, chosen_measures
 from gramme.ranking.ranks import ranks_of
 from gramme.ranking.spread import Bounds, rank_spread
@@ -70,6 +72,8 @@ def rank(
     """
     chosen = chosen_measures(measures)
     check_rankable(graph)
+    given, order = graph, in_name_order(graph)
+    graph = order.graph
     starts = None if restart is None else restart_positions(graph, restart)
     task = RankingTask(graph, coupling, starts)
     columns: dict[str, NDArray[Any]] = {}
@@ -87,27 +91,36 @@ def rank(
             columns[f"{measure.name}_rank_low"] = np.minimum(low, ranks)
             columns[f"{measure.name}_rank_high"] = np.maximum(high, ranks)
     if per_layer:
-        for name in graph.layers:
+        for name in given.layers:
             alone = RankingTask(graph.select_layers([name]), coupling, starts)
             for measure in chosen:
                 _add(columns, f"{measure.name}[{name}]", measure.compute(alone))
-    return pd.DataFrame(columns, index=pd.Index(graph.nodes, name="node"))
+    rows = {name: order.back(values) for name, values in columns.items()}
+    return pd.DataFrame(rows, index=pd.Index(given.nodes, name="node"))
 
 
 def leading_nodes(ranks: pd.DataFrame) -> NDArray[np.int64]:
-    """Positions of the nodes in a table of :func:`rank`, those with the best mean rank over its measures first."""
+    """Positions of the nodes in a table of :func:`rank`, those with the best mean rank over its measures first.
+
+    Nodes that rank alike come in the order of their names.
+    """
     named = [name for name in ranks.columns if name in MEASURES]
     columns = [name for name in named if MEASURES[name].importance] or named
     table = ranks[[f"{name}_rank" for name in columns]].to_numpy()
-    return np.argsort(table.mean(axis=1), kind="stable")
+    places = sorted_places(ranks.index)
+    if places is None:
+        places = np.arange(len(ranks))
+    found: NDArray[np.int64] = places[np.argsort(table[places].mean(axis=1), kind="stable")]
+    return found
 
 
 def layer_influences(graph: MultilayerGraph) -> pd.Series:
     """The influence of each layer by MultiRank, in the order of layers; sums to 1."""
     check_rankable(graph)
-    task = RankingTask(graph)
+    task = RankingTask(in_name_order(graph).graph)
     names = pd.Index(list(task.graph.layers), name="layer")
-    return pd.Series(task.multirank.layers, index=names, name="influence")
+    found = pd.Series(task.multirank.layers, index=names, name="influence")
+    return found[list(with_coupling_layers(graph).layers)]
 
 
 def check_rankable(graph: MultilayerGraph) -> None:

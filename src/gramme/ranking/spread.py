@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
+from gramme.graph import Layer, MultilayerGraph
 from gramme.ranking.measures import MEASURES, RankingTask
 from gramme.ranking.ranks import ranks_of
 
@@ -76,23 +76,4 @@ def rank_spread(
 
 def thinned(layer: Layer, random: np.random.Generator, share: float = LEFT_OUT) -> Layer:
     """A layer that lacks a random share of its edges, or of its memberships, and no nodes."""
-    if isinstance(layer, MembershipLayer):
-        kept = random.random(layer.num_memberships) >= share
-        return MembershipLayer(
-            layer.num_nodes,
-            layer.node[kept],
-            layer.group[kept],
-            group_names=layer.group_names,
-            weight=None if layer.weight is None else layer.weight[kept],
-            nodes=layer.present,
-        )
-    edges = layer.to_edges()
-    kept = random.random(edges.num_edges) >= share
-    return EdgeLayer(
-        edges.num_nodes,
-        edges.source[kept],
-        edges.target[kept],
-        None if edges.weight is None else edges.weight[kept],
-        directed=edges.directed,
-        nodes=edges.present,
-    )
+    return layer.with_entries(random.random(layer.num_entries) >= share)

@@ -1,0 +1,69 @@
+"""What is asked about: the layers of a graph that links can be learned in, and pairs by the names of their nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme.errors import DataError
+from gramme.graph import Layer, MultilayerGraph
+from gramme.graph.coupling import with_coupling_layers
+from gramme.links.examples import edge_layer
+
+MAX_IMPLIED_EDGES = 2_000_000
+"""Edges up to which a layer of groups is asked about, as the edges that it implies."""
+
+
+def named_pairs(graph: MultilayerGraph, pairs: Any) -> NDArray[np.int64]:
+    """Pairs of node names as positions, shape (pairs, 2)."""
+    listed = pairs.to_numpy().tolist() if isinstance(pairs, pd.DataFrame) else list(pairs)
+    if any(len(pair) != 2 for pair in listed):
+        raise DataError("a pair must be two node names, source and target")
+    first = graph.positions([pair[0] for pair in listed])
+    second = graph.positions([pair[1] for pair in listed])
+    return np.column_stack([first, second]).reshape(-1, 2)
+
+
+def checked(graph: Any) -> MultilayerGraph:
+    """The graph with its couplings as layers; whatever is no graph, or has no layers, is refused."""
+    if not isinstance(graph, MultilayerGraph):
+        raise DataError(f"a MultilayerGraph is needed, not {type(graph).__name__}")
+    if not graph.num_layers:
+        raise DataError("the graph has no layers, so there are no links to learn from")
+    flat: MultilayerGraph = with_coupling_layers(graph)
+    return flat
+
+
+def with_edges(graph: MultilayerGraph) -> MultilayerGraph:
+    """A graph of groups alone with those layers as edges that imply few enough, so that there is something to ask."""
+    if any(layer.made_of == "edges" and layer.num_edges > 1 for layer in graph.layers.values()):
+        return graph
+    layers: dict[str, Layer] = {
+        name: layer.to_edges() if layer.num_edges <= MAX_IMPLIED_EDGES else layer
+        for name, layer in graph.layers.items()
+    }
+    return graph.replace(layers=layers)
+
+
+def layers_to_learn(graph: MultilayerGraph, layers: Iterable[str] | None) -> list[str]:
+    """The layers named, which must have edges; all that have some where none are named."""
+    if layers is not None:
+        named = [layers] if isinstance(layers, str) else list(layers)
+        for name in named:
+            edge_layer(graph, name)
+        return named
+    found = [
+        name
+        for name, layer in graph.layers.items()
+        if layer.made_of == "edges" and layer.num_edges > 1
+    ]
+    if not found:
+        raise DataError(
+            "no layer has at least 2 edges, or so few that those which its groups imply can be listed "
+            f"({MAX_IMPLIED_EDGES:,}), so there are no links to learn from"
+        )
+    return found

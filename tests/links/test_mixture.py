@@ -1,0 +1,75 @@
+"""The mixture: parts that help get weight, and probabilities hold although some unlinked pairs are hidden links."""
+
+import numpy as np
+import pytest
+
+from gramme.links import column_names
+from gramme.links.mixture import (
+    LayerExamples,
+    against_truly_unlinked,
+    fitted_mixtures,
+    hidden_share,
+    unseen_loss,
+)
+from gramme.links.reasons import link_calibration_error, roc_auc
+
+
+def examples(pairs: int, hidden: float, seed: int = 0) -> tuple[LayerExamples, np.ndarray]:
+    """Pairs with one telling column; a share of those that pass for unlinked is linked. Also who is, in truth."""
+    random = np.random.default_rng(seed)
+    linked = np.arange(pairs) < pairs // 2
+    true = linked | (random.random(pairs) < hidden)
+    rows = random.normal(size=(pairs, len(column_names())))
+    rows[:, 0] += 3.0 * true
+    return LayerExamples(rows, linked), true
+
+
+def test_hidden_links_are_counted_on_the_low_side():
+    random = np.random.default_rng(1)
+    linked = np.repeat([True, False], 400)
+    for share in (0.0, 0.2, 0.4):
+        true = linked | (random.random(800) < share)
+        scores = random.normal(size=800) + 4.0 * true
+        assert share - 0.15 < hidden_share(linked, scores) <= share + 0.05
+    few = np.repeat([True, False], 10)
+    assert hidden_share(few, np.ones(20)) == 0.0, "too few pairs to tell"
+
+
+def test_probabilities_hold_against_pairs_that_are_not_linked_in_truth():
+    asked, _ = examples(2000, hidden=0.3)
+    mixtures, _ = fitted_mixtures({"a": asked}, seed=0)
+    fresh, true = examples(2000, hidden=0.0, seed=5)
+    found = mixtures["a"]
+    right = link_calibration_error(true, found.probability(fresh.rows))
+    found.hidden = 0.0
+    cautious = link_calibration_error(true, found.probability(fresh.rows))
+    assert right < 0.6 * cautious
+
+
+def test_the_order_of_pairs_stays_and_probabilities_stay_below_1():
+    given = np.linspace(0.0, 0.999999, 500)
+    found = against_truly_unlinked(given, 0.3)
+    assert (np.diff(found) >= 0).all()
+    assert found.max() < 1.0
+    assert against_truly_unlinked(given, 0.0) is given
+
+
+def test_layers_learn_from_each_other_and_the_loss_is_of_unseen_pairs():
+    few, many = examples(40, 0.0, seed=2)[0], examples(1000, 0.0, seed=3)[0]
+    mixtures, unseen = fitted_mixtures({"few": few, "many": many}, seed=0)
+    assert {"all layers", "trees of all layers"} & set(mixtures["few"].parts)
+    assert roc_auc(few.linked, unseen["few"]) > 0.9
+    guess = {name: np.full(len(one), 0.5) for name, one in unseen.items()}
+    both = {"few": few, "many": many}
+    assert unseen_loss(both, unseen) < unseen_loss(both, guess) == pytest.approx(np.log(2))
+
+
+def test_evidence_left_out_plays_no_part():
+    asked, _ = examples(600, 0.0)
+    assert not asked.without(0).rows[:, 0].any()
+    mixtures, unseen = fitted_mixtures({"a": asked.without(0)}, seed=0)
+    assert roc_auc(asked.linked, unseen["a"]) < 0.65
+    rows = asked.rows.copy()
+    changed = rows.copy()
+    changed[:, 0] += 5.0
+    assert (mixtures["a"].probability(rows) == mixtures["a"].probability(changed)).all()
