@@ -60,7 +60,7 @@ def main() -> None:
                 known = np.full(len(target), np.nan)
                 known[train] = target[train]
                 found = {
-                    "gramme-regressor": GrammeRegressor(random_state=seed)
+                    "gramme-regressor": GrammeRegressor(random_state=seed, progress=False)
                     .fit(graph, known)
                     .predict()[test],
                     "ridge": RidgeCV(np.logspace(-1, 3, 9))
@@ -73,7 +73,10 @@ def main() -> None:
                 for method, predicted in found.items():
                     scores[method].append(float(r2_score(target[test], predicted)))
             for method, values in scores.items():
-                print(f"{name},{percent},{method},{np.mean(values):.3f},{np.std(values):.3f}")
+                print(
+                    f"{name},{percent},{method},{np.mean(values):.3f},{np.std(values):.3f}",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

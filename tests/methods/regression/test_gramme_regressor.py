@@ -1,11 +1,23 @@
 """Numbers on nodes: the mixture finds what groups and edges tell, and its intervals hold what they promise."""
 
-import numpy as np
-import pytest
+from pathlib import Path
 
-from gramme.errors import DataError
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from tests.graph.permuted import permuted
+
+from gramme.errors import DataError, FileFormatError, NotFittedError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.methods import load
+from gramme.methods.regression.attention import AttentionRegressor
+from gramme.methods.regression.base import KnownNumbers
 from gramme.methods.regression.gramme_regressor import GrammeRegressor, mixture_weights
+from gramme.methods.saving import Learned, read_model, write_model
+
+QUICK = {"ensemble": 1, "epochs": 10, "progress": False, "random_state": 0}
+RIDGES = {"ingredients": ["propagation", "groups-ridge", "walks-ridge"], "random_state": 0}
 
 
 def table(seed: int = 0, count: int = 240, noise: float = 1.0):
@@ -27,7 +39,7 @@ def known_part(truth: np.ndarray, share: float, seed: int = 0) -> np.ndarray:
 def test_what_columns_add_up_to_is_found() -> None:
     graph, truth = table()
     y = known_part(truth, 0.3)
-    model = GrammeRegressor(random_state=0).fit(graph, y)
+    model = GrammeRegressor(**RIDGES).fit(graph, y)
     hidden = np.isnan(y)
     assert model.score(y=np.where(hidden, truth, np.nan)) > 0.9
     assert model.r2_ > 0.9
@@ -44,7 +56,7 @@ def test_numbers_spread_along_edges() -> None:
     count = 120
     graph = MultilayerGraph({"line": EdgeLayer(count, range(count - 1), range(1, count))})
     truth = np.sin(np.arange(count) / 15)
-    model = GrammeRegressor(random_state=0).fit(graph, known_part(truth, 0.4))
+    model = GrammeRegressor(**RIDGES).fit(graph, known_part(truth, 0.4))
     assert model.score(y=truth) > 0.8
 
 
@@ -53,7 +65,12 @@ def test_the_intervals_hold_the_share_they_say() -> None:
     for seed in range(6):
         graph, truth = table(seed)
         y = known_part(truth, 0.4, seed)
-        low, high = GrammeRegressor(random_state=seed).fit(graph, y).predict_interval(0.9).T
+        low, high = (
+            GrammeRegressor(**(RIDGES | {"random_state": seed}))
+            .fit(graph, y)
+            .predict_interval(0.9)
+            .T
+        )
         hidden = np.isnan(y)
         inside.append(((low <= truth) & (truth <= high))[hidden].mean())
     assert 0.85 <= np.mean(inside) <= 0.97
@@ -62,9 +79,9 @@ def test_the_intervals_hold_the_share_they_say() -> None:
 def test_no_number_that_is_held_back_has_a_part() -> None:
     graph, truth = table()
     y = known_part(truth, 0.3)
-    one = GrammeRegressor(random_state=0).fit(graph, y)
+    one = GrammeRegressor(**RIDGES).fit(graph, y)
     changed = np.where(np.isnan(y), truth + 1000, y)
-    other = GrammeRegressor(random_state=0).fit(graph, np.where(np.isnan(y), np.nan, changed))
+    other = GrammeRegressor(**RIDGES).fit(graph, np.where(np.isnan(y), np.nan, changed))
     assert np.array_equal(one.predict(), other.predict())
 
 
@@ -75,8 +92,121 @@ def test_mistakes_are_told() -> None:
     with pytest.raises(DataError, match="at least 5"):
         GrammeRegressor().fit(graph, [1.0, 2.0, *[None] * (graph.num_nodes - 2)])
     with pytest.raises(DataError, match="coverage"):
-        GrammeRegressor(random_state=0).fit(graph, truth).predict_interval(1.5)
+        GrammeRegressor(**RIDGES).fit(graph, truth).predict_interval(1.5)
     assert mixture_weights(np.array([[0.0, 1], [0, 2]]), np.array([1.0, 2])).round(3).tolist() == [
         0,
         1,
     ]
+
+
+@pytest.fixture(scope="module")
+def fitted() -> GrammeRegressor:
+    graph, truth = table(count=90)
+    return GrammeRegressor(**QUICK).fit(graph, known_part(truth, 0.5))
+
+
+def test_the_contract_of_every_method(fitted: GrammeRegressor) -> None:
+    copy = clone(fitted)
+    assert copy.get_params() == fitted.get_params()
+    with pytest.raises(NotFittedError):
+        copy.predict()
+    y = np.full(90, np.nan)
+    y[fitted.known_] = fitted.known_values_
+    again = copy.fit(fitted.graph_, y)
+    assert np.array_equal(again.predict(), fitted.predict())
+    assert np.array_equal(again.out_of_fold_, fitted.out_of_fold_, equal_nan=True)
+    by_name = pd.Series(y, index=fitted.nodes_)[::-1]
+    assert np.array_equal(clone(fitted).fit(fitted.graph_, by_name).predict(), fitted.predict())
+    assert set(GrammeRegressor._all_rules()) == set(fitted.get_params())
+    for name, value in {"folds": 1, "ensemble": 0, "ingredients": ["magic"]}.items():
+        with pytest.raises(DataError, match=name if name != "ingredients" else "magic"):
+            clone(fitted).set_params(**{name: value}).fit(fitted.graph_, y)
+
+
+def test_what_was_saved_predicts_the_same_for_any_graph(
+    fitted: GrammeRegressor, tmp_path: Path
+) -> None:
+    fitted.save(tmp_path / "model.safetensors")
+    again = load(tmp_path / "model.safetensors")
+    assert isinstance(again, GrammeRegressor)
+    assert np.array_equal(again.predict(), fitted.predict())
+    assert np.array_equal(again.predict_interval(0.8), fitted.predict_interval(0.8))
+    assert np.array_equal(again.out_of_fold_, fitted.out_of_fold_, equal_nan=True)
+    assert again.r2_ == fitted.r2_
+    assert again.ingredients_.equals(fitted.ingredients_)
+    part = fitted.graph_.subgraph(fitted.nodes_[::2])
+    assert np.allclose(again.predict(part), fitted.predict(part))
+    assert np.allclose(fitted.predict(part), fitted.predict()[::2], atol=2)
+    same = fitted.graph_.subgraph(fitted.nodes_)
+    assert np.allclose(again.predict(same), fitted.predict(), atol=1e-3)
+    again.save(tmp_path / "again.safetensors")
+    assert (tmp_path / "again.safetensors").read_bytes() == (
+        tmp_path / "model.safetensors"
+    ).read_bytes()
+
+
+def test_a_model_file_that_does_not_fit_together_is_refused(
+    fitted: GrammeRegressor, tmp_path: Path
+) -> None:
+    fitted.save(tmp_path / "model.safetensors")
+    name, parameters, learned = read_model(tmp_path / "model.safetensors")
+    for tensor in ("numbers", "unseen", "attention/state.classifier", "groups-ridge/coefficients"):
+        tensors = {key: value for key, value in learned.tensors.items() if key != tensor}
+        assert len(tensors) == len(learned.tensors) - 1, tensor
+        write_model(tmp_path / "bad", name, parameters, Learned(learned.record, tensors))
+        with pytest.raises(FileFormatError, match="does not fit together"):
+            load(tmp_path / "bad")
+
+
+def test_what_is_said_of_a_fold_is_mixed_without_it(fitted: GrammeRegressor) -> None:
+    """The mixture's errors, which R2 and intervals are made of, do not gain from weights that have seen them."""
+    random = np.random.default_rng(0)
+    values, noise = random.normal(size=20), random.normal(size=(20, 12))
+    fold = np.arange(20) % 5
+    model = GrammeRegressor()
+    model.nodes_, model.models_ = pd.Index(range(20)), dict.fromkeys("abcdefghijkl")
+    model._mix(noise, KnownNumbers(np.arange(20), values), fold)
+    seen = noise @ mixture_weights(noise, values)
+    assert ((model.unseen_ - values) ** 2).sum() > 1.2 * ((seen - values) ** 2).sum()
+
+
+def test_interrupted_attention_is_done_without(
+    fitted: GrammeRegressor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(self, graph, known, fold):
+        self.fit(graph, known)
+        self.interrupted_ = True
+        return np.full(known.values.size, np.nan)
+
+    monkeypatch.setattr(AttentionRegressor, "fit_with_folds", stopped)
+    model = clone(fitted).fit(
+        fitted.graph_, np.where(np.isnan(fitted.out_of_fold_), np.nan, fitted.out_of_fold_)
+    )
+    assert model.interrupted_
+    assert "attention" not in model.models_
+    assert np.isfinite(model.predict()).all()
+
+
+def test_mixed_features_couplings_and_views_are_taken() -> None:
+    _, truth = table(count=60)
+    views = MultilayerGraph.from_views(
+        {"one": truth[:, None] + 0.1, "two": np.random.default_rng(0).normal(size=(60, 2))}, k=4
+    )
+    model = GrammeRegressor(**QUICK).fit(views, known_part(truth, 0.5))
+    assert np.isfinite(model.predict()).all()
+    assert model.score(y=truth) > 0.5
+
+
+def test_nodes_and_layers_in_another_order_get_the_same_numbers(tmp_path: Path) -> None:
+    graph, truth = table(count=60)
+    graph = graph.replace(nodes=[f"n{place}" for place in range(60)])
+    y = dict(zip(graph.nodes, known_part(truth, 0.5), strict=True))
+    other = permuted(graph, seed=4)
+    expected = GrammeRegressor(**QUICK).fit(graph, y)
+    found = GrammeRegressor(**QUICK).fit(other, y)
+    places = graph.positions(other.nodes)
+    assert found.predict().tolist() == expected.predict()[places].tolist()
+    np.testing.assert_array_equal(found.out_of_fold_, expected.out_of_fold_[places])
+    found.save(tmp_path / "model")
+    part = graph.subgraph(graph.nodes[10:30])
+    np.testing.assert_allclose(load(tmp_path / "model").predict(part), expected.predict(part))

@@ -1,46 +1,49 @@
-"""The ingredients of the regression by themselves: what each can tell, and that a choice sees known numbers alone."""
+"""The ingredients of the regression: each tells groups apart, predicts another graph, and keeps folds apart."""
 
 import numpy as np
 import pytest
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.methods.regression.ingredients import (
-    INGREDIENTS,
-    chosen,
-    groups_ridge,
-    inner_folds,
-    propagation,
-)
+from gramme.methods.regression.base import KnownNumbers, NodeRegressor
+from gramme.methods.regression.ingredients import INGREDIENTS
+
+SETTINGS = {"ensemble": 1, "epochs": 60, "features": None, "progress": False, "device": "cpu"}
+CODES = np.arange(80) % 4
+GRAPH = MultilayerGraph({"kind": MembershipLayer.from_codes(CODES)})
+KNOWN = KnownNumbers(np.arange(0, 80, 3), CODES[::3] * 5.0)
+
+
+def made(name: str) -> NodeRegressor:
+    return INGREDIENTS[name].make(SETTINGS, 0)
 
 
 @pytest.mark.parametrize("name", INGREDIENTS)
-def test_each_tells_groups_apart(name: str) -> None:
-    codes = np.arange(80) % 4
-    graph = MultilayerGraph({"kind": MembershipLayer.from_codes(codes)})
-    nodes, truth = np.arange(0, 80, 3), codes * 5.0
-    best = chosen(INGREDIENTS[name](graph), nodes, truth[nodes])
-    assert np.corrcoef(best(nodes, truth[nodes]), truth)[0, 1] > 0.95
+def test_each_tells_groups_apart_here_and_in_another_graph(name: str) -> None:
+    model = made(name).fit(GRAPH, KNOWN)
+    assert isinstance(model, INGREDIENTS[name].estimator)
+    assert np.corrcoef(model.predict(), CODES)[0, 1] > 0.9
+    some = np.arange(20, 60)
+    part = model.predict(GRAPH.subgraph(GRAPH.nodes[some]))
+    assert np.corrcoef(part, CODES[some])[0, 1] > 0.9
+    same = model.predict(GRAPH.subgraph(GRAPH.nodes))
+    assert np.allclose(same, model.predict(), atol=1e-3)
 
 
-def test_a_node_that_no_number_reaches_gets_the_mean() -> None:
-    graph = MultilayerGraph({"a": EdgeLayer(5, [0, 1], [1, 2])})
-    for predictor in propagation(graph):
-        found = predictor(np.array([0, 2]), np.array([1.0, 5.0]))
-        assert found[3] == found[4] == 3.0
-        assert 1 < found[1] < 5
+@pytest.mark.parametrize("name", INGREDIENTS)
+def test_what_is_said_of_a_fold_does_not_depend_on_its_numbers(name: str) -> None:
+    fold = np.arange(KNOWN.nodes.size) % 3
+    unseen = made(name).fit_with_folds(GRAPH, KNOWN, fold)
+    assert unseen.shape == KNOWN.values.shape
+    moved = KnownNumbers(KNOWN.nodes, np.where(fold == 1, 100.0, KNOWN.values))
+    again = made(name).fit_with_folds(GRAPH, moved, fold)
+    assert np.allclose(unseen[fold == 1], again[fold == 1])
+    assert not np.allclose(unseen[fold == 0], again[fold == 0])
 
 
-def test_features_are_columns_too() -> None:
-    random = np.random.default_rng(0)
-    features = random.normal(size=(60, 1))
-    graph = MultilayerGraph({"a": EdgeLayer(60, [0], [1])}, features=features)
-    nodes = np.arange(30)
-    found = groups_ridge(graph)[0](nodes, 4 * features[nodes, 0])
-    assert np.corrcoef(found, features[:, 0])[0, 1] > 0.99
-
-
-def test_few_labels_take_the_first_candidate() -> None:
-    first, second = (lambda nodes, values: np.zeros(3)), (lambda nodes, values: np.ones(3))
-    assert chosen([first, second], np.array([0, 1]), np.array([1.0, 1.0])) is first
-    assert chosen([first, second], np.arange(3).repeat(2), np.ones(6)) is second
-    assert inner_folds(3).tolist() == [0, 1, 2]
+def test_large_graphs_do_without_what_would_take_hours() -> None:
+    assert all(one.applies(GRAPH) for one in INGREDIENTS.values())
+    wide = MultilayerGraph({"a": EdgeLayer(5_000_000, [0], [1])})
+    assert [name for name, one in INGREDIENTS.items() if one.applies(wide)] == [
+        "propagation",
+        "groups-ridge",
+    ]

@@ -1,1 +1,1 @@
-"""Numbers as labels: a mixture of propagation and ridge regressions. Start with ``gramme_regressor.py``."""
+"""Numbers as labels. Start with ``base.py``; ``gramme_regressor.py`` mixes the others."""

@@ -1,45 +1,70 @@
-"""GrammeRegressor: numbers on nodes, predicted by propagation and ridge regressions mixed out of fold."""
+"""GrammeRegressor: numbers on nodes, predicted by attention, propagation and ridge regressions mixed out of fold."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import nnls
-from sklearn.base import BaseEstimator, RegressorMixin
 
 from gramme._progress import part
-from gramme._threads import one_thread_below
-from gramme.errors import DataError, NotFittedError
+from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.parameters import seed_from
+from gramme.methods.attention.feature_sources import SOURCES
+from gramme.methods.auto.saved_models import SavedModels
+from gramme.methods.parameters import (
+    Choice,
+    Device,
+    Flag,
+    Names,
+    Number,
+    Optional,
+    RandomState,
+    Rule,
+    Text,
+    WholeNumber,
+)
 from gramme.methods.probability import Floats
-from gramme.methods.regression.ingredients import INGREDIENTS, Predictor, chosen
+from gramme.methods.regression.base import KnownNumbers, NodeRegressor, explained
+from gramme.methods.regression.ingredients import INGREDIENTS
+from gramme.methods.saved_fields import Column, SavedArray, SavedField, SavedTable
+from gramme.methods.saving import MisfitError
 
 FOLDS = 5
-LEAST_LABELS = 5
 SUM_WEIGHT = 1e3  # how strictly the weights sum to 1 in the least squares that finds them
 
 
-class GrammeRegressor(RegressorMixin, BaseEstimator):
+class GrammeRegressor(NodeRegressor):
     """Predict a number for every node of a graph from the numbers of some.
 
-    Three ingredients: propagation (a node takes the mean of what reaches it from known nodes), a ridge regression on
-    groups, neighbours and features, and one on where walks lead. Each predicts every known number without having seen
-    its fold; the weights are those, not negative and summing to 1, under which these predictions together have the
-    least squared error. The same errors make the intervals (cross-conformal prediction): an interval of coverage 90 %
-    holds the true number of about 90 % of nodes like the labelled ones.
+    Four ingredients: attention (the network of :class:`GrammeFusion` with one output), propagation (a node takes the
+    mean of what reaches it from known nodes), a ridge regression on groups, neighbours and features, and one on where
+    walks lead. Each predicts every known number without having seen its fold; the weights are those, not negative and
+    summing to 1, under which these predictions together have the least squared error. What is said of a fold is mixed
+    with weights that have not seen it either, and its errors make the intervals (cross-conformal prediction): an
+    interval of coverage 90 % holds the true number of about 90 % of nodes like the labelled ones.
 
-    It predicts for the graph it was fitted on.
+    It predicts other graphs as well, where nodes, groups and features of the same names are known.
 
     Parameters
     ----------
     folds : int, default=5
-    random_state : int, numpy generator or None
-        Decides which labels share a fold.
+    ensemble : int, default=8
+        Members of the attention model that see all numbers; beside them two are trained for each fold.
+    epochs : int, default=60
+        Training steps of the attention model.
+    ingredients : sequence of str or None, default=None
+        Some of ``"propagation"``, ``"groups-ridge"``, ``"walks-ridge"`` and ``"attention"``; all that apply where not
+        given.
+    features : str or None, default=None
+        What the attention model starts from, as for :class:`GrammeFusion`.
+    progress : bool or None, default=None
+    device : str, default="auto"
+    random_state : int, numpy generator or None, default=None
 
     Attributes
     ----------
@@ -51,6 +76,8 @@ class GrammeRegressor(RegressorMixin, BaseEstimator):
         ``ingredient``, ``weight``, and ``mean_absolute_error`` on numbers it had not seen.
     r2_, mean_absolute_error_ : float
         Of the mixture's out-of-fold predictions.
+    models_ : dict of str to NodeRegressor
+        The fitted ingredients by name.
 
     Examples
     --------
@@ -63,90 +90,176 @@ class GrammeRegressor(RegressorMixin, BaseEstimator):
     True
     """
 
-    values_: Floats
-    out_of_fold_: Floats
-    ingredients_: pd.DataFrame
-    r2_: float
-    mean_absolute_error_: float
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "folds": WholeNumber(2),
+        "ensemble": WholeNumber(),
+        "epochs": WholeNumber(),
+        "ingredients": Optional(Names(INGREDIENTS)),
+        "features": Optional(Choice(*SOURCES)),
+        "progress": Optional(Flag()),
+        "device": Device(),
+        "random_state": RandomState(),
+    }
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedTable(
+            "ingredients",
+            Column("ingredient", Text()),
+            Column("weight", Number(0, 1 + 1e-6)),
+            Column("mean_absolute_error"),
+        ),
+        SavedArray("known", np.int64, ("known",), below="nodes"),
+        SavedArray("known_values", np.float64, ("known",)),
+        SavedArray("unseen", np.float64, ("known",)),
+        SavedModels("models", INGREDIENTS),
+    )
 
-    def __init__(self, *, folds: int = FOLDS, random_state: Any = None) -> None:
+    hands_graph_on: ClassVar[bool] = True
+
+    models_: dict[str, NodeRegressor]
+    ingredients_: pd.DataFrame
+    known_: NDArray[np.int64]
+    known_values_: Floats
+
+    def __init__(
+        self,
+        *,
+        folds: int = FOLDS,
+        ensemble: int = 8,
+        epochs: int = 60,
+        ingredients: Sequence[str] | None = None,
+        features: str | None = None,
+        progress: bool | None = None,
+        device: str = "auto",
+        random_state: Any = None,
+    ) -> None:
         self.folds = folds
+        self.ensemble = ensemble
+        self.epochs = epochs
+        self.ingredients = ingredients
+        self.features = features
+        self.progress = progress
+        self.device = device
         self.random_state = random_state
 
-    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
-        """Learn from the known numbers of a graph.
+    def _fit(
+        self,
+        graph: MultilayerGraph,
+        known: KnownNumbers,
+        seed: int,
+        *,
+        fold: NDArray[np.int64] | None = None,
+    ) -> Floats:
+        if fold is None:
+            fold = np.empty(known.nodes.size, dtype=np.int64)
+            order = np.random.default_rng(seed).permutation(known.nodes.size)
+            fold[order] = np.arange(known.nodes.size) % max(2, min(self.folds, known.nodes.size))
+        self.models_, unseen = {}, []
+        names = self._names(graph)
+        total = sum(INGREDIENTS[name].cost for name in names)
+        for name in names:
+            model = INGREDIENTS[name].make(self.get_params(deep=False), seed)
+            with part(name, INGREDIENTS[name].cost / total):
+                found = model.fit_with_folds(graph, known, fold)
+            self.interrupted_ |= model.interrupted_
+            if np.isnan(found).any() and self.models_:
+                break  # interrupted: make do with what there is
+            self.models_[name] = model
+            unseen.append(np.where(np.isnan(found), known.values.mean(), found))
+        self._mix(np.stack(unseen, axis=1), known, fold)
+        said = np.stack([model.predict() for model in self.models_.values()], axis=1)
+        mixed: Floats = said @ self.ingredients_["weight"].to_numpy()
+        return mixed
 
-        Parameters
-        ----------
-        graph : MultilayerGraph
-        y : sequence, mapping or Series, optional
-            Numbers in node order or by node name; None and NaN mean unknown. The graph's own labels where not given.
-        """
-        if graph.num_layers == 0:
-            raise DataError("the graph has no layers, so there is nothing to learn from")
-        nodes, values = known_numbers(graph, y)
-        random = np.random.default_rng(seed_from(self.random_state))
-        order = random.permutation(nodes.size)
-        fold = np.empty(nodes.size, dtype=np.int64)
-        fold[order] = np.arange(nodes.size) % max(2, min(self.folds, nodes.size))
-        unseen, whole = [], []
-        with one_thread_below(graph.num_entries):
-            for name, make in INGREDIENTS.items():
-                with part(name, 1 / len(INGREDIENTS)):
-                    found, predicted = _out_of_fold(make(graph), nodes, values, fold)
-                    unseen.append(found)
-                    whole.append(predicted)
-        self._mix(np.stack(unseen, axis=1), np.stack(whole, axis=1), nodes, values)
-        self.graph_, self.nodes_ = graph, graph.nodes
-        return self
+    def _names(self, graph: MultilayerGraph) -> list[str]:
+        """The ingredients asked for, or all that apply."""
+        return [
+            name
+            for name, one in INGREDIENTS.items()
+            if (one.applies(graph) if self.ingredients is None else name in self.ingredients)
+        ]
 
-    def _mix(self, unseen: Floats, whole: Floats, nodes: NDArray[np.int64], values: Floats) -> None:
-        weights = mixture_weights(unseen, values)
-        mixed = unseen @ weights
-        self.values_ = whole @ weights
-        self.out_of_fold_ = np.full(len(self.values_), np.nan)
-        self.out_of_fold_[nodes] = mixed
-        self.errors_ = np.sort(np.abs(values - mixed))
-        spread = float(((values - values.mean()) ** 2).sum())
-        self.r2_ = 1 - float(((values - mixed) ** 2).sum()) / spread if spread > 0 else math.nan
-        self.mean_absolute_error_ = float(self.errors_.mean())
+    def _mix(self, unseen: Floats, known: KnownNumbers, fold: NDArray[np.int64]) -> None:
+        """Weights from what the ingredients say of numbers they have not seen, and what the mixture says of them."""
+        self.known_, self.known_values_ = known.nodes, known.values
+        self.unseen_ = np.empty(known.values.size)
+        for number in range(int(fold.max()) + 1):
+            held = fold == number
+            weights = mixture_weights(unseen[~held], known.values[~held])
+            self.unseen_[held] = unseen[held] @ weights
         self.ingredients_ = pd.DataFrame(
             {
-                "ingredient": list(INGREDIENTS),
-                "weight": weights,
-                "mean_absolute_error": np.abs(unseen - values[:, None]).mean(axis=0),
+                "ingredient": list(self.models_),
+                "weight": mixture_weights(unseen, known.values),
+                "mean_absolute_error": np.abs(unseen - known.values[:, None]).mean(axis=0),
             }
         )
 
-    def predict(self, graph: MultilayerGraph | None = None) -> Floats:
-        """A number for every node of the fitted graph."""
-        if not hasattr(self, "values_"):
-            raise NotFittedError("this GrammeRegressor is not fitted yet; call fit first")
-        if graph is not None and graph is not self.graph_:
-            raise DataError("GrammeRegressor predicts only for the graph it was fitted on")
-        return self.values_.copy()
+    def _inductive(self, graph: MultilayerGraph) -> Floats:
+        models = self.models_.values()
+        said = np.stack([model.predict(graph) for model in models], axis=1)
+        # who knows nothing of a node leaves its weight to the others
+        informed = np.stack([model._informed(graph) for model in models], axis=1)
+        weights = self.ingredients_["weight"].to_numpy() * informed
+        total = weights.sum(axis=1, keepdims=True)
+        even = np.full_like(weights, 1 / weights.shape[1])
+        shares = np.divide(weights, total, out=even, where=total > 0)
+        found: Floats = (said * shares).sum(axis=1)
+        return found
 
-    def predict_interval(self, coverage: float = 0.9) -> Floats:
-        """Lowest and highest number to expect, shape (nodes, 2); infinite where labels are too few for the coverage.
+    @property
+    def out_of_fold_(self) -> Floats:
+        """For labelled nodes what is predicted without their number; NaN for others."""
+        self._check_fitted()
+        found = np.full(len(self.nodes_), np.nan)
+        found[self.known_] = self.unseen_
+        return found
 
-        The half width is the error that this share of the labelled nodes stayed below when they were predicted without
-        their number, with one more label counted as worse than all.
+    @property
+    def r2_(self) -> float:
+        """R2 of what is predicted of labelled nodes without their number; NaN where all numbers are the same."""
+        self._check_fitted()
+        return explained(self.known_values_, self.unseen_)
+
+    @property
+    def mean_absolute_error_(self) -> float:
+        """How far these predictions are off on average."""
+        self._check_fitted()
+        return float(np.abs(self.known_values_ - self.unseen_).mean())
+
+    def half_width(self, coverage: float = 0.9) -> float:
+        """Half of an interval's width: the error that this share of the labelled nodes stayed below.
+
+        They were predicted without their number, and one more label is counted as worse than all; infinite where labels
+        are too few for the coverage.
         """
+        self._check_fitted()
         if not 0 < coverage < 1:
             raise DataError(f"coverage must be between 0 and 1, not {coverage!r}")
-        values = self.predict()
-        place = math.ceil(coverage * (self.errors_.size + 1))
-        half = self.errors_[place - 1] if place <= self.errors_.size else math.inf
+        errors = np.sort(np.abs(self.known_values_ - self.unseen_))
+        place = math.ceil(coverage * (errors.size + 1))
+        return float(errors[place - 1]) if place <= errors.size else math.inf
+
+    def predict_interval(
+        self, coverage: float = 0.9, *, graph: MultilayerGraph | None = None
+    ) -> Floats:
+        """Lowest and highest number to expect, shape (nodes, 2): the prediction less and plus :meth:`half_width`.
+
+        Parameters
+        ----------
+        coverage : float, default=0.9
+            The share of nodes like the labelled ones whose number lies inside.
+        graph : MultilayerGraph, optional
+            Another graph than the fitted one. For its nodes this holds as far as they are like the labelled ones.
+        """
+        half, values = self.half_width(coverage), self.predict(graph)
         bounds: Floats = np.column_stack([values - half, values + half])
         return bounds
 
-    def score(self, graph: MultilayerGraph | None = None, y: Any = None) -> float:
-        """R2 on known numbers; give those that the model has not learned from."""
-        if y is None:
-            raise DataError("pass y: numbers of nodes that the model has not learned from")
-        nodes, values = known_numbers(self.graph_, y)
-        error = float(((values - self.predict(graph)[nodes]) ** 2).sum())
-        return 1 - error / float(((values - values.mean()) ** 2).sum())
+    def _check_loaded(self) -> None:
+        if list(self.models_) != self.ingredients_["ingredient"].tolist():
+            raise MisfitError("ingredients and models are not the same")
+        if abs(self.ingredients_["weight"].sum() - 1) > 1e-6:
+            raise MisfitError("the weights of the ingredients must sum to 1")
 
 
 def mixture_weights(unseen: Floats, values: Floats) -> Floats:
@@ -160,39 +273,3 @@ def mixture_weights(unseen: Floats, values: Floats) -> Floats:
     weights, _ = nnls(rows, np.append(values / scale, SUM_WEIGHT))
     shares: Floats = weights / weights.sum()
     return shares
-
-
-def known_numbers(graph: MultilayerGraph, y: Any = None) -> tuple[NDArray[np.int64], Floats]:
-    """Positions and values of the nodes whose number is known."""
-    if y is None and graph.labels is None:
-        raise DataError("the graph has no labels and none were given; pass y")
-    aligned = graph.align(graph.labels if y is None else y, "label")
-    found: dict[int, float] = {}
-    for place, value in enumerate(aligned):
-        if value is None:
-            continue
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            raise DataError(f"the label {value!r} of {graph.nodes[place]!r} is no number") from None
-        if math.isfinite(number):
-            found[place] = number
-        elif not math.isnan(number):
-            raise DataError(f"the label of {graph.nodes[place]!r} is infinite")
-    if len(found) < LEAST_LABELS:
-        raise DataError(
-            f"{len(found)} nodes have a known number; at least {LEAST_LABELS} are needed"
-        )
-    return np.array(list(found), dtype=np.int64), np.array(list(found.values()))
-
-
-def _out_of_fold(
-    candidates: list[Predictor], nodes: NDArray[np.int64], values: Floats, fold: NDArray[np.int64]
-) -> tuple[Floats, Floats]:
-    """What is said of each known number without its fold, every choice included, and of all nodes with all numbers."""
-    unseen = np.empty(values.size)
-    for number in range(int(fold.max()) + 1):
-        held = fold == number
-        best = chosen(candidates, nodes[~held], values[~held])
-        unseen[held] = best(nodes[~held], values[~held])[nodes[held]]
-    return unseen, chosen(candidates, nodes, values)(nodes, values)
