@@ -1,6 +1,7 @@
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,3 +112,13 @@ def test_the_same_seed_gives_the_same_folds():
     assert any((a != b).any() for a, b in zip(one, third, strict=True))
     with pytest.raises(DataError, match="at least 2"):
         deal_folds(labels, 1, 0)
+
+
+def test_the_fold_of_a_node_depends_on_names_and_not_on_their_order():
+    labels = labels_of("aabb.caabbcc..abca")
+    names = pd.Index([f"n{place}" for place in range(labels.size)])
+    order = np.random.default_rng(0).permutation(labels.size)
+    expected, _ = deal_folds(labels, 3, 0, names)
+    found, _ = deal_folds(labels[order], 3, 0, names[order])
+    for one, other in zip(expected, found, strict=True):
+        assert set(names[one]) == set(names[order][other])

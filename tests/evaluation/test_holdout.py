@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from gramme.errors import DataError
@@ -43,3 +44,11 @@ def test_a_share_outside_0_and_1_is_an_error(share: float) -> None:
 def test_too_few_labels_on_either_side_is_an_error(share: float) -> None:
     with pytest.raises(DataError, match="of 8 labelled nodes"):
         hold_out(LABELS, share, random_state=0)
+
+
+def test_who_is_set_aside_depends_on_names_and_not_on_their_order() -> None:
+    names = pd.Index([f"n{place}" for place in range(LABELS.size)])
+    order = np.random.default_rng(0).permutation(LABELS.size)
+    first = hold_out(LABELS, 0.5, 1, names)
+    other = hold_out(LABELS[order], 0.5, 1, names[order])
+    assert set(names[first.held_out]) == set(names[order][other.held_out])

@@ -1,6 +1,7 @@
 """How far to trust a number: held-out labels, intervals, and the benchmark of methods over many random splits."""
 
 from gramme.evaluation.benchmark import benchmark
+from gramme.evaluation.cross_fitting import fitted_estimate
 from gramme.evaluation.cross_validation import cross_validate
 from gramme.evaluation.estimate import Estimate, holdout_estimate
 from gramme.evaluation.holdout import Holdout, hold_out
@@ -33,6 +34,7 @@ __all__ = [
     "compare_pairs",
     "corrected_t_test",
     "cross_validate",
+    "fitted_estimate",
     "hold_out",
     "holm",
     "holdout_estimate",

@@ -15,17 +15,39 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from gramme._scratch import scratch_folder
 from gramme.errors import DataError, did_you_mean, import_extra
-from gramme.evaluation.one_run import RunResult, RunSpec, execute
 from gramme.graph import MultilayerGraph
 
 Graphs = Mapping[str, MultilayerGraph]
+Result = TypeVar("Result", bound=Any)
+"""What comes of a run; its ``spec`` says of which."""
+Found = TypeVar("Found", covariant=True)
+
+
+class Spec(Protocol[Found]):
+    """A run to be done: all that decides it, as a worker needs it."""
+
+    @property
+    def dataset(self) -> str:
+        """The name of the graph it needs."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells this run from all others."""
+
+    def run(self, graph: MultilayerGraph) -> Found:
+        """Do it; what goes wrong in a method is a result and no error."""
+
+    def failed(self, error: str) -> Found:
+        """The result of a run that could not end."""
+
+
 BACKENDS = ("loky", "ray")
 WATCH_SECONDS = 1.0
 """How often a worker looks whether its parent lives."""
@@ -46,13 +68,13 @@ def default_jobs() -> int:
 
 
 def executed(
-    specs: Sequence[RunSpec], graphs: Graphs, *, jobs: int, backend: str
-) -> Iterator[RunResult]:
+    specs: Sequence[Spec[Result]], graphs: Graphs, *, jobs: int, backend: str
+) -> Iterator[Result]:
     """Do all runs, ``jobs`` of them at a time, and yield each result as it arrives.
 
     Parameters
     ----------
-    specs : sequence of RunSpec
+    specs : sequence of Spec
     graphs : mapping
         The graph of each dataset.
     jobs : int
@@ -63,7 +85,7 @@ def executed(
         yield from _on_ray(specs, graphs, jobs)
     elif jobs == 1:
         for spec in specs:
-            yield execute(spec, graphs[spec.dataset])
+            yield spec.run(graphs[spec.dataset])
     else:
         yield from _in_processes(specs, graphs, jobs)
 
@@ -71,7 +93,7 @@ def executed(
 # Processes of this machine
 
 
-def _in_processes(specs: Sequence[RunSpec], graphs: Graphs, jobs: int) -> Iterator[RunResult]:
+def _in_processes(specs: Sequence[Spec[Result]], graphs: Graphs, jobs: int) -> Iterator[Result]:
     # A graph goes to disk once and each worker reads it once, rather than travelling with every run.
     with scratch_folder("benchmark") as folder:
         paths = {}
@@ -79,7 +101,7 @@ def _in_processes(specs: Sequence[RunSpec], graphs: Graphs, jobs: int) -> Iterat
             paths[name] = folder / f"{place}.pickle"
             paths[name].write_bytes(pickle.dumps(graph, pickle.HIGHEST_PROTOCOL))
 
-        def results(some: Sequence[RunSpec], workers: int) -> Iterator[RunResult]:
+        def results(some: Sequence[Spec[Result]], workers: int) -> Iterator[Result]:
             calls = (
                 joblib.delayed(_in_worker)(spec, str(paths[spec.dataset]), os.getpid())
                 for spec in some
@@ -97,10 +119,10 @@ def _in_processes(specs: Sequence[RunSpec], graphs: Graphs, jobs: int) -> Iterat
 
 
 def surviving(
-    specs: Sequence[RunSpec],
-    results: Callable[[Sequence[RunSpec], int], Iterator[RunResult]],
+    specs: Sequence[Spec[Result]],
+    results: Callable[[Sequence[Spec[Result]], int], Iterator[Result]],
     jobs: int,
-) -> Iterator[RunResult]:
+) -> Iterator[Result]:
     """Do all runs although some may kill their worker, and with it the pool.
 
     After a death the first runs that are left, among them those that were under way, are tried one by one; one that
@@ -119,14 +141,14 @@ def surviving(
                     # joblib would run one job in this very process; a pool of two has a worker for it
                     yield from results([spec], 2)
                 except TerminatedWorkerError:
-                    yield RunResult(spec, "failed", error=DIED)
+                    yield spec.failed(DIED)
 
 
-def _in_worker(spec: RunSpec, path: str, parent: int) -> RunResult:
+def _in_worker(spec: Spec[Result], path: str, parent: int) -> Result:
     # Ctrl-C reaches the whole group of processes; the parent alone decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _end_with(parent)
-    return execute(spec, _read(path))
+    return spec.run(_read(path))
 
 
 @lru_cache(maxsize=1)
@@ -156,7 +178,11 @@ def _ray() -> Any:
     return import_extra("ray", "ray", "the backend ray")
 
 
-def _on_ray(specs: Sequence[RunSpec], graphs: Graphs, jobs: int) -> Iterator[RunResult]:
+def _run(spec: Spec[Result], graph: MultilayerGraph) -> Result:
+    return spec.run(graph)
+
+
+def _on_ray(specs: Sequence[Spec[Result]], graphs: Graphs, jobs: int) -> Iterator[Result]:
     """On the cluster that $RAY_ADDRESS names or that this program is connected to, else on a local one."""
     ray = _ray()
     ours = not ray.is_initialized()
@@ -168,7 +194,7 @@ def _on_ray(specs: Sequence[RunSpec], graphs: Graphs, jobs: int) -> Iterator[Run
         )
     try:
         # A run that fails says so in its result; one that kills its worker would kill the next worker too.
-        remote = ray.remote(num_cpus=1, max_retries=0)(execute)
+        remote = ray.remote(num_cpus=1, max_retries=0)(_run)
         there = {name: ray.put(graph) for name, graph in graphs.items()}
         waiting, running = iter(specs), {}
         for spec in waiting:
@@ -182,7 +208,7 @@ def _on_ray(specs: Sequence[RunSpec], graphs: Graphs, jobs: int) -> Iterator[Run
             ray.shutdown()
 
 
-def _arrived(ray: Any, running: dict[Any, RunSpec]) -> Iterator[RunResult]:
+def _arrived(ray: Any, running: dict[Any, Spec[Result]]) -> Iterator[Result]:
     """Wait for at least one of the running and yield those that have ended."""
     ready, _ = ray.wait(list(running), num_returns=1)
     for reference in ready:
@@ -190,5 +216,5 @@ def _arrived(ray: Any, running: dict[Any, RunSpec]) -> Iterator[RunResult]:
         try:
             result = ray.get(reference)
         except ray.exceptions.RayError as error:
-            result = RunResult(spec, "failed", error=f"{DIED} ({str(error).splitlines()[0]})")
+            result = spec.failed(f"{DIED} ({str(error).splitlines()[0]})")
         yield result

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 
@@ -19,6 +20,7 @@ from gramme._progress import part
 from gramme._wording import setting
 from gramme.errors import DataError
 from gramme.evaluation.estimate import Estimate, UnseenPredictions, joined_estimate
+from gramme.evaluation.holdout import labelled_places
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
 from gramme.methods.folds import dealt_in_turn
@@ -29,13 +31,14 @@ LARGE_NODE_LAYERS, VERY_LARGE_NODE_LAYERS = 1_000_000, 5_000_000
 
 
 def deal_folds(
-    labels: NDArray[np.object_], folds: int, random_state: int
+    labels: NDArray[np.object_], folds: int, random_state: int, nodes: pd.Index | None = None
 ) -> tuple[list[NDArray[np.int64]], list[Any]]:
     """Positions of the labelled nodes in each fold, and the classes that have a single label.
 
     Each class is shuffled and dealt like cards, going on where the last class ended: every fold gets its share of
     every class, and every class of two labels or more keeps some outside each fold. The only label of a class is in no
-    fold, since without it the class would be unknown.
+    fold, since without it the class would be unknown. With the names of the nodes given, a node's fold depends on names
+    alone.
 
     >>> folds, single = deal_folds(np.array([*"aabbbc", None], dtype=object), 2, random_state=0)
     >>> sorted(np.concatenate(folds).tolist()), [len(fold) for fold in folds], single
@@ -43,7 +46,7 @@ def deal_folds(
     """
     if folds < 2:
         raise DataError(f"folds must be a whole number of at least 2, not {folds!r}")
-    known = np.array([i for i, label in enumerate(labels) if label is not None], dtype=np.int64)
+    known = labelled_places(labels, nodes)
     members: dict[Any, list[int]] = {}
     for position in known.tolist():
         members.setdefault(labels[position], []).append(position)
@@ -96,7 +99,9 @@ def cross_validate(
     KeyboardInterrupt
         Also where a method would end its training early and keep what it has: half a fold says nothing.
     """
-    dealt, single = deal_folds(labels, DEFAULT_FOLDS if folds is None else folds, random_state)
+    dealt, single = deal_folds(
+        labels, DEFAULT_FOLDS if folds is None else folds, random_state, graph.nodes
+    )
     if not dealt:
         return Estimate("none", "every class has a single label, so none can be tested")
     count = folds_to_test(graph, len(dealt)) if folds is None else len(dealt)
@@ -114,11 +119,12 @@ def cross_validate(
         if balanced:
             one.balance_classes()
         parts.append(UnseenPredictions.of(fold, labels, one.classes_, one.predict_proba()))
-    note = _note(len(dealt), count, single)
+    note = fold_note(len(dealt), count, single)
     return joined_estimate("cross-validation", note, parts, folds=len(dealt), folds_tested=count)
 
 
-def _note(folds: int, tested: int, single: list[Any]) -> str:
+def fold_note(folds: int, tested: int, single: list[Any]) -> str:
+    """How the accuracy was estimated, in words."""
     note = (
         f"the labelled nodes were divided into {folds} parts, and each part was predicted by a model that learned "
         "from the other parts only"
@@ -128,13 +134,14 @@ def _note(folds: int, tested: int, single: list[Any]) -> str:
         note += (
             f"; since the data are large, only {which} tested ({setting('folds', folds)} tests all)"
         )
-    if single:
-        names = ", ".join(repr(label) for label in single[:5]) + (
-            ", ..." if len(single) > 5 else ""
-        )
-        note += (
-            f"; a class with a single label cannot be tested and counts nowhere here: {names}"
-            if len(single) == 1
-            else f"; classes with a single label cannot be tested and count nowhere here: {names}"
-        )
-    return note
+    return note + untested_note(single)
+
+
+def untested_note(single: list[Any]) -> str:
+    """The end of a note on an estimate: which classes could not be tested; nothing where all were."""
+    if not single:
+        return ""
+    names = ", ".join(repr(label) for label in single[:5]) + (", ..." if len(single) > 5 else "")
+    if len(single) == 1:
+        return f"; a class with a single label cannot be tested and counts nowhere here: {names}"
+    return f"; classes with a single label cannot be tested and count nowhere here: {names}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from gramme.errors import DataError
@@ -13,6 +14,7 @@ from gramme.evaluation.holdout import Holdout
 from gramme.evaluation.intervals import accuracy_interval
 from gramme.evaluation.label_doubts import LabelDoubts, label_doubts
 from gramme.evaluation.recall import Recall
+from gramme.evaluation.reliability import reliability_table
 from gramme.graph import sorted_labels
 
 
@@ -22,7 +24,7 @@ class Estimate:
 
     Attributes
     ----------
-    kind : {"holdout", "cross-validation", "none"}
+    kind : {"holdout", "cross-validation", "cross-fitting", "none"}
     note : str
         In words: how it was found, or why there is none.
     tested : array of int
@@ -82,6 +84,12 @@ class Estimate:
         """Which of the labels look wrong, by confident learning."""
         return label_doubts(self.labels, self.classes, self.shares)
 
+    def reliability(self) -> pd.DataFrame:
+        """How often predictions of about the same probability were right."""
+        number = {label: place for place, label in enumerate(self.classes)}
+        codes = np.array([number.get(label, -1) for label in self.labels], dtype=np.int64)
+        return reliability_table(self.shares, codes)
+
     def predictions(self, nodes: Any) -> dict[Any, dict[str, Any]]:
         """What was said of each tested node without its label.
 
@@ -130,6 +138,7 @@ class Estimate:
             "folds": self.folds,
             "folds_tested": self.folds_tested,
             "confusion": {"classes": [str(one) for one in classes], "counts": counts.tolist()},
+            "reliability": self.reliability().round(4).to_dict(orient="list"),
             "doubtful_labels": int(doubts.doubtful.sum()),
             "label_thresholds": {
                 str(label): round(float(bar), 4)

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.evaluation.intervals import accuracy_interval
+from gramme.graph.name_order import sorted_places
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,12 @@ class Holdout:
         return right / total, accuracy_interval(right, total)
 
 
-def hold_out(labels: NDArray[np.object_], share: float, random_state: int) -> Holdout:
+def hold_out(
+    labels: NDArray[np.object_], share: float, random_state: int, nodes: pd.Index | None = None
+) -> Holdout:
     """Set aside a share of the labelled nodes, uniformly at random.
+
+    With the names of the nodes, who is set aside depends on names alone and not on their order.
 
     >>> split = hold_out(np.array(["a", "b", None, "a", "b"], dtype=object), 0.5, random_state=0)
     >>> len(split.held_out), sum(label is not None for label in split.train)
@@ -47,7 +53,7 @@ def hold_out(labels: NDArray[np.object_], share: float, random_state: int) -> Ho
     """
     if not 0 < share < 1:
         raise DataError(f"the share to set aside must be between 0 and 1, not {share!r}")
-    known = np.array([i for i, label in enumerate(labels) if label is not None], dtype=np.int64)
+    known = labelled_places(labels, nodes)
     count = round(share * known.size)
     if count < 1 or known.size - count < 2:
         raise DataError(
@@ -57,3 +63,20 @@ def hold_out(labels: NDArray[np.object_], share: float, random_state: int) -> Ho
     train = labels.copy()
     train[aside] = None
     return Holdout(train, aside, labels)
+
+
+def labelled_places(
+    labels: NDArray[np.object_], nodes: pd.Index | None = None
+) -> NDArray[np.int64]:
+    """Positions of the labelled nodes, in the order of their names where these are given.
+
+    >>> labelled_places(
+    ...     np.array(["x", None, "y"], dtype=object), pd.Index(["c", "b", "a"])
+    ... ).tolist()
+    [2, 0]
+    """
+    places = None if nodes is None else sorted_places(nodes)
+    if places is None:
+        places = np.arange(labels.size)
+    known: NDArray[np.int64] = places[[label is not None for label in labels[places]]]
+    return known

@@ -7,7 +7,7 @@ import math
 from scipy.stats import norm
 
 
-def accuracy_interval(right: int, total: int, level: float = 0.95) -> tuple[float, float]:
+def accuracy_interval(right: float, total: int, level: float = 0.95) -> tuple[float, float]:
     """Wilson's score interval for a share of ``right`` out of ``total``.
 
     Stays within 0 .. 1 and is sensible for small numbers and for shares near 0 or 1, where the usual plus-minus fails.

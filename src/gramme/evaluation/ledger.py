@@ -19,6 +19,7 @@ import pandas as pd
 
 from gramme._version import __version__
 from gramme.errors import DataError
+from gramme.evaluation.face import LedgerFace
 from gramme.evaluation.ledger_rows import sound_rows
 from gramme.evaluation.one_run import RunResult, RunSpec
 
@@ -68,7 +69,7 @@ KEY_COLUMNS = (
 _PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "numba", "gensim", "torch-geometric")
 
 
-class Ledger:
+class Ledger(LedgerFace):
     """The results of a benchmark in a file.
 
     Every row is a transaction of its own in sqlite's write-ahead log: it is there whole or not at all, whenever the

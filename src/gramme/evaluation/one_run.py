@@ -68,6 +68,14 @@ class RunSpec:
             self.realisation,
         )
 
+    def run(self, graph: MultilayerGraph) -> RunResult:
+        """Do the run: fit, predict and score, with what it took."""
+        return execute(self, graph)
+
+    def failed(self, error: str) -> RunResult:
+        """The result of a run whose process died."""
+        return RunResult(self, "failed", error=error)
+
 
 @dataclass(frozen=True)
 class RunResult:
@@ -111,7 +119,7 @@ def execute(spec: RunSpec, graph: MultilayerGraph) -> RunResult:
             found = predicted(spec, graph, split)
         scores = score(graph.labels[split.test], found.probabilities[split.test], found.classes)
     except Exception as error:
-        return RunResult(spec, "failed", error=_told(error), cost=cost, **known)
+        return RunResult(spec, "failed", error=told(error), cost=cost, **known)
     # as if the run were alone: an embedding that another run left on disk counts with what it had cost
     cost.cpu_seconds += found.saved_seconds[0]
     cost.wall_seconds += found.saved_seconds[1]
@@ -158,7 +166,7 @@ def _with_seed(spec: RunSpec) -> dict[str, Any]:
     return chosen
 
 
-def _told(error: Exception) -> str:
+def told(error: Exception) -> str:
     """An error's text; that of an unforeseen one begins with its kind."""
     text = str(error)
     return text if isinstance(error, GrammeError) else f"{type(error).__name__}: {text}"

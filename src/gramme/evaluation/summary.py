@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,18 +9,16 @@ import numpy as np
 import pandas as pd
 
 from gramme.errors import DataError
+from gramme.evaluation.comparison import Test, compared, verdicts
 from gramme.evaluation.ledger import Ledger
 from gramme.evaluation.paper_results import paper_accuracy
 from gramme.evaluation.statistics import (
     Ranking,
     average_ranks,
-    holm,
     mean_interval,
     paired_test,
 )
 
-SIGNIFICANCE_LEVEL = 0.05
-"""Below this corrected p-value two methods count as different."""
 _PLACE = ["dataset", "dataset_checksum", "train_percent"]
 _COMPETITOR = ["method", "changed", "settings_hash"]
 
@@ -63,7 +59,7 @@ def summarise(ledger: Ledger | pd.DataFrame) -> pd.DataFrame:
     """
     runs = _runs(ledger)
     rows = []
-    verdicts = _verdicts(runs)
+    found = _verdicts(runs)
     for key, group in _groups(runs, _PLACE + _COMPETITOR):
         dataset, code, percent, method, changed, settings = key
         done = group[group["status"] == "done"]
@@ -89,7 +85,7 @@ def summarise(ledger: Ledger | pd.DataFrame) -> pd.DataFrame:
             "failed": len(group) - len(done),
         }
         where = (dataset, code, percent), (method, changed, settings)
-        rows.append(row | verdicts.get(where, {"best": False, "level_with_best": False}))
+        rows.append(row | found.get(where, {"best": False, "level_with_best": False}))
     columns = [*_COLUMNS_OF_SUMMARY, "best", "level_with_best", "p_value"]
     table = pd.DataFrame(rows, columns=columns)
     return table.astype({"best": bool, "level_with_best": bool, "p_value": float})
@@ -129,8 +125,10 @@ def compare_pairs(ledger: Ledger | pd.DataFrame) -> pd.DataFrame:
     """
     found = []
     for key, group in _groups(_done(_runs(ledger)), _PLACE):
-        for row in _pairs(group):
-            found.append({"dataset": key[0], "train_percent": key[2]} | row)
+        for row in compared(*_scores_and_test(group)):
+            one, other = (_name(*competitor[:2]) for competitor in row["keys"])
+            where = {"dataset": key[0], "train_percent": key[2], "method": one, "other": other}
+            found.append(where | row)
     columns = ["dataset", "train_percent", "method", "other", "repeats", "difference", "statistic"]
     table = pd.DataFrame(found, columns=[*columns, "p_value", "p_corrected", "keys"])
     return table.drop(columns="keys")
@@ -168,47 +166,16 @@ def _verdicts(runs: pd.DataFrame) -> dict[tuple[Any, Any], dict[str, Any]]:
     """For each competitor whether it is the best of its place, or not told from it, and the p-value of that."""
     found: dict[tuple[Any, Any], dict[str, Any]] = {}
     for place, group in _groups(_done(runs), _PLACE):
-        means = group.groupby(_COMPETITOR, sort=True)["accuracy"].mean()
-        leader = means.idxmax()
-        against = {}
-        for row in _pairs(group):
-            if leader in row["keys"]:
-                other = next(key for key in row["keys"] if key != leader)
-                against[other] = row["p_corrected"]
-        sure = bool(against) and all(p < SIGNIFICANCE_LEVEL for p in against.values())
-        found[place, leader] = {"best": sure, "level_with_best": True, "p_value": math.nan}
-        for other, p in against.items():
-            found[place, other] = {
-                "best": False,
-                "level_with_best": not p < SIGNIFICANCE_LEVEL,
-                "p_value": p,
-            }
+        for competitor, verdict in verdicts(*_scores_and_test(group)).items():
+            found[place, competitor] = verdict
     return found
 
 
-def _pairs(group: pd.DataFrame) -> list[dict[str, Any]]:
-    """All pairs among the runs of one dataset and percentage."""
+def _scores_and_test(group: pd.DataFrame) -> tuple[pd.DataFrame, Test]:
+    """The accuracies of one dataset and percentage by realisation and competitor, and the test that compares them."""
     scores = group.pivot_table(index="realisation", columns=_COMPETITOR, values="accuracy")
     nodes = float(group["test_nodes"].mean())
-    rows: list[dict[str, Any]] = []
-    for one, other in itertools.combinations(scores.columns, 2):
-        both = scores[[one, other]].dropna()
-        differences = (both[one] - both[other]).to_numpy()
-        statistic, p = paired_test(both[one], both[other], nodes)
-        rows.append(
-            {
-                "method": _name(*one[:2]),
-                "other": _name(*other[:2]),
-                "repeats": len(both),
-                "difference": 100 * float(differences.mean()) if len(both) else math.nan,
-                "statistic": statistic,
-                "p_value": p,
-                "keys": (one, other),
-            }
-        )
-    for row, p in zip(rows, holm([row["p_value"] for row in rows]), strict=True):
-        row["p_corrected"] = float(p)
-    return rows
+    return scores, lambda one, other: paired_test(one, other, nodes)
 
 
 def _name(method: str, changed: str) -> str:

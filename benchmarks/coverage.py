@@ -1,0 +1,103 @@
+"""How often prediction sets hold the true class: the promise of ``predict_set`` beside what is measured.
+
+One row per dataset, method and percentage, the mean over random splits of all nodes outside the training labels.
+``threshold`` is the coverage of the classes whose probability reaches the threshold: what the promise is about, and
+should be near it. ``sets`` is that of the sets as they are given: they always hold the most probable class, so where
+``accuracy`` is above the promise, so are they. ``size`` is the mean number of classes in a set, ``no_promise`` the
+share of splits with too few labels to promise anything; their sets hold all classes and count in no other column.
+``off`` is the distance of ``threshold`` from the promise, and ``error`` its standard error over the splits.
+
+    python benchmarks/coverage.py --methods label-propagation,one-hot-logistic --repeats 20
+    python benchmarks/coverage.py --methods gramme-auto --repeats 5
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+
+import numpy as np
+
+import gramme
+from gramme.evaluation import random_split
+from gramme.methods import method
+from gramme.methods.prediction_sets import fewest_labels
+
+DATASETS = "ckm_social,leskovec_ng,vickers_chan,balance_scale,congress_votes,mammography"
+COLUMNS = "dataset,method,train_percent,splits,threshold,off,error,sets,accuracy,size,no_promise"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--datasets", default=DATASETS)
+    parser.add_argument("--methods", default="label-propagation,one-hot-logistic")
+    parser.add_argument("--train", default="10,20,30")
+    parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--coverage", type=float, default=0.9)
+    parser.add_argument("--by-class", action="store_true")
+    chosen = parser.parse_args()
+    print(COLUMNS)
+    for dataset in chosen.datasets.split(","):
+        graph = gramme.datasets.load(dataset)
+        for name in chosen.methods.split(","):
+            for percent in map(float, chosen.train.split(",")):
+                cell = [
+                    measured(graph, name, percent, number, chosen.coverage, chosen.by_class)
+                    for number in range(chosen.repeats)
+                ]
+                print(row(dataset, name, percent, cell, chosen.coverage))
+                sys.stdout.flush()
+
+
+def measured(
+    graph: gramme.MultilayerGraph,
+    name: str,
+    percent: float,
+    number: int,
+    coverage: float,
+    by_class: bool,
+) -> tuple[float, ...] | None:
+    """Coverage by the threshold and of the sets, accuracy and mean size on one split; None without a promise."""
+    split = random_split(graph.labels, percent, number)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model = method(name).estimator(random_state=number).fit(graph, split.y)
+        except gramme.DataError:  # a single class among the training labels
+            return None
+        if model.out_of_fold().nodes.size < fewest_labels(coverage):
+            return None
+        sets = model.predict_set(coverage=coverage, by_class=by_class)[split.test]
+        reached = model.predict_proba() >= model.set_thresholds(coverage, by_class=by_class)
+    place = {label: number for number, label in enumerate(model.classes_.tolist())}
+    codes = np.array([place.get(label, -1) for label in graph.labels[split.test]])
+    known, rows = (
+        codes >= 0,
+        np.arange(codes.size),
+    )  # a class without any training label is in no set
+    return (
+        float((reached[split.test][rows, codes] & known).mean()),
+        float((sets[rows, codes] & known).mean()),
+        float((model.predict()[split.test] == graph.labels[split.test]).mean()),
+        float(sets.sum(axis=1).mean()),
+    )
+
+
+def row(
+    dataset: str, name: str, percent: float, cell: list[tuple[float, ...] | None], coverage: float
+) -> str:
+    found = np.array([one for one in cell if one is not None])
+    empty = 1 - len(found) / len(cell)
+    if not len(found):
+        return f"{dataset},{name},{percent:g},0,,,,,,,{empty:.2f}"
+    threshold, sets, accuracy, size = found.mean(axis=0)
+    error = found[:, 0].std(ddof=1) / len(found) ** 0.5 if len(found) > 1 else float("nan")
+    return (
+        f"{dataset},{name},{percent:g},{len(found)},{100 * threshold:.1f},{100 * (threshold - coverage):+.1f},"
+        f"{100 * error:.1f},{100 * sets:.1f},{100 * accuracy:.1f},{size:.2f},{empty:.2f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

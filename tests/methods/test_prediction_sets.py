@@ -1,0 +1,142 @@
+"""Prediction sets: the promise is kept on average, exactly where it can be counted, and never made from too few."""
+
+import numpy as np
+import pytest
+from tests.methods.graphs import half_known, planted
+
+import gramme
+from gramme import DataError, GrammeWarning
+from gramme.methods import LabelPropagation, Majority, OneHotLogistic
+from gramme.methods.out_of_fold import OutOfFold
+from gramme.methods.prediction_sets import fewest_labels, set_thresholds
+
+GRAPH = planted(90)
+Y = half_known(GRAPH)
+
+
+@pytest.fixture
+def model():
+    return OneHotLogistic(random_state=0).fit(GRAPH, Y)
+
+
+@pytest.mark.parametrize("coverage", [0.5, 0.8, 0.9, 0.95])
+@pytest.mark.parametrize("labels", [1, 8, 9, 30, 99])
+def test_the_promise_is_kept_in_the_mean_over_draws(coverage, labels):
+    """The k-th of n draws leaves out k in n + 1 of further ones: never more than promised, and at most 1 in n less."""
+    random = np.random.default_rng(labels)
+    trials = np.sort(random.random((4000, labels)), axis=1)
+    codes = np.zeros(labels, dtype=np.int64)
+    bars = np.array([set_thresholds(own, codes, 1, coverage)[0] for own in trials])
+    kept = 1 - bars.mean()  # the chance that a further uniform draw reaches the bar
+    assert coverage - 0.01 < kept < coverage + 1 / (labels + 1) + 0.01
+
+
+@pytest.mark.parametrize(("coverage", "fewest"), [(0.5, 1), (0.8, 4), (0.9, 9), (0.99, 99)])
+def test_so_many_labels_are_needed_to_promise_anything(coverage, fewest):
+    assert fewest_labels(coverage) == fewest
+    for count, promised in ((fewest - 1, False), (fewest, True)):
+        found = set_thresholds(np.full(count, 0.7), np.zeros(count, int), 2, coverage)
+        assert (found > 0).all() == promised
+
+
+def test_by_class_each_class_has_a_threshold_of_its_own():
+    own = np.r_[np.linspace(0.5, 0.99, 50), np.linspace(0.1, 0.4, 50), [0.9] * 3]
+    codes = np.repeat([0, 1, 2], [50, 50, 3])
+    found = set_thresholds(own, codes, 4, 0.9, by_class=True)
+    assert found[0] == own[4]
+    assert found[1] == own[54]
+    assert found[2:].tolist() == [0, 0]  # too few labels, and none at all
+
+
+def test_a_set_has_the_classes_that_reach_the_threshold_and_always_the_most_probable(model):
+    free = np.flatnonzero(~model.labelled_)
+    for coverage in (0.3, 0.97):
+        sets = model.predict_set(coverage=coverage)
+        shares, bar = model.predict_proba(), model.set_thresholds(coverage)
+        expected = shares >= bar
+        expected[np.arange(90), shares.argmax(1)] = True
+        assert (sets[free] == expected[free]).all()
+    assert sets.sum() > len(sets)  # at 97 % some nodes have two
+    assert model.predict_set(coverage=0.3)[free].sum(1).tolist() == [1] * free.size
+
+
+def test_a_node_whose_label_is_known_has_this_label_alone(model):
+    sets = model.predict_set(coverage=0.9)
+    alone = [model.classes_[row].tolist() for row in sets[model.labelled_]]
+    assert alone == [[label] for label in GRAPH.labels[model.labelled_]]
+
+
+def test_labels_to_test_on_change_nothing(model):
+    """Neither thresholds nor sets know the labels that were not learned from."""
+    other = GRAPH.replace(
+        labels=[label if y else "a" for label, y in zip(GRAPH.labels, Y, strict=True)]
+    )
+    twin = OneHotLogistic(random_state=0).fit(other, Y)
+    assert (twin.predict_set() == model.predict_set()).all()
+
+
+def test_too_few_labels_give_all_classes_and_a_warning():
+    few = Y.copy()
+    few[np.flatnonzero([label is not None for label in Y])[8:]] = None
+    model = LabelPropagation(random_state=0).fit(GRAPH, few)
+    with pytest.warns(GrammeWarning, match="8 labels .* 9 are needed to promise 90%"):
+        sets = model.predict_set(coverage=0.9)
+    assert sets[np.flatnonzero(~model.labelled_)].all()
+
+
+def test_by_class_says_which_class_has_too_few():
+    y = Y.copy()
+    y[np.flatnonzero(y == "c")[3:]] = None
+    model = OneHotLogistic(random_state=0).fit(GRAPH, y)
+    with pytest.warns(GrammeWarning, match="too few labels to promise 90% in: c "):
+        sets = model.predict_set(coverage=0.9, by_class=True)
+    free = np.flatnonzero(~model.labelled_)
+    assert sets[free, 2].all()
+    assert not sets[free, 0].all()
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 90, -0.5, True, float("nan")])
+def test_what_is_no_coverage_is_refused(model, wrong):
+    with pytest.raises(DataError, match="coverage must be between 0 and 1"):
+        model.predict_set(coverage=wrong)
+
+
+def test_a_saved_model_predicts_the_same_sets_also_for_another_graph(model, tmp_path):
+    part = GRAPH.subgraph(GRAPH.nodes[:40])
+    expected, other = model.predict_set(coverage=0.8), model.predict_set(part, coverage=0.8)
+    model.save(tmp_path / "model.safetensors")
+    loaded = gramme.load(tmp_path / "model.safetensors")
+    assert (loaded.predict_set(coverage=0.8) == expected).all()
+    assert (loaded.predict_set(part, coverage=0.8) == other).all()
+
+
+def test_a_model_saved_without_says_what_to_do(tmp_path):
+    Majority().fit(GRAPH, Y).save(tmp_path / "model.safetensors")
+    with pytest.raises(DataError, match="before saving it call out_of_fold"):
+        gramme.load(tmp_path / "model.safetensors").predict_set()
+
+
+def test_what_is_kept_is_used_and_a_class_nobody_knows_counts_against():
+    model = Majority().fit(GRAPH, Y)
+    codes = np.r_[np.zeros(18, dtype=np.int64), [-1] * 2]
+    model.keep_out_of_fold(OutOfFold(np.arange(20), codes, np.full((20, 3), 1 / 3)))
+    assert model.out_of_fold().own().tolist()[-2:] == [0, 0]
+    assert model.set_thresholds(0.9).tolist() == [0, 0, 0]  # two of twenty are never covered
+    assert model.set_thresholds(0.8)[0] == pytest.approx(1 / 3)
+
+
+def test_with_balanced_classes_the_unseen_are_balanced_as_well():
+    y = Y.copy()
+    y[np.flatnonzero(y == "c")[4:]] = None
+    plain = OneHotLogistic(random_state=0).fit(GRAPH, y)
+    before = plain.out_of_fold().probabilities
+    balanced = plain.balance_classes().out_of_fold()
+    assert balanced.probabilities[:, 2].mean() > before[:, 2].mean()
+    plain.keep_out_of_fold(balanced)
+    np.testing.assert_allclose(plain.out_of_fold().probabilities, balanced.probabilities, rtol=1e-5)
+
+
+def test_fitting_again_forgets(model):
+    first = model.out_of_fold().nodes.size
+    model.fit(GRAPH)
+    assert model.out_of_fold().nodes.size == 90 > first
