@@ -29,7 +29,7 @@ SETTINGS = {
     "activation": "elu",
     "dropout": 0.6,
     "attention_dropout": 0.6,
-    "weight_decay": 5e-4,
+    "weight_decay": 5e-3,
     "learning_rate": 0.005,
     "ensemble": 1,
 }

@@ -33,7 +33,7 @@ from sklearn.metrics import f1_score
 
 import gramme
 from gramme.datasets.npz_graph import read_arrays, read_graph
-from gramme.errors import GrammeError
+from gramme.errors import DataError, GrammeError
 from gramme.methods import method
 
 COLUMNS = "dataset,labels_per_class,method,view,macro_f1,micro_f1,cpu_seconds,protocol"
@@ -41,6 +41,8 @@ VIEWS = ("edges", "relations")
 PROTOCOLS = ("train-only", "published", "resampled")
 PUBLISHED_EPOCHS = 200
 """Epochs of an attention model that the validation labels may stop."""
+
+PARTS = ("train", "val", "test")
 
 Split = dict[str, NDArray[np.int64]]
 Scores = tuple[float, float]
@@ -56,14 +58,19 @@ class Folder:
         self.labels: NDArray[Any] = self._edges.labels
 
     def views(self, wanted: str) -> Iterator[tuple[str, gramme.MultilayerGraph]]:
-        """The graphs that are asked for, without labels."""
+        """The graphs that are asked for, without labels; what cannot be made is said."""
         for view in VIEWS if wanted == "both" else (wanted,):
             if view == "edges":
                 yield view, self._edges.replace(labels=None)
-            elif (self.path / "relations.npz").exists():
-                yield view, self._from_relations()
-            else:
+            elif not (self.path / "relations.npz").exists():
                 print(f"{self.name}: no relations.npz, so no view of relations", file=sys.stderr)
+            else:
+                try:
+                    graph = self._from_relations()
+                except GrammeError as error:
+                    print(f"{self.name}: no view of relations: {error}", file=sys.stderr)
+                    continue
+                yield view, graph
 
     def _from_relations(self) -> gramme.MultilayerGraph:
         relations = {
@@ -79,25 +86,28 @@ class Folder:
         )
 
     def _labelled_kind(self, relations: dict[tuple[str, ...], NDArray[np.int64]]) -> str:
-        """The kind of node with as many ids as there are labels."""
+        """The kind of node with as many ids as there are labels; else the one that comes nearest from below."""
         ids: dict[str, int] = {}
         for kinds, pairs in relations.items():
             for kind, column in zip(kinds, pairs.T, strict=True):
                 ids[kind] = max(ids.get(kind, 0), int(column.max(initial=-1)) + 1)
-        fitting = [kind for kind, count in ids.items() if count == self._edges.num_nodes]
+        # the last nodes may be in no relation
+        most = max((count for count in ids.values() if count <= self._edges.num_nodes), default=-1)
+        fitting = [kind for kind, count in ids.items() if count == most]
         if len(fitting) != 1:
-            raise SystemExit(
-                f"{self.path}: which kind of node has the {self._edges.num_nodes} labels? Say --target, one of "
-                f"{', '.join(ids)}"
+            raise DataError(
+                f"which kind of node has the {self._edges.num_nodes} labels? Say --target, one of {', '.join(ids)}"
             )
         return fitting[0]
 
     def official(self, per_class: int) -> Split:
         """The published split."""
-        return {
-            part: self.arrays[f"{part}_{per_class}"].astype(np.int64)
-            for part in ("train", "val", "test")
-        }
+        missing = [part for part in PARTS if f"{part}_{per_class}" not in self.arrays]
+        if missing:
+            raise DataError(
+                f"graph.npz has no {', '.join(f'{one}_{per_class}' for one in missing)}"
+            )
+        return {part: self.arrays[f"{part}_{per_class}"].astype(np.int64) for part in PARTS}
 
     def resampled(self, per_class: int, repeats: int) -> Iterator[Split]:
         """Random splits of the same sizes."""
@@ -216,21 +226,41 @@ def main() -> None:
     parser.add_argument("--target", help="the kind of node with labels, if it cannot be told")
     chosen = parser.parse_args()
     print(COLUMNS, flush=True)
-    try:
-        for path in chosen.data:
+    failed = 0
+    for path in chosen.data:
+        try:
             folder = Folder(path, chosen.target)
-            for view, graph in folder.views(chosen.view):
-                for per_class in map(int, chosen.per_class):
-                    for name in chosen.methods:
-                        for protocol, *numbers in rows(folder, graph, name, per_class, chosen):
-                            macro, micro, seconds = numbers
-                            print(
-                                f"{folder.name},{per_class},{name},{view},{macro:.2f},{micro:.2f},"
-                                f"{seconds:.1f},{protocol}",
-                                flush=True,
-                            )
+        except (GrammeError, OSError) as error:
+            print(f"{path}: {error}", file=sys.stderr)
+            failed += 1
+            continue
+        for view, graph in folder.views(chosen.view):
+            for per_class in map(int, chosen.per_class):
+                for name in chosen.methods:
+                    failed += not printed(folder, view, graph, name, per_class, chosen)
+    if failed:
+        raise SystemExit(f"{failed} of the runs failed, see above")
+
+
+def printed(
+    folder: Folder,
+    view: str,
+    graph: gramme.MultilayerGraph,
+    name: str,
+    per_class: int,
+    chosen: argparse.Namespace,
+) -> bool:
+    """Print the rows of one method; a run that fails is said and does not end the others."""
+    try:
+        for protocol, macro, micro, seconds in rows(folder, graph, name, per_class, chosen):
+            print(
+                f"{folder.name},{per_class},{name},{view},{macro:.2f},{micro:.2f},{seconds:.1f},{protocol}",
+                flush=True,
+            )
     except GrammeError as error:
-        raise SystemExit(str(error)) from error
+        print(f"{folder.name} {per_class} {name} {view}: {error}", file=sys.stderr)
+        return False
+    return True
 
 
 if __name__ == "__main__":

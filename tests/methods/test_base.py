@@ -52,8 +52,9 @@ class More(Even):
 def test_a_fit_gets_aligned_labels_and_a_seed():
     model = Even(random_state=7).fit(GRAPH, {"n0": "x", "n2": "y"})
     graph, known, seed, _ = model.called_
-    assert graph is GRAPH
-    assert known.nodes.tolist() == [0, 2]
+    assert graph.nodes.tolist() == sorted(GRAPH.nodes)
+    assert graph.labels is None, "no label reaches a fit but the known ones"
+    assert graph.nodes[known.nodes].tolist() == ["n0", "n2"]
     assert known.codes.tolist() == [0, 1]
     assert seed == 7
     assert model.probabilities_.dtype == np.float32
@@ -94,7 +95,8 @@ def test_a_fit_forgets_the_one_before():
 def test_rules_and_fields_of_the_base_classes_count():
     assert list(More._all_rules()) == ["size", "much"]
     names = [field.name for field in More._all_fields()]
-    assert names[:3] == ["classes", "layers", "nodes"]
+    assert names[:3] == ["layers", "layer_order", "nodes"]
+    assert "classes" in names
     assert names[-1] == "depth"
     with pytest.raises(DataError, match="much must be"):
         More(much=-1).fit(GRAPH, Y)

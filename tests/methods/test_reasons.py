@@ -6,8 +6,13 @@ from tests.methods.auto.test_mixture_words import fits
 
 from gramme.graph import MembershipLayer
 from gramme.methods import GrammeAuto, GrammeFusion, LabelPropagation, OneHotLogistic
+from gramme.methods.hearing import Pair
+from gramme.methods.linear import neighbourhood_logistic
+from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic
+from gramme.methods.linear.smoothing import Smoothing
 from gramme.methods.linear.spectral_logistic import SpectralLogistic
 from gramme.methods.reasons import reasons
+from gramme.methods.seen_graph import with_layers_of_fit
 
 
 def log_odds(model) -> np.ndarray:
@@ -86,9 +91,88 @@ def test_propagation_is_taken_apart_exactly() -> None:
     assert scores.shape == (graph.num_nodes, 2)
 
 
-def test_attention_is_no_sum_over_neighbours() -> None:
-    graph = fits()[0]
+def test_attention_comes_through_neighbours_and_groups() -> None:
+    graph = fits()[2]
     model = GrammeFusion(ensemble=1, epochs=3, random_state=0, progress=False).fit(graph)
     (part,) = reasons(model, graph).parts
-    assert part.through == []
+    assert [one.layer for one in part.through] == list(graph.layers)
+    assert [one.kind for one in part.through] == ["neighbours", "groups", "groups"]
     assert np.allclose(part.log_odds, log_odds(model), atol=1e-4)
+    assert all(abs(one.parts).sum() > 0 for one in part.through[:2])
+    assert not part.through[2].parts.count_nonzero()  # everybody alone: nobody to hear
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_features_of_the_surroundings_are_taken_apart_exactly(place: int) -> None:
+    """Neighbours' parts and the intercepts, the node's own features and its share in each mean are the log-odds."""
+    random = np.random.default_rng(place)
+    graph = fits()[place].replace(features=random.normal(size=(40, 5)))
+    model = NeighbourhoodLogistic(C=10.0, smooth=False, random_state=0).fit(graph)
+    found = reasons(model, graph)
+    (part,) = found.parts
+    graph = graph.select_layers(model.layer_order_)  # as the model sees it
+    pair = Pair(found.rows, found.predicted, found.against)
+    itself = pair.difference(np.tile(model.intercept_, (40, 1)))
+    own = model.graph_.features / np.linalg.norm(model.graph_.features, axis=1, keepdims=True)
+    blocks = 1 + 2 * graph.num_layers
+    itself += pair.difference(own @ model.coefficients_[:5]) / blocks**0.5
+    for layer, (said, scales) in zip(
+        graph.layers.values(), model.neighbour_scores(graph), strict=True
+    ):
+        alone = layer.degrees() == 0
+        for hop, (values, scale) in enumerate(zip(said, scales, strict=True)):
+            itself += pair.difference(values) * scale
+            # who is alone keeps its own features at every hop
+            start = 5 * (1 + 2 * list(graph.layers.values()).index(layer) + hop)
+            kept = pair.difference(own @ model.coefficients_[start : start + 5]) / blocks**0.5
+            itself += np.where(alone, kept, 0)
+            assert not scale[alone].any()
+    came = sum(np.asarray(one.parts.sum(axis=1)) for one in part.through)
+    assert np.allclose(came + itself, log_odds(model), atol=1e-4)
+    assert any(abs(one.parts).sum() > 0 for one in part.through)
+
+
+def test_every_ingredient_of_a_mixture_says_through_whom() -> None:
+    graph = fits()[2].replace(features=np.random.default_rng(0).normal(size=(40, 3)))
+    model = GrammeAuto(ensemble=1, epochs=5, random_state=0, progress=False).fit(graph)
+    found = reasons(model, graph)
+    assert [part.name for part in found.parts] == list(model.models_)
+    assert len(found.parts) == 5
+    for part in found.parts:
+        assert part.through, part.name
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_smoothed_predictions_add_up_as_well(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Smoothing adds what neighbours are predicted to be; with what a node is itself, that is the log-odds."""
+    random = np.random.default_rng(place)
+    graph = fits()[place].replace(features=random.normal(size=(40, 5)))
+    weights = np.arange(1, graph.num_layers + 1) / np.arange(1, graph.num_layers + 1).sum()
+    chosen = Smoothing(0.6, 2.0, weights)
+    monkeypatch.setattr(neighbourhood_logistic, "chosen_smoothing", lambda *_: chosen)
+    model = NeighbourhoodLogistic(C=10.0, random_state=0).fit(graph)
+    found = reasons(model, graph)
+    pair = Pair(found.rows, found.predicted, found.against)
+    ordered = with_layers_of_fit(graph, model.layer_order_)
+    total, own, passed = model.heard(ordered)
+    # what is left of a sum without the neighbours: the regression itself, and the node's own place in each mean
+    left = pair.difference(own)
+    smooth = np.zeros(40)
+    for layer, weight in zip(ordered.layers.values(), weights, strict=True):
+        edges = layer.to_edges().to_scipy()
+        size = 1 + np.asarray(edges.sum(axis=1)).ravel()
+        share = np.where(size > 1, chosen.alpha * weight / size, 0.0)
+        left += share * pair.difference(passed)
+        smooth += share * pair.difference(edges @ passed)
+    whole = 2.0 * (left + smooth) / pair.logarithmic_mean(total)
+    assert np.allclose(whole, log_odds(model), atol=1e-4)
+    plain = NeighbourhoodLogistic(C=10.0, smooth=False, random_state=0).fit(graph)
+    inner = reasons(plain, graph)
+    # the same two classes are needed to compare what came through neighbours
+    same = (inner.predicted == found.predicted) & (inner.against == found.against)
+    assert same.any()
+    came = sum(np.asarray(one.parts.sum(axis=1)) for one in found.parts[0].through)
+    before = sum(np.asarray(one.parts.sum(axis=1)) for one in inner.parts[0].through)
+    factor = 2.0 / pair.logarithmic_mean(total)
+    expected = factor * (pair.logarithmic_mean(own) * before + smooth)
+    assert np.allclose(came[same], expected[same], atol=1e-4)

@@ -166,6 +166,9 @@ def test_missing_or_misshapen_tensors_are_clear_errors(parts, load):
             without | {name: tensor.to(torch.complex64)},
             without | {name + "x": tensor},
         ]
+        if name == "labelled":  # which files of older versions lack
+            assert len(load(sealed(record, without)).predict()) == 8
+            wrongs = wrongs[1:4]
         for wrong in wrongs:
             with pytest.raises(FileFormatError, match="does not fit together"):
                 load(sealed(record, wrong))

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import gramme
 from gramme import datasets
 from gramme.errors import DataError
-from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods.registry import method
 from gramme.methods.seen_graph import ViewScale, seen_graph
 
@@ -44,6 +44,18 @@ def test_labels_of_the_second_network_come_through_the_couplings_alone(name):
     blind = method(name).estimator(random_state=0).fit(COUPLED.replace(couplings=None), KNOWN)
     chance = (blind.predict() == COUPLED.labels)[~FIRST].mean()
     assert chance < 1 / CLASSES + 0.15
+
+
+@pytest.mark.parametrize("name", ["gramme-sg", "gramme-fusion"])
+def test_couplings_are_heard_although_the_second_network_is_noise(name):
+    """SG once started from walks, which keep to a layer: what they told in one network was wrong in the other."""
+    noisy = datasets.load("synthetic_coupled", nodes=400, signal=[0.9, 0.0])
+    first = noisy.layers["first"].present
+    known = noisy.labels.copy()
+    known[~first] = None
+    model = method(name).estimator(random_state=0, ensemble=4, progress=False)
+    right = model.fit(noisy.replace(labels=None), known).predict() == noisy.labels
+    assert right[~first].mean() >= 0.95
 
 
 @pytest.mark.parametrize("name", ["gramme-fusion", "label-propagation"])
@@ -148,3 +160,11 @@ def test_weighted_memberships_predict_as_their_explicit_edges(name):
         for each in (graph, edges)
     ]
     assert np.allclose(*found, atol=1e-4)
+
+
+def test_what_is_trained_layer_by_layer_refuses_thousands_of_layers():
+    nobody = EdgeLayer(2, [0], [1])
+    graph = MultilayerGraph({f"l{number}": nobody for number in range(1001)}, labels=["a", "b"])
+    for name in ("deepwalk", "line", "mne", "han"):
+        with pytest.raises(DataError, match="each of the 1,001 layers"):
+            method(name).estimator(random_state=0).fit(graph)

@@ -14,18 +14,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from gramme.graph import MembershipLayer, MultilayerGraph
-from gramme.methods.base import NodeClassifier
+from gramme.graph import MultilayerGraph
+from gramme.methods.graph_estimator import GraphEstimator
 from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic
 from gramme.methods.linear.one_hot_logistic import OneHotLogistic
 from gramme.methods.linear.spectral_logistic import SpectralLogistic
+from gramme.methods.regression.ridges import GroupsRidge, WalksRidge
 
 NEIGHBOURS, GROUPS, FEATURES, NOTHING = "neighbours", "groups", "features", "nothing"
 
 Flags = NDArray[np.bool_]
 
 
-def prediction_basis(model: NodeClassifier, graph: MultilayerGraph) -> NDArray[np.object_]:
+def prediction_basis(model: GraphEstimator, graph: MultilayerGraph) -> NDArray[np.object_]:
     """For each node of a graph what the model can go by, the first of these that holds.
 
     ``"neighbours"``: it is a node of the fit, or edges lead to one over any number of steps. ``"groups"``: it is in a
@@ -34,7 +35,7 @@ def prediction_basis(model: NodeClassifier, graph: MultilayerGraph) -> NDArray[n
 
     Parameters
     ----------
-    model : NodeClassifier
+    model : GraphEstimator
         A fitted model.
     graph : MultilayerGraph
         With the layers of the fit; its nodes may be others.
@@ -51,36 +52,38 @@ def prediction_basis(model: NodeClassifier, graph: MultilayerGraph) -> NDArray[n
     return basis
 
 
-def _parts(model: NodeClassifier) -> Iterator[NodeClassifier]:
+def _parts(model: GraphEstimator) -> Iterator[GraphEstimator]:
     """The model and, of a mixture, its ingredients."""
     yield model
     for inner in getattr(model, "models_", {}).values():
         yield from _parts(inner)
 
 
-def _reads_features(model: NodeClassifier) -> bool:
+def _reads_features(model: GraphEstimator) -> bool:
     if isinstance(model, OneHotLogistic):
         return bool(model.scale_.size)
-    return isinstance(model, NeighbourhoodLogistic) or getattr(model, "source_", None) in (
-        "given",
-        "both",
-    )
+    if isinstance(model, GroupsRidge):
+        return bool(model.feature_scale_.size)
+    source = getattr(
+        model, "source_", ""
+    )  # of attention: one kind of features, or several joined by +
+    return isinstance(model, NeighbourhoodLogistic) or "given" in source or source == "both"
 
 
-def _in_known_group(model: NodeClassifier, graph: MultilayerGraph) -> Flags:
+def _in_known_group(model: GraphEstimator, graph: MultilayerGraph) -> Flags:
     """Nodes in a group whose name a linear model has learned something about."""
     found = np.zeros(graph.num_nodes, dtype=bool)
     for part in _parts(model):
         columns: list[Any] = []
-        if isinstance(part, OneHotLogistic):
+        if isinstance(part, (OneHotLogistic, GroupsRidge)):
             columns = list(part.columns_)
-        elif isinstance(part, SpectralLogistic):
+        elif isinstance(part, (SpectralLogistic, WalksRidge)):
             columns = [group.columns for group in part.profile_.groups.values()]
         for one in columns:
             layer = graph.layers[one.layer]
-            if isinstance(layer, MembershipLayer):
-                known = np.asarray(layer.group_names.isin(one.names), dtype=float)
-                found |= (layer.incidence() @ known) > 0
+            inside, names = layer.columns(graph.nodes)
+            if layer.made_of == "groups":
+                found |= (inside @ np.asarray(names.isin(one.names), dtype=float)) > 0
     return found
 
 
@@ -89,8 +92,9 @@ def _reaching(graph: MultilayerGraph, met: Flags, *, groups: bool) -> Flags:
     blocks = [sp.csr_array((graph.num_nodes, graph.num_nodes))]
     members = []
     for layer in graph.layers.values():
-        if isinstance(layer, MembershipLayer):
-            members.append(layer.incidence())
+        incidence = layer.incidence()
+        if incidence is not None:
+            members.append(incidence)
         else:
             blocks.append(layer.to_scipy())
     joined: Any = sum(blocks[1:], start=blocks[0])

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramme.distributed import PartGraph
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph, sorted_labels
+from gramme.graph.name_order import NameOrder
 from gramme.graph.number_labels import amounts, too_many
 from gramme.methods.saving import natural_array
 
@@ -24,11 +26,29 @@ FEWEST_CLASSES = 3
 
 @dataclass(frozen=True)
 class KnownLabels:
-    """The labelled nodes of a graph: positions, class numbers, and the classes in order."""
+    """The labelled nodes of a graph: positions, class numbers, and the classes in order.
+
+    Of a graph in parts every process knows the labels of all nodes, by their positions in the whole graph.
+    """
 
     nodes: NDArray[np.int64]
     codes: NDArray[np.int64]
     classes: NDArray[Any]
+
+    def sorted_by_name(self, order: NameOrder) -> tuple[KnownLabels, NDArray[np.int64]]:
+        """The labels in the order of their nodes' names, and where each stood."""
+        places = np.argsort(order.there(self.nodes), kind="stable")
+        return KnownLabels(self.nodes[places], self.codes[places], self.classes), places
+
+    def at(self, nodes: NDArray[np.int64]) -> KnownLabels:
+        """The labels with other positions for their nodes."""
+        return KnownLabels(nodes, self.codes, self.classes)
+
+    def without(self, left_out: NDArray[np.bool_]) -> KnownLabels:
+        """The same without some labels; a class that has no other is gone."""
+        codes = self.codes[~left_out]
+        found, codes = np.unique(codes, return_inverse=True)
+        return KnownLabels(self.nodes[~left_out], codes.astype(np.int64), self.classes[found])
 
 
 def known_labels(graph: MultilayerGraph, y: Any = None) -> KnownLabels:
@@ -45,24 +65,41 @@ def known_labels(graph: MultilayerGraph, y: Any = None) -> KnownLabels:
     DataError
         For labels of unknown nodes, a wrong length, no label at all, a single class, or amounts.
     """
-    values = aligned_labels(graph, y)
-    nodes = np.array([i for i, value in enumerate(values) if value is not None], dtype=np.int64)
+    if isinstance(graph, PartGraph):
+        nodes, values = _labels_of_parts(graph, y)
+    else:
+        every = aligned_labels(graph, y)
+        nodes = np.array([i for i, one in enumerate(every) if one is not None], dtype=np.int64)
+        values = every[nodes]
     if nodes.size == 0:
         raise DataError(
             "no node has a known label (-1, None and NaN mean unknown); at least two are needed"
         )
-    found = sorted_labels(values[nodes])
+    found = sorted_labels(values)
     if len(found) < 2:
         raise DataError(
             f"all {nodes.size} known labels are {found[0]!r} (-1, None and NaN mean unknown); "
             "at least two classes are needed"
         )
-    count = amounts(values[nodes], text=False)
+    count = amounts(values, text=False)
     if count:
         raise DataError(f"{too_many(count, nodes.size)}; in Python pass such numbers as text")
     if 2 * len(found) > nodes.size and len(found) > FEWEST_CLASSES:
         warnings.warn(MANY_CLASSES, GrammeWarning, stacklevel=2)
-    return KnownLabels(nodes, _codes(values[nodes], found), natural_array(found))
+    return KnownLabels(nodes, _codes(values, found), natural_array(found))
+
+
+def _labels_of_parts(graph: PartGraph, y: Any) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
+    """Positions in the whole graph and labels of all labelled nodes, wherever they are."""
+    if y is not None:
+        raise DataError("the labels of a graph in parts are those that its parts hold; leave out y")
+    known = np.flatnonzero(graph.label_codes >= 0)
+    nodes = np.concatenate(graph.world.gathered(graph.places[known]))
+    codes = np.concatenate(graph.world.gathered(graph.label_codes[known]))
+    order = np.argsort(nodes)
+    values = np.empty(nodes.size, dtype=object)
+    values[:] = [graph.whole.classes[code] for code in codes[order].tolist()]
+    return nodes[order], values
 
 
 def aligned_labels(graph: MultilayerGraph, y: Any = None) -> NDArray[np.object_]:
@@ -80,6 +117,15 @@ def aligned_labels(graph: MultilayerGraph, y: Any = None) -> NDArray[np.object_]
         ):
             values[position] = None
     return values
+
+
+def by_name(graph: Any, y: Any) -> dict[Any, Any] | None:
+    """Further labels by node name, for a method that sees its nodes in another order; None where none are given."""
+    if y is None:
+        return None
+    if not isinstance(graph, MultilayerGraph):
+        raise DataError(f"a MultilayerGraph is needed, not {type(graph).__name__}")
+    return dict(zip(graph.nodes, graph.align(y, "label"), strict=True))
 
 
 def coded_labels(

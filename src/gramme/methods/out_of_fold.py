@@ -2,18 +2,68 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramme._progress import advance
+from gramme.distributed import rows_at
 from gramme.graph import MultilayerGraph
+from gramme.graph.name_order import in_name_order
+from gramme.methods.folds import stratified_folds
 from gramme.methods.labels import KnownLabels
 from gramme.methods.probability import Floats, class_prior
 
 if TYPE_CHECKING:
     from gramme.methods.base import NodeClassifier
+
+
+FOLDS = 5
+"""Parts of the labels, each of which is predicted by a model of the others, where nobody says another number."""
+
+
+@dataclass(frozen=True)
+class OutOfFold:
+    """What models that had not learned from some labels say of them.
+
+    Attributes
+    ----------
+    nodes : array of int, shape (tested,)
+        Positions of the nodes with these labels.
+    codes : array of int, shape (tested,)
+        The class of each; -1 for one that the model does not know.
+    probabilities : array of float, shape (tested, classes)
+    """
+
+    nodes: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    probabilities: NDArray[np.floating[Any]]
+
+    def own(self) -> Floats:
+        """The probability that was given to each label's own class; 0 for a class the model does not know."""
+        given = self.probabilities[np.arange(self.codes.size), np.maximum(self.codes, 0)]
+        return np.where(self.codes >= 0, given, 0).astype(np.float64)
+
+
+def out_of_fold(
+    model: NodeClassifier, graph: MultilayerGraph, known: KnownLabels, folds: int = FOLDS
+) -> OutOfFold:
+    """What copies of a fitted model say of the labels of the fold each has not seen.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Also where a method would end its training early and keep what it has: half a fold says nothing.
+    """
+    known, _ = known.sorted_by_name(in_name_order(graph))  # so that folds follow names
+    fold = stratified_folds(known.codes, folds, seed=0)
+    found = refit_for_folds(model, graph, known, fold)
+    if np.isnan(found).any():
+        model.interrupted_ = False  # the model itself is whole
+        raise KeyboardInterrupt
+    return OutOfFold(known.nodes, known.codes, found)
 
 
 def refit_for_folds(
@@ -28,16 +78,15 @@ def refit_for_folds(
     graph : MultilayerGraph
     known : KnownLabels
     fold : array of int, shape (labelled,)
-        The fold of each label.
+        The fold of each label; -1 for labels that are in none and not asked about.
 
     Returns
     -------
     array, shape (labelled, classes)
-        Class frequencies where only one class is left outside a fold; NaN where an interrupt (Ctrl-C) came first.
+        Class frequencies where only one class is left outside a fold; NaN for labels in no fold, and where an interrupt
+        (Ctrl-C) came first.
     """
     classes = len(known.classes)
-    y = np.full(graph.num_nodes, None, dtype=object)
-    y[known.nodes] = known.classes[known.codes].tolist()
     found = np.full((known.nodes.size, classes), np.nan)
     folds = int(fold.max()) + 1
     for number in range(folds):
@@ -47,12 +96,10 @@ def refit_for_folds(
         if (left > 0).sum() < 2:
             found[held] = class_prior(left)
             continue
-        others = y.copy()
-        others[known.nodes[held]] = None
-        copy = model.fit_copy(graph, others)
+        copy = model.fit_copy(graph, known.without(held))
         if copy.interrupted_:
             model.interrupted_ = True
             break
         found[held] = 0
-        found[np.ix_(held, left > 0)] = copy.predict_proba()[known.nodes[held]]
+        found[np.ix_(held, left > 0)] = rows_at(graph, copy.predict_proba(), known.nodes[held])
     return found

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from gramme._durations import seconds_of
 from gramme.errors import DataError, did_you_mean
 
 
@@ -196,6 +197,22 @@ class Device(Rule):
 
     def check_saved(self, name: str, value: Any) -> str:
         return Text().check(name, value)
+
+
+class Duration(Rule):
+    """A time: seconds as a number, or text like "90s", "10m" or "1h30m".
+
+    >>> Duration().check("budget", "10m")
+    600.0
+    """
+
+    def check(self, name: str, value: Any) -> float:
+        if not isinstance(value, str):
+            return Number(0, open_low=True).check(name, value)
+        try:
+            return seconds_of(value)
+        except ValueError as error:
+            raise DataError(f"{name}: {error}") from None
 
 
 class RandomState(Rule):

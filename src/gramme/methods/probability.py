@@ -29,3 +29,14 @@ def softmax(scores: Floats) -> Floats:
     raised = np.exp(scores - scores.max(-1, keepdims=True))
     shares: Floats = raised / raised.sum(-1, keepdims=True)
     return shares
+
+
+def reweighed(probabilities: NDArray[np.floating[Any]], weights: Floats) -> NDArray[np.float32]:
+    """Probabilities with each class counted by a weight, made to sum to 1 again.
+
+    >>> reweighed(np.array([[0.8, 0.2]]), np.array([1.0, 4.0])).tolist()
+    [[0.5, 0.5]]
+    """
+    weighed = probabilities * weights
+    shares: NDArray[np.float32] = (weighed / weighed.sum(axis=1, keepdims=True)).astype(np.float32)
+    return shares

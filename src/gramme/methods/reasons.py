@@ -10,10 +10,12 @@ with the weights w and the exponent t. What an ingredient adds is taken apart fu
 - a linear model of groups and neighbours adds a coefficient for each of them;
 - label propagation averages what neighbours say: F_i = sum over j of m_ij, and by the logarithmic mean L,
   log F_i(c) / F_i(d) = sum over j of (m_ij(c) - m_ij(d)) / L(F_i(c), F_i(d)), exactly;
-- the spectral model adds up, for each neighbour and group, the product of its vector with the node's coefficients.
+- the spectral model adds up, for each neighbour and group, the product of its vector with the node's coefficients;
+- the model of features in the surroundings adds up a mean over neighbours, given its length; where its predictions are
+  smoothed, they are taken apart as those of label propagation;
+- attention, given how much everybody is heard, adds up what neighbours say (:mod:`gramme.methods.attention.through`).
 
 What is left, mostly how frequent the classes are and what a node knows by itself, is the difference to the whole.
-Attention is no sum over neighbours; its part stands as a whole.
 """
 
 from __future__ import annotations
@@ -25,27 +27,27 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.graph import MultilayerGraph
+from gramme.methods.attention.estimator import AttentionModel
+from gramme.methods.attention.through import attention_reasons
 from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.methods.auto.mixing import mixed_with_prior
 from gramme.methods.base import NodeClassifier
+from gramme.methods.hearing import (
+    Pair,
+    Through,
+    hearings,
+    kind_of,
+    logarithmic_mean,
+)
+from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic
 from gramme.methods.linear.one_hot_logistic import OneHotLogistic
 from gramme.methods.linear.spectral_logistic import SpectralLogistic
 from gramme.methods.probability import Floats, class_prior
 from gramme.methods.propagation.label_propagation import LabelPropagation
+from gramme.methods.seen_graph import with_layers_of_fit
 
-NEIGHBOURS, GROUPS = "neighbours", "groups"
 CLASS_WEIGHTS = "rare classes counted like frequent ones"
-LEAST_PROBABILITY = 1e-30  # below it a probability counts as this, so that log-odds stay finite
-
-
-@dataclass(frozen=True)
-class Through:
-    """What came through a layer: parts of log-odds, (rows, nodes or groups of the layer)."""
-
-    layer: str
-    kind: str
-    parts: sp.csr_array
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def reasons(
     chosen = np.arange(graph.num_nodes) if rows is None else rows
     shares = model.predict_proba()[chosen].astype(np.float64)
     order = np.argsort(-shares, axis=1, kind="stable")
-    pair = _Pair(chosen, order[:, 0], order[:, 1])
+    pair = Pair(chosen, order[:, 0], order[:, 1])
     if isinstance(model, GrammeAuto):
         parts = list(_mixture_parts(model, graph, pair))
         if hasattr(model, "class_weights_"):
@@ -123,25 +125,7 @@ def reasons(
     return Reasons(chosen, pair.first, pair.second, [part])
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """Some nodes, with two classes for each to be compared."""
-
-    rows: NDArray[np.int64]
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-
-    def difference(self, values: Floats) -> Floats:
-        """The value of the first class minus the second's, of each row of values (rows, classes)."""
-        at = np.arange(self.first.size)
-        found: Floats = values[at, self.first] - values[at, self.second]
-        return found
-
-    def log_odds(self, shares: Floats) -> Floats:
-        return self.difference(np.log(np.maximum(shares, LEAST_PROBABILITY)))
-
-
-def _mixture_parts(model: GrammeAuto, graph: MultilayerGraph, pair: _Pair) -> Iterator[Part]:
+def _mixture_parts(model: GrammeAuto, graph: MultilayerGraph, pair: Pair) -> Iterator[Part]:
     prior = class_prior(model.class_counts_)
     weights = dict(zip(model.ingredients_["ingredient"], model.ingredients_["weight"], strict=True))
     for name, inner in model.models_.items():
@@ -156,22 +140,29 @@ def _mixture_parts(model: GrammeAuto, graph: MultilayerGraph, pair: _Pair) -> It
 
 
 def _through(
-    model: NodeClassifier, graph: MultilayerGraph, pair: _Pair, scale: Floats
+    model: NodeClassifier, graph: MultilayerGraph, pair: Pair, scale: Floats
 ) -> list[Through]:
     """The log-odds of one method by neighbours and groups, each row times a factor."""
+    places = {name: place for place, name in enumerate(graph.layers)}
+    graph = with_layers_of_fit(graph, model.layer_order_)
     if isinstance(model, OneHotLogistic):
         found = _linear(model, graph, pair)
     elif isinstance(model, LabelPropagation):
         found = _propagated(model, graph, pair)
     elif isinstance(model, SpectralLogistic):
         found = _walked(model, graph, pair)
+    elif isinstance(model, NeighbourhoodLogistic):
+        found = _averaged(model, graph, pair)
+    elif isinstance(model, AttentionModel):
+        found = iter(attention_reasons(model._each_batch(graph), graph, pair).through)
     else:
         return []
     factor = sp.diags_array(scale)
-    return [Through(one.layer, one.kind, sp.csr_array(factor @ one.parts)) for one in found]
+    given = sorted(found, key=lambda one: places[one.layer])
+    return [Through(one.layer, one.kind, sp.csr_array(factor @ one.parts)) for one in given]
 
 
-def _linear(model: OneHotLogistic, graph: MultilayerGraph, pair: _Pair) -> Iterator[Through]:
+def _linear(model: OneHotLogistic, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
     start = 0
     for columns in model.columns_:
         layer = graph.layers[columns.layer]
@@ -183,15 +174,15 @@ def _linear(model: OneHotLogistic, graph: MultilayerGraph, pair: _Pair) -> Itera
             coefficients[part.col, pair.first[part.row]]
             - coefficients[part.col, pair.second[part.row]]
         )
-        names = layer.group_names if isinstance(layer, MembershipLayer) else graph.nodes
+        _, names = layer.columns(graph.nodes)
         place = names.get_indexer(columns.names)[part.col]
         shape = (pair.rows.size, len(names))
         yield Through(
-            columns.layer, _kind(layer), sp.csr_array((values, (part.row, place)), shape=shape)
+            columns.layer, kind_of(layer), sp.csr_array((values, (part.row, place)), shape=shape)
         )
 
 
-def _propagated(model: LabelPropagation, graph: MultilayerGraph, pair: _Pair) -> Iterator[Through]:
+def _propagated(model: LabelPropagation, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
     scores = model.heard(graph)
     total = scores[pair.rows].sum(axis=1, keepdims=True)
     prior = class_prior(np.bincount(model.known_codes, minlength=len(model.classes_)))
@@ -201,33 +192,39 @@ def _propagated(model: LabelPropagation, graph: MultilayerGraph, pair: _Pair) ->
     )
     mixed = (labels * share + prior) / (labels + 1)
     at = np.arange(pair.rows.size)
-    mean = _logarithmic_mean(mixed[at, pair.first], mixed[at, pair.second])
+    mean = logarithmic_mean(mixed[at, pair.first], mixed[at, pair.second])
     reached = np.where(total[:, 0] > 0, 1 / np.where(total[:, 0] > 0, total[:, 0], 1), 0.0)
     factor = model.sharpness_ * labels / (labels + 1) * reached / mean * model.alpha_
-    for (name, layer), weight in zip(graph.layers.items(), model.layer_weights_, strict=True):
-        own = scores[pair.rows]
-        if isinstance(layer, MembershipLayer):
-            inside = layer.incidence()
-            things = inside.T @ scores
-            part = sp.csr_array(inside[pair.rows]).tocoo()
-            # a node is a member of its own group, and does not hear itself through it
-            said = things[part.col] - part.data[:, None] * own[part.row]
-            size = 1 + np.bincount(
-                part.row,
-                part.data * (np.asarray(inside.sum(axis=0)).ravel()[part.col] - part.data),
-                minlength=pair.rows.size,
-            )
-        else:
-            part = sp.csr_array(layer.to_scipy()[pair.rows]).tocoo()
-            said = scores[part.col]
-            size = 1 + np.bincount(part.row, part.data, minlength=pair.rows.size)
-        rows = np.arange(part.row.size)
-        differ = said[rows, pair.first[part.row]] - said[rows, pair.second[part.row]]
-        values = weight * (factor / size)[part.row] * part.data * differ
-        yield Through(name, _kind(layer), sp.csr_array((values, (part.row, part.col)), part.shape))
+    everyone = np.ones((graph.num_nodes, 1))
+    direction = pair.direction(len(model.classes_)) * factor[:, None]
+    weights = model.layer_weights_[list(graph.layers)]
+    for one, weight in zip(hearings(graph, pair.rows), weights, strict=True):
+        yield one.through(one.parts(scores, direction * weight / one.sums(everyone)))
 
 
-def _walked(model: SpectralLogistic, graph: MultilayerGraph, pair: _Pair) -> Iterator[Through]:
+def _averaged(
+    model: NeighbourhoodLogistic, graph: MultilayerGraph, pair: Pair
+) -> Iterator[Through]:
+    total, own, passed = model.heard(graph)
+    means = [pair.logarithmic_mean(values[pair.rows]) for values in (own, total)]
+    direction = pair.direction(len(model.classes_)) * model.sharpness_
+    known_itself = direction * (means[0] / means[1])[:, None]
+    smoothed = direction * (model.alpha_ / means[1])[:, None]
+    everyone = np.ones((graph.num_nodes, 1))
+    for place, (one, (said, scales)) in enumerate(
+        zip(hearings(graph, pair.rows), model.neighbour_scores(graph), strict=True)
+    ):
+        parts = [
+            one.parts(values, known_itself * scale[pair.rows, None])
+            for values, scale in zip(said, scales, strict=True)
+        ]
+        if model.alpha_ > 0:
+            weight = model.layer_weights_[place]
+            parts.append(one.parts(passed, smoothed * weight / one.sums(everyone)))
+        yield one.through(np.sum(parts, axis=0))
+
+
+def _walked(model: SpectralLogistic, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
     profile = model.profile_
     coefficients = model.coefficients_.T[pair.first] - model.coefficients_.T[pair.second]
     direction = profile.direction(profile.placed(graph)[pair.rows], coefficients)
@@ -235,16 +232,6 @@ def _walked(model: SpectralLogistic, graph: MultilayerGraph, pair: _Pair) -> Ite
         part = sp.csr_array(matrix[pair.rows]).tocoo()
         values = part.data * np.einsum("ij,ij->i", vectors[part.col], direction[part.row])
         layer = graph.layers[name]
-        yield Through(name, _kind(layer), sp.csr_array((values, (part.row, part.col)), part.shape))
-
-
-def _kind(layer: object) -> str:
-    return GROUPS if isinstance(layer, MembershipLayer) else NEIGHBOURS
-
-
-def _logarithmic_mean(one: Floats, other: Floats) -> Floats:
-    """(a - b) / log(a / b), which is a where both are the same."""
-    ratio = np.log(one / other)
-    near = np.abs(ratio) < 1e-8
-    mean: Floats = np.where(near, one, (one - other) / np.where(near, 1.0, ratio))
-    return mean
+        yield Through(
+            name, kind_of(layer), sp.csr_array((values, (part.row, part.col)), part.shape)
+        )

@@ -10,6 +10,7 @@ from gramme.errors import DataError, FileFormatError, did_you_mean
 
 if TYPE_CHECKING:
     from gramme.methods.base import NodeClassifier
+    from gramme.methods.regression.gramme_regressor import GrammeRegressor
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,17 @@ METHODS = {
 }
 
 
+METHODS_IN_PARTS = (
+    "gramme-auto",
+    "gramme-fusion",
+    "gramme-sg",
+    "label-propagation",
+    "one-hot-logistic",
+    "majority",
+)
+"""Methods that several processes can fit together, each on its part of a graph."""
+
+
 def names() -> list[str]:
     """The names of all methods.
 
@@ -154,8 +166,8 @@ def register_method(new: Method) -> Method:
     return new
 
 
-def load(path: Any) -> NodeClassifier:
-    """Read a model that was saved with ``save``.
+def load(path: Any) -> NodeClassifier | GrammeRegressor:
+    """Read a model that was saved with ``save``: of classes, or a :class:`GrammeRegressor`.
 
     Raises
     ------
@@ -165,14 +177,18 @@ def load(path: Any) -> NodeClassifier:
     from gramme.methods.saving import broken, read_model
 
     name, parameters, learned = read_model(path)
-    kind = next((one for one in METHODS.values() if one.class_name == name), None)
+    found = next((one for one in METHODS.values() if one.class_name == name), None)
     if name == "GrammeLinks":
         raise FileFormatError(
             "holds a model of links; read it with gramme.GrammeLinks.load", file=path
         )
-    if kind is None:
+    if found is None and name != "GrammeRegressor":
         raise FileFormatError(f"holds a model of the unknown kind {name!r}", file=path)
     try:
-        return kind.estimator._restored(parameters, learned)
+        if found is not None:
+            return found.estimator._restored(parameters, learned)
+        from gramme.methods.regression.gramme_regressor import GrammeRegressor
+
+        return GrammeRegressor._restored(parameters, learned)
     except Exception as error:  # whatever its content sets off is the file's fault
         raise broken(path, error) from error

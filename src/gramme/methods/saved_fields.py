@@ -18,19 +18,16 @@ import torch
 from numpy.typing import NDArray
 
 from gramme.errors import DataError
-from gramme.graph.arrays import loose_index
 from gramme.methods.parameters import Number, Rule
 from gramme.methods.saving import (
     Learned,
     MisfitError,
     from_json,
-    natural_array,
-    plain_name,
     to_json,
 )
 
 if TYPE_CHECKING:
-    from gramme.methods.base import NodeClassifier
+    from gramme.methods.graph_estimator import GraphEstimator
 
 Sizes = dict[str, int]
 """The dimensions of a model that are known so far: nodes, layers, classes, and those a field's shape has named."""
@@ -52,11 +49,11 @@ class SavedField(ABC):
         self.attribute = attribute or f"{name}_"
 
     @abstractmethod
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
         """Add the field to what is written."""
 
     @abstractmethod
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         """Set the attribute from what was read, or raise :class:`~gramme.methods.saving.MisfitError`."""
 
     def misfit(self, needed: str, found: Any = None) -> MisfitError:
@@ -91,10 +88,10 @@ class SavedValue(SavedField):
         super().__init__(name, attribute=attribute)
         self.rule, self.default = rule, default
 
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
         learned.record[self.name] = to_json(getattr(model, self.attribute), self.name)
 
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         if self.name not in learned.record and self.default is not self._REQUIRED:
             setattr(model, self.attribute, self.default)
             return
@@ -143,12 +140,12 @@ class SavedArray(SavedField):
         self.low, self.high, self.below = low, high, below
         self.rows_sum_to_one, self.optional = rows_sum_to_one, optional
 
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
         if not self.optional or hasattr(model, self.attribute):
             value = np.ascontiguousarray(getattr(model, self.attribute))
             learned.tensors[self.name] = torch.from_numpy(value)
 
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         if self.name in learned.tensors:
             setattr(model, self.attribute, self.array(learned.tensors[self.name], sizes))
         elif not self.optional:
@@ -200,10 +197,10 @@ class SavedSeries(SavedField):
         super().__init__(name, attribute=attribute)
         self.label = label
 
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
         learned.record[self.name] = getattr(model, self.attribute).tolist()
 
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         numbers = _numbers(self, self.entry(learned.record), sizes["layers"])
         if (numbers < 0).any():
             raise self.misfit("at least 0", numbers.min())
@@ -232,11 +229,11 @@ class SavedTable(SavedField):
         super().__init__(name, attribute=attribute)
         self.columns = columns
 
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
         table: pd.DataFrame = getattr(model, self.attribute)
         learned.record[self.name] = table.astype(object).to_dict(orient="list")
 
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         entry = self.entry(learned.record)
         if not isinstance(entry, dict) or not all(isinstance(one, list) for one in entry.values()):
             raise self.misfit("a table of columns", entry)
@@ -259,11 +256,11 @@ class SavedTable(SavedField):
 class SavedWeights(SavedField):
     """The weights of a network by name, as its ``state_dict`` has them."""
 
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
         weights: Mapping[str, torch.Tensor] = getattr(model, self.attribute)
         learned.tensors |= {f"{self.name}.{key}": value for key, value in weights.items()}
 
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         start = f"{self.name}."
         found = {
             key.removeprefix(start): value
@@ -292,78 +289,7 @@ def check_weights(
             raise MisfitError(f"the weights {key} are not of this network")
 
 
-class SavedNames(SavedField):
-    """The names of nodes, layers or classes; sets the size of that dimension.
-
-    Parameters
-    ----------
-    name : {"nodes", "layers", "classes"}
-    """
-
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
-        names = getattr(model, self.attribute)
-        if self.name == "layers":
-            learned.record[self.name] = names
-        elif self.name == "classes":
-            learned.record[self.name] = [to_json(label, "a class") for label in names.tolist()]
-        else:
-            plain_names = [plain_name(name) for name in names]
-            if len(set(map(repr, plain_names))) < len(plain_names):
-                raise DataError(
-                    "two nodes have the same name as text, so the model cannot be saved"
-                )
-            learned.record[self.name] = plain_names
-
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
-        names = unique_names(self, self.entry(learned.record))
-        least = {"classes": 2, "layers": 1}.get(self.name, 0)
-        if len(names) < least:
-            raise self.misfit(f"a list of at least {least}", names)
-        sizes[self.name] = len(names)
-        if self.name == "nodes":
-            setattr(model, self.attribute, loose_index(names))
-        elif self.name == "classes":
-            setattr(model, self.attribute, natural_array(names))
-        else:
-            if not all(isinstance(name, str) for name in names):
-                raise self.misfit("a list of texts", names)
-            setattr(model, self.attribute, names)
-
-
-class SavedTransduction(SavedField):
-    """A label for every node, in the file as the number of its class."""
-
-    def __init__(self) -> None:
-        super().__init__("transduction")
-        self.codes = SavedArray(self.name, np.int32, ("nodes",), below="classes")
-
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
-        number = {label: place for place, label in enumerate(model.classes_.tolist())}
-        codes = [number[label] for label in model.transduction_.tolist()]
-        learned.tensors[self.name] = torch.tensor(codes, dtype=torch.int32)
-
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
-        if self.name not in learned.tensors:
-            raise MisfitError(f"{self.name} is missing")
-        codes = self.codes.array(learned.tensors[self.name], sizes)
-        model.transduction_ = model.classes_[codes]
-
-
-def unique_names(field: SavedField, entry: Any) -> list[Any]:
-    """Names from a file, which must be a list without repetition."""
-    if not isinstance(entry, list):
-        raise field.misfit("a list", entry)
-    names = from_json(entry)
-    try:
-        repeated = len(set(names)) < len(names)
-    except TypeError as error:
-        raise field.misfit("a list of texts, numbers and tuples of them") from error
-    if repeated:
-        raise field.misfit("a list without repetition")
-    return list(names)
-
-
-def save_fields(fields: Iterable[SavedField], model: NodeClassifier) -> Learned:
+def save_fields(fields: Iterable[SavedField], model: GraphEstimator) -> Learned:
     """What a fitted method holds, for its file."""
     learned = Learned()
     for field in fields:
@@ -371,7 +297,7 @@ def save_fields(fields: Iterable[SavedField], model: NodeClassifier) -> Learned:
     return learned
 
 
-def load_fields(fields: Iterable[SavedField], model: NodeClassifier, learned: Learned) -> None:
+def load_fields(fields: Iterable[SavedField], model: GraphEstimator, learned: Learned) -> None:
     """Set the attributes of a method from its file; each field is refused by name where it does not fit."""
     sizes: Sizes = {}
     for field in fields:

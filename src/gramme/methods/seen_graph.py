@@ -7,6 +7,8 @@ layers stays what it is.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,16 +16,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gramme.errors import DataError
+from gramme.distributed import world_of
+from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
-from gramme.graph.features import missing_rows
+from gramme.graph.features import Features, missing_rows
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class ViewScale:
-    """The centre and the scale of each column of the layers' features, one layer after the other."""
+    """The centre and the scale of each column of the layers' features, one layer after the other by name."""
 
     center: Floats
     scale: Floats
@@ -32,11 +35,14 @@ class ViewScale:
     def learned(cls, graph: MultilayerGraph) -> ViewScale:
         """From a graph; the columns of a sparse matrix keep their zeros, so they are scaled but not moved."""
         centers, scales = [np.zeros(0)], [np.zeros(0)]
-        for matrix in graph.layer_features.values():
+        for _, matrix in _by_name(graph):
             there: Any = matrix[~missing_rows(matrix)].astype(np.float64)
-            mean = np.asarray(there.mean(axis=0)).ravel() if there.shape[0] else 0
+            rows, total = world_of(graph).total(there.shape[0]), world_of(graph).total
             squares: Any = there**2 if isinstance(there, np.ndarray) else there.multiply(there)
-            square = np.asarray(squares.mean(axis=0)).ravel() if there.shape[0] else 0
+            mean, square = (
+                total(np.asarray(one.sum(axis=0), dtype=np.float64).ravel()) / max(rows, 1)
+                for one in (there, squares)
+            )
             deviation = np.sqrt(np.maximum(square - np.square(mean), 0)) * np.ones(matrix.shape[1])
             steady = deviation <= 1e-12 * np.sqrt(square)
             scales.append(np.where(steady, 0.0, 1 / np.where(steady, 1, deviation)))
@@ -49,7 +55,7 @@ class ViewScale:
         """The features of every layer on the common scale, nothing missing."""
         found: dict[str, Any] = {}
         start = 0
-        for name, matrix in graph.layer_features.items():
+        for name, matrix in _by_name(graph):
             part = slice(start, start + matrix.shape[1])
             start += matrix.shape[1]
             if sp.issparse(matrix):
@@ -60,6 +66,30 @@ class ViewScale:
             scaled[missing_rows(matrix)] = 0
             found[name] = scaled.astype(np.float32)
         return found
+
+
+def _by_name(graph: MultilayerGraph) -> Iterator[tuple[str, Features]]:
+    return ((name, graph.layer_features[name]) for name in sorted(graph.layer_features))
+
+
+def with_layers_of_fit(graph: MultilayerGraph, layers: Sequence[str]) -> MultilayerGraph:
+    """The graph with the layers of a fit, in their order; others are left out with a warning."""
+    if list(graph.layers) == list(layers):
+        return graph
+    missing = [name for name in layers if name not in graph.layers]
+    if missing:
+        raise DataError(
+            f"the graph has no layer {missing[0]!r}, which the model was fitted on; "
+            f"it needs: {', '.join(layers)}"
+        )
+    extra = [name for name in graph.layers if name not in layers]
+    if extra:
+        warnings.warn(
+            f"layers the model does not know are left out: {', '.join(extra)}",
+            GrammeWarning,
+            stacklevel=5,
+        )
+    return graph.select_layers(layers)
 
 
 def seen_graph(
@@ -99,3 +129,16 @@ def given_features(graph: MultilayerGraph) -> Any:
     if any(sp.issparse(block) for block in blocks):
         return sp.csr_array(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
     return np.hstack(blocks)
+
+
+MAX_LAYERS_ONE_BY_ONE = 1000
+"""Layers for which the methods compared with train something each."""
+
+
+def refuse_many_layers(graph: MultilayerGraph, method: str) -> None:
+    """For methods of others that train an embedding or convolutions for every layer by itself."""
+    if graph.num_layers > MAX_LAYERS_ONE_BY_ONE:
+        raise DataError(
+            f"{method} trains something for each of the {graph.num_layers:,} layers and takes at most "
+            f"{MAX_LAYERS_ONE_BY_ONE:,}; take gramme-auto or label-propagation, or join layers"
+        )

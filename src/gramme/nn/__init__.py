@@ -11,7 +11,7 @@ from gramme.nn.plan import Plan, fusion_plan, supra_plan
 from gramme.nn.random import MemberRandom
 from gramme.nn.shape import Output, Shape
 from gramme.nn.structure import structure
-from gramme.nn.supra_fusion import SupraFusion
+from gramme.nn.supra_fusion import SupraFusion, levelled
 from gramme.nn.weighted_attention import WeightedAttention
 from gramme.nn.weights import HEAD_WEIGHTS, ScalingFactors
 from gramme.ops import ACTIVATIONS
@@ -32,6 +32,7 @@ __all__ = [
     "SupraFusion",
     "WeightedAttention",
     "fusion_plan",
+    "levelled",
     "structure",
     "supra_plan",
 ]

@@ -21,14 +21,23 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from gramme.ops import Activation, NeighbourhoodSum, attention_sums, fuse_heads, project
+from gramme.ops import (
+    Activation,
+    Features,
+    NeighbourhoodSum,
+    PooledGroups,
+    attention_sums,
+    fuse_heads,
+    pooled_means,
+    project,
+)
 
 HEAD_COMBINATIONS = ("weighted", "average", "concatenate")
 """What becomes of several heads: summed with factors as in Eqs. 4 and 5, averaged, or put side by side."""
 
 
 def weighted_attention(
-    features: Tensor,
+    features: Features,
     weight: Tensor,
     vector: Tensor,
     factors: Tensor | None,
@@ -88,6 +97,39 @@ def weighted_attention(
     else:
         shares = factors.transpose(0, 1)
     return fuse_heads(sums, totals, shares, activation)
+
+
+def pooled_attention(
+    features: Tensor,
+    weight: Tensor,
+    vector: Tensor,
+    factors: Tensor | None,
+    groups: PooledGroups,
+    activation: Activation,
+    *,
+    concatenate: bool = False,
+    score_bound: float | None = None,
+) -> Tensor:
+    """The same where every layer puts each node in one group: one row per group, pooled before it is projected.
+
+    Parameters are those of :func:`weighted_attention`, with features that the layers share.
+
+    Returns
+    -------
+    tensor, shape (members, rows, out)
+        The rows are those of the groups.
+    """
+    heard = pooled_means(features, weight, vector, groups, score_bound)
+    members, rows, heads, columns = heard.shape
+    if concatenate:
+        return activation(heard).flatten(2)
+    if factors is None:
+        portions = heard.new_full((members, rows, heads), 1 / heads)
+    else:
+        portions = factors.index_select(1, groups.layer_of)
+    each = heard.view(members * rows, 1, 1, heads, columns)
+    fused = fuse_heads(each, None, portions.reshape(-1, 1, heads), activation)
+    return fused.view(members, rows, columns)
 
 
 def score_weight(weight: Tensor, vector: Tensor) -> Tensor:

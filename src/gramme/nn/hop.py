@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from torch import Tensor, nn
 
-from gramme.nn.formula import bounded, score_weight, weighted_attention
-from gramme.nn.random import MemberRandom
+from gramme.nn.formula import bounded, pooled_attention, score_weight, weighted_attention
+from gramme.nn.random import MemberRandom, Places
 from gramme.nn.weights import ScalingFactors, glorot
-from gramme.ops import ACTIVATIONS, NeighbourhoodSum, project
+from gramme.ops import ACTIVATIONS, Features, NeighbourhoodSum, PooledGroups, project
 
 
 class AttentionHop(nn.Module):
@@ -62,27 +64,66 @@ class AttentionHop(nn.Module):
             else None
         )
 
-    def forward(self, features: Tensor, neighbourhood: NeighbourhoodSum | None) -> Tensor:
+    def forward(
+        self,
+        features: Features,
+        neighbourhood: NeighbourhoodSum | PooledGroups | None,
+        places: Places | None = None,
+    ) -> Tensor:
         """From (nodes, members, in_dim), shared by the layers, or (layers, nodes, members, in_dim) to (.., out_dim).
 
-        The nodes of the result are the outputs of the neighbourhood sum. Without one each node hears itself alone.
+        The nodes of the result are the outputs of the neighbourhood sum. Without one each node hears itself alone. From
+        groups that are pooled come (members, groups, out_dim).
         """
+        factors = None if self.factors is None else self.factors()
+        concatenate = self.combine_heads == "concatenate"
+        if isinstance(neighbourhood, PooledGroups):
+            assert isinstance(features, Tensor)
+            return pooled_attention(
+                features,
+                self.weight,
+                self.attention,
+                factors,
+                neighbourhood,
+                self.activation,
+                concatenate=concatenate,
+                score_bound=self.score_bound,
+            )
         return weighted_attention(
             features,
             self.weight,
             self.attention,
-            None if self.factors is None else self.factors(),
+            factors,
             neighbourhood,
             self.activation,
-            concatenate=self.combine_heads == "concatenate",
+            concatenate=concatenate,
             score_bound=self.score_bound,
-            drop=self._dropped if self.training and self.attention_dropout > 0 else None,
+            drop=partial(self._dropped, places)
+            if self.training and self.attention_dropout > 0
+            else None,
         )
 
-    def scores(self, features: Tensor) -> Tensor:
+    def scores(self, features: Features) -> Tensor:
         """How much each node is listened to, t of the formula, shape (layers, nodes, members, heads)."""
         scores = project(features, score_weight(self.weight, self.attention))[0]
         return bounded(scores, self.score_bound)
 
-    def _dropped(self, values: Tensor) -> Tensor:
-        return values * self.random.mask(values[..., :1], 1, self.attention_dropout)
+    def messages(self, features: Features) -> tuple[Tensor, Tensor]:
+        """What each node says to those who hear it, x and t of the formula.
+
+        Of shape (layers, nodes, members, heads, columns) and (layers, nodes, members, heads).
+        """
+        values, scores = project(
+            features, self.weight.flatten(3), score_weight(self.weight, self.attention)
+        )
+        return values.view(*scores.shape, -1), bounded(scores, self.score_bound)
+
+    def head_factors(self) -> Tensor:
+        """What the activated heads are multiplied with before they are added, (members, layers, heads)."""
+        if self.factors is not None:
+            found: Tensor = self.factors()
+            return found
+        return self.attention.new_full(self.attention.shape[:3], 1 / self.heads)
+
+    def _dropped(self, places: Places | None, values: Tensor) -> Tensor:
+        return values * self.random.mask(values[..., :1], 1, self.attention_dropout, places)

@@ -7,17 +7,21 @@ Both turn features (nodes, members, in_dim) into an embedding (nodes, members, h
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import cast
+from collections.abc import Mapping
+from typing import TypeVar, cast
 
 import torch
 from torch import Tensor, nn
 
 from gramme.nn.hop import AttentionHop
-from gramme.nn.plan import Plan
-from gramme.nn.random import MemberRandom
+from gramme.nn.plan import Plan, Step
+from gramme.nn.random import EntryPlaces, MemberRandom, Places
 from gramme.nn.shape import Output, Shape
 from gramme.nn.supra_fusion import SupraFusion
 from gramme.nn.weights import glorot
+from gramme.ops import Features, SparseFeatures
+
+AnyFeatures = TypeVar("AnyFeatures", Tensor, SparseFeatures, Features)
 
 
 class Network(nn.Module, ABC):
@@ -32,25 +36,55 @@ class Network(nn.Module, ABC):
         self.bias = nn.Parameter(torch.zeros(random.members, shape.classes))
 
     @abstractmethod
-    def forward(self, features: Tensor, plan: Plan) -> Output:
+    def forward(self, features: Features, plan: Plan) -> Output:
         """Class scores and embedding of every node, or of those that the plan is made for."""
+
+    @abstractmethod
+    def last_hops(self, plan: Plan) -> list[tuple[list[int], AttentionHop, Step]]:
+        """Positions of the layers that pass a last hop together, the hop, and what it does on the graph."""
+
+    @abstractmethod
+    def layer_directions(
+        self, entered: Mapping[nn.Module, Tensor], plan: Plan, rows: Tensor, direction: Tensor
+    ) -> Tensor:
+        """What each layer's last hop is multiplied with so that all adds up to the embedding times a direction.
+
+        Parameters
+        ----------
+        entered : mapping of module to tensor
+            What entered each module of this network in a pass over all nodes.
+        plan : Plan
+            For all nodes.
+        rows : tensor of int
+            Positions of some nodes.
+        direction : tensor, shape (rows, members, dim)
+
+        Returns
+        -------
+        tensor, shape (layers, rows, members, dim)
+        """
 
     def output(self, embedding: Tensor, plan: Plan) -> Output:
         """Apply the classifier."""
-        dropped = self.drop(embedding)
+        dropped = self.drop(embedding, plan.places_at_end)
         scores = torch.einsum("nmd,mdc->nmc", dropped, self.classifier) + self.bias
         return Output(scores, embedding).at(plan.nodes)
 
     def largest(self, plan: Plan) -> int:
         """Numbers in the largest tensors of a pass."""
-        shape = self.shape
-        return plan.rows * self.random.members * max(shape.heads, default=1) * shape.hidden_dim
+        return self.random.members * plan.numbers(self.shape)
 
-    def drop(self, features: Tensor) -> Tensor:
-        """Dropout on the way into a hop."""
+    def drop(self, features: AnyFeatures, places: Places | None) -> AnyFeatures:
+        """Dropout on the way into a hop; ``places`` are those of the rows."""
         if not self.training or self.shape.dropout == 0:
             return features
-        return features * self.random.mask(features, features.dim() - 2, self.shape.dropout)
+        if isinstance(
+            features, SparseFeatures
+        ):  # zeros stay zeros, whatever they are multiplied with
+            entries = features.values[:, None].expand(-1, self.random.members)
+            keys = EntryPlaces(places, features.shape[0], *features.rows_of_entries())
+            return features.times(self.random.mask(entries, 1, self.shape.dropout, keys))
+        return features * self.random.mask(features, features.dim() - 2, self.shape.dropout, places)
 
     def hop(self, layers: int, heads: int, first: bool) -> AttentionHop:
         """A hop with this network's sizes."""
@@ -103,39 +137,61 @@ class FusionNetwork(Network):
             SupraFusion(shape, random, fusion_heads, feed_forward) for _ in range(joints)
         )
 
-    def forward(self, features: Tensor, plan: Plan) -> Output:
+    def forward(self, features: Features, plan: Plan) -> Output:
         if self.fuse == "end":
             embedding = self._fused_at_end(features, plan)
         else:
             embedding = self._fused_at_every_hop(features, plan)
         return self.output(embedding, plan)
 
-    def _fused_at_end(self, features: Tensor, plan: Plan) -> Tensor:
-        found = []
+    def _fused_at_end(self, features: Features, plan: Plan) -> Tensor:
+        found: list[Tensor] = []
         for place in range(len(self.groups)):
             values = self._of_group(features, place)
             for hop, step in zip(self.chain(place), plan.steps(place), strict=True):
-                values = step.at_nodes(hop(self.drop(values), step.sum))
-            found.append(values)
+                values = step.at_nodes(hop(self.drop(values, plan.places), step.sum, plan.places))
+            found.append(cast("Tensor", values))  # every layer passes a hop
         embedding: Tensor = self.fusions[0](self._by_layer(found, plan.present_at_end))
         return embedding
 
-    def _fused_at_every_hop(self, features: Tensor, plan: Plan) -> Tensor:
+    def _fused_at_every_hop(self, features: Features, plan: Plan) -> Tensor:
         embedding = features
         for number, fusion in enumerate(self.fusions):
-            dropped = self.drop(embedding)
+            dropped = self.drop(embedding, plan.places)
+            pooled = plan.steps(0)[number].pooled
+            if pooled is not None and isinstance(dropped, Tensor) and dropped.dim() == 3:
+                embedding = fusion(self.chain(0)[number](dropped, pooled), pooled)
+                continue
             found = []
             for place in range(len(self.groups)):
                 hop, step = self.chain(place)[number], plan.steps(place)[number]
-                found.append(step.at_nodes(hop(self._of_group(dropped, place), step.sum)))
+                found.append(
+                    step.at_nodes(hop(self._of_group(dropped, place), step.sum, plan.places))
+                )
             last = number == len(self.fusions) - 1
             present = plan.present_at_end if last else plan.present
             embedding = fusion(self._by_layer(found, present))
-        return embedding
+        return cast("Tensor", embedding)
 
-    def _of_group(self, features: Tensor, place: int) -> Tensor:
+    def last_hops(self, plan: Plan) -> list[tuple[list[int], AttentionHop, Step]]:
+        return [
+            (group, self.chain(place)[-1], plan.steps(place)[-1])
+            for place, group in enumerate(self.groups)
+        ]
+
+    def layer_directions(
+        self, entered: Mapping[nn.Module, Tensor], plan: Plan, rows: Tensor, direction: Tensor
+    ) -> Tensor:
+        fusion = cast("SupraFusion", self.fusions[-1])
+        found = entered[fusion].index_select(1, rows).to(direction)
+        directions = fusion.directions(found, direction)
+        if plan.present is None:
+            return directions
+        return directions * plan.present.index_select(1, rows).to(direction)[:, :, None, None]
+
+    def _of_group(self, features: Features, place: int) -> Features:
         """What the layers of one architecture start from, where each layer has features of its own."""
-        if features.dim() < 4 or len(self.groups) == 1:
+        if isinstance(features, SparseFeatures) or features.dim() < 4 or len(self.groups) == 1:
             return features
         return features[self.groups[place]]
 
@@ -167,19 +223,32 @@ class SGNetwork(Network):
             self.hop(1, shape.heads[0], first=step == 0) for step in range(shape.depth[0])
         )
 
-    def forward(self, features: Tensor, plan: Plan) -> Output:
+    def forward(self, features: Features, plan: Plan) -> Output:
         """Features are (copies, members, in_dim) with the copies of layer 0 first, or (nodes, ...) for all layers."""
         layers = self.shape.layers
         values = features if features.shape[0] == plan.rows else features.repeat(layers, 1, 1)
         pooled = values
         for number, (hop, step) in enumerate(zip(self.hops, plan.steps(0), strict=True), start=1):
             last = number == len(self.hops)
-            values = hop(self.drop(values), step.sum)[0]
+            values = hop(self.drop(values, plan.places), step.sum, plan.places)[0]
             if self.pool == "every hop" or last:
                 copies = values.view(layers, -1, *values.shape[1:])
                 pooled = _average(copies, plan.present_at_end if last else plan.present)
                 values = values if last else pooled.repeat(layers, 1, 1)
-        return self.output(pooled, plan)
+        return self.output(cast("Tensor", pooled), plan)
+
+    def last_hops(self, plan: Plan) -> list[tuple[list[int], AttentionHop, Step]]:
+        hop = cast("AttentionHop", self.hops[-1])
+        return [(list(range(self.shape.layers)), hop, plan.steps(0)[-1])]
+
+    def layer_directions(
+        self, entered: Mapping[nn.Module, Tensor], plan: Plan, rows: Tensor, direction: Tensor
+    ) -> Tensor:
+        copies = direction.expand(self.shape.layers, *direction.shape)
+        if plan.present is None:
+            return copies / self.shape.layers
+        present = plan.present.index_select(1, rows).to(direction)
+        return copies * (present / present.sum(0).clamp(min=1))[:, :, None, None]
 
 
 def _average(copies: Tensor, present: Tensor | None) -> Tensor:

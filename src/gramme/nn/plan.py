@@ -16,11 +16,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from gramme.distributed import ALONE, World, node_count, places_of, world_of
 from gramme.graph import MultilayerGraph
+from gramme.nn.random import Places
 from gramme.nn.shape import Shape
 from gramme.ops import (
     GroupSum,
     NeighbourhoodSum,
+    PooledGroups,
     groups_sum,
     layers_sum,
     spread,
@@ -42,6 +45,9 @@ class Step(nn.Module):
         The rows found are groups, and their members are given their group's row.
     nodes : array of int, optional
         Of the nodes found only these are kept.
+    pooled : PooledGroups, optional
+        The same groups, for layers that start from the same features and are fused at once: they then need no rows of
+        nodes, and nothing above.
     """
 
     nodes: Tensor | None
@@ -51,9 +57,10 @@ class Step(nn.Module):
         sum: NeighbourhoodSum | None,
         groups: GroupSum | None = None,
         nodes: Nodes | None = None,
+        pooled: PooledGroups | None = None,
     ) -> None:
         super().__init__()
-        self.sum, self.groups = sum, groups
+        self.sum, self.groups, self.pooled = sum, groups, pooled
         hold(self, "nodes", None if nodes is None else torch.from_numpy(nodes))
 
     def at_nodes(self, found: Tensor) -> Tensor:
@@ -78,6 +85,10 @@ class Plan(nn.Module):
         The nodes to take of the output; all that are left where not given.
     everywhere : Plan, optional
         The plan for all nodes on the same sums; itself where not given.
+    places, places_at_end : Places, optional
+        Which nodes of the whole graph the rows stand for, before and after the last hop; all in order where not given.
+    world : World, optional
+        The processes that follow the plan together.
 
     Attributes
     ----------
@@ -98,11 +109,17 @@ class Plan(nn.Module):
         narrowed: Nodes | None = None,
         nodes: Nodes | None = None,
         everywhere: Plan | None = None,
+        *,
+        places: Places | None = None,
+        places_at_end: Places | None = None,
+        world: World = ALONE,
     ) -> None:
         super().__init__()
+        self.places, self.places_at_end = places, places_at_end
         self.chains = nn.ModuleList(nn.ModuleList(chain) for chain in chains)
         sums = [step.sum for chain in chains for step in chain if step.sum is not None]
         self.rows = max((one.rows for one in sums), default=0)
+        self._most_rows = int(world.largest(self.rows))  # the same at all processes
         there = None if present.all() else torch.from_numpy(present).to(torch.get_default_dtype())
         hold(self, "present", there)
         at_end = there
@@ -111,6 +128,15 @@ class Plan(nn.Module):
         hold(self, "present_at_end", at_end)
         hold(self, "nodes", None if nodes is None else torch.from_numpy(nodes))
         self._everywhere = everywhere
+
+    def numbers(self, shape: Shape) -> int:
+        """Numbers in the largest tensor of one member's pass."""
+        heads = max(shape.heads, default=1)
+        pooled = [step.pooled for chain in range(len(self.chains)) for step in self.steps(chain)]
+        sizes: list[int] = [one.rows * one.nodes for one in pooled if one is not None]
+        if len(sizes) == len(pooled) > 0:
+            return heads * max(sizes)
+        return self._most_rows * heads * shape.hidden_dim
 
     @property
     def everywhere(self) -> Plan | Self:
@@ -139,12 +165,21 @@ def fusion_plan(
     chosen = [[names[place] for place in group] for group in shape.architectures()]
     sums = [groups_sum(graph, layers) or layers_sum(graph, layers) for layers in chosen]
     depths = [shape.depth[group[0]] for group in shape.architectures()]
+    pooled = None
+    whole = world_of(
+        graph
+    ).alone  # the sums of groups that processes share come before the projection
+    if whole and fuse == "every hop" and len(chosen) == 1 and not shape.attention_dropout:
+        pooled = PooledGroups.of(graph, chosen[0], shape.hidden_dim)
     everywhere = Plan(
         [
-            _chain(one, depth, Step(one, _groups(one)))
+            _chain(one, depth, Step(one, _groups(one), pooled=pooled), pooled)
             for one, depth in zip(sums, depths, strict=True)
         ],
         _present(graph),
+        places=_places(graph),
+        places_at_end=_places(graph),
+        world=world_of(graph),
     )
     if nodes is None:
         return everywhere
@@ -154,14 +189,14 @@ def fusion_plan(
     stands = fuse == "end" and not shape.drops
     chains = []
     for one, depth, layers in zip(sums, depths, chosen, strict=True):
-        last = Step(one, _groups(one), nodes if early else None)
+        last = Step(one, _groups(one), nodes if early else None, pooled)
         if early and one.cheaper_in_part:
             last = Step(layers_sum(graph, layers, nodes))
         if stands and isinstance(one, GroupSum) and depth > 1:
             alone = [Step(None) for _ in range(depth - 2)]
             chains.append([Step(one), *alone, Step(None, last.groups, nodes if early else None)])
         else:
-            chains.append(_chain(one, depth, last))
+            chains.append(_chain(one, depth, last, pooled))
     return _narrowed(chains, graph, nodes, early, everywhere)
 
 
@@ -169,7 +204,13 @@ def supra_plan(graph: MultilayerGraph, shape: Shape, nodes: Nodes | None = None)
     """The plan of a :class:`~gramme.nn.SGNetwork`: one chain over all copies; ``nodes`` as in :func:`fusion_plan`."""
     depth = shape.depth[0]
     whole = supra_sum(graph)
-    everywhere = Plan([_chain(whole, depth, Step(whole))], _present(graph))
+    everywhere = Plan(
+        [_chain(whole, depth, Step(whole))],
+        _present(graph),
+        places=_places(graph),
+        places_at_end=_places(graph),
+        world=world_of(graph),
+    )
     if nodes is None:
         return everywhere
     early = _pays([whole], nodes, graph)
@@ -177,9 +218,11 @@ def supra_plan(graph: MultilayerGraph, shape: Shape, nodes: Nodes | None = None)
     return _narrowed([_chain(whole, depth, last)], graph, nodes, early, everywhere)
 
 
-def _chain(one: NeighbourhoodSum, depth: int, last: Step) -> list[Step]:
+def _chain(
+    one: NeighbourhoodSum, depth: int, last: Step, pooled: PooledGroups | None = None
+) -> list[Step]:
     """One sum for all hops but the last, which has a step of its own."""
-    return [*(Step(one, _groups(one)) for _ in range(depth - 1)), last]
+    return [*(Step(one, _groups(one), pooled=pooled) for _ in range(depth - 1)), last]
 
 
 def _groups(one: NeighbourhoodSum) -> GroupSum | None:
@@ -188,7 +231,9 @@ def _groups(one: NeighbourhoodSum) -> GroupSum | None:
 
 def _pays(sums: Sequence[NeighbourhoodSum], nodes: Nodes, graph: MultilayerGraph) -> bool:
     """Whether a last hop for these nodes alone costs less."""
-    return nodes.size < graph.num_nodes and any(one.cheaper_in_part for one in sums)
+    # asked of all processes that hold parts of the graph: their plans must agree
+    fewer = world_of(graph).total(nodes.size) < node_count(graph)
+    return bool(fewer and any(one.cheaper_in_part for one in sums))
 
 
 def _narrowed(
@@ -200,7 +245,25 @@ def _narrowed(
 ) -> Plan:
     """A plan for some nodes: all but them are left behind in the last hop, or else in the output."""
     last, output = (nodes, None) if early else (None, nodes)
-    return Plan(chains, _present(graph), last, output, everywhere)
+    return Plan(
+        chains,
+        _present(graph),
+        last,
+        output,
+        everywhere,
+        places=_places(graph),
+        places_at_end=_places(graph, last),
+        world=world_of(graph),
+    )
+
+
+def _places(graph: MultilayerGraph, nodes: Nodes | None = None) -> Places | None:
+    """Which nodes of the whole graph the rows stand for, all of a part's or some; None for all of a whole graph."""
+    if nodes is None and world_of(graph).alone:
+        return None
+    places = places_of(graph)
+    chosen = places if nodes is None else places[nodes]
+    return Places(torch.from_numpy(np.asarray(chosen, dtype=np.int64)), node_count(graph))
 
 
 def _present(graph: MultilayerGraph) -> NDArray[np.bool_]:

@@ -5,14 +5,20 @@ What a member becomes then depends on its seed alone, not on which other members
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from gramme.ops.keyed_mask import keyed_mask
+
+MAX_ROW_ENTRIES = 1 << 24  # entries of a row of sparse features, at most
+
 
 class MemberRandom:
-    """Generators of the members: one each for starting values (on the CPU), one each for dropout (where it runs).
+    """What the members draw: starting values from a generator each, dropout by node (:mod:`gramme.ops.keyed_mask`).
 
     Parameters
     ----------
@@ -23,7 +29,7 @@ class MemberRandom:
     def __init__(self, seeds: Sequence[int]) -> None:
         self.seeds = [int(seed) % 2**63 for seed in seeds]
         self._start = [torch.Generator().manual_seed(seed) for seed in self.seeds]
-        self._running: list[torch.Generator] | None = None
+        self.calls = 0  # masks drawn so far
 
     @property
     def members(self) -> int:
@@ -39,16 +45,72 @@ class MemberRandom:
         """Standard normal, shape (members, *shape)."""
         return torch.stack([torch.randn(shape, generator=one) for one in self._start])
 
-    def mask(self, like: Tensor, axis: int, probability: float) -> Tensor:
-        """A dropout mask of zeros and 1 / (1 - p) in the shape of ``like``, whose members lie along ``axis``."""
-        if self._running is None:
-            self._running = [
-                torch.Generator(like.device).manual_seed(seed + 1) for seed in self.seeds
-            ]
-        shape = like.shape[:axis] + like.shape[axis + 1 :]
+    def mask(
+        self,
+        like: Tensor,
+        axis: int,
+        probability: float,
+        places: Places | EntryPlaces | None = None,
+    ) -> Tensor:
+        """A dropout mask of zeros and 1 / (1 - p) in the shape of ``like``, whose members lie along ``axis``.
+
+        Axes before the members' are rows, those after it columns. A row belongs to a node: with ``places`` to the one
+        that stands there in the whole graph.
+        """
+        rows, columns = math.prod(like.shape[:axis]), math.prod(like.shape[axis + 1 :])
+        keys = None if places is None else places.keys(rows)
         keep = 1.0 - probability
         draws = [
-            torch.empty(shape, dtype=like.dtype, device=like.device).bernoulli_(keep, generator=one)
-            for one in self._running
+            keyed_mask(keys, rows, columns, seed + 1, self.calls, keep, like).view(
+                like.shape[:axis] + like.shape[axis + 1 :]
+            )
+            for seed in self.seeds
         ]
-        return torch.stack(draws, axis).div_(keep)
+        self.calls += 1
+        return torch.stack(draws, axis)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Which nodes of a whole graph some rows stand for.
+
+    Attributes
+    ----------
+    nodes : tensor of int, shape (nodes here,)
+        Positions in the whole graph. Rows may be several copies of them, those of the first layer first.
+    whole : int
+        Nodes of the whole graph.
+    """
+
+    nodes: Tensor
+    whole: int
+
+    def keys(self, rows: int) -> Tensor:
+        """A number for each row that is the same whichever process has it."""
+        copies = rows // max(self.nodes.numel(), 1)
+        shift = torch.arange(copies, device=self.nodes.device)[:, None] * self.whole
+        return (shift + self.nodes).flatten()
+
+
+@dataclass(frozen=True)
+class EntryPlaces:
+    """The same for the entries of sparse features: a key tells the node, and the entry's place in the node's row.
+
+    Attributes
+    ----------
+    places : Places or None
+        Of the rows.
+    rows : int
+    row, within : tensor of int, shape (entries,)
+        The row of each entry, and its place there.
+    """
+
+    places: Places | None
+    rows: int
+    row: Tensor
+    within: Tensor
+
+    def keys(self, entries: int) -> Tensor:
+        """A number for each entry that is the same whichever process has it."""
+        rows = self.row if self.places is None else self.places.keys(self.rows)[self.row]
+        return rows * MAX_ROW_ENTRIES + self.within

@@ -71,8 +71,8 @@ class _AttentionSums(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         ctx.neighbourhood = neighbourhood
         low, top = neighbourhood.range_of(scores)
-        far = scores.numel() and (top.double() - low.double()).max().item() > BAND
-        ctx.bands = _Bands(scores, top) if far else None
+        far = top.numel() and (top.double() - low.double()).max().item() > BAND
+        ctx.bands = _Bands(scores, top, neighbourhood) if far else None
         weights = (scores - top).exp_() if ctx.bands is None else ctx.bands.weights
         weighted = values * weights[..., None]
         if ctx.bands is None:
@@ -111,14 +111,14 @@ class _Bands:
     the scores are. ``weights`` are relative to the reference of each score's own band.
     """
 
-    def __init__(self, scores: Tensor, top: Tensor) -> None:
+    def __init__(self, scores: Tensor, top: Tensor, neighbourhood: NeighbourhoodSum) -> None:
         depth = (top.double() - scores.double()).clamp_(max=torch.finfo(torch.float64).max)
         within = depth.fmod(BAND)  # exact however deep
         # So far down that neighbouring doubles are 64 apart, each score is a band of its own
         own = depth >= 2.0**58
         self.band = torch.where(own, depth, ((depth - within) / BAND).round_())
         self.weights = torch.where(own, 0.0, -within).exp_().to(scores.dtype)
-        self.numbers: list[float] = sorted(set(self.band.flatten().tolist()))
+        self.numbers = neighbourhood.levels_of(self.band)
         self.hears = self.band
 
     def forward(self, weighted: Tensor, neighbourhood: NeighbourhoodSum) -> tuple[Tensor, Tensor]:
@@ -132,8 +132,8 @@ class _Bands:
             part = neighbourhood(self.weights * inside)
             self.hears = torch.where((part > 0) & self.hears.isinf(), number, self.hears)
             share = self._share(number, weighted.dtype)
-            if not share.any():
-                if bool((self.hears < number).all()):
+            if not neighbourhood.anywhere(bool(share.any())):
+                if not neighbourhood.anywhere(bool((self.hears >= number).any())):
                     self.numbers = self.numbers[:place]  # nobody listens further down
                     break
                 continue
@@ -151,7 +151,7 @@ class _Bands:
         for number in self.numbers:
             inside = (self.band == number).to(upper.dtype)
             share = self._share(number, upper.dtype)
-            if share.any():
+            if neighbourhood.anywhere(bool(share.any())):
                 to_values += inside[..., None] * _sum(turn, share[..., None] * upper)
                 to_weights += inside * turn(share * lower)
         return to_values, to_weights

@@ -40,6 +40,12 @@ class Activation:
         """The function, differentiable."""
         return self.plain(values)
 
+    def quotient(self, values: Tensor) -> Tensor:
+        """The function divided by its argument, without autograd; its derivative where the argument is 0."""
+        value, slope = self.with_slope(values)
+        zero = values == 0
+        return torch.where(zero, slope, value / torch.where(zero, torch.ones_like(values), values))
+
 
 def _elu(values: Tensor) -> tuple[Tensor, Tensor]:
     """max(x, exp(min(x, 0)) - 1), a multiple faster on a CPU than torch's elu and within its rounding of 1."""

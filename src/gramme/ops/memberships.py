@@ -57,11 +57,11 @@ class MembershipSum(NeighbourhoodSum):
             self.taken, self.back_to_all = Bags(sp.csr_array(wanted.T.tocsr())), back(incidence)
         hold(self, "correction", None if plain else torch.from_numpy(own))
         hold(self, "chosen", None if outputs is None else torch.as_tensor(outputs))
-        self.in_double = not plain and _own_share(incidence) > MAX_OWN_SHARE
+        self.in_double = self._rounding_shows(incidence)
 
     def forward(self, values: Tensor) -> Tensor:
         work = values.double() if self.in_double else values
-        sums = self.back(self.groups(work))
+        sums = self.back(self._whole(self.groups(work)))
         if self.correction is not None:
             own = work if self.chosen is None else work.index_select(0, self.chosen)
             sums.addcmul_(self.correction.to(work.dtype), own)
@@ -72,10 +72,23 @@ class MembershipSum(NeighbourhoodSum):
         if self.chosen is None:
             return self.forward(values)
         work = values.double() if self.in_double else values
-        sums = self.back_to_all(self.taken(work))
+        sums = self.back_to_all(self._whole(self.taken(work)))
         if self.correction is not None:
             sums.index_add_(0, self.chosen, work * self.correction.to(work.dtype))
         return sums.to(values.dtype)
+
+    def _whole(self, sums: Tensor) -> Tensor:
+        """Sums of groups over all their members, wherever these are; here all are."""
+        return sums
+
+    def _rounding_shows(self, incidence: sp.csr_array) -> bool:
+        """Whether some row's own term in B B^T is so large that single precision would lose the rest."""
+        if (incidence.data == 1).all():
+            return False
+        return (
+            own_share(incidence, np.asarray(incidence.sum(axis=0), np.float64).ravel())
+            > MAX_OWN_SHARE
+        )
 
 
 class _Lookup(nn.Module):
@@ -136,6 +149,14 @@ class GroupSum(NeighbourhoodSum):
         """Each member is given its group's row."""
         return values.index_select(0, self.member_of)
 
+    def to_members(self, values: Tensor) -> Tensor:
+        """Each member's copy of its group's row, which every process that has members of the group holds."""
+        return values.index_select(0, self.member_of)
+
+    def of_members(self, values: Tensor) -> Tensor:
+        """The sums over the members that are here: the transpose of :meth:`to_members`."""
+        return self.groups(values)
+
 
 def one_each(incidence: sp.csr_array) -> bool:
     """Whether no row is in two groups and every membership counts 1.
@@ -158,10 +179,8 @@ def with_own_groups(incidence: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(sp.hstack([incidence, own], format="csr"))
 
 
-def _own_share(incidence: sp.csr_array) -> float:
-    """The largest ratio of a row's own term in B B^T to all else that it hears; 0 where every membership is 1."""
-    if (incidence.data == 1).all():
-        return 0.0
+def own_share(incidence: sp.csr_array, sums: NDArray[np.float64]) -> float:
+    """The largest ratio of a row's own term in B B^T to all else that it hears, with the sums of the groups."""
     own = np.asarray(incidence.power(2).sum(axis=1)).ravel()
-    everything = incidence @ np.asarray(incidence.sum(axis=0)).ravel()
+    everything = incidence @ sums
     return float((own / np.maximum(1 + everything - own, 1)).max(initial=0.0))

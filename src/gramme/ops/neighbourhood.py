@@ -60,6 +60,14 @@ class NeighbourhoodSum(nn.Module, ABC):
         low, high = scores.aminmax(dim=0)
         return low, high
 
+    def levels_of(self, bands: Tensor) -> list[float]:
+        """The distinct numbers among all rows that anybody can hear, ascending."""
+        return sorted(set(bands.flatten().tolist()))
+
+    def anywhere(self, flag: bool) -> bool:
+        """Whether something holds for some row; as with :meth:`range_of` several processes must agree."""
+        return flag
+
     if TYPE_CHECKING:
 
         def __call__(self, values: Tensor) -> Tensor: ...

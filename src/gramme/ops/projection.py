@@ -14,14 +14,16 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from gramme.ops.sparse_features import Features, SparseFeatures
 
-def project(features: Tensor, *weights: Tensor) -> tuple[Tensor, ...]:
+
+def project(features: Features, *weights: Tensor) -> tuple[Tensor, ...]:
     """Features times weights, per member and layer.
 
     Parameters
     ----------
     features : tensor, shape (nodes, members, in) or (layers, nodes, members, in)
-        Shared by the layers, or each layer's own.
+        Shared by the layers, or each layer's own. Sparse features are shared.
     *weights : tensor, shape (members, layers, in, out)
         One or more, each with its own ``out``.
 
@@ -30,6 +32,8 @@ def project(features: Tensor, *weights: Tensor) -> tuple[Tensor, ...]:
     tuple of tensor, shape (layers, nodes, members, out)
         One per weight, contiguous.
     """
+    if isinstance(features, SparseFeatures):
+        return features.project(*weights)
     results: tuple[Tensor, ...] = _Project.apply(features, *weights)  # type: ignore[no-untyped-call]
     return results
 

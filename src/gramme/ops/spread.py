@@ -21,10 +21,10 @@ class _Spread(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, values: Tensor, groups: GroupSum) -> Tensor:
         ctx.groups = groups
-        return groups.transposed(values)
+        return groups.to_members(values)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        result: Tensor = ctx.groups(grads[0])
+        result: Tensor = ctx.groups.of_members(grads[0])
         return result, None

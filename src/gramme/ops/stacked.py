@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +21,24 @@ from gramme.graph import Layer, MultilayerGraph
 from gramme.ops.memberships import GroupSum, MembershipSum, one_each
 from gramme.ops.neighbourhood import EdgeSum, NeighbourhoodSum
 
+if TYPE_CHECKING:
+    from gramme.ops.supra import SupraSum
+
 Nodes = NDArray[np.int64]
+
+
+@runtime_checkable
+class BringsSums(Protocol):
+    """A graph with sums of its own, such as the part of one process, whose rows others hear as well."""
+
+    def layers_sum(self, layers: Sequence[str], nodes: Nodes | None) -> NeighbourhoodSum:
+        """As :func:`layers_sum`."""
+
+    def groups_sum(self, layers: Sequence[str]) -> GroupSum | None:
+        """As :func:`groups_sum`."""
+
+    def supra_sum(self, nodes: Nodes | None) -> SupraSum:
+        """As :func:`gramme.ops.supra.supra_sum`."""
 
 
 def layers_sum(
@@ -35,12 +53,16 @@ def layers_sum(
     nodes : array of int, optional
         The nodes whose sums are wanted, in each layer; all where not given.
     """
-    names = graph.layers if layers is None else layers
+    names = list(graph.layers if layers is None else layers)
+    if isinstance(graph, BringsSums):
+        return graph.layers_sum(names, nodes)
     return stack([graph.layers[name] for name in names], graph.num_nodes, nodes)
 
 
 def groups_sum(graph: MultilayerGraph, layers: Iterable[str]) -> GroupSum | None:
     """S with one row per group, where every named layer puts each node in one group at most; else None."""
+    if isinstance(graph, BringsSums):
+        return graph.groups_sum(list(layers))
     incidences = []
     for name in layers:
         incidence = graph.layers[name].incidence()

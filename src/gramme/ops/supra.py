@@ -16,7 +16,7 @@ from torch import Tensor
 from gramme.graph import MultilayerGraph
 from gramme.ops.bags import hold
 from gramme.ops.neighbourhood import EdgeSum, NeighbourhoodSum
-from gramme.ops.stacked import layers_sum
+from gramme.ops.stacked import BringsSums, layers_sum
 
 
 def supra_sum(graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> SupraSum:
@@ -28,6 +28,8 @@ def supra_sum(graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) ->
     nodes : array of int, optional
         The nodes whose copies' sums are wanted; all where not given.
     """
+    if isinstance(graph, BringsSums):
+        return graph.supra_sum(nodes)
     layers = list(graph.layers.values())
     present = np.stack([layer.present for layer in layers]) if layers else np.zeros((0, 0), bool)
     further = None
@@ -35,12 +37,12 @@ def supra_sum(graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) ->
         copies = np.arange(len(layers))[:, None] * graph.num_nodes
         outputs = None if nodes is None else (copies + nodes).ravel()
         symmetric = not any(coupling.directed for coupling in graph.couplings.values())
-        matrix = _couplings(graph)
+        matrix = coupling_matrix(graph)
         further = EdgeSum(matrix, symmetric=symmetric, outputs=outputs, hears_itself=False)
     return SupraSum(layers_sum(graph, nodes=nodes), present, nodes, further)
 
 
-def _couplings(graph: MultilayerGraph) -> sp.csr_array:
+def coupling_matrix(graph: MultilayerGraph) -> sp.csr_array:
     """All couplings over the copies: entry (a, b) is the weight with which copy a listens to copy b."""
     start = {name: place * graph.num_nodes for place, name in enumerate(graph.layers)}
     rows, columns, weights = [], [], []

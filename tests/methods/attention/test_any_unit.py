@@ -25,6 +25,9 @@ def blocks(kind, unit):
         for number in range(CLASSES):
             chance[number, 30 * number : 30 * number + 10] = 0.25
         features = sp.csr_array((random.random((NODES, 90)) < chance[label]) * unit)
+    elif kind == "counts":
+        often = 0.3 + 2.5 * (np.arange(90) % CLASSES == label[:, None]) * (np.arange(90) < 30)
+        features = random.poisson(often).astype(float) * unit
     else:
         features = (random.normal(size=(NODES, 12)) + 2 * np.eye(CLASSES, 12)[label] + 3) * unit
     return gramme.MultilayerGraph(layers, labels=label, features=features)
@@ -54,7 +57,7 @@ def test_attention_learns_from_features_of_any_unit(model, kind, unit, decay):
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("kind", ["words", "measurements"])
+@pytest.mark.parametrize("kind", ["words", "counts", "measurements"])
 def test_every_ingredient_learns_from_features_of_any_unit(kind, unit):
     graph = blocks(kind, unit)
     y = labelled(graph)

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 
 import gramme
 from gramme import DataError
+from gramme.methods.attention import feature_sources, members
 from gramme.methods.attention.feature_sources import SOURCES, InputFeatures
+from gramme.ops import SparseFeatures
 
 CPU = torch.device("cpu")
 
@@ -94,3 +97,50 @@ def test_walks_know_a_new_node_by_its_neighbours_names():
     more = gramme.MultilayerGraph.from_edges(tuple(zip(*edges, strict=True)))
     found = dict(zip(more.nodes, model.predict(more), strict=True))
     assert found["new"] == "b"
+
+
+@pytest.fixture(scope="module")
+def wordy():
+    """A graph with more words than are made dense."""
+    wine = gramme.datasets.load("wine")
+    codes = np.unique(wine.labels, return_inverse=True)[1]
+    random = np.random.default_rng(0)
+    chance = 0.05 + 0.3 * (np.arange(90) % 3 == codes[:, None])
+    return wine.replace(features=sp.csr_array((random.random(chance.shape) < chance) * 1.0))
+
+
+@pytest.mark.parametrize("model", [gramme.GrammeFusion, gramme.GrammeSG])
+def test_words_stay_sparse_and_give_what_the_same_numbers_give_dense(wordy, model, monkeypatch):
+    y = wordy.labels.copy()
+    y[::2] = None
+    settings = {"ensemble": 2, "epochs": 4, "dropout": 0.0, "random_state": 0}
+    fitted = model(**settings).fit(wordy, y)
+    assert isinstance(fitted._members().features(wordy, range(2)), SparseFeatures)
+    assert fitted.start_features(wordy).shape == (wordy.num_nodes, 90)
+    monkeypatch.setattr(
+        feature_sources,
+        "SparseFeatures",
+        lambda matrix, members, device: torch.from_numpy(matrix.toarray())[:, None].expand(
+            -1, members, -1
+        ),
+    )
+    monkeypatch.setattr(members, "SparseFeatures", SparseFeatures)
+    dense = model(**settings).fit(wordy, y)
+    np.testing.assert_allclose(fitted.probabilities_, dense.probabilities_, atol=1e-4)
+
+
+@pytest.mark.parametrize("model", [gramme.GrammeFusion, gramme.GrammeSG])
+def test_words_are_dropped_saved_and_read_again(wordy, tmp_path, model):
+    y = wordy.labels.copy()
+    y[::2] = None
+    fitted = model(ensemble=2, epochs=40, dropout=0.3, random_state=0).fit(wordy, y)
+    assert (fitted.predict() == wordy.labels)[::2].mean() > 0.8
+    fitted.save(tmp_path / "model.safetensors")
+    part = wordy.subgraph(wordy.nodes[:50])
+    found = gramme.load(tmp_path / "model.safetensors").predict_proba(part)
+    assert found.tobytes() == fitted.predict_proba(part).tobytes()
+
+
+def test_beside_other_columns_words_are_dense(wordy):
+    assert made(wordy, "given")[0].columns == 90
+    assert isinstance(made(wordy, "given+walks")[1], torch.Tensor)

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from gramme import DataError
-from gramme.methods.attention.given_features import GivenFeatures
+from gramme.methods.attention.given_features import ENTRY_SUM, GivenFeatures
 
 MOST = 64
 
@@ -92,17 +92,65 @@ def test_another_number_of_columns_is_refused():
         scales.table(words(columns=39))
 
 
-def test_a_wide_sparse_table_is_never_dense():
+def wide():
+    """Many words, of which each node has few."""
     nodes, columns, entries = 20_000, 100_000, 50
     random = np.random.default_rng(0)
     places = random.integers(columns, size=nodes * entries)
-    features = sp.csr_array(
+    return sp.csr_array(
         (np.ones(places.size, np.float32), places, np.arange(0, places.size + 1, entries)),
         shape=(nodes, columns),
     )
+
+
+def test_a_wide_sparse_table_is_never_dense():
+    features = wide()
     tracemalloc.start()
     found = table(features, 16)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found.shape == (nodes, 16)
+    assert found.shape == (20_000, 16)
     assert peak < 600e6  # dense it would be 16e9
+
+
+def test_words_that_stay_sparse_take_a_few_copies_of_their_entries():
+    features = wide()
+    tracemalloc.start()
+    found = sparse(features).sparse(features)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.dtype == np.float32
+    assert found.nnz == np.count_nonzero(features.data)
+    assert peak < 120e6  # a million entries; 50 of them for each of a million nodes then take 6e9
+
+
+def sparse(features, most=8):
+    return GivenFeatures.of(features, most, may_be_sparse=True)
+
+
+def test_many_words_stay_entries_whatever_their_unit():
+    features = words()
+    scales = sparse(features)
+    assert scales.entries
+    assert scales.columns == 40
+    expected = scales.sparse(features)
+    assert expected.nnz == features.nnz
+    np.testing.assert_allclose(expected.sum(axis=1).mean(), ENTRY_SUM, rtol=1e-5)
+    lengths = np.sqrt((expected**2).sum(axis=1))
+    np.testing.assert_allclose(lengths[lengths > 0], lengths.max(), rtol=1e-5)
+    for unit in (1e-3, 7.0, 1e6):
+        found = sparse(features * unit).sparse(features * unit)
+        np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-5)
+    dense = sparse(features.toarray()).sparse(features.toarray())
+    np.testing.assert_allclose(dense.toarray(), expected.toarray(), rtol=1e-5)
+
+
+def test_few_words_and_measurements_are_dense():
+    assert not sparse(words(), most=40).entries
+    assert not sparse(np.random.default_rng(0).normal(size=(60, 40))).entries
+    assert sparse(words() * 0).sparse(words()).shape == (60, 40)
+
+
+def test_entries_of_another_number_of_columns_are_refused():
+    with pytest.raises(DataError, match="needs 40 features per node; the graph has 39"):
+        sparse(words()).sparse(words(columns=39))

@@ -6,7 +6,7 @@ from tests.methods.graphs import planted
 from gramme.methods.attention import members as module
 from gramme.methods.attention.feature_sources import InputFeatures
 from gramme.methods.attention.members import Members
-from gramme.nn import SGNetwork, Shape
+from gramme.nn import SGNetwork, Shape, supra_plan
 
 GRAPH = planted(12)
 SHAPE = Shape(2, 5, 3, 2, (2, 2), (1, 1))
@@ -20,12 +20,13 @@ def members(seed=0):
 
 
 def test_batches_hold_every_member_once_and_no_more_numbers_than_allowed(monkeypatch):
-    per_member = 12 * 2 * 2 * 3
-    monkeypatch.setattr(module, "MAX_BATCH_NUMBERS", 3 * per_member)
-    assert members().batches(12, 7) == [range(3), range(3, 6), range(6, 7)]
-    assert members().batches(12, 0) == []
+    plan = supra_plan(GRAPH, SHAPE)
+    assert plan.numbers(SHAPE) == 12 * 2 * 2 * 3
+    monkeypatch.setattr(module, "MAX_BATCH_NUMBERS", 3 * plan.numbers(SHAPE))
+    assert members().batches(plan, 7) == [range(3), range(3, 6), range(6, 7)]
+    assert members().batches(plan, 0) == []
     monkeypatch.setattr(module, "MAX_BATCH_NUMBERS", 1)
-    assert members().batches(12, 2) == [range(1), range(1, 2)]
+    assert members().batches(plan, 2) == [range(1), range(1, 2)]
 
 
 def test_a_member_is_the_same_in_any_batch():

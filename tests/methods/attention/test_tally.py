@@ -8,7 +8,8 @@ from gramme.methods.attention.tally import Tally
 from gramme.methods.labels import known_labels
 from gramme.nn import Output
 
-KNOWN = known_labels(planted(6, ("no", "yes")), {"n0": "no", "n2": "yes", "n5": "no", "n1": "yes"})
+GRAPH = planted(6, ("no", "yes"))
+KNOWN = known_labels(GRAPH, {"n0": "no", "n2": "yes", "n5": "no", "n1": "yes"})
 
 
 def said(members, seed=0):
@@ -17,7 +18,7 @@ def said(members, seed=0):
 
 
 def test_the_mean_over_batches_is_the_mean_over_members():
-    tally = Tally(6, KNOWN, 5)
+    tally = Tally(GRAPH, KNOWN, 5)
     one, two = said(3), said(2, seed=1)
     tally.add(range(3), one)
     tally.add(range(3, 5), two)
@@ -30,7 +31,7 @@ def test_the_mean_over_batches_is_the_mean_over_members():
 
 def test_members_that_leave_out_a_fold_speak_of_it_alone():
     fold = np.array([0, 1, 0, 1])
-    tally = Tally(6, KNOWN, 1, fold, copies=2)
+    tally = Tally(GRAPH, KNOWN, 1, fold, copies=2)
     assert tally.seen.tolist() == [
         [True, False, False, True, True] if one == 0 else [True, True, True, False, False]
         for one in fold

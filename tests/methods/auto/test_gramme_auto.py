@@ -109,7 +109,7 @@ def test_ten_noise_layers_cost_less_than_a_point():
     y = half_known(graph, every=4)
     hidden = np.array([value is None for value in y])
     accuracy = [
-        (GrammeAuto(random_state=0, progress=False).fit(g, y).predict() == graph.labels)[
+        (GrammeAuto(ensemble=2, folds=3, random_state=0).fit(g, y).predict() == graph.labels)[
             hidden
         ].mean()
         for g in (graph, noisy)
@@ -162,10 +162,10 @@ def test_an_interrupt_leaves_a_usable_mixture(monkeypatch):
     assert np.isfinite(model.probabilities_).all()
 
 
-def test_a_large_graph_is_told_that_attention_is_left_out(monkeypatch):
-    monkeypatch.setattr("gramme.methods.auto.ingredients.MAX_ATTENTION_EDGES", 10)
-    with pytest.warns(GrammeWarning, match="attention model would take hours"):
+def test_an_ingredient_that_the_data_are_too_large_for_is_named(monkeypatch):
+    monkeypatch.setattr("gramme.methods.auto.ingredients.MAX_TABLE_NUMBERS", 10)
+    with pytest.warns(GrammeWarning, match="too large for spectral-logistic"):
         model = GrammeAuto(**FAST).fit(GRAPH, Y)
-    assert list(model.models_) == ["label-propagation", "one-hot-logistic", "spectral-logistic"]
-    named = GrammeAuto(**FAST, ingredients=["gramme-fusion"]).fit(GRAPH, Y)
-    assert list(named.models_) == ["gramme-fusion"]
+    assert "spectral-logistic" not in model.models_
+    assert "gramme-fusion" in model.models_
+    assert "The data are too large for spectral-logistic" in model.explanation_

@@ -51,14 +51,13 @@ def test_an_entry_is_enough(known, tmp_path):
         GrammeAuto(ingredients=["most"]).fit(GRAPH, Y)
 
 
-def test_one_that_does_not_apply_is_left_out_and_may_say_so(known):
+def test_one_that_does_not_apply_is_left_out_and_one_that_does_not_fit_is_named(known):
     for name in list(known):
         if name != "label-propagation":
             del known[name]
-    register_ingredient(
-        Ingredient("most", Majority, "", applies=lambda graph: False, warn=lambda graph: "not here")
-    )
-    with pytest.warns(GrammeWarning, match="not here") as caught:
+    register_ingredient(Ingredient("never", Majority, "", applies=lambda graph: False))
+    register_ingredient(Ingredient("most", Majority, "", fits=lambda graph: False))
+    with pytest.warns(GrammeWarning, match="too large for most") as caught:
         model = GrammeAuto(random_state=0).fit(GRAPH, Y)
     assert caught[0].filename == __file__
     assert list(model.models_) == ["label-propagation"]

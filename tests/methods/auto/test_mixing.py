@@ -6,8 +6,10 @@ from scipy.optimize import minimize_scalar
 
 from gramme.methods.auto.mixing import (
     calibrating_exponent,
+    cross_fitted,
     mixed_with_prior,
     mixture_weights,
+    pooled,
     sharpened,
 )
 
@@ -55,3 +57,34 @@ def test_sharpening_keeps_the_order_and_survives_tiny_chances():
 
 def test_nothing_to_test_leaves_the_probabilities_alone():
     assert calibrating_exponent(np.zeros((0, 3)), np.zeros(0, dtype=np.int64)) == 1
+
+
+def test_cross_fitted_neither_weights_nor_exponent_see_a_labels_fold():
+    random = np.random.default_rng(0)
+    parts = [random.dirichlet([1, 1, 1], size=40) for _ in range(2)]
+    codes, fold = random.integers(3, size=40), np.arange(40) % 5
+    everyone = np.ones(40, dtype=bool)
+    first = cross_fitted(parts, codes, fold, everyone, [1, 1])
+    changed = np.where(fold == 2, (codes + 1) % 3, codes)
+    second = cross_fitted(parts, changed, fold, everyone, [1, 1])
+    assert (first[fold == 2] == second[fold == 2]).all()
+    assert (first[fold != 2] != second[fold != 2]).any()
+    np.testing.assert_allclose(first.sum(axis=1), 1)
+    # by hand for one fold
+    rows = np.flatnonzero(fold != 2)
+    own = np.stack([part[rows, codes[rows]] for part in parts], axis=1)
+    weights = mixture_weights(own, [1, 1])
+    mixed = pooled([part[rows] for part in parts], weights)
+    exponent = calibrating_exponent(mixed, codes[rows])
+    mine = sharpened(pooled([part[fold == 2] for part in parts], weights), exponent)
+    np.testing.assert_allclose(first[fold == 2], mine)
+
+
+def test_of_very_many_labels_one_mixture_serves_all_folds(monkeypatch):
+    monkeypatch.setattr("gramme.methods.auto.mixing.MAX_CROSS_FITTED", 10)
+    parts = [np.tile([0.8, 0.2], (12, 1)), np.tile([0.4, 0.6], (12, 1))]
+    codes = np.zeros(12, dtype=np.int64)
+    found = cross_fitted(parts, codes, np.arange(12) % 3, np.ones(12, dtype=bool), [1, 1])
+    weights = mixture_weights(np.array([[0.8, 0.4]] * 12), [1, 1])
+    mixed = pooled(parts, weights)
+    np.testing.assert_allclose(found, sharpened(mixed, calibrating_exponent(mixed, codes)))

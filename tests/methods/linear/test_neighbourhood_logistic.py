@@ -5,7 +5,7 @@ import pytest
 from tests.methods.graphs import half_known, planted
 
 from gramme import DataError, EdgeLayer, MultilayerGraph
-from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic, _table
+from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic, _surroundings
 
 GRAPH = planted(features=np.random.default_rng(0).normal(size=(36, 5)))
 Y = half_known(GRAPH)
@@ -18,7 +18,7 @@ def test_blocks_are_means_over_a_node_and_its_neighbours():
     pair = (own[0] + own[1]) / 2
     unit = pair / np.linalg.norm(pair)
     expected = np.hstack([own, [unit, unit, own[2]], [unit, unit, own[2]]]) / np.sqrt(3)
-    np.testing.assert_allclose(_table(graph), expected, rtol=1e-6)
+    np.testing.assert_allclose(_surroundings(graph).table, expected, rtol=1e-6)
 
 
 def test_neighbours_tell_what_a_noisy_node_does_not():

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from tests.methods.graphs import planted
 
 from gramme import DataError, EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.methods.linear import walk_profile
+from gramme.methods.linear import walk_eigenvectors
 from gramme.methods.linear.walk_profile import WALK_STEPS, WalkProfile
 
 GRAPH = planted()
@@ -71,7 +71,7 @@ def test_the_two_solvers_agree(monkeypatch):
         }
     )
     lanczos = WalkProfile.of(graph, 6)
-    monkeypatch.setattr(walk_profile, "DENSE_NODES", 500)
+    monkeypatch.setattr(walk_eigenvectors, "DENSE_NODES", 500)
     dense = WalkProfile.of(graph, 6)
     assert_same(lanczos, dense, graph)
 
@@ -84,18 +84,18 @@ def test_a_long_table_is_computed_on_its_groups(monkeypatch):
         {str(i): MembershipLayer.from_codes(one, range(4)) for i, one in enumerate([*noisy, codes])}
     )
     lanczos = WalkProfile.of(graph, 4)
-    monkeypatch.setattr(walk_profile, "LONG_TABLE_ROWS", 100)
+    monkeypatch.setattr(walk_eigenvectors, "LONG_TABLE_ROWS", 100)
     groups = WalkProfile.of(graph, 4)
     assert_same(lanczos, groups, graph)
     for longest in (100, 20_000):
-        monkeypatch.setattr(walk_profile, "LONG_TABLE_ROWS", longest)
+        monkeypatch.setattr(walk_eigenvectors, "LONG_TABLE_ROWS", longest)
         assert WalkProfile.of(graph, 32).values.size == 6, "as many as differ from chance"
 
 
 def test_what_has_not_settled_is_left_out(monkeypatch):
     random = np.random.default_rng(0)
     graph = MultilayerGraph({"edges": EdgeLayer(600, *random.integers(600, size=(2, 3000)))})
-    monkeypatch.setattr(walk_profile, "LANCZOS_RESTARTS", 1)
+    monkeypatch.setattr(walk_eigenvectors, "LANCZOS_RESTARTS", 1)
     profile = WalkProfile.of(graph, 32)
     assert profile.values.size < 32
     assert profile.placed(graph).shape == (600, profile.values.size)

@@ -59,9 +59,9 @@ def walks() -> dict[str, tuple[MultilayerGraph, Walk]]:
     columns, both = table(), mixed()
     layers = list(columns.layers.values())
     return {
-        "groups": (columns, GroupWalk(layers, 40)),
-        "nodes of a table": (columns, NodeWalk(layers, 40)),
-        "nodes of edges": (both, NodeWalk(list(both.layers.values()), 40)),
+        "groups": (columns, GroupWalk(columns, layers)),
+        "nodes of a table": (columns, NodeWalk(columns)),
+        "nodes of edges": (both, NodeWalk(both)),
     }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -18,24 +19,28 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gramme.errors import DataError, GrammeWarning, NotFittedError
+from gramme.distributed import here, world_of
+from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.class_weight import label_weights
-from gramme.methods.attention.explain import hop_scores, member_shares, relative_attention
+from gramme.graph.name_order import NameOrder
+from gramme.methods.attention.effort import Allowance, Effort, settled_effort, step_seconds
+from gramme.methods.attention.explain import attention_received, member_shares
 from gramme.methods.attention.feature_sources import InputFeatures
 from gramme.methods.attention.given_features import GivenFeatures
+from gramme.methods.attention.member_lessons import lessons_of
 from gramme.methods.attention.members import Members
 from gramme.methods.attention.rules import RULES, settled_decay
 from gramme.methods.attention.saved import FIELDS, check_networks
 from gramme.methods.attention.tally import Tally
 from gramme.methods.base import NodeClassifier
 from gramme.methods.importance import shares_of_joined
-from gramme.methods.labels import KnownLabels, coded_labels
+from gramme.methods.labels import KnownLabels, by_name, coded_labels
 from gramme.methods.linear.walk_profile import WalkProfile
 from gramme.methods.parameters import Rule, WholeNumber, per_layer, torch_device
 from gramme.methods.saved_fields import SavedField
 from gramme.nn import AttentionHop, MemberRandom, Network, Plan, Shape
-from gramme.training import Lessons, Settings, evaluate, held_out_labels, train_ensemble
+from gramme.ops import Features
+from gramme.training import Settings, evaluate, train_ensemble
 
 
 class AttentionModel(NodeClassifier):
@@ -66,6 +71,7 @@ class AttentionModel(NodeClassifier):
     state_: dict[str, Tensor]
     history_: pd.DataFrame
     out_of_fold_: NDArray[np.float64]
+    effort_: Effort
 
     _features_per_layer: Any = False
 
@@ -152,17 +158,20 @@ class AttentionModel(NodeClassifier):
             Labels of further nodes whose accuracy is noted after every epoch. For looking only: neither the training
             nor the stopping depends on them.
         """
-        return self._run_fit(graph, y, validation=validation, monitor=monitor)
+        return self._run_fit(
+            graph, y, validation=by_name(graph, validation), monitor=by_name(graph, monitor)
+        )
 
-    def fit_with_folds(
-        self, graph: MultilayerGraph, known: KnownLabels, fold: NDArray[np.int64], copies: int = 1
+    def _fit_with_folds(
+        self,
+        graph: MultilayerGraph,
+        known: KnownLabels,
+        fold: NDArray[np.int64],
+        copies: int,
+        allowance: Allowance | None = None,
     ) -> NDArray[np.float64]:
-        """Fit, and in the same batched program further members for each fold that do not see the fold's labels.
-
-        Returns what those say of the labels they did not see, the mean of the ``copies`` of a fold, shape (labelled,
-        classes); NaN after an interrupt.
-        """
-        self._run_fit(graph, known, fold=fold, copies=copies)
+        """Fit, and in the same batched program further members for each fold that do not see the fold's labels."""
+        self._run_fit(graph, known, fold=fold, copies=copies, allowance=allowance)
         return self.out_of_fold_
 
     def _fit(
@@ -175,34 +184,46 @@ class AttentionModel(NodeClassifier):
         monitor: Any = None,
         fold: NDArray[np.int64] | None = None,
         copies: int = 1,
+        allowance: Allowance | None = None,
     ) -> NDArray[np.floating[Any]]:
         inputs = InputFeatures.of(graph, self.features, self.feature_dim)
         self.source_, self.profile_, self.scales_ = inputs.source, inputs.profile, inputs.scales
-        self.seed_, self.shape_ = seed, self._shape(inputs.columns)
-        tally = Tally(graph.num_nodes, known, self.ensemble, fold, copies)
-        lessons = self._lessons(graph, known, tally.seen, validation)
+        self.seed_, self.shape_ = seed, self._shape(graph, inputs.columns)
+        members, world = self._members(), world_of(graph)
+        plan = self._plan(graph, here(graph, known.nodes)[1]).to(members.device)
+        decay = settled_decay(self.weight_decay, known.nodes.size)
+        settings = Settings(self.epochs, self.learning_rate, decay, self.patience)
+        folds = 0 if fold is None else int(fold.max()) + 1
+
+        def timed() -> float:
+            every = np.ones((known.nodes.size, self.ensemble + folds * copies), dtype=bool)
+            tried = lessons_of(self, graph, known, every, validation)
+            return step_seconds(members, graph, plan, tried, settings)
+
+        full = Effort(self.ensemble, copies, self.epochs)
+        effort = self.effort_ = settled_effort(full, folds, allowance, graph, timed)
+        tally = Tally(graph, known, effort.members, fold, effort.copies)
+        lessons = lessons_of(self, graph, known, tally.seen, validation)
         watched = monitor
         if monitor is not None:
             watched = coded_labels(graph, monitor, known.classes, "monitor", strict=False)
-        decay = settled_decay(self.weight_decay, known.nodes.size)
-        members = self._members()
-        plan = self._plan(graph, known.nodes).to(members.device)
         found = train_ensemble(
-            members.batches(graph.num_nodes, lessons.members),
+            members.batches(plan, lessons.members),
             lambda batch: members.new(graph, batch),
             plan,
             lessons,
-            Settings(self.epochs, self.learning_rate, decay, self.patience),
+            replace(settings, epochs=effort.epochs),
             monitor=watched,
             trained=tally.add,
             title=type(self).__name__,
             progress=self.progress,
+            world=world,
         )
         self.history_, self.interrupted_ = found.history, found.interrupted
-        self.members_ = min(found.members, self.ensemble)
+        self.members_ = min(found.members, effort.members)
         self.state_ = {name: value[: self.members_] for name, value in found.state.items()}
         if found.interrupted:
-            part = f"after {len(found.history)} of {self.epochs} epochs"
+            part = f"after {len(found.history)} of {effort.epochs} epochs"
             how = "fully trained" if found.complete else part
             warnings.warn(
                 f"interrupted: the model has {found.members} of {lessons.members} members, {how}",
@@ -214,26 +235,6 @@ class AttentionModel(NodeClassifier):
         self.out_of_fold_ = tally.unseen * (1.0 if found.members == lessons.members else np.nan)
         # asked without the members that leave out a fold: to the bit what the model says of any other graph
         return self._inductive_proba(graph, plan)
-
-    def _lessons(
-        self, graph: MultilayerGraph, known: KnownLabels, seen: NDArray[np.bool_], validation: Any
-    ) -> Lessons:
-        """What each member learns from, of the labels it sees, and which labels tell it when to stop."""
-        weights = label_weights(self.class_weight, known)[:, None] * seen
-        if validation is not None:
-            coded = coded_labels(graph, validation, known.classes, "validation", strict=True)
-            return Lessons(known.nodes, known.codes, weights, validation=coded)
-        aside = None
-        if self.validation_fraction > 0:
-            aside = held_out_labels(known.codes, seen, self.validation_fraction, self.seed_)
-            if aside is None:
-                warnings.warn(
-                    f"validation_fraction={self.validation_fraction} of {known.nodes.size} labels in "
-                    f"{len(known.classes)} classes sets none aside, so all {self.epochs} epochs are trained",
-                    GrammeWarning,
-                    stacklevel=5,
-                )
-        return Lessons(known.nodes, known.codes, weights, aside)
 
     def _inputs(self) -> InputFeatures:
         """Where the members' features come from."""
@@ -266,8 +267,7 @@ class AttentionModel(NodeClassifier):
         """A number for each layer, from one number or a mapping by layer name."""
         return tuple(per_layer(name, getattr(self, name), graph.layers))
 
-    def _shape(self, columns: int) -> Shape:
-        graph = self.graph_
+    def _shape(self, graph: MultilayerGraph, columns: int) -> Shape:
         return Shape(
             layers=graph.num_layers,
             in_dim=columns,
@@ -293,16 +293,21 @@ class AttentionModel(NodeClassifier):
         Where a node's copies have features of their own, (layers * nodes, columns), the first layer's copies first.
         """
         self._check_fitted()
-        seen = self._seen(self._check_graph(graph))
-        return self._members().start(seen, np.arange(seen.num_nodes) if nodes is None else nodes)
+        order = self._ordered(graph)
+        rows = np.arange(graph.num_nodes) if nodes is None else nodes
+        found = self._members().start(order.graph, order.there(rows))
+        copies = found.reshape(-1, rows.size, found.shape[1])
+        if len(copies) > 1:
+            copies = copies[[self.layer_order_.index(name) for name in self.layers_]]
+        return copies.reshape(found.shape)
 
     def _each_batch(
         self, graph: MultilayerGraph, plan: Plan | None = None
-    ) -> Iterator[tuple[Network, Tensor, Plan]]:
+    ) -> Iterator[tuple[Network, Features, Plan]]:
         """Trained network, features and plan of each batch of members; the plan is made where none is given."""
         members = self._members()
         whole = (self._plan(graph).to(members.device) if plan is None else plan).everywhere
-        for batch in members.batches(graph.num_nodes, self.members_):
+        for batch in members.batches(whole, self.members_):
             yield *members.trained(graph, batch, self.state_), whole
 
     def _inductive_proba(
@@ -319,30 +324,22 @@ class AttentionModel(NodeClassifier):
     def embed(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         """The embedding of a graph's nodes, shape (nodes, members * hidden_dim): the members' side by side."""
         self._check_fitted()
-        return self._embed(self._with_fitted_layers(graph))
+        return self._embed(self._ordered(graph))
 
-    def _embed(self, graph: MultilayerGraph) -> NDArray[np.float32]:
-        if not graph.num_nodes:
+    def _embed(self, order: NameOrder) -> NDArray[np.float32]:
+        if not order.graph.num_nodes:
             return np.zeros((0, self.members_ * self.shape_.hidden_dim), dtype=np.float32)
         parts = [
             evaluate(network, features, plan).embedding.flatten(1).cpu().numpy()
-            for network, features, plan in self._each_batch(graph)
+            for network, features, plan in self._each_batch(order.graph)
         ]
-        return np.concatenate(parts, axis=1).astype(np.float32, copy=False)
+        return order.back(np.concatenate(parts, axis=1).astype(np.float32, copy=False))
 
     @cached_property
     def embedding_(self) -> NDArray[np.float32]:
         """The embedding of the fitted graph's nodes; see :meth:`embed`."""
-        return self._embed(self._fitted_graph())
-
-    def _fitted_graph(self) -> MultilayerGraph:
         self._check_fitted()
-        if not hasattr(self, "graph_"):
-            raise NotFittedError(
-                "a loaded model does not hold the graph it was fitted on; pass the graph, "
-                "as in embed(graph) or node_attention(layer, graph=graph)"
-            )
-        return self.graph_
+        return self._embed(self._fitted_order())
 
     # Explaining
 
@@ -350,12 +347,14 @@ class AttentionModel(NodeClassifier):
     def layer_importances_(self) -> pd.DataFrame:
         """How much each member leans on each layer: one row per member, summing to 1.
 
-        See :func:`gramme.methods.attention.explain.layer_shares` for how it is measured. On a large graph,
-        where that would take longer than the training, only the first members are asked.
+        See ``gramme.methods.attention.explain.layer_shares``. On a large graph only the first members are asked.
         """
-        graph = self._fitted_graph()
+        self._check_fitted()
+        graph = self._fitted_order().graph
         shares = member_shares(self._each_batch(graph), graph)
-        return pd.DataFrame(shares_of_joined(shares, graph), columns=self.layers_)
+        return pd.DataFrame(shares_of_joined(shares, graph), columns=self.layer_order_)[
+            self.layers_
+        ]
 
     @property
     def layer_importance_(self) -> pd.Series:
@@ -380,19 +379,20 @@ class AttentionModel(NodeClassifier):
             Another graph than the fitted one.
         """
         self._check_fitted()
-        graph = self._fitted_graph() if graph is None else self._with_fitted_layers(graph)
-        held = graph.layer(layer).present
-        position = self.layers_.index(layer)
+        order = self._fitted_order() if graph is None else self._ordered(graph)
+        order.graph.layer(layer)  # says so where there is none
+        position = self.layer_order_.index(layer)
         WholeNumber().check("hop", hop)
         if hop > self.shape_.depth[position]:
             raise DataError(f"layer {layer!r} has {self.shape_.depth[position]} hops, not {hop}")
-        found: list[Tensor] = []
-        for network, features, plan in self._each_batch(graph):
-            hops, place = self._hops(network, position)
-            scores = hop_scores(network, hops[hop - 1], features, plan)
-            found.append(scores.view(-1, graph.num_nodes, *scores.shape[2:])[place])
-        values = relative_attention(torch.cat(found, dim=1), held)
-        return pd.Series(values, index=graph.nodes, name=layer)
+        # one pass serves all layers, and who asks for one of the fitted graph's will ask for the others
+        kept = self.__dict__.setdefault("_received_", {}) if graph is None else {}
+        if hop not in kept:
+            kept[hop] = attention_received(
+                self._each_batch(order.graph), self._hops, order.graph, hop
+            )
+        names = order.back(order.graph.nodes.to_numpy())
+        return pd.Series(order.back(kept[hop][position]), index=names, name=layer)
 
     def _check_loaded(self) -> None:
         with torch.device("meta"):

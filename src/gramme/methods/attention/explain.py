@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,29 +11,36 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gramme.distributed import ALONE, World, node_count, world_of
 from gramme.graph import MultilayerGraph
-from gramme.nn import AttentionHop, Network, Plan, SGNetwork, SupraFusion
+from gramme.nn import AttentionHop, Network, Plan, SGNetwork, SupraFusion, levelled
+from gramme.ops import Features
 from gramme.training import evaluate
 
 MAX_EXPLAINED_NUMBERS = 100_000_000
 """Nodes x layers x passes that an explanation of all members may take."""
+MAX_MUTED_ALONE, BLOCKS = 100, 32
+"""Layers up to which each is muted by itself; more are muted in so many blocks, whose layers share alike."""
 
 
 def member_shares(
-    batches: Iterable[tuple[Network, Tensor, Plan]], graph: MultilayerGraph
+    batches: Iterable[tuple[Network, Features, Plan]], graph: MultilayerGraph
 ) -> NDArray[np.float64]:
     """The :func:`layer_shares` of each member, (members, layers); on a large graph of the first members alone."""
     layers = graph.num_layers
-    enough = MAX_EXPLAINED_NUMBERS // max(1, graph.num_nodes * layers * (2 * layers + 2))
+    passes = 2 * (layers if layers <= MAX_MUTED_ALONE else BLOCKS) + 2
+    enough = MAX_EXPLAINED_NUMBERS // max(1, node_count(graph) * layers * passes)
     shares: list[NDArray[np.float64]] = []
     for batch in batches:
-        shares.append(layer_shares(*batch))
+        shares.append(layer_shares(*batch, world=world_of(graph)))
         if sum(map(len, shares)) >= enough:
             break
     return np.concatenate(shares)
 
 
-def layer_shares(network: Network, features: Tensor, plan: Plan) -> NDArray[np.float64]:
+def layer_shares(
+    network: Network, features: Features, plan: Plan, world: World = ALONE
+) -> NDArray[np.float64]:
     """How much a network's predictions rest on each layer, shape (members, layers), each member's summing to 1.
 
     A layer is muted by giving every node the mean of what the layer found, so that it no longer tells nodes apart.
@@ -45,23 +52,28 @@ def layer_shares(network: Network, features: Tensor, plan: Plan) -> NDArray[np.f
     that say the same to be of no use, the second alone would not see what only several layers together can tell; with
     two layers their mean is the Shapley value. The result is divided by the sum over the layers.
 
-    A layer of noise gets what a model has fitted to that noise. Cost: 2 layers + 2 passes without gradients.
+    A layer of noise gets what a model has fitted to that noise. Cost: 2 layers + 2 passes without gradients. Beyond 100
+    layers, blocks of neighbours in the order of names are muted together and their layers share alike.
     """
     layers = range(network.shape.layers)
+    count = len(layers) if len(layers) <= MAX_MUTED_ALONE else BLOCKS
+    blocks = [block.tolist() for block in np.array_split(np.array(layers), count)]
 
     def log_probabilities(muted: Iterable[int]) -> Tensor:
-        with _muted(network, list(muted)):
+        with _muted(network, list(muted), world):
             return evaluate(network, features, plan).scores.double().log_softmax(-1)
 
     full = log_probabilities([])
 
     def moved(muted: Iterable[int]) -> Tensor:
         """The divergence from the full network's predictions, (members,)."""
-        return (full.exp() * (full - log_probabilities(muted))).sum(-1).mean(0)
+        return world.mean((full.exp() * (full - log_probabilities(muted))).sum(-1), 0)
 
-    lost = torch.stack([moved([layer]) for layer in layers], dim=1)
-    alone = torch.stack([moved(set(layers) - {layer}) for layer in layers], dim=1)
+    lost = torch.stack([moved(block) for block in blocks], dim=1)
+    alone = torch.stack([moved(set(layers) - set(block)) for block in blocks], dim=1)
     worth = lost.clamp(min=0) + (moved(layers)[:, None] - alone).clamp(min=0)
+    sizes = torch.tensor([len(block) for block in blocks], device=worth.device)
+    worth = (worth / sizes).repeat_interleave(sizes, dim=1)
     total = worth.sum(1, keepdim=True)
     even = torch.full_like(worth, 1.0 / len(layers))
     shares: NDArray[np.float64] = torch.where(total > 1e-12, worth / total, even).cpu().numpy()
@@ -69,52 +81,84 @@ def layer_shares(network: Network, features: Tensor, plan: Plan) -> NDArray[np.f
 
 
 @contextmanager
-def _muted(network: Network, layers: list[int]) -> Iterator[None]:
+def _muted(network: Network, layers: list[int], world: World) -> Iterator[None]:
     """Within this, what the given layers find is the same for all nodes wherever it meets other layers.
 
     GrAMME-Fusion: where layers are fused. GrAMME-SG: after every hop, since a node's copies hear each other.
     """
 
-    def level(values: Tensor) -> Tensor:
-        """Values (layers, nodes, members, dim) with the muted layers at their mean."""
-        values = values.clone()
-        values[layers] = values[layers].mean(1, keepdim=True)
-        return values
-
-    def before_fusion(module: Any, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        return (level(inputs[0]), *inputs[1:])
-
     def after_hop(module: Any, inputs: Any, found: Tensor) -> Tensor:
         copies = found.view(network.shape.layers, -1, *found.shape[2:])
-        return level(copies).view_as(found)
+        return levelled(copies, layers, world).view_as(found)
 
     handles = []
-    if layers:
-        for module in network.modules():
-            if isinstance(module, SupraFusion):
-                handles.append(module.register_forward_pre_hook(before_fusion))
-            elif isinstance(module, AttentionHop) and isinstance(network, SGNetwork):
-                handles.append(module.register_forward_hook(after_hop))
+    fusions = [module for module in network.modules() if isinstance(module, SupraFusion)]
+    for fusion in fusions:
+        fusion.muted, fusion.world = tuple(layers), world
+    if layers and isinstance(network, SGNetwork):
+        hops = [module for module in network.modules() if isinstance(module, AttentionHop)]
+        handles = [hop.register_forward_hook(after_hop) for hop in hops]
     try:
         yield
     finally:
+        for fusion in fusions:
+            fusion.muted = ()
         for handle in handles:
             handle.remove()
 
 
-def hop_scores(network: Network, hop: AttentionHop, features: Tensor, plan: Plan) -> Tensor:
-    """The scores of every node at a hop, (layers, nodes, members, heads), found in a forward pass."""
-    found: list[Tensor] = []
+def attention_received(
+    batches: Iterable[tuple[Network, Features, Plan]],
+    hops_of: Callable[[Network, int], tuple[list[AttentionHop], int]],
+    graph: MultilayerGraph,
+    hop: int,
+) -> NDArray[np.float64]:
+    """The :func:`relative_attention` of all layers at a hop, (layers, nodes), the mean over the members.
+
+    Parameters
+    ----------
+    batches : iterable of network, features and plan
+    hops_of : callable
+        The hops that a layer passes in a network, and the layer's place among those they treat.
+    graph : MultilayerGraph
+    hop : int
+        Which hop, counted from 1. NaN for layers that have fewer.
+    """
+    held = [layer.present for layer in graph.layers.values()]
+    total = np.zeros((graph.num_layers, graph.num_nodes))
+    members = 0
+    for network, features, plan in batches:
+        places = {layer: hops_of(network, layer) for layer in range(graph.num_layers)}
+        asked = {layer: hops[hop - 1] for layer, (hops, _) in places.items() if len(hops) >= hop}
+        scores = hop_scores(network, list(asked.values()), features, plan)
+        count = features.shape[-2]
+        members += count
+        for layer, present in enumerate(held):
+            if layer not in asked:
+                total[layer] = np.nan
+                continue
+            found = scores[asked[layer]]
+            mine = found.view(-1, graph.num_nodes, *found.shape[2:])[places[layer][1]]
+            total[layer] += count * relative_attention(mine, present)
+    return total / max(members, 1)
+
+
+def hop_scores(
+    network: Network, hops: Iterable[AttentionHop], features: Features, plan: Plan
+) -> dict[AttentionHop, Tensor]:
+    """The scores of every node at some hops, (layers, nodes, members, heads), found in one forward pass."""
+    found: dict[AttentionHop, Tensor] = {}
 
     def remember(module: Any, inputs: tuple[Tensor, ...]) -> None:
-        found.append(hop.scores(inputs[0]))
+        found[module] = module.scores(inputs[0])
 
-    handle = hop.register_forward_pre_hook(remember)
+    handles = [hop.register_forward_pre_hook(remember) for hop in set(hops)]
     try:
         evaluate(network, features, plan)
     finally:
-        handle.remove()
-    return found[-1]
+        for handle in handles:
+            handle.remove()
+    return found
 
 
 def relative_attention(scores: Tensor, present: NDArray[np.bool_]) -> NDArray[np.float64]:

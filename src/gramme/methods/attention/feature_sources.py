@@ -14,10 +14,12 @@ from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gramme.distributed import world_of
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.given_features import GivenFeatures
@@ -29,6 +31,7 @@ from gramme.methods.attention.inputs import (
 )
 from gramme.methods.linear.walk_profile import WALK_STEPS, WalkProfile
 from gramme.methods.seen_graph import given_columns
+from gramme.ops import Features, SparseFeatures
 
 FEATURE_KINDS = ("given", "walks", "random")
 SOURCES = (
@@ -39,7 +42,7 @@ SOURCES = (
 WALK_DIM = 32
 """Eigenvectors of the walk profile; each gives a column for every length of walk."""
 GIVEN_DIM = 64
-"""Columns of the graph's own features. Where there are more, their leading directions take their place."""
+"""Columns of the graph's own features. Where there are more, they stay sparse or are reduced to leading directions."""
 RANDOM_DIM = {True: 128, False: 64}
 """Random columns by themselves (True), and beside other features, which leave less for them to tell."""
 
@@ -47,9 +50,15 @@ Matrix = NDArray[np.float32]
 
 
 def feature_source(graph: MultilayerGraph, wanted: str | None) -> str:
-    """Which features to use: what was asked for, else the graph's own where it has them, else walks and random ones."""
+    """Which features to use: what was asked for, else the graph's own where it has them, else walks and random ones.
+
+    Where a model attends over couplings, random ones alone: walks keep to the layers, and what they tell of one network
+    means nothing in another that is only coupled with it.
+    """
+    if wanted is None and given_columns(graph):
+        return "given"
     if wanted is None:
-        return "given" if given_columns(graph) else "walks+random"
+        return "random" if graph.coupled else "walks+random"
     if "given" in _kinds(wanted) and not given_columns(graph):
         raise DataError(f"features={wanted!r} needs a graph with features, and this one has none")
     return wanted
@@ -91,7 +100,11 @@ class InputFeatures:
         walks = WalkProfile.of(graph, WALK_DIM) if "walks" in kinds else None
         scales, of_layers = None, 0
         if "given" in kinds:
-            scales = GivenFeatures.of(_common(graph), GIVEN_DIM)
+            # beside other columns, words and counts are dense as well
+            alone = kinds == ("given",) and not graph.layer_features
+            scales = GivenFeatures.of(
+                _common(graph), GIVEN_DIM, world_of(graph), may_be_sparse=alone
+            )
             of_layers = given_columns(graph) - scales.scale.size
         found = cls(source, random_dim, walks, scales, of_layers)
         if not found.columns:
@@ -129,11 +142,13 @@ class InputFeatures:
             return 0
         return RANDOM_DIM[len(kinds) == 1] if self.random_dim is None else self.random_dim
 
-    def shared(self, graph: MultilayerGraph) -> Matrix:
+    def shared(self, graph: MultilayerGraph) -> Any:
         """The columns that are the same for all members, (nodes, columns).
 
-        (layers * nodes, columns) where layers have features of their own.
+        (layers * nodes, columns) where layers have features of their own; a CSR array where features stay sparse.
         """
+        if self.scales is not None and self.scales.entries:
+            return self.scales.sparse(_common(graph))
         parts = [np.zeros((graph.num_nodes, 0), dtype=np.float32)]
         given = "given" in _kinds(self.source)
         if self.profile is not None:
@@ -156,12 +171,12 @@ class InputFeatures:
     def tensor(
         self,
         graph: MultilayerGraph,
-        shared: Matrix,
+        shared: Any,
         seeds: Sequence[int],
         *,
         per_layer: bool,
         device: torch.device,
-    ) -> Tensor:
+    ) -> Features:
         """Features of shape (nodes, members, columns), or (layers * nodes, members, columns).
 
         The second with ``per_layer``, or where layers have features of their own.
@@ -178,6 +193,8 @@ class InputFeatures:
             name.
         device : torch.device
         """
+        if sp.issparse(shared):
+            return SparseFeatures(shared, len(seeds), device)
         layers = graph.num_layers if per_layer or shared.shape[0] > graph.num_nodes else 1
         rows = layers * graph.num_nodes
         parts: list[Tensor] = []

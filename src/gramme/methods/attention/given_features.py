@@ -9,9 +9,14 @@ looks at the features alone:
   the node has altogether.
 - *measurements* (everything else): each column to variance 1.
 
-Columns are centred in both cases. Where there are more of them than wanted, the leading singular directions take their
-place: few labels cannot say which of a thousand columns matter, but the columns themselves say which go together.
-Sparse features stay sparse up to that product, and centring is a rank-one term beside it.
+Where words or counts have more columns than wanted, they stay as they are, entries in a sparse matrix, up to the first
+product (:mod:`gramme.ops.sparse_features`). Their size then decides how fast a network learns. Adam moves each weight
+by about the learning rate, whatever the gradient, so that a step moves what a node is projected to by the learning rate
+times the sum of its entries. That sum is therefore made the same for all features, on average: where it is large, a
+network has learned its few labels by heart before it has learned which words go together.
+
+In all other cases columns are centred. Where there are more of them than wanted, the leading singular directions take
+their place; centring is a rank-one term beside the sparse product.
 """
 
 from __future__ import annotations
@@ -25,16 +30,20 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
+from gramme.distributed import ALONE, World
 from gramme.errors import DataError
 from gramme.methods.parameters import POSITIVE, Flag
 from gramme.methods.saved_fields import SavedArray, SavedField, Sizes
 from gramme.methods.saving import Learned, MisfitError
 
 if TYPE_CHECKING:
-    from gramme.methods.base import NodeClassifier
+    from gramme.methods.graph_estimator import GraphEstimator
 
 MAX_FILLED = 0.5  # share of entries other than zero up to which non-negative features are taken for words or counts
 EXTRA_DIRECTIONS = 16  # beyond those wanted, which makes the leading ones exact
+ENTRY_SUM = (
+    20.0  # what a node's entries sum to on average; chosen on training labels, docs/defaults.md
+)
 PASSES = 4  # over the features to find the directions
 CHUNK_ROWS = 65_536  # rows of a dense matrix that are scaled at a time
 
@@ -56,7 +65,9 @@ class GivenFeatures:
     directions : array, shape (columns, kept), optional
         The leading singular directions, if not all columns are kept.
     size : float
-        What makes the mean square of all numbers 1.
+        What makes the mean square of all numbers 1, or the mean sum of a row's entries what it should be.
+    entries : bool, default=False
+        Whether they stay entries of a sparse matrix.
     """
 
     by_row: bool
@@ -64,24 +75,49 @@ class GivenFeatures:
     centre: Floats
     directions: Floats | None
     size: float
+    entries: bool = False
 
     @classmethod
-    def of(cls, features: Features, most: int) -> Self:
-        """Learn the scales of some features, and their ``most`` leading directions where they have more columns."""
+    def of(
+        cls,
+        features: Features,
+        most: int,
+        world: World = ALONE,
+        *,
+        may_be_sparse: bool = False,
+    ) -> Self:
+        """Learn the scales of some features; where several processes have rows of them, all learn from all rows.
+
+        Where they have more than ``most`` columns, words and counts stay sparse if they may; of others so many leading
+        directions are kept.
+        """
         columns = features.shape[1]
         if not columns:
             return cls(False, np.zeros(0), np.zeros(0), None, 1.0)
-        by_row = _is_counts(features)
-        scale = _inverse(_usual_size(features) if by_row else _deviations(features))
+        rows = int(world.total(features.shape[0]))
+        by_row = _is_counts(features, rows, world)
+        scale = _inverse(
+            _usual_size(features, world) if by_row else _deviations(features, rows, world)
+        )
         raw = cls(by_row, scale, np.zeros(columns), None, 1.0)
+        if by_row and may_be_sparse and columns > most:
+            total = float(world.total(sum(float(part.sum()) for part in raw._parts(features))))
+            wanted = ENTRY_SUM * rows
+            return cls(
+                True, scale, raw.centre, None, wanted / total if total > 0 else 1.0, entries=True
+            )
         centre = np.zeros(columns)
         for part in raw._parts(features):
             centre += np.asarray(part.sum(axis=0), dtype=np.float64).ravel()
-        centre /= max(features.shape[0], 1)
+        centre = world.total(centre) / max(rows, 1)
         centred = cls(by_row, scale, centre, None, 1.0)
-        directions = centred._leading(features, most) if columns > most else None
+        directions = centred._leading(features, rows, most, world) if columns > most else None
         plain = cls(by_row, scale, centre, directions, 1.0)
-        size = np.sqrt(np.mean(np.square(plain.table(features), dtype=np.float64)))
+        squares = np.square(plain.table(features), dtype=np.float64)
+        if world.alone:
+            size = np.sqrt(np.mean(squares))
+        else:
+            size = np.sqrt(world.total(float(squares.sum())) / max(rows * squares.shape[1], 1))
         return cls(by_row, scale, centre, directions, float(1 / size) if size > 0 else 1.0)
 
     @property
@@ -91,10 +127,7 @@ class GivenFeatures:
 
     def table(self, features: Features) -> Matrix:
         """Scaled features, shape (nodes, columns)."""
-        if features.shape[1] != self.scale.size:
-            raise DataError(
-                f"the model needs {self.scale.size} features per node; the graph has {features.shape[1]}"
-            )
+        self._check_columns(features)
         found = [np.zeros((0, self.columns), dtype=np.float32)]
         for part in self._parts(features):
             if self.directions is None:
@@ -103,6 +136,19 @@ class GivenFeatures:
                 dense = part @ self.directions - self.centre @ self.directions
             found.append((dense * self.size).astype(np.float32))
         return np.concatenate(found)
+
+    def sparse(self, features: Features) -> Any:
+        """Scaled features that stay entries, as a CSR array (nodes, columns) of float32."""
+        self._check_columns(features)
+        parts = [(part * self.size).astype(np.float32) for part in self._parts(features)]
+        empty = sp.csr_array((0, self.scale.size), dtype=np.float32)
+        return sp.csr_array(sp.vstack([empty, *parts], format="csr"))
+
+    def _check_columns(self, features: Features) -> None:
+        if features.shape[1] != self.scale.size:
+            raise DataError(
+                f"the model needs {self.scale.size} features per node; the graph has {features.shape[1]}"
+            )
 
     def _parts(self, features: Features) -> Iterator[Features]:
         """The features chunk by chunk, scaled but not centred: a sparse matrix stays sparse."""
@@ -117,21 +163,21 @@ class GivenFeatures:
             lengths = np.sqrt(np.asarray(sparse.multiply(sparse).sum(axis=1)).ravel())
             yield sp.csr_array(sp.diags_array(_inverse(lengths)) @ sparse)
 
-    def _leading(self, features: Features, most: int) -> Floats:
+    def _leading(self, features: Features, rows: int, most: int, world: World) -> Floats:
         """The leading singular directions of the centred features, by a randomised range finder.
 
         N. Halko, P. G. Martinsson, J. A. Tropp, "Finding Structure with Randomness", SIAM Review 53, 2011. The start is
         fixed, so that the same features give the same directions.
         """
-        rows, columns = features.shape
+        columns = features.shape[1]
         wanted = min(most + EXTRA_DIRECTIONS, rows, columns)
         basis = np.random.default_rng(0).normal(size=(columns, wanted))
         basis, _ = np.linalg.qr(basis)
         small = np.zeros((wanted, wanted))
         for _ in range(PASSES):
-            gathered, small = self._passed(features, basis)
+            gathered, small = self._passed(features, basis, world)
             basis, _ = np.linalg.qr(gathered)
-        _, small = self._passed(features, basis)
+        _, small = self._passed(features, basis, world)
         values, turn = np.linalg.eigh(small)
         leading: Floats = basis @ turn[:, np.argsort(-values, kind="stable")[:most]]
         # the sign of a direction is arbitrary; its largest entry is positive, whatever the library underneath
@@ -139,7 +185,7 @@ class GivenFeatures:
         signs = np.where(leading[largest, np.arange(leading.shape[1])] < 0, -1.0, 1.0)
         return leading * signs
 
-    def _passed(self, features: Features, basis: Floats) -> tuple[Floats, Floats]:
+    def _passed(self, features: Features, basis: Floats, world: World) -> tuple[Floats, Floats]:
         """X' X B and B' X' X B for the centred features X, in one pass."""
         gathered = np.zeros_like(basis)
         small = np.zeros((basis.shape[1], basis.shape[1]))
@@ -150,6 +196,7 @@ class GivenFeatures:
             gathered += part.T @ reached
             small += reached.T @ reached
             total += reached.sum(axis=0)
+        gathered, small, total = (world.total(one) for one in (gathered, small, total))
         return gathered - np.outer(self.centre, total), small
 
 
@@ -163,18 +210,22 @@ class SavedScales(SavedField):
         "directions": SavedArray("given directions", np.float64, (columns, "given directions")),
     }
 
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
         scales: GivenFeatures | None = getattr(model, self.attribute)
         if scales is None:
             return
-        learned.record[self.name] = {"by_row": scales.by_row, "size": scales.size}
+        learned.record[self.name] = {
+            "by_row": scales.by_row,
+            "size": scales.size,
+            "entries": scales.entries,
+        }
         for part, field in self.arrays.items():
             if getattr(scales, part) is not None:
                 learned.tensors[field.name] = torch.from_numpy(
                     np.ascontiguousarray(getattr(scales, part))
                 )
 
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         setattr(model, self.attribute, None)
         if self.name not in learned.record:
             return
@@ -183,7 +234,9 @@ class SavedScales(SavedField):
         try:
             found["by_row"] = Flag().check("by_row", entry["by_row"])
             found["size"] = POSITIVE.check("size", entry["size"])
-        except (TypeError, KeyError, DataError) as error:
+            # models of older versions kept no entries
+            found["entries"] = Flag().check("entries", entry.get("entries", False))
+        except (TypeError, KeyError, AttributeError, DataError) as error:
             raise self.misfit("by_row and size of the scaled features", entry) from error
         for part, field in self.arrays.items():
             if field.name in learned.tensors:
@@ -193,39 +246,46 @@ class SavedScales(SavedField):
         setattr(model, self.attribute, GivenFeatures(**found))
 
 
-def _is_counts(features: Features) -> bool:
+def _is_counts(features: Features, rows: int, world: World) -> bool:
     """Whether features look like words, tags or counts rather than measurements."""
     numbers: NDArray[Any] = features if isinstance(features, np.ndarray) else features.data
-    if numbers.size and numbers.min() < 0:
+    if world.any(bool(numbers.size and numbers.min() < 0)):
         return False
-    filled = np.count_nonzero(numbers)
-    return bool(filled <= MAX_FILLED * features.shape[0] * features.shape[1])
+    filled = world.total(np.count_nonzero(numbers))
+    return bool(filled <= MAX_FILLED * rows * features.shape[1])
 
 
-def _largest(features: Features) -> Floats:
+def _largest(features: Features, world: World) -> Floats:
     """The largest entry of each column, whatever its sign."""
-    return _dense(abs(features).max(axis=0)).astype(np.float64).ravel()
+    found: Floats = world.largest(_dense(abs(features).max(axis=0)).astype(np.float64).ravel())
+    return found
 
 
-def _usual_size(features: Features) -> Floats:
+def _usual_size(features: Features, world: World) -> Floats:
     """The root mean square of each column's entries other than zero."""
-    largest = _largest(features)
+    largest = _largest(features, world)
     sparse = sp.csr_array(sp.csr_array(features).astype(np.float64) * _inverse(largest)[None, :])
-    filled = np.bincount(sparse.indices[sparse.data != 0], minlength=sparse.shape[1])
-    squares = np.bincount(sparse.indices, sparse.data**2, minlength=sparse.shape[1])
+    filled = world.total(np.bincount(sparse.indices[sparse.data != 0], minlength=sparse.shape[1]))
+    squares = world.total(np.bincount(sparse.indices, sparse.data**2, minlength=sparse.shape[1]))
     sizes: Floats = largest * np.sqrt(squares / np.maximum(filled, 1))
     return sizes
 
 
-def _deviations(features: Features) -> Floats:
+def _deviations(features: Features, rows: int, world: World) -> Floats:
     """The standard deviation of each column; 0 for a column that is the same everywhere."""
-    largest = _largest(features)
+    largest = _largest(features, world)
     matrix: Features = features.astype(np.float64) * _inverse(largest)[None, :]  # no overflow
-    mean = np.asarray(matrix.mean(axis=0)).ravel()
-    if isinstance(matrix, np.ndarray):
-        deviation = matrix.std(axis=0)
+    if world.alone:
+        mean = np.asarray(matrix.mean(axis=0)).ravel()
     else:
-        square = np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel()
+        mean = world.total(np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()) / max(rows, 1)
+    if isinstance(matrix, np.ndarray) and world.alone:
+        deviation = matrix.std(axis=0)
+    elif isinstance(matrix, np.ndarray):
+        deviation = np.sqrt(world.total(((matrix - mean) ** 2).sum(axis=0)) / max(rows, 1))
+    else:
+        squares = np.asarray(matrix.multiply(matrix).sum(axis=0), dtype=np.float64).ravel()
+        square = world.total(squares) / max(rows, 1)
         deviation = np.sqrt(np.maximum(square - mean**2, 0))
     return largest * np.where(deviation <= 1e-7, 0.0, deviation)
 

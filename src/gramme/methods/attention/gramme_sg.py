@@ -35,7 +35,8 @@ class GrammeSG(AttentionModel):
     feature_dim, hidden_dim, heads, depth, learning_rate, epochs, dropout, attention_dropout, weight_decay, \
 score_bound, activation, head_weights, combine_heads, features, ensemble, validation_fraction, patience, class_weight, \
 progress, device, random_state
-        As for :class:`GrammeFusion`; heads and depth are the same for all layers.
+        As for :class:`GrammeFusion`; heads and depth are the same for all layers. With ``features=None``, a graph whose
+        layers are coupled starts from random features where it has none of its own.
 
     Attributes
     ----------

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gramme.graph import EdgeLayer, MultilayerGraph
-from gramme.methods.attention.feature_sources import InputFeatures, Matrix
-from gramme.nn import MemberRandom, Network, Shape
+from gramme.methods.attention.feature_sources import InputFeatures
+from gramme.nn import MemberRandom, Network, Plan, Shape
+from gramme.ops import Features, SparseFeatures
 
 MAX_BATCH_NUMBERS = 1 << 20
 """Numbers per activation of a batch of members; beyond that batching gains nothing."""
@@ -43,21 +45,19 @@ class Members:
     inputs: InputFeatures
     features_per_layer: bool
     device: torch.device
-    _shared: dict[int, Matrix] = field(default_factory=dict)
+    _shared: dict[int, Any] = field(default_factory=dict)
 
-    def batches(self, nodes: int, count: int) -> list[range]:
-        """The members 0 .. count - 1 in batches, for a graph of so many nodes."""
-        shape = self.shape
-        size = nodes * shape.layers * max(shape.heads) * shape.hidden_dim
-        batch = max(1, MAX_BATCH_NUMBERS // max(size, 1))
+    def batches(self, plan: Plan, count: int) -> list[range]:
+        """The members 0 .. count - 1 in batches, for a graph with such a plan."""
+        batch = max(1, MAX_BATCH_NUMBERS // max(plan.numbers(self.shape), 1))
         return [range(start, min(start + batch, count)) for start in range(0, count, batch)]
 
-    def new(self, graph: MultilayerGraph, members: range) -> tuple[Network, Tensor]:
+    def new(self, graph: MultilayerGraph, members: range) -> tuple[Network, Features]:
         """A network for some members, as they start, and their features on a graph."""
         random = MemberRandom([self._seeds(member)[1] for member in members])
         return self.network(self.shape, random).to(self.device), self.features(graph, members)
 
-    def features(self, graph: MultilayerGraph, members: range) -> Tensor:
+    def features(self, graph: MultilayerGraph, members: range) -> Features:
         """What some members start from on a graph, (nodes or copies, members, columns).
 
         Where layers start from features of their own but copies share their random ones, (layers, nodes, members,
@@ -72,13 +72,20 @@ class Members:
             per_layer=self.features_per_layer,
             device=self.device,
         )
-        if self.features_per_layer or features.shape[0] == graph.num_nodes:
+        if (
+            isinstance(features, SparseFeatures)
+            or self.features_per_layer
+            or features.shape[0] == graph.num_nodes
+        ):
             return features
         return features.view(graph.num_layers, graph.num_nodes, *features.shape[1:])
 
     def start(self, graph: MultilayerGraph, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
         """What the first member starts from for some nodes of a graph, (nodes or copies, columns)."""
-        shared = self.inputs.shared(graph)
+        shared: Any = self.inputs.shared(graph)
+        if not isinstance(shared, np.ndarray):
+            sparse: NDArray[np.float32] = shared[nodes].toarray()
+            return sparse
         copies = np.arange(0, shared.shape[0], max(graph.num_nodes, 1))
         # what is not shared depends on names alone
         alone = MultilayerGraph(
@@ -92,12 +99,13 @@ class Members:
             per_layer=self.features_per_layer,
             device=self.device,
         )
+        assert isinstance(features, Tensor)
         first: NDArray[np.float32] = features[:, 0].float().cpu().numpy()
         return first
 
     def trained(
         self, graph: MultilayerGraph, members: range, state: Mapping[str, Tensor]
-    ) -> tuple[Network, Tensor]:
+    ) -> tuple[Network, Features]:
         """The same with the weights that a training left."""
         network, features = self.new(graph, members)
         network.load_state_dict(

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from torch import Tensor
 
 from gramme.errors import DataError
-from gramme.methods.attention.feature_sources import SOURCES
+from gramme.methods.attention.feature_sources import SOURCES, InputFeatures
 from gramme.methods.attention.given_features import SavedScales
 from gramme.methods.linear.walk_profile import SavedProfile
 from gramme.methods.parameters import POSITIVE, SHARE, Choice, Optional, Rule, WholeNumber
@@ -27,7 +28,7 @@ from gramme.nn import ACTIVATIONS, HEAD_COMBINATIONS, HEAD_WEIGHTS, Network, Sha
 
 if TYPE_CHECKING:
     from gramme.methods.attention.estimator import AttentionModel
-    from gramme.methods.base import NodeClassifier
+    from gramme.methods.graph_estimator import GraphEstimator
 
 
 class SavedShape(SavedField):
@@ -46,10 +47,10 @@ class SavedShape(SavedField):
         "score_bound": Optional(POSITIVE),
     }
 
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
         learned.record[self.name] = asdict(getattr(model, self.attribute))
 
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         entry = self.entry(learned.record)
         known = {one.name: one for one in fields(Shape)}
         needed = {name for name, one in known.items() if one.default is MISSING}
@@ -72,10 +73,10 @@ class SavedShape(SavedField):
 class SavedImportances(SavedField):
     """How much each member leans on each layer."""
 
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
         learned.record[self.name] = getattr(model, self.attribute).to_numpy().tolist()
 
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         entry = self.entry(learned.record)
         try:
             table = np.array(entry, dtype=np.float64)
@@ -105,13 +106,20 @@ def check_networks(model: AttentionModel, network: Callable[[], Network]) -> Non
     shape = model.shape_
     if (shape.layers, shape.classes) != (len(model.layers_), len(model.classes_)):
         raise MisfitError("shape does not match the layers and classes")
-    inputs = model._inputs()
+    check_members(shape, model._inputs(), model.state_, model.members_, network)
+
+
+def check_members(
+    shape: Shape,
+    inputs: InputFeatures,
+    state: Mapping[str, Tensor],
+    members: int,
+    network: Callable[[], Network],
+) -> None:
+    """Raise a MisfitError where weights from a file are not those of so many networks on these features."""
     if inputs.columns != shape.in_dim or inputs.layer_columns < 0:
         raise MisfitError(f"the in_dim of shape must go with the features, not be {shape.in_dim}")
-    if sum(shape.depth) > len(shape.depth) * len(model.state_):
+    if sum(shape.depth) > len(shape.depth) * len(state):
         raise MisfitError("there are fewer weights than hops")
     expected = network().state_dict()
-    check_weights(
-        model.state_,
-        {name: (model.members_, *value.shape[1:]) for name, value in expected.items()},
-    )
+    check_weights(state, {name: (members, *value.shape[1:]) for name, value in expected.items()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -14,11 +15,20 @@ from numpy.typing import NDArray
 from gramme._progress import part
 from gramme.errors import GrammeWarning
 from gramme.graph import MultilayerGraph
+from gramme.methods.attention.effort import Effort, OutOfTimeError
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.attention.feature_sources import SOURCES
+from gramme.methods.auto.budget import (
+    attention_allowance,
+    effort_in_words,
+    expected_costs,
+    folds_to_weigh_by,
+    left_out_in_words,
+)
 from gramme.methods.auto.ingredients import INGREDIENTS, Recipe
 from gramme.methods.auto.mixing import (
     calibrating_exponent,
+    cross_fitted,
     mixed_with_prior,
     mixture_weights,
     pooled,
@@ -30,9 +40,11 @@ from gramme.methods.base import NodeClassifier
 from gramme.methods.folds import stratified_folds
 from gramme.methods.labels import KnownLabels
 from gramme.methods.number_range import check_number_range
+from gramme.methods.out_of_fold import OutOfFold
 from gramme.methods.parameters import (
     Choice,
     Device,
+    Duration,
     Flag,
     Names,
     Number,
@@ -53,9 +65,6 @@ from gramme.methods.saved_fields import (
 from gramme.methods.saving import MisfitError
 
 MAX_EXPONENT = 10.0  # more than any calibration gives
-SLOW_COST = (
-    12.0  # time that a slow ingredient takes, a quick one 1: only for saying how far a fit is
-)
 COPIES_PER_FOLD = 2  # members of the attention model that leave out the same fold: one alone says less than all do
 
 
@@ -82,8 +91,13 @@ class GrammeAuto(NodeClassifier):
         Training steps of the attention model.
     ingredients : sequence of str or None, default=None
         Some of ``"gramme-fusion"``, ``"label-propagation"``, ``"one-hot-logistic"``, ``"spectral-logistic"`` and, for
-        graphs with features, ``"neighbourhood-logistic"``. All that apply where not given; beyond four million edges,
-        memberships and nodes over all layers the attention model, which would take hours, is left out with a warning.
+        graphs with features, ``"neighbourhood-logistic"``. All that apply where not given.
+    budget : float or str or None, default=None
+        How long a fit may take on the clock, in seconds or as "90s", "10m" or "1h30m". The attention model comes last
+        and has what the others leave; its first steps are timed, and it has fewer members and epochs where there is not
+        time for all. None: about seven minutes of one core for attention, judged by the size of the data and not by the
+        clock, so that the same data give the same result; that is all of it up to some three million nodes, memberships
+        and ends of edges over all layers. ``explanation_`` says what was done.
     features : str or None, default=None
         What the attention model starts from, as for :class:`GrammeFusion`. None: the graph's own features if it has
         any, else walks and random ones.
@@ -127,6 +141,7 @@ class GrammeAuto(NodeClassifier):
         "folds": WholeNumber(2),
         "epochs": WholeNumber(),
         "ingredients": Optional(Names(INGREDIENTS)),
+        "budget": Optional(Duration()),
         "features": Optional(Choice(*SOURCES)),
         "progress": Optional(Flag()),
         "device": Device(),
@@ -134,6 +149,7 @@ class GrammeAuto(NodeClassifier):
     }
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedValue("exponent", Number(0, MAX_EXPONENT, open_low=True)),
+        SavedValue("done_in_time", Text(), default=""),
         SavedTable(
             "ingredients",
             Column("ingredient", Text()),
@@ -145,7 +161,11 @@ class GrammeAuto(NodeClassifier):
         SavedModels("models", INGREDIENTS),
     )
 
+    tests_itself: ClassVar[bool] = True
+    hands_graph_on: ClassVar[bool] = True
+
     models_: dict[str, NodeClassifier]
+    done_in_time_: str
     ingredients_: pd.DataFrame
     exponent_: float
     class_counts_: NDArray[np.int64]
@@ -157,6 +177,7 @@ class GrammeAuto(NodeClassifier):
         folds: int = 5,
         epochs: int = 40,
         ingredients: Sequence[str] | None = None,
+        budget: float | str | None = None,
         features: str | None = None,
         progress: bool | None = None,
         device: str = "auto",
@@ -166,6 +187,7 @@ class GrammeAuto(NodeClassifier):
         self.folds = folds
         self.epochs = epochs
         self.ingredients = ingredients
+        self.budget = budget
         self.features = features
         self.progress = progress
         self.device = device
@@ -176,55 +198,100 @@ class GrammeAuto(NodeClassifier):
     ) -> NDArray[np.floating[Any]]:
         check_number_range(graph)
         self.class_counts_ = np.bincount(known.codes, minlength=len(known.classes))
-        fold = stratified_folds(known.codes, self.folds, seed)
+        began = time.perf_counter()
+        budget = None if self.budget is None else Duration().check("budget", self.budget)
+        self.done_in_time_ = ""
+        for name in self._too_large_for(graph):
+            self._say_done(f"The data are too large for {name}, which is left out.")
+        whole = stratified_folds(known.codes, self.folds, seed)
+        fold = folds_to_weigh_by(whole, graph.num_entries)
         recipe = self._recipe(self._names(graph), known.nodes.size, seed)
         self.models_ = {}
         unseen: list[Floats] = []
-        costs = {name: SLOW_COST if INGREDIENTS[name].slow else 1.0 for name in recipe.names}
+        costs = expected_costs(recipe, graph, COPIES_PER_FOLD)
         for name in recipe.names:
             model = INGREDIENTS[name].made(recipe)
-            with part(name, costs[name] / sum(costs.values())):
-                unseen.append(model.fit_with_folds(graph, known, fold, COPIES_PER_FOLD))
+            allowance = attention_allowance(budget, began) if INGREDIENTS[name].slow else None
+            try:
+                # the only label of a class is not told by the others: then one fold, for which nothing is fitted
+                alone = self.class_counts_.max() == 1 and not INGREDIENTS[name].slow
+                parts = np.zeros_like(fold) if alone else fold
+                with part(name, costs[name] / sum(costs.values())):
+                    found = model.fit_with_folds(graph, known, parts, COPIES_PER_FOLD, allowance)
+            except OutOfTimeError:
+                if not self.models_:
+                    raise
+                self._say_done(left_out_in_words(budget))
+                continue
+            except KeyboardInterrupt:
+                if allowance is None or not self.models_:
+                    raise
+                self.interrupted_ = True
+                break
+            unseen.append(found)
             self.models_[name] = model
+            if isinstance(model, AttentionModel):
+                full = Effort(self.ensemble, COPIES_PER_FOLD, self.epochs)
+                folds, tested = int(whole.max()) + 1, int(fold.max()) + 1
+                self._say_done(effort_in_words(model.effort_, full, folds, tested, budget))
             if model.interrupted_:  # make do with what there is
                 self.interrupted_ = True
                 break
-        self._mix(known, unseen)
+        if (
+            np.unique(fold[fold >= 0]).size < 2
+        ):  # who has not seen the one fold has seen no part of it
+            fold = np.where(fold < 0, -1, stratified_folds(known.codes, self.folds, seed + 1))
+        self._mix(known, unseen, fold)
         return self._mixture(graph, fitted=True)
 
+    def expected_seconds(self, graph: MultilayerGraph) -> float:
+        """About how long a fit takes on one core, from the size of the data alone."""
+        recipe = self._recipe(self._names(graph), 1, 0)
+        return sum(expected_costs(recipe, graph, COPIES_PER_FOLD).values())
+
+    def _say_done(self, words: str) -> None:
+        """Keep a sentence on what there was no time or no memory for, and warn of it."""
+        self.done_in_time_ = f"{self.done_in_time_} {words}".strip()
+        if words:
+            warnings.warn(words, GrammeWarning, stacklevel=5)
+
     def _names(self, graph: MultilayerGraph) -> list[str]:
-        """The ingredients asked for, or all that apply; the slow ones last."""
-        names = []
-        for name, ingredient in INGREDIENTS.items():
-            if self.ingredients is not None:
-                wanted = name in self.ingredients
-            else:
-                wanted = ingredient.applies(graph)
-                if not wanted and ingredient.warn is not None:
-                    warnings.warn(ingredient.warn(graph), GrammeWarning, stacklevel=5)
-            if wanted:
-                names.append(name)
+        """The ingredients asked for, or all that apply and fit; the slow ones last."""
+        if self.ingredients is not None:
+            names = [name for name in INGREDIENTS if name in self.ingredients]
+        else:
+            names = [name for name, one in INGREDIENTS.items() if one.applies(graph)]
+            names = [name for name in names if INGREDIENTS[name].fits(graph)]
         return sorted(names, key=lambda name: INGREDIENTS[name].slow)
+
+    def _too_large_for(self, graph: MultilayerGraph) -> list[str]:
+        """The ingredients that would take part if the graph were smaller."""
+        if self.ingredients is not None:
+            return []
+        return [
+            name for name, one in INGREDIENTS.items() if one.applies(graph) and not one.fits(graph)
+        ]
 
     def _recipe(self, names: Sequence[str], labels: int, seed: int) -> Recipe:
         return Recipe(self.get_params(deep=False), tuple(names), labels, seed)
 
     # Mixing
 
-    def _mix(self, known: KnownLabels, unseen: list[Floats]) -> None:
+    def _mix(self, known: KnownLabels, unseen: list[Floats], fold: NDArray[np.int64]) -> None:
         """Weights and exponent from what the ingredients say of labels they have not seen."""
         prior = class_prior(self.class_counts_)
+        said = ~np.isnan(np.concatenate(unseen, axis=1)).any(axis=1)
         # the only label of a class cannot be predicted from the others, which speaks against nobody
-        tested = self.class_counts_[known.codes] > 1
-        for found in unseen:
-            tested &= ~np.isnan(found).any(axis=1)
+        tested = said & (self.class_counts_[known.codes] > 1)
         codes = known.codes[tested]
         rows = np.arange(codes.size)
         kept = [mixed_with_prior(found[tested], prior) for found in unseen]
         own = np.stack([found[rows, codes] for found in kept], axis=1)
-        weights = mixture_weights(
-            own, [INGREDIENTS[name].credit(known.nodes.size) for name in self.models_]
-        )
+        credits = [INGREDIENTS[name].credit(known.nodes.size) for name in self.models_]
+        weights = mixture_weights(own, credits)
+        parts = [mixed_with_prior(found[said], prior) for found in unseen]
+        mixed = cross_fitted(parts, known.codes[said], fold[said], tested[said], credits)
+        self.keep_out_of_fold(OutOfFold(known.nodes[said], known.codes[said], mixed))
         self.exponent_ = calibrating_exponent(pooled(kept, weights), codes)
         right = [
             float((found.argmax(1) == codes).mean()) if codes.size else np.nan for found in kept
@@ -278,7 +345,8 @@ class GrammeAuto(NodeClassifier):
         self._check_fitted()
         alike = pd.Series(1 / len(self.layers_), index=self.layers_)
         shares = [
-            getattr(model, "layer_importance_", alike).to_numpy() for model in self.models_.values()
+            getattr(model, "layer_importance_", alike)[self.layers_].to_numpy()
+            for model in self.models_.values()
         ]
         combined = self.ingredients_["weight"].to_numpy() @ np.stack(shares)
         return pd.Series(combined, index=self.layers_, name="importance")
@@ -289,7 +357,8 @@ class GrammeAuto(NodeClassifier):
         self._check_fitted()
         weights = dict(zip(self.models_, self.ingredients_["weight"], strict=True))
         words = {name: INGREDIENTS[name].in_words(model) for name, model in self.models_.items()}
-        return mixture_in_words(weights, words, self.layer_importance_)
+        said = mixture_in_words(weights, words, self.layer_importance_)
+        return f"{said} {self.done_in_time_}".strip()
 
     @property
     def attention_(self) -> AttentionModel:

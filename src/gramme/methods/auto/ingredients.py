@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gramme._wording import setting
+from gramme.distributed import node_count
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.gramme_fusion import GrammeFusion
 from gramme.methods.base import NodeClassifier
@@ -26,8 +26,6 @@ FEW_LABELS = (
     10  # ... which is so many; beyond, the head start falls with the square of their number
 )
 
-MAX_ATTENTION_EDGES = 4_000_000
-"""Edges, memberships and nodes over all layers, beyond which the attention model would take hours of CPU time."""
 MAX_TABLE_NUMBERS = 200_000_000  # in an ingredient's table, beyond which it is not made
 
 
@@ -72,8 +70,8 @@ class Ingredient:
         From a :class:`Recipe` to the method, not yet fitted; ``estimator(random_state=recipe.seed)`` where not given.
     applies : callable
         Whether it takes part on a graph when the user has not named the ingredients; always where not given.
-    warn : callable, optional
-        Where it does not apply and the user should know: from the graph to a sentence.
+    fits : callable
+        Whether a graph is small enough for it; always where not given. Where one that applies does not fit, it is said.
     credit : callable
         Labels' worth of belief in it before any evidence, from the number of labels; 0.25 where not given.
     slow : bool
@@ -85,7 +83,7 @@ class Ingredient:
     words: str | Callable[[Any], str]
     make: Callable[[Recipe], NodeClassifier] | None = None
     applies: Callable[[MultilayerGraph], bool] = _everywhere
-    warn: Callable[[MultilayerGraph], str] | None = None
+    fits: Callable[[MultilayerGraph], bool] = _everywhere
     credit: Callable[[int], float] = lambda labels: CREDIT_LABELS
     slow: bool = False
 
@@ -141,13 +139,6 @@ def _attention(recipe: Recipe) -> NodeClassifier:
     )
 
 
-def _attention_warning(graph: MultilayerGraph) -> str:
-    return (
-        f"the graph has {graph.num_entries:,} edges, memberships and nodes over all layers; the attention model "
-        f"would take hours and is left out (name it among {setting('ingredients', of_method=True)} to bring it back)"
-    )
-
-
 register_ingredient(
     Ingredient(
         "label-propagation",
@@ -161,7 +152,7 @@ register_ingredient(
         "spectral-logistic",
         SpectralLogistic,
         "a linear model of where walks through the network lead",
-        applies=lambda graph: graph.num_nodes * 2 * SpectralLogistic().dim <= MAX_TABLE_NUMBERS,
+        fits=lambda graph: node_count(graph) * 2 * SpectralLogistic().dim <= MAX_TABLE_NUMBERS,
         credit=_spectral_credit,
     )
 )
@@ -170,7 +161,8 @@ register_ingredient(
         "neighbourhood-logistic",
         NeighbourhoodLogistic,
         "a linear model of the features in each node's surroundings",
-        applies=lambda graph: 0 < numbers_needed(graph) <= MAX_TABLE_NUMBERS,
+        applies=lambda graph: numbers_needed(graph) > 0,
+        fits=lambda graph: numbers_needed(graph) <= MAX_TABLE_NUMBERS,
         credit=lambda labels: 1.0,
     )
 )
@@ -180,8 +172,6 @@ register_ingredient(
         GrammeFusion,
         "attention within each layer (GrAMME-Fusion)",
         make=_attention,
-        applies=lambda graph: graph.num_entries <= MAX_ATTENTION_EDGES,
-        warn=_attention_warning,
         slow=True,
     )
 )

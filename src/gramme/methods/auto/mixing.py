@@ -20,6 +20,7 @@ from gramme.methods.probability import Floats, softmax
 
 PRIOR_SHARE = 0.01
 """Part of the class frequencies in every ingredient's probabilities: none may rule a class out."""
+MAX_CROSS_FITTED = 20_000  # labels up to which weights are learned anew without each fold
 EM_STEPS = 300  # of the expectation-maximisation, which is convex here and settles well before
 MAX_LOG_EXPONENT = 1.2  # the logarithm of the exponent stays within plus or minus this
 EXPONENT_CAUTION = 5.0  # labels' worth of evidence against an exponent a factor e away from 1
@@ -59,6 +60,40 @@ def mixture_weights(
         weights = shares.sum(axis=0) + credit
         weights /= weights.sum()
     return weights
+
+
+def cross_fitted(
+    parts: Sequence[Floats],
+    codes: NDArray[np.int64],
+    fold: NDArray[np.int64],
+    counted: NDArray[np.bool_],
+    pseudo_labels: Sequence[float],
+) -> Floats:
+    """What the mixture says of each label when neither an ingredient nor the weights and exponent have seen its fold.
+
+    Parameters
+    ----------
+    parts : sequence of arrays, shape (labels, classes)
+        What each ingredient says of labels it had not seen.
+    codes, fold : array of int, shape (labels,)
+    counted : array of bool, shape (labels,)
+        The labels that weights and exponent are learned from.
+    pseudo_labels : sequence of float
+        As for :func:`mixture_weights`.
+    """
+    found = np.empty_like(parts[0])
+    # of so many labels, those of one fold hardly change a handful of weights
+    numbers = np.unique(fold) if codes.size <= MAX_CROSS_FITTED else [-1]
+    for number in numbers:
+        mine = fold == number if number >= 0 else np.ones(codes.size, dtype=bool)
+        others = counted & ((fold != number) | (number < 0))
+        seen = [part[others] for part in parts]
+        rows = np.arange(int(others.sum()))
+        own = np.stack([part[rows, codes[others]] for part in seen], axis=1)
+        weights = mixture_weights(own, pseudo_labels)
+        exponent = calibrating_exponent(pooled(seen, weights), codes[others])
+        found[mine] = sharpened(pooled([part[mine] for part in parts], weights), exponent)
+    return found
 
 
 def pooled(parts: Sequence[Floats], weights: Sequence[float] | Floats) -> Floats:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 
-from gramme.methods.auto.ingredients import Ingredient
-from gramme.methods.base import NodeClassifier
+from gramme.methods.graph_estimator import GraphEstimator
 from gramme.methods.saved_fields import SavedField, Sizes
 from gramme.methods.saving import Learned, MisfitError, from_json, to_json
 
 SHARED = ("classes", "layers", "nodes")  # what all ingredients know alike is saved once
+
+
+class Kind(Protocol):
+    """An ingredient, as far as its file goes: which class it is of."""
+
+    @property
+    def estimator(self) -> type[GraphEstimator]:
+        """The class of the method."""
 
 
 class SavedModels(SavedField):
@@ -21,11 +29,11 @@ class SavedModels(SavedField):
     ingredients : mapping of str to Ingredient
     """
 
-    def __init__(self, name: str, ingredients: Mapping[str, Ingredient]) -> None:
+    def __init__(self, name: str, ingredients: Mapping[str, Kind]) -> None:
         super().__init__(name)
         self.ingredients = ingredients
 
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
         learned.record[self.name] = {}
         for name, inner in getattr(model, self.attribute).items():
             own = inner._learned()
@@ -37,11 +45,11 @@ class SavedModels(SavedField):
             }
             learned.tensors |= {f"{name}/{key}": value for key, value in own.tensors.items()}
 
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         entry = self.entry(learned.record)
         if not isinstance(entry, dict) or not set(entry) <= set(self.ingredients):
             raise self.misfit("models by the names of ingredients", entry)
-        shared = {key: learned.record[key] for key in SHARED}
+        shared = {key: learned.record[key] for key in SHARED if key in learned.record}
         found = {}
         for name, saved in entry.items():
             try:

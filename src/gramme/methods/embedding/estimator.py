@@ -20,11 +20,13 @@ from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
 from gramme.methods.embedding.cache import Embedding, cached
 from gramme.methods.folds import stratified_folds
+from gramme.methods.graph_estimator import GraphEstimator
 from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.logistic import fitted_regression
 from gramme.methods.parameters import POSITIVE, Flag, RandomState, Rule, WholeNumber
 from gramme.methods.saved_fields import SavedArray, SavedField, SavedValue, Sizes
 from gramme.methods.saving import Learned
+from gramme.methods.seen_graph import refuse_many_layers
 
 Settings = dict[str, Any]
 FOLDS = 5
@@ -34,10 +36,10 @@ MAX_ITERATIONS = 2000  # of the regression
 class SavedSettings(SavedField):
     """The settings of an embedding, as JSON."""
 
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
         learned.record[self.name] = json.dumps(getattr(model, self.attribute))
 
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         entry = self.entry(learned.record)
         try:
             settings = json.loads(entry)
@@ -95,6 +97,9 @@ class EmbeddingModel(NodeClassifier):
         self.cache = cache
         self.random_state = random_state
 
+    def _check_parameters(self, graph: MultilayerGraph) -> None:
+        refuse_many_layers(graph, type(self).__name__)
+
     @abstractmethod
     def _candidates(self) -> list[Settings]:
         """Settings to choose from, each all that decides an embedding, as JSON can hold it."""
@@ -111,7 +116,8 @@ class EmbeddingModel(NodeClassifier):
         embeddings = [self._embedding(graph, settings) for settings in candidates]
         inputs = [self._inputs(embedding) for embedding in embeddings]
         best = _best(inputs, known, self.C, seed)
-        self.embedding_, self.settings_ = embeddings[best], candidates[best]
+        self.embedding_ = self._in_given_order(embeddings[best])
+        self.settings_ = candidates[best]
         everyone = np.arange(graph.num_nodes)
         return _predicted(
             inputs[best], known.nodes, known.codes, everyone, len(known.classes), self.C

@@ -72,6 +72,7 @@ class LINE(EmbeddingModel):
         self.negative = negative
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
+        super()._check_parameters(graph)
         if self.dim % 2:
             raise DataError(f"dim must be even, half for each order, not {self.dim!r}")
 

@@ -85,6 +85,7 @@ class Node2Vec(WalkModel):
         self.q = q
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
+        super()._check_parameters(graph)
         if (self.p is None) != (self.q is None):
             raise DataError(
                 "give both p and q, or neither to have them chosen on the training labels"

@@ -26,6 +26,8 @@ LIKE_OTHERS = 3.0  # columns' worth of the mean over all layers in the variance 
 LEAST_VARIANCE = 1e-4  # variance of a layer at least
 CHUNK_COLUMNS = 1_000  # columns looked at together, which bounds the memory
 MAX_LABELS = 500  # labels that the variances are learned from at most
+MAX_OPERATIONS = 10 * MAX_LABELS**3
+"""Classes x labels^3 at most in a step; with many classes the variances are learned from fewer labels."""
 
 
 def learned_scales(
@@ -41,7 +43,7 @@ def learned_scales(
 
     Notes
     -----
-    Cost: eight regressions, and as often classes x 500^3 operations at most.
+    Cost: eight regressions, and as often classes x labels^3 operations, of which there are no more than 10 x 500^3.
 
     Examples
     --------
@@ -51,8 +53,9 @@ def learned_scales(
     >>> bool(scales[0] > scales[1])
     True
     """
-    if codes.size > MAX_LABELS:
-        some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:MAX_LABELS])
+    most = min(MAX_LABELS, int((MAX_OPERATIONS / np.unique(codes).size) ** (1 / 3) + 1e-9))
+    if codes.size > most:
+        some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:most])
         layers, codes = [sp.csr_array(layer[some]) for layer in layers], codes[some]
     counts = np.array([layer.shape[1] for layer in layers])
     units = np.array([_typical(layer.data) for layer in layers])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from gramme.distributed import world_of
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
 from gramme.methods.folds import stratified_folds
@@ -104,12 +105,33 @@ def regression(
     if rows.shape[1] == 0:  # nothing to tell nodes by but how frequent the classes are
         intercept[found] = np.log(np.bincount(codes)[found])
     elif found.size > 1:
-        model = fitted_regression(rows, codes, strength, max_iter)
+        shorter, basis = row_space(rows)
+        model = fitted_regression(shorter, codes, strength, max_iter)
         # of two classes scikit-learn keeps one column, the second one's
         learned = found[1:] if found.size == 2 else found
-        coefficients[:, learned] = model.coef_.T
+        coefficients[:, learned] = model.coef_.T if basis is None else basis @ model.coef_.T
         intercept[learned] = model.intercept_
     return coefficients, intercept
+
+
+def row_space(rows: Table) -> tuple[Table, Floats | None]:
+    """Rows in as many columns as there are rows, and the basis (columns, rows) that leads back.
+
+    The coefficients of a penalised regression are a combination of its rows, and the penalty does not change when the
+    columns are turned. So a few labels with ten thousand columns are a regression with a few columns, exactly. Rows
+    that are sparse, or not much shorter than long, stay as they are, with None for a basis.
+
+    >>> rows = np.random.default_rng(0).normal(size=(3, 50))
+    >>> shorter, basis = row_space(rows)
+    >>> shorter.shape, basis.shape
+    ((3, 3), (50, 3))
+    >>> bool(np.allclose(shorter @ shorter.T, rows @ rows.T) and np.allclose(rows @ basis, shorter))
+    True
+    """
+    if not isinstance(rows, np.ndarray) or rows.shape[1] <= 2 * rows.shape[0]:
+        return rows, None
+    basis, turned = np.linalg.qr(rows.T.astype(np.float64))
+    return np.ascontiguousarray(turned.T), basis
 
 
 def chosen_strength(
@@ -131,6 +153,7 @@ def chosen_strength(
     tested = np.bincount(codes, minlength=classes)[codes] > 1
     if not tested.any() or rows.shape[1] == 0:
         return strengths[0]
+    rows, _ = row_space(rows)
     fold = stratified_folds(codes, FOLDS, seed)
     losses = []
     for strength in strengths:
@@ -144,7 +167,7 @@ def chosen_strength(
     return strengths[int(np.argmin(losses))]
 
 
-def importances(parts: Iterable[Floats], graph: MultilayerGraph) -> pd.Series:
+def importances(parts: Iterable[Floats], graph: MultilayerGraph) -> Floats:
     """How much each layer's part of the scores, (nodes, classes), differs from node to node, summing to 1.
 
     >>> from gramme.graph import EdgeLayer
@@ -153,9 +176,15 @@ def importances(parts: Iterable[Floats], graph: MultilayerGraph) -> pd.Series:
     >>> importances(parts, MultilayerGraph(layers)).tolist()
     [0.75, 0.25]
     """
-    sizes = []
+    sizes, world = [], world_of(graph)
     for scores in parts:
         scores = scores - scores.mean(axis=1, keepdims=True)
-        sizes.append(float((scores - scores.mean(axis=0)).std()))
-    shares = shares_of_joined(np.array(sizes), graph)
-    return pd.Series(shares, index=list(graph.layers), name="importance")
+        if world.alone:
+            sizes.append(float((scores - scores.mean(axis=0)).std()))
+            continue
+        rows = max(int(world.total(len(scores))), 1)
+        around = scores - world.total(scores.sum(axis=0)) / rows
+        sizes.append(
+            float(np.sqrt(world.total(float((around**2).sum())) / (rows * scores.shape[1])))
+        )
+    return shares_of_joined(np.array(sizes), graph)

@@ -1,28 +1,38 @@
-"""Logistic regression on features averaged over neighbourhoods: what attributes tell without training a network."""
+"""Logistic regression on features averaged over neighbourhoods, and its predictions smoothed over them.
+
+What attributes tell without training a network.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gramme.distributed import node_count, rows_at
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
+from gramme.methods.folds import stratified_folds
 from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.logistic import (
+    FOLDS,
+    Floats,
     LinearModel,
     chosen_strength,
     class_shares,
     importances,
     regression,
 )
+from gramme.methods.linear.smoothing import STEPS, Smoothing, chosen_smoothing, unsmoothed
 from gramme.methods.number_range import check_number_range
-from gramme.methods.parameters import WholeNumber
+from gramme.methods.out_of_fold import refit_for_folds
+from gramme.methods.parameters import POSITIVE, SHARE, Flag, Rule, WholeNumber
 from gramme.methods.propagation.series import NodeWalk
-from gramme.methods.saved_fields import SavedField, SavedValue
+from gramme.methods.saved_fields import SavedArray, SavedField, SavedValue
+from gramme.methods.saving import MisfitError
 from gramme.methods.seen_graph import feature_blocks, given_columns
 
 STRENGTHS = (10.0, 1.0, 100.0, 1000.0)
@@ -31,13 +41,21 @@ HOPS = 2
 Matrix = NDArray[np.float32]
 
 
+class Surroundings(NamedTuple):
+    """What the model sees of a graph: a row of numbers per node, and the walk that smooths predictions."""
+
+    table: Matrix
+    walk: NodeWalk
+
+
 class NeighbourhoodLogistic(LinearModel):
     """Multinomial logistic regression on a node's own features and their means over its neighbours in each layer.
 
     The columns are blocks: the features, scaled to length 1 per node; then, for each layer, their mean over a node and
     its neighbours, and the mean of these means. Every block is again scaled to length 1, so that none outweighs the
     others by its size. There are no weights to train between the hops, which makes it strong where
-    features are many and labels few. The penalty is chosen by inner cross-validation on the training labels.
+    features are many and labels few. The penalty is chosen by inner cross-validation on the training labels. So is how
+    far the predictions are smoothed over the layers, if at all (``smoothing.py`` beside this file).
 
     An ingredient of :class:`GrammeAuto` for graphs with features of their own. Cost: two neighbourhood sums of the
     features per layer, and nodes x features x (1 + 2 layers) numbers of memory.
@@ -46,25 +64,62 @@ class NeighbourhoodLogistic(LinearModel):
     ----------
     C : float or None, default=None
         Inverse strength of the penalty; chosen among 1, 10, 100 and 1000 where not given.
+    smooth : bool, default=True
+        Whether predictions may be smoothed.
     random_state : int, numpy generator or None, default=None
         Decides which labels share a fold.
+
+    Attributes
+    ----------
+    alpha_, sharpness_ : float
+        How predictions are smoothed; they are not where alpha is 0.
+    layer_weights_ : array, shape (layers,)
+        How much each layer counts in that, summing to 1.
 
     References
     ----------
     F. Wu, A. Souza, T. Zhang, C. Fifty, T. Yu, K. Weinberger, "Simplifying Graph Convolutional Networks", ICML 2019.
     """
 
-    saved_fields: ClassVar[tuple[SavedField, ...]] = (SavedValue("columns", WholeNumber()),)
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"smooth": Flag()}
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedValue("columns", WholeNumber()),
+        SavedValue("alpha", SHARE, default=0.0),
+        SavedValue("sharpness", POSITIVE, default=1.0),
+        SavedArray("layer_weights", np.float64, ("layers",), low=0, optional=True),
+    )
 
     columns_: int
+    alpha_: float
+    sharpness_: float
+    layer_weights_: NDArray[np.float64]
+    _kept: Surroundings | None = None
 
-    def __init__(self, *, C: float | None = None, random_state: Any = None) -> None:
+    def __init__(
+        self, *, C: float | None = None, smooth: bool = True, random_state: Any = None
+    ) -> None:
         self.C = C
+        self.smooth = smooth
         self.random_state = random_state
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         if not given_columns(graph):
             raise DataError("the graph has no features, and this method has nothing else to see")
+
+    def _fit_with_folds(
+        self,
+        graph: MultilayerGraph,
+        known: KnownLabels,
+        fold: NDArray[np.int64],
+        copies: int,
+        allowance: Any = None,
+    ) -> NDArray[np.float64]:
+        # what is seen of the graph does not depend on labels and serves all folds
+        self._run_fit(graph, known, keep=True)
+        try:
+            return refit_for_folds(self, graph, known, fold)
+        finally:
+            self._kept = None
 
     def _fit(
         self,
@@ -73,31 +128,59 @@ class NeighbourhoodLogistic(LinearModel):
         seed: int,
         *,
         strength: float | None = None,
+        smoothing: Smoothing | None = None,
+        seen: Surroundings | None = None,
+        keep: bool = False,
     ) -> NDArray[np.floating[Any]]:
-        """Learn; ``strength`` is the penalty of the model this is a copy of."""
+        """Learn; strength and smoothing are those of the model this is a copy of, as is what was seen of the graph."""
         check_number_range(graph)
         self.columns_, self.labels_ = given_columns(graph), known.nodes.size
-        table = _table(graph)
-        rows = table[known.nodes]
+        seen = _surroundings(graph) if seen is None else seen
+        self._kept = seen if keep else None
+        rows, classes = rows_at(graph, seen.table, known.nodes), len(known.classes)
         self.C_ = float(self.C or strength or chosen_strength(rows, known, STRENGTHS, seed))
-        self.coefficients_, self.intercept_ = regression(
-            rows, known.codes, len(known.classes), self.C_
+        self.coefficients_, self.intercept_ = regression(rows, known.codes, classes, self.C_)
+        self.layer_importance_ = self._by_layer(
+            importances(self._layer_scores(seen.table), graph), "importance"
         )
-        self.layer_importance_ = importances(self._layer_scores(table), graph)
-        return self._scored(table)
+        if smoothing is None:
+            smoothing = unsmoothed(graph.num_layers)
+            if self.smooth:
+                smoothing = self._chosen_smoothing(graph, seen, known, seed)
+        self.alpha_, self.sharpness_ = smoothing.alpha, smoothing.sharpness
+        self.layer_weights_ = smoothing.weights
+        return self._scored(seen)
+
+    def _chosen_smoothing(
+        self, graph: MultilayerGraph, seen: Surroundings, known: KnownLabels, seed: int
+    ) -> Smoothing:
+        fold = stratified_folds(known.codes, FOLDS, seed)
+        rows = rows_at(graph, seen.table, known.nodes)
+        unseen = []
+        for number in range(int(fold.max()) + 1):
+            rest = fold != number
+            fitted = regression(rows[rest], known.codes[rest], len(known.classes), self.C_)
+            unseen.append(class_shares(seen.table, *fitted))
+        return chosen_smoothing(graph, seen.walk, known, fold, unseen)
+
+    def _smoothing(self) -> Smoothing:
+        if self.alpha_ == 0:
+            return unsmoothed(len(self.layers_))
+        return Smoothing(self.alpha_, self.sharpness_, self.layer_weights_)
 
     def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
-        return {"strength": self.C_}
+        return {"strength": self.C_, "smoothing": self._smoothing(), "seen": self._kept}
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         if given_columns(graph) != self.columns_:
             raise DataError(
                 f"the model needs {self.columns_} features per node; the graph has {given_columns(graph)}"
             )
-        return self._scored(_table(graph))
+        return self._scored(_surroundings(graph))
 
-    def _scored(self, table: Matrix) -> NDArray[np.float32]:
-        return class_shares(table, self.coefficients_, self.intercept_).astype(np.float32)
+    def _scored(self, seen: Surroundings) -> NDArray[np.float32]:
+        shares = class_shares(seen.table, self.coefficients_, self.intercept_)
+        return self._smoothing().applied(seen.walk, shares).astype(np.float32)
 
     def _layer_scores(self, table: Matrix) -> Iterator[NDArray[np.float64]]:
         """Each layer's part of the scores."""
@@ -106,30 +189,86 @@ class NeighbourhoodLogistic(LinearModel):
             stop = start + HOPS * self.columns_
             yield table[:, start:stop] @ self.coefficients_[start:stop]
 
+    def neighbour_scores(
+        self, graph: MultilayerGraph
+    ) -> Iterator[tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]]:
+        """What each node gives to the scores of those who hear it, by layer and hop, and what that is multiplied by.
+
+        A layer's part of a node's scores is, for each hop, the neighbourhood sum of the first, (nodes, classes), times
+        the second, (nodes,), which holds the size of the neighbourhood and the length that the mean is scaled by. It is
+        0 for a node without neighbours. The graph must have its layers in the order of ``layer_order_``.
+        """
+        own = _own_features(graph)
+        blocks = (1 + HOPS * graph.num_layers) ** 0.5
+        for layer, hops in enumerate(_neighbourhood_means(_walk(graph), own)):
+            said, scales = [], []
+            values = own
+            for hop, (found, size) in enumerate(hops):
+                start = (1 + HOPS * layer + hop) * self.columns_
+                said.append(values.numpy() @ self.coefficients_[start : start + self.columns_])
+                length = found.double().norm(dim=1).clamp(min=1e-12)
+                scales.append((size[:, 0] / length / blocks).numpy())
+                values = found
+            yield said, scales
+
+    def heard(self, graph: MultilayerGraph) -> tuple[Floats, Floats, Floats]:
+        """What smoothing adds up, each (nodes, classes): the sum, the regression's own, and what neighbours pass on.
+
+        A node's sum is its own and alpha times the means, by layer, of what its neighbours pass on.
+        """
+        seen = _surroundings(graph)
+        own = class_shares(seen.table, self.coefficients_, self.intercept_)
+        smoothing = self._smoothing()
+        return smoothing.summed(seen.walk, own), own, smoothing.summed(seen.walk, own, STEPS - 1)
+
     def _check_loaded(self) -> None:
         self._check_columns(self.columns_ * (1 + HOPS * len(self.layers_)))
+        if self.alpha_ == 0:
+            return
+        if not hasattr(self, "layer_weights_"):
+            raise MisfitError("layer_weights is missing")
+        if abs(float(self.layer_weights_.sum()) - 1) > 1e-6:
+            raise MisfitError("layer_weights must sum to 1")
 
 
 def numbers_needed(graph: MultilayerGraph) -> int:
     """How many numbers the table of a graph has."""
-    return graph.num_nodes * given_columns(graph) * (1 + HOPS * graph.num_layers)
+    return node_count(graph) * given_columns(graph) * (1 + HOPS * graph.num_layers)
 
 
-def _table(graph: MultilayerGraph) -> Matrix:
-    """The blocks of columns side by side, each row of a block of the same length."""
+def _surroundings(graph: MultilayerGraph) -> Surroundings:
+    """The blocks of columns side by side, each row of a block of the same length, and the walk they were made with."""
+    own, walk = _own_features(graph), _walk(graph)
+    blocks = [own]
+    for hops in _neighbourhood_means(walk, own):
+        blocks += [_scaled(values) for values, _ in hops]
+    table: Matrix = (torch.cat(blocks, dim=1) / len(blocks) ** 0.5).numpy()
+    return Surroundings(table, walk)
+
+
+def _walk(graph: MultilayerGraph) -> NodeWalk:
+    return NodeWalk(graph)
+
+
+def _own_features(graph: MultilayerGraph) -> torch.Tensor:
+    """The features of each node, of length 1."""
     views = [_scaled(_dense(block)) for block in feature_blocks(graph)]
     # Every view counts the same, however many columns it has
-    own = torch.cat(views, dim=1) / len(views) ** 0.5 if len(views) > 1 else views[0]
-    blocks = [own]
-    walk = NodeWalk(list(graph.layers.values()), graph.num_nodes)
-    for layer in range(graph.num_layers):
-        values = own
-        alone = walk.scales[layer] == 0  # who has no neighbours here stays as it is
+    return torch.cat(views, dim=1) / len(views) ** 0.5 if len(views) > 1 else views[0]
+
+
+def _neighbourhood_means(
+    walk: NodeWalk, own: torch.Tensor
+) -> Iterator[list[tuple[torch.Tensor, torch.Tensor]]]:
+    """For each layer and hop the means over neighbourhoods, and by what a sum is multiplied to give them."""
+    for layer in range(len(walk.sums)):
+        values, found = own, []
+        scale = walk.scales[layer]
         for _ in range(HOPS):
-            values = torch.where(alone, values, walk.mean(layer, values))
-            blocks.append(_scaled(values))
-    table: Matrix = (torch.cat(blocks, dim=1) / len(blocks) ** 0.5).numpy()
-    return table
+            # who has no neighbours here stays as it is
+            values = torch.where(scale == 0, values, walk.mean(layer, values))
+            found.append((values, scale))
+        yield found
 
 
 def _dense(features: Any) -> torch.Tensor:

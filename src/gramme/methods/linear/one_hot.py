@@ -10,16 +10,20 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme.distributed import PartGraph, here
+from gramme.distributed.asking import names_at, used_columns
+from gramme.distributed.part_layers import PartEdges, PartGroups
 from gramme.errors import DataError
-from gramme.graph import Layer, MembershipLayer, MultilayerGraph
+from gramme.graph import Layer, MultilayerGraph
 from gramme.graph.arrays import loose_index
-from gramme.methods.saved_fields import SavedField, Sizes, unique_names
+from gramme.methods.saved_fields import SavedField, Sizes
+from gramme.methods.saved_names import unique_names
 from gramme.methods.saving import Learned, plain_name
 
 if TYPE_CHECKING:
-    from gramme.methods.base import NodeClassifier
+    from gramme.methods.graph_estimator import GraphEstimator
 
-LAYER_KINDS = {True: "groups", False: "edges"}
+LAYER_KINDS = ("groups", "edges")
 
 
 @dataclass(frozen=True)
@@ -29,25 +33,31 @@ class LayerColumns:
     layer: str
     kind: str
     names: pd.Index
+    places: NDArray[np.int64] | None = (
+        None  # of the columns in a whole layer, where the graph is in parts
+    )
 
     @classmethod
     def seen(
         cls, name: str, layer: Layer, graph: MultilayerGraph, rows: NDArray[np.int64]
     ) -> LayerColumns:
         """Those columns that are not empty in some rows; of others nothing could be learned."""
-        matrix, names = _matrix(layer, graph)
+        if isinstance(graph, PartGraph):
+            return cls(name, layer.made_of, *_seen_in_parts(graph, layer, rows))
+        matrix, names = layer.columns(graph.nodes)
         used = np.unique(matrix[rows].indices)
-        return cls(name, LAYER_KINDS[isinstance(layer, MembershipLayer)], names[used])
+        return cls(name, layer.made_of, names[used])
 
     def matrix(self, graph: MultilayerGraph) -> sp.csr_array:
         """The nodes of a graph by these columns: 1 for a group, the edge's weight for a neighbour."""
         layer = graph.layers[self.layer]
-        kind = LAYER_KINDS[isinstance(layer, MembershipLayer)]
-        if kind != self.kind:
+        if layer.made_of != self.kind:
             raise DataError(
-                f"the layer {self.layer!r} has {kind} here; the model was fitted on one with {self.kind}"
+                f"the layer {self.layer!r} has {layer.made_of} here; the model was fitted on one with {self.kind}"
             )
-        full, names = _matrix(layer, graph)
+        if isinstance(graph, PartGraph) and self.places is not None:
+            return _matrix_in_parts(graph, layer, self.places)
+        full, names = layer.columns(graph.nodes)
         places = names.get_indexer(self.names)
         known = np.flatnonzero(places >= 0)
         chosen = full[:, places[known]].tocoo()
@@ -68,29 +78,56 @@ class LayerColumns:
         """What :meth:`record` made a record of, once it is known to fit the layer."""
         if not isinstance(record, dict) or set(record) != {"layer", "kind", "names"}:
             raise field.misfit(f"layer, kind and names for the layer {layer!r}", record)
-        if record["layer"] != layer or record["kind"] not in LAYER_KINDS.values():
+        if record["layer"] != layer or record["kind"] not in LAYER_KINDS:
             raise field.misfit(f"groups or edges of the layer {layer!r}", record)
         return cls(layer, record["kind"], loose_index(unique_names(field, record["names"])))
+
+
+def _columns_in_parts(graph: PartGraph, layer: Layer) -> tuple[sp.csr_array, NDArray[np.int64]]:
+    """A part's rows of a layer's table, and the numbers of its columns in the whole layer."""
+    if isinstance(layer, PartGroups):
+        return layer.incidence(), layer.group_place
+    assert isinstance(layer, PartEdges)
+    return layer.links.matrix, layer.heard_places(graph.places)
+
+
+def _seen_in_parts(
+    graph: PartGraph, layer: Layer, rows: NDArray[np.int64]
+) -> tuple[pd.Index, NDArray[np.int64]]:
+    """Names and numbers of the columns that are not empty in some rows, wherever these are."""
+    matrix, places = _columns_in_parts(graph, layer)
+    used = np.unique(matrix[here(graph, rows)[1]].indices)
+    if isinstance(layer, PartGroups):
+        found, names = used_columns(graph, places[used], layer.group_names[used])
+        return names, found
+    found = np.unique(np.concatenate(graph.world.gathered(places[used])))
+    return names_at(graph, found), found
+
+
+def _matrix_in_parts(graph: PartGraph, layer: Layer, columns: NDArray[np.int64]) -> sp.csr_array:
+    """A part's rows by some columns of the whole layer."""
+    matrix, places = _columns_in_parts(graph, layer)
+    number = np.searchsorted(columns, places)
+    known = number < columns.size
+    known[known] = columns[number[known]] == places[known]
+    entries = matrix.tocoo()
+    kept = known[entries.col]
+    ends = (entries.row[kept], number[entries.col[kept]])
+    return sp.csr_array((entries.data[kept], ends), shape=(graph.num_nodes, columns.size))
 
 
 class SavedColumns(SavedField):
     """The columns of each layer, in the order of the layers."""
 
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
         learned.record[self.name] = [one.record() for one in getattr(model, self.attribute)]
 
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         entry = self.entry(learned.record)
         if not isinstance(entry, list) or len(entry) != sizes["layers"]:
             raise self.misfit(f"a list of {sizes['layers']} layers", entry)
         found = [
             LayerColumns.from_record(one, self, layer)
-            for one, layer in zip(entry, model.layers_, strict=True)
+            for one, layer in zip(entry, model.layer_order_, strict=True)
         ]
         setattr(model, self.attribute, found)
-
-
-def _matrix(layer: Layer, graph: MultilayerGraph) -> tuple[sp.csr_array, pd.Index]:
-    if isinstance(layer, MembershipLayer):
-        return layer.incidence(), layer.group_names
-    return layer.to_scipy(), graph.nodes

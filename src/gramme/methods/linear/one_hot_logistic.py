@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme.distributed import node_count, sparse_rows_at, world_of
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.labels import KnownLabels
@@ -133,14 +134,16 @@ class OneHotLogistic(LinearModel):
         ]
         self.scale_ = _scale(graph) if self.use_features else np.zeros(0)
         parts = self._parts(graph)
-        layers = [sp.csr_array(part[known.nodes]) for part in parts]
+        layers = [sparse_rows_at(graph, part, known.nodes) for part in parts]
         if not self.weigh_layers:
             layer_scales = np.ones(len(layers))
         elif layer_scales is None:
             layer_scales = learned_scales(layers, known.codes, seed, self.max_iter)
         self.layer_scales_, self.labels_ = layer_scales, known.nodes.size
         self._learn(layers, known, self.C or strength, seed)
-        self.layer_importance_ = importances(self._layer_scores(parts), graph)
+        self.layer_importance_ = self._by_layer(
+            importances(self._layer_scores(parts), graph), "importance"
+        )
         return self._scored(sp.csr_array(sp.hstack(parts, format="csr")))
 
     def _learn(
@@ -217,8 +220,9 @@ def _scale(graph: MultilayerGraph) -> Floats:
         return np.zeros(0)
     features = given_features(graph)
     matrix: Any = sp.csr_array(features).astype(np.float64)
-    mean = np.asarray(matrix.mean(axis=0)).ravel()
-    square = np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel()
+    nodes, total = node_count(graph), world_of(graph).total
+    mean = total(np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()) / nodes
+    square = total(np.asarray(matrix.multiply(matrix).sum(axis=0), np.float64).ravel()) / nodes
     deviation = np.sqrt(np.maximum(square - mean**2, 0))
     tiny = deviation <= 1e-12 * np.sqrt(square)
     scale: Floats = np.where(tiny, 0.0, 1 / np.where(tiny, 1, deviation))

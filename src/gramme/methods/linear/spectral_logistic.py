@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gramme.distributed import here, node_count, rows_at
 from gramme.graph import MultilayerGraph
 from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.logistic import (
@@ -83,12 +84,14 @@ class SpectralLogistic(LinearModel):
             profile = WalkProfile.of(graph, self.dim)
             placed = profile.placed(graph)
         self.profile_, self.placed_, self.labels_ = profile, placed, known.nodes.size
-        rows = profile.table(placed[known.nodes])
+        rows = profile.table(rows_at(graph, placed, known.nodes))
         self.C_ = float(self.C or strength or chosen_strength(rows, known, STRENGTHS, seed))
         self.coefficients_, self.intercept_ = regression(
             rows, known.codes, len(known.classes), self.C_
         )
-        self.layer_importance_ = importances(self._layer_scores(graph, placed), graph)
+        self.layer_importance_ = self._by_layer(
+            importances(self._layer_scores(graph, placed), graph), "importance"
+        )
         return self._scored(placed)
 
     def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
@@ -111,9 +114,9 @@ class SpectralLogistic(LinearModel):
 
     def _layer_scores(self, graph: MultilayerGraph, placed: Matrix) -> Iterator[Floats]:
         """Each layer's part of the scores of some nodes."""
-        some = np.linspace(0, graph.num_nodes - 1, min(IMPORTANCE_NODES, graph.num_nodes)).astype(
-            np.int64
-        )
+        nodes = node_count(graph)
+        chosen = np.linspace(0, nodes - 1, min(IMPORTANCE_NODES, nodes)).astype(np.int64)
+        some = here(graph, chosen)[1]
         placed = placed[some]
         for heard, _ in self.profile_.messages(graph):
             rows = self.profile_.table(heard[some].astype(np.float32), placed)

@@ -26,24 +26,23 @@ import pandas as pd
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from gramme.distributed import PartGraph
+from gramme.distributed.gathered_graph import gathered_graph
+from gramme.distributed.part_layers import PartGroups
 from gramme.errors import DataError
-from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.graph import Layer, MultilayerGraph
+from gramme.methods.linear import walk_in_parts
 from gramme.methods.linear.one_hot import LayerColumns
+from gramme.methods.linear.walk_eigenvectors import STAY_SHARE, leading, leading_in_parts
+from gramme.methods.linear.walk_in_parts import GroupSteps, WalkInParts, layer_steps
 from gramme.methods.saved_fields import SavedArray, SavedField, Sizes
 from gramme.methods.saving import Learned, MisfitError
 
 if TYPE_CHECKING:
-    from gramme.methods.base import NodeClassifier
+    from gramme.methods.graph_estimator import GraphEstimator
 
-STAY_SHARE = 0.2  # share of the walk that stays where it is
 WALK_STEPS = (2, 4, 8, 16)
-DENSE_NODES = 400  # nodes, or groups, up to which all eigenvectors are computed at once
-LONG_TABLE_ROWS = 20_000  # rows of a table from which its few groups are looked at instead
-ZERO_EIGENVALUE = 1e-9  # what an eigenvalue must exceed to count as above 0
-LANCZOS_TOLERANCE = 1e-4
-LANCZOS_RESTARTS = 20  # of the Lanczos iteration at most; what has not settled by then is left out
 
 Floats = NDArray[np.float64]
 Matrix = NDArray[np.float32]
@@ -85,6 +84,8 @@ class WalkProfile:
 
     @classmethod
     def _computed(cls, graph: MultilayerGraph, dim: int) -> Self:
+        if isinstance(graph, PartGraph):
+            return cls._in_parts(graph, dim)
         edges, members = _scaled_layers(graph)
         ones = np.ones(graph.num_nodes)
         mass = edges @ ones + members @ (members.T @ ones)
@@ -93,12 +94,42 @@ class WalkProfile:
         edges, members = sp.csr_array(scale @ edges @ scale), sp.csr_array(scale @ members)
         first = np.sqrt(mass)
         first /= max(float(np.linalg.norm(first)), 1e-300)
-        values, vectors = _leading(edges, members, first, min(dim, graph.num_nodes))
+        values, vectors = leading(edges, members, first, min(dim, graph.num_nodes))
         passed = (vectors * root[:, None]).astype(np.float32)
         groups = {}
         for name, layer in graph.layers.items():
-            if isinstance(layer, MembershipLayer):
+            if layer.made_of == "groups":
                 groups[name] = _group_vectors(name, layer, graph, passed)
+        return cls(values, graph.nodes, passed, groups)
+
+    @classmethod
+    def _in_parts(cls, graph: PartGraph, dim: int) -> Self:
+        """The same for the nodes of one part; eigenvalues are those of the whole graph."""
+        if graph.num_entries <= walk_in_parts.MAX_GATHERED_ENTRIES:
+            whole = cls._computed(gathered_graph(graph), dim)
+            groups = {
+                name: GroupVectors(
+                    LayerColumns(name, "groups", layer.group_names),
+                    whole.groups[name].sizes[layer.group_place],
+                    whole.groups[name].reach[layer.group_place],
+                    whole.groups[name].vectors[layer.group_place],
+                )
+                for name, layer in graph.layers.items()
+                if isinstance(layer, PartGroups)
+            }
+            return cls(whole.values, graph.nodes, whole.vectors[graph.places], groups)
+        walk = WalkInParts(graph)
+        values, vectors = leading_in_parts(walk, min(dim, graph.whole.nodes))
+        passed = (vectors * walk.root[:, None]).astype(np.float32)
+        groups = {}
+        for name, steps in walk.layers.items():
+            if isinstance(steps, GroupSteps):
+                groups[name] = GroupVectors(
+                    LayerColumns(name, "groups", steps.names),
+                    steps.sizes,
+                    steps.sums(steps.scale[:, None])[:, 0],
+                    steps.sums(steps.scale[:, None] * passed).astype(np.float32),
+                )
         return cls(values, graph.nodes, passed, groups)
 
     def messages(self, graph: MultilayerGraph) -> Iterator[tuple[Floats, Floats]]:
@@ -107,10 +138,15 @@ class WalkProfile:
         for name, layer in graph.layers.items():
             group = self.groups.get(name)
             if group is None:
-                if not isinstance(layer, EdgeLayer):
+                if layer.made_of != "edges":
                     raise DataError(
                         f"the layer {name!r} has groups here; the model was fitted on one with edges"
                     )
+                if isinstance(graph, PartGraph):
+                    steps = layer_steps(graph, name)
+                    ones = np.ones((graph.num_nodes, 1))
+                    yield steps.product(own), steps.product(ones)[:, 0]
+                    continue
                 both = _both_ways(layer)
                 scale = _inverse_roots(both.sum(axis=1))
                 yield scale[:, None] * (both @ (scale[:, None] * own)), scale * (both @ scale)
@@ -171,11 +207,11 @@ class WalkProfile:
         own = self._own(graph)
         for name, layer in graph.layers.items():
             group = self.groups.get(name)
-            if isinstance(layer, EdgeLayer):
+            if layer.group_names is None:
                 both = _both_ways(layer)
                 scale = sp.diags_array(_inverse_roots(both.sum(axis=1)))
                 yield name, sp.csr_array(scale @ both @ scale), own
-            elif isinstance(layer, MembershipLayer) and group is not None:
+            elif group is not None:
                 inside = group.columns.matrix(graph)
                 scale = sp.diags_array(_inverse_roots(inside @ group.sizes))
                 names = layer.group_names.get_indexer(group.columns.names)
@@ -228,7 +264,7 @@ class SavedProfile(SavedField):
             "vectors": SavedArray(f"group {place} vectors", np.float32, (size, "dim")),
         }
 
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
         profile: WalkProfile | None = getattr(model, self.attribute)
         if profile is None:
             return
@@ -236,12 +272,15 @@ class SavedProfile(SavedField):
             name: group.columns.record() for name, group in profile.groups.items()
         }
         learned.tensors["values"] = _copied(profile.values)
-        learned.tensors["vectors"] = _copied(profile.vectors)
+        rows = profile.nodes.get_indexer(
+            model.nodes_
+        )  # a file has its nodes once, as they were given
+        learned.tensors["vectors"] = _copied(profile.vectors[rows])
         for place, group in enumerate(profile.groups.values()):
             for part, field in self.parts(place).items():
                 learned.tensors[field.name] = _copied(getattr(group, part))
 
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         if self.optional and self.values.name not in learned.tensors:
             setattr(model, self.attribute, None)
             return
@@ -274,7 +313,7 @@ def _inverse_roots(degrees: NDArray[Any]) -> Floats:
     return found
 
 
-def _both_ways(layer: EdgeLayer) -> sp.csr_array:
+def _both_ways(layer: Layer) -> sp.csr_array:
     matrix = layer.to_scipy().astype(np.float64)
     return sp.csr_array(matrix + matrix.T) if layer.directed else sp.csr_array(matrix)
 
@@ -284,19 +323,17 @@ def _scaled_layers(graph: MultilayerGraph) -> tuple[sp.csr_array, sp.csr_array]:
     edges = sp.csr_array((graph.num_nodes, graph.num_nodes))
     members = [sp.csr_array((graph.num_nodes, 0))]
     for layer in graph.layers.values():
-        if isinstance(layer, EdgeLayer):
+        inside = layer.incidence()
+        if inside is None:
             both = _both_ways(layer)
             scale = sp.diags_array(_inverse_roots(both.sum(axis=1)))
             edges = edges + scale @ both @ scale
-        elif isinstance(layer, MembershipLayer):
-            inside = layer.incidence().astype(np.float64)
+        else:
             members.append(sp.diags_array(_inverse_roots(inside @ inside.sum(axis=0))) @ inside)
     return sp.csr_array(edges), sp.csr_array(sp.hstack(members, format="csr"))
 
 
-def _group_vectors(
-    name: str, layer: MembershipLayer, graph: MultilayerGraph, passed: Matrix
-) -> GroupVectors:
+def _group_vectors(name: str, layer: Layer, graph: MultilayerGraph, passed: Matrix) -> GroupVectors:
     columns = LayerColumns.seen(name, layer, graph, np.arange(graph.num_nodes))
     inside = columns.matrix(graph).astype(np.float64)
     sizes: Floats = np.asarray(inside.sum(axis=0), dtype=np.float64)
@@ -304,56 +341,3 @@ def _group_vectors(
     gathered = sp.csr_array(inside.T)
     vectors = (gathered @ (scale[:, None] * passed)).astype(np.float32)
     return GroupVectors(columns, sizes, gathered @ scale, vectors)
-
-
-def _leading(
-    edges: sp.csr_array, members: sp.csr_array, first: Floats, count: int
-) -> tuple[Floats, Floats]:
-    """Eigenvalues of the walk, largest first, and their vectors; ``first`` is taken out.
-
-    Those that a step takes to 0 or below are left out: they know nothing of the graph, or of its divisions.
-    """
-    nodes = first.size
-    if nodes > LONG_TABLE_ROWS and edges.nnz == 0 and members.shape[1] <= DENSE_NODES:
-        values, vectors = _from_groups(members, first)
-    elif nodes <= DENSE_NODES:
-        step = (edges + members @ members.T).toarray() - np.outer(first, first) / (1 - STAY_SHARE)
-        values, vectors = np.linalg.eigh(step)
-    else:
-        values, vectors = _lanczos(edges, members, first, count)
-    order = np.argsort(-values, kind="stable")[:count]
-    order = order[values[order] > ZERO_EIGENVALUE]
-    return STAY_SHARE + (1 - STAY_SHARE) * values[order], vectors[:, order]
-
-
-def _from_groups(members: sp.csr_array, first: Floats) -> tuple[Floats, Floats]:
-    """The same for a table of few groups and many rows, where M M' and M' M have the same eigenvalues above 0."""
-    inside = members.T @ first
-    values, sides = np.linalg.eigh((members.T @ members).toarray() - np.outer(inside, inside))
-    values, sides = values[values > ZERO_EIGENVALUE], sides[:, values > ZERO_EIGENVALUE]
-    vectors: Floats = members @ sides - np.outer(first, inside @ sides)
-    return values, vectors / np.sqrt(values)
-
-
-def _lanczos(
-    edges: sp.csr_array, members: sp.csr_array, first: Floats, count: int
-) -> tuple[Floats, Floats]:
-    back = sp.csr_array(members.T)
-    out = first / (1 - STAY_SHARE)  # so that nothing is left of it after staying, either
-
-    def stepped(one: Floats) -> Floats:
-        flat = one.reshape(-1)
-        further: Floats = edges @ flat + members @ (back @ flat) - out * (first @ flat)
-        return further
-
-    operator = LinearOperator((first.size, first.size), matvec=stepped, dtype=np.float64)
-    start = np.random.default_rng(0).normal(size=first.size)
-    values: Any
-    vectors: Any
-    try:
-        values, vectors = eigsh(
-            operator, count, which="LA", v0=start, tol=LANCZOS_TOLERANCE, maxiter=LANCZOS_RESTARTS
-        )
-    except ArpackNoConvergence as stopped:
-        values, vectors = stopped.eigenvalues, stopped.eigenvectors
-    return values, vectors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -19,8 +20,9 @@ from gramme.errors import DataError, GrammeWarning, MissingExtraError, import_ex
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.inputs import SOURCES, feature_columns, feature_source, input_features
 from gramme.methods.base import NodeClassifier
+from gramme.methods.graph_estimator import GraphEstimator
 from gramme.methods.importance import shares_of_joined
-from gramme.methods.labels import KnownLabels, coded_labels
+from gramme.methods.labels import KnownLabels, by_name, coded_labels
 from gramme.methods.parameters import (
     POSITIVE,
     SHARE,
@@ -43,6 +45,7 @@ from gramme.methods.saved_fields import (
     check_weights,
 )
 from gramme.methods.saving import Learned, MisfitError
+from gramme.methods.seen_graph import refuse_many_layers
 from gramme.training import History, joined_history, train
 
 MAX_PYG_EDGES = 20_000_000
@@ -52,10 +55,10 @@ MAX_PYG_EDGES = 20_000_000
 class SavedLosses(SavedField):
     """The loss of every epoch."""
 
-    def save(self, model: NodeClassifier, learned: Learned) -> None:
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
         learned.record[self.name] = getattr(model, self.attribute)["loss"].tolist()
 
-    def load(self, model: NodeClassifier, learned: Learned, sizes: Sizes) -> None:
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         losses = self.entry(learned.record)
         if not isinstance(losses, list) or not all(isinstance(one, float) for one in losses):
             raise self.misfit("a list of numbers", losses)
@@ -137,7 +140,7 @@ class PygModel(NodeClassifier):
             Labels of further nodes whose accuracy is noted after every epoch. For looking only: the training does not
             depend on them.
         """
-        return self._run_fit(graph, y, monitor=monitor)
+        return self._run_fit(graph, y, monitor=by_name(graph, monitor))
 
     def _fit(
         self, graph: MultilayerGraph, known: KnownLabels, seed: int, *, monitor: Any = None
@@ -154,7 +157,7 @@ class PygModel(NodeClassifier):
             self._train(network, features, edges, known, watched)
         self.state_ = {name: value.cpu() for name, value in network.state_dict().items()}
         output = _evaluated(network, features, edges)
-        self.embedding_ = output.embedding.float().cpu().numpy()
+        self.embedding_ = self._in_given_order(output.embedding.float().cpu().numpy())
         if output.shares is not None:
             self.shares_ = shares_of_joined(output.shares.double().cpu().numpy(), graph)
         return _probabilities(output)
@@ -164,6 +167,7 @@ class PygModel(NodeClassifier):
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         self._pyg()
+        refuse_many_layers(graph, type(self).__name__)
         _check_size(graph, type(self).__name__)
 
     def _inputs(self, graph: MultilayerGraph, device: torch.device) -> Tensor:
@@ -278,10 +282,16 @@ def _check_size(graph: MultilayerGraph, method: str) -> None:
             )
 
 
+_RANDOM = threading.RLock()
+
+
 @contextmanager
 def _own_random_numbers(seed: int, device: torch.device) -> Iterator[None]:
-    """Torch's own random numbers from a seed; outside, they go on as if nothing had been drawn."""
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+    """Torch's own random numbers from a seed; outside, they go on as if nothing had been drawn.
+
+    There is one generator for all threads, so one at a time may have it.
+    """
+    with _RANDOM, torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
         yield
 

@@ -116,7 +116,7 @@ class HAN(PygModel):
     def layer_importance_(self) -> pd.Series:
         """The attention over the layers, by name, summing to 1."""
         self._check_fitted()
-        return pd.Series(self.shares_, index=self.layers_, name="importance")
+        return self._by_layer(self.shares_, "importance")
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         super()._check_parameters(graph)

@@ -10,6 +10,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
+from gramme.distributed import PartGraph, node_count, world_of
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
@@ -183,8 +184,10 @@ class LabelPropagation(NodeClassifier):
         chosen = choose(graph, walk, known, self._plan(graph, given), given, seed)
         weights = self._weights(graph, known, chosen, given)
         self.alpha_, self.sharpness_ = chosen.alpha, chosen.sharpness
-        self.layer_weights_ = pd.Series(weights, index=self.layers_, name="weight")
+        self.layer_weights_ = self._by_layer(weights, "weight")
         self.known_ = known.nodes
+        if not isinstance(graph, PartGraph):
+            self.known_ = self.nodes_.get_indexer(graph.nodes[known.nodes])
         result = self._spread(
             graph,
             walk,
@@ -192,9 +195,7 @@ class LabelPropagation(NodeClassifier):
             known.codes,
             np.bincount(known.codes, minlength=len(known.classes)),
         )
-        self.layer_importance_ = pd.Series(
-            _importance(graph, weights, result), index=self.layers_, name="importance"
-        )
+        self.layer_importance_ = self._by_layer(_importance(graph, weights, result), "importance")
         return result
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
@@ -217,21 +218,26 @@ class LabelPropagation(NodeClassifier):
         prior = class_prior(counts)
         if not nodes.size:
             return np.repeat(prior[None, :], graph.num_nodes, axis=0)
-        found = self._propagated(walk, nodes, codes)
+        found = self._propagated(graph, walk, nodes, codes)
         base = baseline(prior, found.totals[0], self.class_mass)
         return probabilities(found.values[0], prior, base, self.sharpness_, nodes.size)
 
     def _propagated(
-        self, walk: Walk, nodes: NDArray[np.int64], codes: NDArray[np.int64]
+        self,
+        graph: MultilayerGraph,
+        walk: Walk,
+        nodes: NDArray[np.int64],
+        codes: NDArray[np.int64],
     ) -> Propagated:
         classes = len(self.classes_)
+        weights = self.layer_weights_[list(graph.layers)].to_numpy()
         return propagate(
             walk,
             nodes,
             np.eye(classes)[codes],
-            np.repeat(self.layer_weights_.to_numpy()[:, None], classes, axis=1),
+            np.repeat(weights[:, None], classes, axis=1),
             [self.alpha_],
-            np.arange(walk.nodes),
+            None,
             tolerance=self.tolerance,
             most=self.max_iter,
         )
@@ -246,7 +252,8 @@ class LabelPropagation(NodeClassifier):
     def heard(self, graph: MultilayerGraph) -> Floats:
         """F of the nodes of the fitted graph, (nodes, classes): how much of each class reaches them."""
         self._check_fitted()
-        found: Floats = self._propagated(walk_of(graph), self.known_, self.known_codes).values[0]
+        known = graph.nodes.get_indexer(self.nodes_[self.known_])
+        found: Floats = self._propagated(graph, walk_of(graph), known, self.known_codes).values[0]
         return found
 
     def _given_weights(self, graph: MultilayerGraph) -> Floats | None:
@@ -283,15 +290,17 @@ def _importance(
     graph: MultilayerGraph, weights: Floats, result: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """A layer's weight times the root mean square deviation, over the nodes, of the neighbourhood means it tells."""
-    heard = np.zeros(len(weights))
+    heard, world = np.zeros(len(weights)), world_of(graph)
     values = torch.from_numpy(result)
-    for place, layer in enumerate(graph.layers.values()):
+    for place, layer in enumerate(graph.layers):
         if weights[place] > 0:
-            walk = NodeWalk([layer], graph.num_nodes)
+            walk = NodeWalk(graph, [layer])
             means = walk.mean(0, values)[walk.scales[0][:, 0] > 0]
-            if means.shape[0] > 0:
-                spread = means.sub_(means.mean(0)).square_().sum()
-                heard[place] = float((spread / graph.num_nodes).sqrt())
+            count = int(world.total(means.shape[0]))
+            if count > 0:
+                centre = world.total_(means.sum(0)) / count
+                spread = world.total(float(means.sub_(centre).square_().sum()))
+                heard[place] = (spread / node_count(graph)) ** 0.5
     parts: Floats = weights * heard
     # a difference that is mere rounding decides nothing
     return shares_of_joined(parts if parts.sum() > 1e-12 else weights, graph)

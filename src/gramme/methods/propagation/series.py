@@ -14,7 +14,7 @@ layer is a table column, in the space of the groups, whose number does not grow 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +22,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gramme.graph import Layer, MembershipLayer, MultilayerGraph
-from gramme.ops.stacked import stack
+from gramme.distributed import here, places_of, world_of
+from gramme.distributed.part_layers import PartGroups
+from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.ops import layers_sum
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 class Propagated(NamedTuple):
@@ -38,10 +41,11 @@ class Propagated(NamedTuple):
 class Walk(ABC):
     """The powers of P in some space: ``first`` makes P Y, ``step`` applies P, ``lift`` goes back to the nodes."""
 
+    graph: MultilayerGraph
     nodes: int
 
     @abstractmethod
-    def first(self, known: Tensor, values: Tensor, weights: Tensor) -> Tensor:
+    def first(self, known: Ints, values: Tensor, weights: Tensor) -> Tensor:
         """P Y for a Y with the given values in the known rows, zero in others, and weights (layers, columns)."""
 
     @abstractmethod
@@ -60,12 +64,13 @@ class Walk(ABC):
 class NodeWalk(Walk):
     """Steps with the layers' neighbourhood sums. Cost of a step: edges (or memberships) x columns."""
 
-    def __init__(self, layers: Sequence[Layer], nodes: int) -> None:
-        self.nodes = nodes
-        self.sums = [stack([layer], nodes) for layer in layers]
+    def __init__(self, graph: MultilayerGraph, layers: Iterable[str] | None = None) -> None:
+        self.graph, self.nodes = graph, graph.num_nodes
+        names = graph.layers if layers is None else layers
+        self.sums = [layers_sum(graph, [name]) for name in names]
         self.scales = []
         for neighbourhood in self.sums:
-            size = neighbourhood(torch.ones(nodes, 1, dtype=torch.float64))
+            size = neighbourhood(torch.ones(self.nodes, 1, dtype=torch.float64))
             # a node without neighbours hears nothing here: only the layers that know it count
             self.scales.append(torch.where(size > 1, 1 / size, torch.zeros_like(size)))
 
@@ -73,9 +78,10 @@ class NodeWalk(Walk):
         """The mean of each node and its neighbours in a layer; 0 where there are none."""
         return self.sums[layer](values).mul_(self.scales[layer].to(values.dtype))
 
-    def first(self, known: Tensor, values: Tensor, weights: Tensor) -> Tensor:
+    def first(self, known: Ints, values: Tensor, weights: Tensor) -> Tensor:
+        which, nodes = here(self.graph, known)
         start = values.new_zeros(self.nodes, values.shape[1])
-        start[known] = values
+        start[torch.from_numpy(nodes)] = values[torch.from_numpy(which)]
         return self.step(start, weights)
 
     def step(self, state: Tensor, weights: Tensor) -> Tensor:
@@ -88,7 +94,7 @@ class NodeWalk(Walk):
         return torch.cat([state[rows], state.sum(0, keepdim=True)])
 
     def lift(self, views: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-        return views[:-1], views[-1]
+        return views[:-1], world_of(self.graph).total_(views[-1].clone())
 
 
 class GroupWalk(Walk):
@@ -98,21 +104,27 @@ class GroupWalk(Walk):
     product with the matrix of how the members of one group are spread over the others.
     """
 
-    def __init__(self, layers: Sequence[MembershipLayer], nodes: int) -> None:
-        self.nodes = nodes
-        starts = np.concatenate([[0], np.cumsum([layer.num_groups for layer in layers])])
+    def __init__(self, graph: MultilayerGraph, layers: Sequence[MembershipLayer]) -> None:
+        self.graph, self.nodes = graph, graph.num_nodes
+        world = world_of(graph)
+        starts = np.concatenate([[0], np.cumsum([groups_in_all(layer) for layer in layers])])
         groups = int(starts[-1])
         # the last row stands for no group at all, and stays zero
-        self.codes = np.full((len(layers), nodes), groups, dtype=np.int32)
+        self.codes = np.full((len(layers), self.nodes), groups, dtype=np.int32)
         for place, layer in enumerate(layers):
             codes = layer.codes()
-            self.codes[place][codes >= 0] = codes[codes >= 0] + starts[place]
+            number = group_places(layer)
+            self.codes[place][codes >= 0] = number[codes[codes >= 0]] + starts[place]
         together = np.zeros((groups + 1) ** 2, dtype=np.int64)
         for one in self.codes:
             for other in self.codes:
                 pairs = one.astype(np.int64) * (groups + 1) + other
                 together += np.bincount(pairs, minlength=together.size)
-        size = np.append(np.concatenate([layer.sizes for layer in layers]), 0).astype(np.float64)
+        together = world.total(together)
+        size = np.zeros(groups + 1)
+        for place, layer in enumerate(layers):
+            size[group_places(layer) + starts[place]] = layer.sizes
+        size = world.largest(size)
         self.sizes = torch.from_numpy(size)
         self.heard = torch.from_numpy(np.where(size > 1, 1 / np.maximum(size, 1), 0))[:, None]
         self.spread = torch.from_numpy(together.reshape(groups + 1, -1) * 1.0) * self.heard
@@ -120,10 +132,13 @@ class GroupWalk(Walk):
             np.append(np.repeat(np.arange(len(layers)), np.diff(starts)), 0).astype(np.int64)
         )
 
-    def first(self, known: Tensor, values: Tensor, weights: Tensor) -> Tensor:
+    def first(self, known: Ints, values: Tensor, weights: Tensor) -> Tensor:
+        which, nodes = here(self.graph, known)
         sums = values.new_zeros(self.sizes.numel(), values.shape[1])
         for codes in self.codes:
-            sums.index_add_(0, torch.from_numpy(codes)[known], values)
+            mine = torch.from_numpy(codes)[torch.from_numpy(nodes)]
+            sums.index_add_(0, mine, values[torch.from_numpy(which)])
+        world_of(self.graph).total_(sums)
         return sums.mul_(self.heard.to(values.dtype)).mul_(weights[self.layer])
 
     def step(self, state: Tensor, weights: Tensor) -> Tensor:
@@ -139,16 +154,30 @@ class GroupWalk(Walk):
         return values, self.sizes.to(views.dtype) @ views
 
 
+def groups_in_all(layer: MembershipLayer) -> int:
+    """Groups of a layer, at whichever process they have members."""
+    return layer.groups_in_all if isinstance(layer, PartGroups) else layer.num_groups
+
+
+def group_places(layer: MembershipLayer) -> Ints:
+    """The number of each group with members here among all groups of the layer."""
+    return layer.group_place if isinstance(layer, PartGroups) else np.arange(layer.num_groups)
+
+
+def _largest(state: Tensor) -> float:
+    return float(state.max()) if state.numel() else 0.0
+
+
 def walk_of(graph: MultilayerGraph) -> Walk:
     """The cheaper way to propagate on a graph."""
     layers = list(graph.layers.values())
     columns = [layer for layer in layers if isinstance(layer, MembershipLayer) and layer.single]
     if len(columns) == len(layers):
-        groups = sum(layer.num_groups for layer in columns)
-        memberships = sum(layer.num_memberships for layer in columns)
+        groups = sum(groups_in_all(layer) for layer in columns)
+        memberships = sum(layer.num_entries for layer in columns)
         if 0 < groups**2 <= 4 * memberships:
-            return GroupWalk(columns, graph.num_nodes)
-    return NodeWalk(layers, graph.num_nodes)
+            return GroupWalk(graph, columns)
+    return NodeWalk(graph)
 
 
 def propagate(
@@ -157,7 +186,7 @@ def propagate(
     values: Floats,
     weights: Floats,
     alphas: Sequence[float],
-    rows: NDArray[np.int64],
+    rows: Ints | None,
     *,
     tolerance: float,
     most: int,
@@ -173,8 +202,8 @@ def propagate(
     weights : array, shape (layers, columns)
         Layer weights, each column summing to 1.
     alphas : sequence of float
-    rows : array of int
-        Where F is wanted.
+    rows : array of int, optional
+        Where F is wanted. Where not given, at all nodes; of a graph in parts at this part's.
     tolerance : float
         The series ends when a further power changes no entry by more than this share of the largest; what follows is
         then a geometric series of equal terms, added as such. It also ends when alpha^k is below it. In both cases
@@ -184,24 +213,38 @@ def propagate(
     dtype : torch.dtype
         Of the steps; sums are float64.
     """
-    row_numbers, places = torch.from_numpy(rows), torch.from_numpy(known)
+    which, places = here(walk.graph, places_of(walk.graph) if rows is None else rows)
+    row_numbers = torch.from_numpy(places)
     start = torch.from_numpy(values).to(dtype)
     layer_weights = torch.from_numpy(weights).to(dtype)
-    views = _series(walk, places, start, layer_weights, alphas, row_numbers, tolerance, most)
+    views = _series(walk, known, start, layer_weights, alphas, row_numbers, tolerance, most)
     own = np.zeros((walk.nodes, values.shape[1]))
-    own[known] = values
-    own = own[rows]
+    mine, nodes = here(walk.graph, known)
+    own[nodes] = values[mine]
+    own = own[places]
     found, totals = [], []
     for view in views:
         lifted, total = walk.lift(view, row_numbers)
-        found.append(lifted.numpy() + own)
+        at_rows = lifted.numpy() + own
+        found.append(at_rows if rows is None else _everywhere(walk, at_rows, which, rows.size))
         totals.append(total.numpy() + values.sum(0))
     return Propagated(np.stack(found), np.stack(totals))
 
 
+def _everywhere(walk: Walk, rows: Floats, which: Ints, count: int) -> Floats:
+    """Rows that were asked for, at every process, from those that this one has."""
+    world = world_of(walk.graph)
+    if world.alone:
+        return rows
+    found = np.empty((count, rows.shape[1]))
+    for some, part in zip(world.gathered(which), world.gathered(rows), strict=True):
+        found[some] = part
+    return found
+
+
 def _series(
     walk: Walk,
-    known: Tensor,
+    known: Ints,
     values: Tensor,
     weights: Tensor,
     alphas: Sequence[float],
@@ -213,12 +256,16 @@ def _series(
     state = walk.first(known, values, weights)
     view = walk.view(state, rows).double()
     sums = [alpha * view for alpha in alphas]
-    reached = int(state.count_nonzero())
+    world = world_of(walk.graph)
+    reached = int(world.total(int(state.count_nonzero())))
     for power in range(2, most + 1):
         after = walk.step(state, weights)
-        settled = float(torch.dist(after, state, float("inf"))) <= tolerance * float(state.max())
+        change, largest = world.largest(
+            np.array([float(torch.dist(after, state, float("inf"))), _largest(state)])
+        )
+        settled = bool(change <= tolerance * largest)
         # a row that is still to be reached has nothing but what is to come, however little that is
-        before, reached = reached, int(after.count_nonzero())
+        before, reached = reached, int(world.total(int(after.count_nonzero())))
         settled &= reached == before
         state = after
         view = walk.view(state, rows).double()

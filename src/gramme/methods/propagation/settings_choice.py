@@ -17,11 +17,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.distributed import PartGraph, here, node_count, rows_at
+from gramme.graph import MultilayerGraph
 from gramme.methods.folds import stratified_folds
 from gramme.methods.labels import KnownLabels
 from gramme.methods.probability import class_prior, softmax
 from gramme.methods.propagation.series import Floats, Walk, propagate
+from gramme.ops import layers_sum
 
 ALPHAS = (0.3, 0.1, 0.6, 0.9)
 POWERS = (0.0, 0.5, 1.0, 2.0, 4.0)
@@ -89,15 +91,9 @@ def skills(graph: MultilayerGraph, known: KnownLabels, kept: NDArray[np.bool_]) 
     # a class with a single label left cannot be told by others of its class, whatever the layer is worth
     tested = kept & (counts[:, known.codes] > 1)
     found = np.zeros((folds, graph.num_layers))
-    for place, layer in enumerate(graph.layers.values()):
-        among = layer.subset(known.nodes)
+    for place, layer in enumerate(graph.layers):
         flat = hot.reshape(size, -1)
-        if isinstance(among, MembershipLayer):
-            incidence = among.incidence()
-            votes = incidence @ (incidence.T @ flat) - among.groups_per_node[:, None] * flat
-        else:
-            votes = among.to_scipy() @ flat
-        votes = votes.reshape(size, folds, classes)
+        votes = _votes(graph, layer, known.nodes, flat).reshape(size, folds, classes)
         heard = votes.sum(-1)
         own = votes[np.arange(size), :, known.codes]
         expected = prior[:, known.codes].T
@@ -105,6 +101,18 @@ def skills(graph: MultilayerGraph, known: KnownLabels, kept: NDArray[np.bool_]) 
         counted = tested.T & (heard > 0)
         found[:, place] = (gain * counted).sum(0) / (counted.sum(0) + PSEUDO_LABELS)
     return np.maximum(found, 0)
+
+
+def _votes(graph: MultilayerGraph, layer: str, nodes: NDArray[np.int64], values: Floats) -> Floats:
+    """The sums over the labelled neighbours of labelled nodes in a layer."""
+    if not isinstance(graph, PartGraph):
+        found: Floats = graph.layers[layer].subset(nodes).neighbour_sums(values)
+        return found
+    which, positions = here(graph, nodes)
+    start = torch.zeros(graph.num_nodes, values.shape[1], dtype=torch.float64)
+    start[torch.from_numpy(positions)] = torch.from_numpy(values[which])
+    heard = layers_sum(graph, [layer])(start) - start
+    return rows_at(graph, heard.numpy(), nodes)
 
 
 def skill_weights(skill: Floats, power: float) -> Floats:
@@ -164,7 +172,7 @@ def _batches(
 ) -> Iterator[list[tuple[int, float]]]:
     """Pairs of fold and power that are propagated together, each with a column per class."""
     units = [(fold, power) for fold in range(kept.shape[0]) for power in plan.powers]
-    rows = max(walk.nodes, known.nodes.size * len(plan.alphas))
+    rows = max(node_count(walk.graph), known.nodes.size * len(plan.alphas))
     size = max(1, BATCH_NUMBERS // (rows * len(known.classes)))
     for begin in range(0, len(units), size):
         yield units[begin : begin + size]

@@ -1,0 +1,155 @@
+"""How much of an ensemble is trained: all that was asked for, or what a budget of time allows.
+
+Members are what an ensemble gives up first: half of them say nearly the same as all. The second copies that leave out a
+fold go before that. Only then are there fewer epochs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from gramme._wording import setting
+from gramme.distributed import world_of
+from gramme.errors import GrammeError
+from gramme.graph import MultilayerGraph
+from gramme.methods.attention.members import Members
+from gramme.nn import Plan
+from gramme.training import Callback, Lessons, Settings, State, train
+
+MIN_EPOCHS = 10
+"""Below so many epochs attention has learned next to nothing."""
+TRAINING_SHARE = 0.9
+"""Of the time for a training; the rest is for making its plan and for predicting."""
+SECONDS_PER_ENTRY = 2e-7
+"""Of a training step of one member on one core: time for each node, membership and end of an edge over all layers."""
+
+
+class OutOfTimeError(GrammeError):
+    """There is not time enough for even the smallest training."""
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """The time that a training may take.
+
+    Attributes
+    ----------
+    seconds : float
+    measured : bool
+        Whether its first steps are timed, so that a slow or busy machine trains less. Otherwise the size of the data
+        tells how long it takes on one core, and the same data always get the same training.
+    """
+
+    seconds: float
+    measured: bool
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Members that see all labels, members that leave out the same fold, and epochs."""
+
+    members: int
+    copies: int
+    epochs: int
+
+    def steps(self, folds: int) -> int:
+        """Training steps of single members in all."""
+        return (self.members + folds * self.copies) * self.epochs
+
+    def seconds(self, entries: int, folds: int = 0) -> float:
+        """About how long it takes on one core for data of a size."""
+        return 0.8 + self.steps(folds) * SECONDS_PER_ENTRY * entries
+
+    def within(self, steps: float, folds: int) -> Effort:
+        """The largest effort up to this one that takes so many steps of single members.
+
+        >>> full = Effort(members=8, copies=2, epochs=40)
+        >>> full.within(720, folds=5), full.within(300, folds=5)
+        (Effort(members=8, copies=2, epochs=40), Effort(members=2, copies=1, epochs=40))
+        >>> full.within(150, folds=5)
+        Effort(members=1, copies=1, epochs=25)
+        """
+        effort = self
+        while effort.steps(folds) > steps and effort.copies > 1:
+            effort = replace(effort, copies=effort.copies - 1)
+        while effort.steps(folds) > steps and effort.members > 1:
+            effort = replace(effort, members=effort.members // 2)
+        if effort.steps(folds) > steps:
+            effort = replace(effort, epochs=int(steps / (effort.members + folds * effort.copies)))
+        if effort.epochs < min(MIN_EPOCHS, self.epochs):
+            raise OutOfTimeError(
+                f"there is time for {max(effort.epochs, 0)} epochs of attention, and fewer than {MIN_EPOCHS} teach it "
+                f"nothing; give it a larger {setting('budget')}"
+            )
+        return effort
+
+
+def settled_effort(
+    full: Effort,
+    folds: int,
+    allowance: Allowance | None,
+    graph: MultilayerGraph,
+    timed: Callable[[], float],
+) -> Effort:
+    """What is trained: everything, or as much of it as the allowance lets.
+
+    Parameters
+    ----------
+    full : Effort
+        What was asked for.
+    folds : int
+        How many folds are left out.
+    allowance : Allowance, optional
+    graph : MultilayerGraph
+    timed : callable
+        Takes some steps and returns the seconds of one; called only if steps are to be measured.
+    """
+    if allowance is None:
+        return full
+    world = world_of(graph)  # processes that train together go by the clock of the slowest
+    left = -float(world.largest(-allowance.seconds))
+    seconds = SECONDS_PER_ENTRY * graph.num_entries
+    if allowance.measured:
+        seconds = float(world.largest(timed()))
+    return full.within(TRAINING_SHARE * left / max(seconds, 1e-9), folds)
+
+
+def step_seconds(
+    members: Members,
+    graph: MultilayerGraph,
+    plan: Plan,
+    lessons: Lessons,
+    settings: Settings,
+) -> float:
+    """How long a step of one member takes: the second of two steps that are thrown away, the first warms up."""
+    batch = members.batches(plan, lessons.members)[0]
+    network, features = members.new(graph, batch)
+    clock = _Clock()
+    state = train(
+        network,
+        features,
+        plan,
+        lessons.tasks(batch, features.device)[0],
+        epochs=2,
+        learning_rate=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        callbacks=[clock],
+    )
+    if state.interrupted:
+        raise KeyboardInterrupt
+    return (clock.ticks[-1] - clock.ticks[-2]) / len(batch)
+
+
+class _Clock(Callback):
+    """When each epoch ended."""
+
+    def __init__(self) -> None:
+        self.ticks: list[float] = []
+
+    def start(self, state: State) -> None:
+        self.ticks.append(time.perf_counter())
+
+    def after_epoch(self, state: State) -> None:
+        self.ticks.append(time.perf_counter())

@@ -1,0 +1,97 @@
+"""How a mixture keeps to a time: which folds are tested, how long attention may train, and how that is said.
+
+Nothing is left out silently. Where there is less time than all of it takes, the attention model has fewer members and
+epochs; what was done stands in the explanation of the fit.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramme._durations import rough_duration
+from gramme.graph import MultilayerGraph
+from gramme.methods.attention.effort import Allowance, Effort
+from gramme.methods.auto.ingredients import INGREDIENTS, Recipe
+
+DEFAULT_SECONDS = 420.0
+"""For attention where no budget is given, on one core, judged by the size of the data: enough for everything up to some
+three million nodes, memberships and ends of edges over all layers."""
+LARGE_ENTRIES = 2_000_000
+"""So many of these, beyond which only as many folds are tested as have enough labels to weigh the ingredients by ..."""
+ENOUGH_LABELS = 1_000  # ... which is so many
+
+
+def folds_to_weigh_by(fold: NDArray[np.int64], entries: int) -> NDArray[np.int64]:
+    """The fold of each label, -1 where the fold is not tested since the data are large and other folds are enough.
+
+    >>> folds_to_weigh_by(np.arange(6) % 3, entries=100)
+    array([0, 1, 2, 0, 1, 2])
+    >>> np.unique(folds_to_weigh_by(np.arange(4000) % 5, entries=5_000_000))
+    array([-1,  0,  1])
+    """
+    if entries <= LARGE_ENTRIES or not fold.size:
+        return fold
+    enough = int(np.searchsorted(np.cumsum(np.bincount(fold)), ENOUGH_LABELS)) + 1
+    return np.where(fold < enough, fold, -1)
+
+
+def expected_costs(recipe: Recipe, graph: MultilayerGraph, copies: int) -> dict[str, float]:
+    """About how many seconds each ingredient takes with its folds: only for saying how far a fit is."""
+    costs = {}
+    for name in recipe.names:
+        costs[name] = INGREDIENTS[name].made(recipe).expected_seconds(graph)
+        if INGREDIENTS[name].slow:
+            full = Effort(recipe.settings["ensemble"], copies, recipe.settings["epochs"])
+            seconds = full.seconds(graph.num_entries, recipe.settings["folds"])
+            costs[name] = min(seconds, DEFAULT_SECONDS)
+    return costs
+
+
+def attention_allowance(budget: float | None, began: float) -> Allowance:
+    """What a budget for the whole, in seconds on the clock, leaves to attention, which comes last."""
+    if budget is None:
+        return Allowance(DEFAULT_SECONDS, measured=False)
+    return Allowance(budget - (time.perf_counter() - began), measured=True)
+
+
+def effort_in_words(
+    effort: Effort, full: Effort, folds: int, tested: int, budget: float | None
+) -> str:
+    """A sentence on what was done where it was less than everything; nothing where it was all.
+
+    >>> full = Effort(8, 2, 40)
+    >>> effort_in_words(Effort(2, 1, 40), full, folds=5, tested=5, budget=600)
+    'To keep to 10 min, attention has 2 of 8 members and 1 of 2 members for each fold.'
+    >>> effort_in_words(full, full, 5, 5, None)
+    ''
+    """
+    less = [
+        f"{have} of {asked} {what}"
+        for have, asked, what in (
+            (effort.members, full.members, "members"),
+            (effort.copies, full.copies, "members for each fold"),
+            (effort.epochs, full.epochs, "epochs"),
+        )
+        if have < asked
+    ]
+    within = rough_duration(DEFAULT_SECONDS if budget is None else budget)
+    how = f"about {within} of one core" if budget is None else within
+    parts = [f"To keep to {how}, attention has {_joined(less)}"] if less else []
+    if tested < folds:
+        parts.append(
+            f"{'s' if less else 'S'}ince the data are large, {tested} of {folds} folds weigh the ingredients"
+        )
+    return "; ".join(parts) + "." * bool(parts)
+
+
+def left_out_in_words(budget: float | None) -> str:
+    """A sentence for where there was no time for attention at all."""
+    within = "the default" if budget is None else rough_duration(budget)
+    return f"Attention is left out: a budget of {within} is too short for it."
+
+
+def _joined(parts: list[str]) -> str:
+    return parts[0] if len(parts) < 2 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,0 +1,123 @@
+"""What every estimator on a graph shares, whatever it predicts: parameters and their rules, saving, another graph.
+
+A class declares its ``parameter_rules`` and ``saved_fields``; those of its base classes count as well.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from gramme.errors import DataError, NotFittedError
+from gramme.graph import MultilayerGraph
+from gramme.methods.ordered_fit import OrderedFit
+from gramme.methods.parameters import Flag, Rule, check_parameters
+from gramme.methods.saved_fields import (
+    SavedArray,
+    SavedField,
+    SavedValue,
+    load_fields,
+    save_fields,
+)
+from gramme.methods.saved_names import SavedLayerOrder, SavedNames
+from gramme.methods.saving import Learned, MisfitError, write_model
+from gramme.methods.seen_graph import ViewScale, seen_graph
+
+
+class GraphEstimator(OrderedFit, BaseEstimator, ABC):
+    """An estimator that is fitted on the nodes of a graph and knows another graph by the names of its layers."""
+
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {}
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedNames("layers"),
+        SavedLayerOrder("layer_order"),
+        SavedNames("nodes"),
+        SavedArray("view_center", np.float64, ("view columns",), optional=True),
+        SavedArray("view_scale", np.float64, ("view columns",), low=0, optional=True),
+        SavedValue("interrupted", Flag(), default=False),
+    )
+    _result: ClassVar[str]  # the attribute that is there once it is fitted
+
+    interrupted_: bool
+
+    def _seen_by_fit(self, given: MultilayerGraph, views: ViewScale | None) -> MultilayerGraph:
+        """The graph of a fit as the method sees it, once the parameters are known to be right for it."""
+        graph = seen_graph(given, views, attends_couplings=self.attends_couplings)
+        check_parameters(self._all_rules(), self.get_params(deep=False))
+        self._check_parameters(graph)
+        return graph
+
+    def _check_parameters(self, graph: MultilayerGraph) -> None:
+        """Refuse parameters that do not go together, or not with this graph; rules see one parameter at a time."""
+
+    def _begin_on(
+        self, graph: MultilayerGraph, given: MultilayerGraph, views: ViewScale | None
+    ) -> None:
+        """Store what a fit starts from, and forget an earlier fit: a fit that fails leaves nothing half-true behind."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        self.nodes_ = graph.nodes
+        self.layers_, self.layer_order_ = list(graph.layers), sorted(graph.layers)
+        self.graph_, self.given_graph_ = graph, given
+        self.interrupted_ = False
+        if views is not None:
+            self.view_center_, self.view_scale_ = views.center, views.scale
+
+    # Saving
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model to a safetensors file; :func:`gramme.load` reads it back."""
+        self._check_fitted()
+        write_model(path, type(self).__name__, self.get_params(), self._learned())
+
+    def _learned(self) -> Learned:
+        """What a model file holds."""
+        return save_fields(self._all_fields(), self)
+
+    @classmethod
+    def _restored(cls, parameters: Mapping[str, Any], learned: Learned) -> Self:
+        """A fitted model from what its file holds, or a MisfitError that names what does not fit."""
+        known = cls._get_param_names()
+        rules = cls._all_rules()
+        for name, value in parameters.items():
+            if name not in known:
+                raise MisfitError(f"{cls.__name__} has no parameter {name!r}")
+            if name in rules:
+                try:
+                    rules[name].check_saved(name, value)
+                except DataError as error:
+                    raise MisfitError(str(error)) from error
+        model = cls(**parameters)
+        load_fields(cls._all_fields(), model, learned)
+        model._check_loaded()
+        return model
+
+    def _check_loaded(self) -> None:
+        """Raise :class:`~gramme.methods.saving.MisfitError` where the fields of a file do not go together."""
+
+    # What a method declares, with what its base classes declare
+
+    @classmethod
+    def _all_rules(cls) -> dict[str, Rule]:
+        found: dict[str, Rule] = {}
+        for kind in reversed(cls.__mro__):
+            found |= vars(kind).get("parameter_rules", {})
+        return found
+
+    @classmethod
+    def _all_fields(cls) -> list[SavedField]:
+        return [
+            field for kind in reversed(cls.__mro__) for field in vars(kind).get("saved_fields", ())
+        ]
+
+    def __dir__(self) -> Iterable[str]:
+        # not by looking at every value, as BaseEstimator does: some are computed when asked for
+        return object.__dir__(self)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, self._result):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
