@@ -23,7 +23,7 @@ RAY := $(VENV)/.ray
 ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench html docs paper paper-more lint format clean distclean
+.PHONY: help demo test bench dist html docs paper paper-more lint format clean distclean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -50,6 +50,12 @@ html: $(DOCS) ## the documentation into build/docs; a warning is an error
 docs: html ## the documentation, and a run of everything its pages show
 	$(ONE_THREAD) $(PY) -m pytest tests/test_docs.py
 	@echo "Open build/docs/index.html"
+
+dist: $(DEV) ## a wheel and an sdist in dist/, checked and installed into an empty environment
+	rm -rf dist
+	$(PY) -m build --no-isolation --outdir dist .
+	$(PY) -m twine check --strict dist/*
+	GRAMME_DIST=dist $(ONE_THREAD) $(PY) -m pytest -m "slow or not slow" tests/test_packaging.py
 
 # Every step keeps what it has finished (build/paper, docs/reproduction): run again, it goes on from there.
 paper: $(PAPER) ## the paper's table and figures, some 70 minutes on two cores

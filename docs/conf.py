@@ -20,7 +20,7 @@ copyright = "the gramme developers"
 version = release = gramme.__version__
 
 extensions = [
-    "myst_parser",  # pages in Markdown
+    "myst_nb",  # pages in Markdown, and the notebooks of stories/, which are run
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",  # numpy docstrings; part of Sphinx, and it needs no stub files
     "sphinx.ext.viewcode",
@@ -28,7 +28,13 @@ extensions = [
     "mathml",  # these two stand beside this file
     "references",
 ]
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+nb_execution_mode = "cache"  # a notebook that has not changed is not run again
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+nb_execution_show_tb = True
+nb_output_stderr = "remove"  # what libraries say of the machine they run on
 exclude_patterns = ["_build"]
 smartquotes = False  # --out stays --out
 

@@ -20,12 +20,14 @@ ROOMS = (
     "io",
     "datasets",
     "ops",
+    "distributed",
     "nn",
     "training",
     "methods",
     "ranking",
     "links",
     "evaluation",
+    "plots",
     "report",
     "cli",
 )
@@ -36,6 +38,8 @@ WHOLE_PACKAGE_TESTS = {
     "test_public_api",
     "test_docs",
     "test_examples",
+    "test_packaging",
+    "test_stories",
     "test_paper_scripts",
     "test_published_heco",
 }
@@ -119,6 +123,23 @@ def test_the_import_rule_sees_every_form_of_import(tmp_path, path, source, allow
     assert (forbidden_imports(tmp_path) == []) is allowed
 
 
+def test_doors_to_later_rooms_are_in_faces_alone_and_lead_somewhere():
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "later":
+                found[ast.literal_eval(node.args[0])] = path.relative_to(PACKAGE)
+    assert found
+    for place, path in found.items():
+        module, _, name = place.partition(":")
+        room = module.split(".")[1]
+        assert path.name == "face.py", f"{path} has a door; doors are in face.py of a room"
+        assert ROOMS.index(room) > ROOMS.index(path.parts[0]), f"{room} does not come later"
+        file = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        assert name in {one.name for one in tree.body if isinstance(one, ast.FunctionDef)}, place
+
+
 def test_only_rooms_and_shared_modules_stand_at_the_top_of_the_package():
     names = {path.stem for path in PACKAGE.glob("*.py")}
     names |= {path.parent.name for path in PACKAGE.glob("*/*.py")}
@@ -150,7 +171,7 @@ def test_tests_mirror_the_package():
 
 
 # Rooms where every module with logic has a test file of its own name.
-TESTED_BY_NAME = ("graph", "io", "datasets", "methods", "evaluation", "report", "cli")
+TESTED_BY_NAME = ("graph", "io", "datasets", "methods", "evaluation", "plots", "report", "cli")
 MERE_RECORDS = {"io/parsed.py"}
 """Modules whose functions only hand out what they hold."""
 

@@ -98,4 +98,4 @@ def test_the_readmes_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     monkeypatch.chdir(tmp_path)
     exec(blocks[0], {})
-    assert [path.name for path in tmp_path.iterdir()] == ["model.safetensors"]
+    assert {path.name for path in tmp_path.iterdir()} == {"model.safetensors", "page.html"}

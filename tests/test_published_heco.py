@@ -39,13 +39,17 @@ def folder(place, relations=True):
     return place
 
 
-def printed(*arguments):
-    run = subprocess.run(
+def ran(*arguments):
+    return subprocess.run(
         [sys.executable, str(SCRIPT), "--methods", "label-propagation", *map(str, arguments)],
-        check=True,
         capture_output=True,
         text=True,
     )
+
+
+def printed(*arguments):
+    run = ran(*arguments)
+    assert run.returncode == 0, run.stderr
     return list(csv.DictReader(io.StringIO(run.stdout))), run.stderr
 
 
@@ -81,3 +85,23 @@ def test_both_views_and_all_protocols(tmp_path):
     assert all(float(row["macro_f1"]) > 90 for row in rows if row["view"] == "edges")
     assert "edges_only: no relations.npz" in told
     assert "95 % interval" in told
+
+
+def test_what_cannot_be_run_is_said_and_does_not_end_the_rest(tmp_path):
+    papers = folder(tmp_path / "papers")
+    # the last papers have no author
+    pairs = np.stack([np.arange(NODES - 5), np.arange(NODES - 5) % 3])
+    np.savez(papers / "relations.npz", paper_author=pairs)
+    unclear = folder(tmp_path / "unclear")
+    np.savez(unclear / "relations.npz", paper_author=np.stack([np.arange(NODES)] * 2))
+    run = ran(
+        *("--data", tmp_path / "nowhere", "--data", unclear, "--data", papers),
+        *("--view", "relations", "--per-class", "2,3"),
+    )
+    assert run.returncode == 1
+    rows = list(csv.DictReader(io.StringIO(run.stdout)))
+    assert [(row["dataset"], row["labels_per_class"]) for row in rows] == [("papers", "2")]
+    assert "nowhere" in run.stderr
+    assert "unclear: no view of relations: which kind of node has the 90 labels?" in run.stderr
+    assert "papers 3 label-propagation relations: graph.npz has no train_3, val_3" in run.stderr
+    assert "Traceback" not in run.stderr

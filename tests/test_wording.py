@@ -8,13 +8,13 @@ from tests.cli.test_fit import run
 import gramme
 from gramme._wording import on_command_line, setting
 from gramme.errors import DataError
-from gramme.evaluation.cross_validation import _note
+from gramme.evaluation.cross_validation import fold_note
 
 
 def test_a_note_names_the_option_or_the_argument() -> None:
-    assert "(folds=5 tests all)" in _note(5, 2, [])
+    assert "(folds=5 tests all)" in fold_note(5, 2, [])
     with on_command_line():
-        assert "(--folds 5 tests all)" in _note(5, 2, [])
+        assert "(--folds 5 tests all)" in fold_note(5, 2, [])
         assert (
             setting("ingredients", ["a", "b"], of_method=True)
             == """--set ingredients='["a","b"]'"""

@@ -19,6 +19,7 @@ from gramme.errors import (
 
 if TYPE_CHECKING:
     from gramme import datasets
+    from gramme import distributed as distributed
     from gramme import evaluation as evaluation
     from gramme import graph as graph
     from gramme import io as io
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from gramme import methods as methods
     from gramme import nn as nn
     from gramme import ops as ops
+    from gramme import plots as plots
     from gramme import ranking as ranking
     from gramme import report as report
     from gramme import training as training
@@ -42,10 +44,12 @@ _ROOMS = (
     "ops",
     "nn",
     "training",
+    "distributed",
     "methods",
     "ranking",
     "links",
     "evaluation",
+    "plots",
     "report",
 )
 _HOMES = {

@@ -74,3 +74,22 @@ def test_ctrl_c_ends_with_130(
         main(["info", "balance_scale"])
     assert end.value.code == 130
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("gramme he", "help"),
+        ("gramme help tab", "tables"),
+        ("gramme fit x.csv --method label", "label-propagation"),
+        ("gramme fit --cov", "--coverage"),
+    ],
+)
+def test_the_shell_completes(typed, found, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("_GRAMME_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
+    with pytest.raises(SystemExit) as end:
+        main([])
+    assert not end.value.code
+    assert found in capsys.readouterr().out.split()

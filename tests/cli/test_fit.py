@@ -35,7 +35,8 @@ def test_fit_and_predict_from_files(school: Path, capsys: pytest.CaptureFixture[
     assert "learned from 4 of 8 nodes" in printed.out
     assert "talk" in printed.out
     assert "made of: " in printed.out, "the default method says what it leaned on"
-    assert "by cross-validation on 4 labelled nodes" in printed.out
+    assert "by cross-fitting on 4 labelled nodes" in printed.out
+    assert "ingredients that learned from the other parts only" in printed.out
     assert f"open {out / 'report.html'}" in printed.out
     table = pd.read_csv(out / "predictions.csv").set_index("node")
     assert table["predicted"][list("ABCD")].eq("left").all()

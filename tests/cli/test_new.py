@@ -82,3 +82,9 @@ def test_it_runs_what_it_prints(answer, tmp_path):
         main([*words[1:], "--method", "majority", "--no-estimate"])
     assert not end.value.code
     assert len(pd.read_csv(tmp_path / "out" / "predictions.csv")) == 30
+
+
+def test_answers_that_end_too_early_are_a_message(answer):
+    code, out, err = answer("people.csv")
+    assert (code, out.strip()) == (2, "")
+    assert "the answers ended before the questions did" in err

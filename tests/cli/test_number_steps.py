@@ -22,7 +22,8 @@ def incomes(tmp_path: Path) -> Path:
     return tmp_path / "incomes.csv"
 
 
-OPTIONS = ["--table", "--label", "income", "--id", "id", "--label-kind", "number"]
+QUICK = ["--set", "ensemble=1", "--set", "epochs=20"]
+OPTIONS = ["--table", "--label", "income", "--id", "id", "--label-kind", "number", *QUICK]
 
 
 def test_numbers_are_predicted_with_intervals_and_the_page_says_the_same(
@@ -56,7 +57,58 @@ def test_numbers_are_predicted_with_intervals_and_the_page_says_the_same(
     ).read_bytes()
 
 
-def test_a_method_for_classes_is_refused(incomes: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["fit", incomes, *OPTIONS, "--method", "label-propagation"]
-    assert run(*arguments, "--out", incomes.parent / "out") == 2
-    assert "predicts classes" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (["--method", "label-propagation"], "--method label-propagation is for classes"),
+        (["--holdout", "20%"], "--holdout is for classes"),
+        (["--folds", "3"], "--folds is for classes"),
+        (["--no-estimate"], "--no-estimate is for classes"),
+        (["--class-weight", "balanced"], "--class-weight is for classes"),
+        (["--coverage", "80%", "--coverage-by-class"], "--coverage-by-class is for classes"),
+        (["--set", "heads=3"], "gramme-regressor has no parameter 'heads'"),
+    ],
+)
+def test_what_has_no_meaning_for_numbers_is_refused(
+    incomes: Path, option: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("fit", incomes, *OPTIONS, *option, "--out", incomes.parent / "out") == 2
+    assert said in capsys.readouterr().err
+    assert not (incomes.parent / "out").exists()
+
+
+def test_a_model_of_numbers_predicts_new_rows_and_makes_its_page_again(
+    incomes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = incomes.parent / "out"
+    assert run("fit", incomes, *OPTIONS, "--coverage", "80%", "--out", folder) == 0
+    new = incomes.parent / "new.csv"
+    pd.DataFrame({"id": ["p", "q"], "job": ["a", "d"], "city": ["x", "x"]}).to_csv(new, index=False)
+    options = ["--coverage", "80%", "--out", incomes.parent / "new_predictions.csv"]
+    assert run("predict", folder, new, *options) == 0
+    found = pd.read_csv(incomes.parent / "new_predictions.csv")
+    assert found.columns.tolist() == ["node", "known", "predicted", "low", "high", "basis"]
+    assert found["node"].tolist() == ["p", "q"]
+    assert found["predicted"].tolist() == pytest.approx([100, 400], abs=60)
+    assert (found["basis"] == "groups").all()
+    old = pd.read_csv(folder / "predictions.csv")
+    assert np.allclose(found["high"] - found["low"], (old["high"] - old["low"])[0], rtol=1e-4)
+    capsys.readouterr()
+    page = folder / "report.html"
+    half = (old["high"] - old["low"])[0] / 2
+    said = re.search(r"For 80% of nodes .*? lies within ([\d.]+) of", page.read_text())
+    assert float(said[1]) == pytest.approx(half, rel=1e-3)
+    assert run("report", folder, "--out", incomes.parent / "same.html") == 0
+    assert (incomes.parent / "same.html").read_text() == page.read_text()
+    assert run("report", folder, "--data", incomes, "--out", incomes.parent / "new.html") == 0
+    assert (incomes.parent / "new.html").read_text() == page.read_text()
+
+
+def test_rows_that_share_nothing_are_strangers(
+    incomes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, new = incomes.parent / "out", incomes.parent / "new.csv"
+    assert run("fit", incomes, *OPTIONS, "--out", folder) == 0
+    pd.DataFrame({"id": ["p", "q"], "job": ["k", "l"], "city": ["u", "v"]}).to_csv(new, index=False)
+    assert run("predict", folder, new, "--out", incomes.parent / "p.csv") == 2
+    assert "none of the 2 nodes can be told from another" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from tests.strategies import multilayer_graphs
 from gramme.errors import DataError
 from gramme.graph import Coupling, EdgeLayer, MultilayerGraph
 from gramme.graph.checksum import checksum
+from gramme.graph.coupling import coupling_layer_name
 
 GRID = EdgeLayer(4, [0], [1], nodes=[0, 1])
 WEB = EdgeLayer(4, [2], [3], nodes=[2, 3])
@@ -81,7 +82,7 @@ def test_a_coupling_is_a_layer_of_its_own_where_asked_for(graph):
     assert not flat.couplings
     assert list(flat.layers)[: graph.num_layers] == list(graph.layers)
     for (first, second), coupling in graph.couplings.items():
-        layer = flat.layers[f"{first}~{second}"]
+        layer = flat.layers[coupling_layer_name(first, second, coupling)]
         one_way = coupling.to_scipy().toarray() > 0
         expected = one_way if coupling.directed else one_way | one_way.T
         assert np.array_equal(layer.to_scipy().toarray() > 0, expected)

@@ -80,6 +80,18 @@ def test_printed_form():
     )
 
 
+def test_the_notebook_form_leaves_out_what_is_so_in_no_layer():
+    plain = MultilayerGraph({"a": EdgeLayer(2, [], [])}, labels=["x", "y"])
+    text = plain._repr_html_()
+    assert "<th>edges</th>" in text  # though there are none
+    assert "<th>directed</th>" not in text
+    assert "<th>groups</th>" not in text
+    directed = MultilayerGraph({"a": EdgeLayer(2, [0], [1], [2.0], directed=True)})._repr_html_()
+    assert "<th>directed</th>" in directed
+    assert "<th>weighted</th>" in directed
+    assert "&lt;NA&gt;" not in directed
+
+
 def test_the_notebook_form_is_escaped():
     graph = MultilayerGraph({"<b>": EdgeLayer(2, [0], [1])}, name="<script>")
     text = graph._repr_html_()

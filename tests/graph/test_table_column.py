@@ -84,3 +84,11 @@ def test_what_is_settled_groups_the_same_rows(way):
     again = column_layer(column, *settled(column, way, choice))
     same = first.to_scipy() != again.to_scipy()
     assert same.nnz == 0
+
+
+def test_edges_of_dates_with_and_without_parts_of_a_second() -> None:
+    """Quantiles of days fall on midnight and, between two days, in the middle of a second."""
+    column = pd.Series(pd.to_datetime(["2008-12-31", "2010-01-02", "2030-05-05"] * 9))
+    edges = ["2008-12-31T00:00:00", "2010-01-01T12:00:00.500000"]
+    layer = column_layer(column, "bins", edges)
+    assert layer.num_groups == 2

@@ -56,7 +56,7 @@ def test_two_words_per_line_must_be_told(label):
         (
             "a x\nd y\n",
             {},
-            "line 2: a label for the node 'd', which is not in the graph; known: a, b, c",
+            "line 2: a label for the node 'd', which is not in the graph; nodes are named 'a', 'b', 'c'",
         ),
         ("a x\na y\n", {}, "line 2: a second label for the node 'a'"),
         ("a x\nb y z\n", {}, "line 2: 3 fields stand here.*labels_format"),
@@ -115,3 +115,17 @@ def test_a_node_with_the_name_of_a_column(tmp_path):
     (tmp_path / "g.edges").write_text("l node b\n")
     (tmp_path / "l").write_text("node x\nb y\n")
     assert read(tmp_path / "g.edges", labels=tmp_path / "l").labels.tolist() == ["x", "y"]
+
+
+def test_a_file_of_labels_for_other_nodes_is_told_as_a_whole(tmp_path):
+    (tmp_path / "a.csv").write_text("source,target\nAnn,Bo\nBo,Cy\nCy,Di\n")
+    (tmp_path / "other.csv").write_text("who,what\nx1,red\nx2,blue\n")
+    with pytest.raises(
+        FileFormatError, match=r"none of its 3 names is a node .*'Ann', 'Bo', 'Cy', \.\.\."
+    ):
+        read(tmp_path / "a.csv", labels=tmp_path / "other.csv")
+    (tmp_path / "other.csv").write_text("Ann,red\nQuentin,blue\n")
+    with pytest.raises(
+        FileFormatError, match=r"'Quentin', which is not .* named 'Ann', 'Bo', 'Cy', \.\.\.$"
+    ):
+        read(tmp_path / "a.csv", labels=tmp_path / "other.csv")

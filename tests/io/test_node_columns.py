@@ -131,3 +131,12 @@ def test_names_that_differ_in_spaces_alone_are_told(tmp_path):
     graph, report = inspect(tmp_path / "g.csv")
     assert graph.num_nodes == 4
     assert report.doubts == ("'Ann ' and 'Ann' differ in spaces alone and are two nodes",)
+
+
+@pytest.mark.parametrize("name", ["", "X", "rownames"])
+def test_row_numbers_that_r_writes_are_no_feature(office, name):
+    rows = PEOPLE.splitlines()
+    numbered = [f"{name},{rows[0]}", *(f"{k},{row}" for k, row in enumerate(rows[1:], start=1))]
+    graph, report = office("\n".join(numbered), label="Team")
+    assert any("it only numbers the rows" in note for note in report.notes)
+    np.testing.assert_array_equal(graph.features, [[31], [31], [44], [27]])

@@ -1,3 +1,4 @@
+import os
 import sys
 import time
 from pathlib import Path
@@ -192,3 +193,17 @@ def test_a_lone_cell_at_the_far_end_of_a_sheet(tmp_path):
     book.save(tmp_path / "t.xlsx")
     with pytest.raises(FileFormatError, match="1,048,576 rows and 16,384 columns that is nearly"):
         read_table(tmp_path / "t.xlsx")
+
+
+def test_a_header_is_read_of_ordinary_files_that_fit_the_memory_only(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")  # opening it would wait for ever
+    (tmp_path / "zero.csv").symlink_to("/dev/zero")
+    (tmp_path / "huge.csv").touch()
+    os.truncate(tmp_path / "huge.csv", 8 * 10**12)
+    for name, message in (
+        ("pipe.csv", "no ordinary file"),
+        ("zero.csv", "no ordinary file"),
+        ("huge.csv", "of memory are free"),
+    ):
+        with pytest.raises(DataError, match=message):
+            header_of(tmp_path / name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 
 import typer
 
@@ -13,9 +15,11 @@ from gramme.cli.benchmark import benchmark
 from gramme.cli.console import complain
 from gramme.cli.datasets import app as datasets_app
 from gramme.cli.demo import demo, methods
+from gramme.cli.examples import epilog
 from gramme.cli.files import convert, info
 from gramme.cli.fit import fit, predict
 from gramme.cli.heartbeat import heartbeat
+from gramme.cli.help import help_
 from gramme.cli.links import links
 from gramme.cli.new import new
 from gramme.cli.rank import rank
@@ -27,22 +31,26 @@ app = typer.Typer(
     name="gramme",
     help="Semi-supervised learning on multi-layered graphs.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(fit)
-app.command()(new)
-app.command()(predict)
-app.command()(links)
-app.command()(rank)
-app.command()(report)
-app.command()(benchmark)
-app.command()(results)
-app.command()(info)
-app.command()(convert)
-app.add_typer(datasets_app, name="datasets")
-app.command()(methods)
-app.command()(demo)
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "fit": fit,
+    "new": new,
+    "predict": predict,
+    "links": links,
+    "rank": rank,
+    "report": report,
+    "benchmark": benchmark,
+    "results": results,
+    "info": info,
+    "convert": convert,
+    "methods": methods,
+    "demo": demo,
+    "help": help_,
+}
+for _name, _command in _COMMANDS.items():
+    app.command(_name, epilog=epilog(_name))(_command)
+app.add_typer(datasets_app, name="datasets", epilog=epilog("datasets"))
 
 
 @app.callback(invoke_without_command=True)
@@ -60,14 +68,22 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; ends with exit code 2 after a mistake of the user's, 130 after Ctrl-C."""
     never_fail_to_print()
     try:
-        with on_command_line(), heartbeat(sys.argv[1:] if arguments is None else arguments):
-            app(args=arguments, standalone_mode=True)
+        given = sys.argv[1:] if arguments is None else arguments
+        told = given if os.environ.get("RANK", "0") == "0" else []
+        with on_command_line(), heartbeat(told):
+            app(args=arguments, standalone_mode=True, prog_name="gramme")
     except GrammeError as error:
-        complain(str(error))
+        if os.environ.get("RANK", "0") == "0" or getattr(error, "of_one_process", False):
+            complain(str(error))  # of a user's mistake the first of several processes tells
         sys.exit(2)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         complain(f"{place}{error.strerror or error}")
+        sys.exit(2)
+    except MemoryError:
+        complain(
+            "the memory is too small for this; give it less data, or use a machine with more memory"
+        )
         sys.exit(2)
     except KeyboardInterrupt:
         complain("interrupted")

@@ -73,6 +73,8 @@ def benchmark(
             methods=methods,
             repeats=repeats,
             target=target,
+            jobs=jobs,
+            backend=backend,
             force=force,
             quiet=quiet,
             as_json=as_json,

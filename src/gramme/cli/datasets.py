@@ -11,6 +11,7 @@ from rich.table import Table
 import gramme
 from gramme._terminal import escape
 from gramme.cli.console import messages, out, warnings_as_notes
+from gramme.cli.examples import epilog
 
 app = typer.Typer(
     help="The datasets: list them, read about one, get its files.", invoke_without_command=True
@@ -25,7 +26,7 @@ def default(context: typer.Context) -> None:
         list_(as_json=False)
 
 
-@app.command("list")
+@app.command("list", epilog=epilog("datasets list"))
 def list_(as_json: bool = AS_JSON) -> None:
     """All datasets, their sizes and where they are now."""
     with warnings_as_notes():
@@ -47,7 +48,7 @@ def list_(as_json: bool = AS_JSON) -> None:
     out.print(table, soft_wrap=False)
 
 
-@app.command()
+@app.command(epilog=epilog("datasets info"))
 def info(
     name: str = typer.Argument(help="A dataset, see gramme datasets list."),
     as_json: bool = AS_JSON,
@@ -85,7 +86,7 @@ def info(
     out.print(table, soft_wrap=False)
 
 
-@app.command()
+@app.command(epilog=epilog("datasets download"))
 def download(
     names: list[str] = typer.Argument(help="One or more datasets, or all."),
 ) -> None:

@@ -67,17 +67,32 @@ def convert(
     target_format: str | None = typer.Option(
         None, "--to", help="Format to write where the name does not tell."
     ),
+    parts: int | None = typer.Option(
+        None,
+        "--parts",
+        min=1,
+        help="Write a folder with so many parts, for as many processes to work on.",
+        show_default=False,
+    ),
+    assign: Literal["communities", "contiguous", "random"] = typer.Option(
+        "communities", "--assign", help="With --parts: which nodes go together."
+    ),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace files that exist."),
     *,
     read: Reading,
 ) -> None:
-    """Write the graph of a file in another format."""
+    """Write the graph of a file in another format, or in parts for several processes."""
     from gramme.cli.data import open_data
     from gramme.io import write
 
     with warnings_as_notes():
         opened = open_data(source, read.looking())
         opened.tell()
+        if parts is not None:
+            from gramme.cli.parts_steps import convert_to_parts
+
+            convert_to_parts(opened.graph, target, parts, assign, overwrite=overwrite)
+            return
         write(opened.graph, target, format=target_format, overwrite=overwrite)
     out.print(escape(f"{target}: {opened.graph!r}"))
 
@@ -156,6 +171,10 @@ def _shortened(words: Iterable[str], most: int = 12) -> list[str]:
     return listed if len(listed) <= most else [*listed[:most], "..."]
 
 
+MIN_NAME_WIDTH = 14  # characters of a layer's name that stand on one line in any terminal
+_SELDOM = ("weighted", "self_loops_dropped", "duplicates_merged")
+
+
 def _layer_table(layers: list[dict[str, Any]]) -> Table:
     table = Table(box=None, header_style="bold")
     shown = {
@@ -171,9 +190,17 @@ def _layer_table(layers: list[dict[str, Any]]) -> Table:
         "duplicates_merged": "merged",
     }
     columns = [key for key in shown if any(layer.get(key) is not None for layer in layers)]
+    # what is so of no layer takes room that names need in a narrow terminal
+    columns = [
+        key for key in columns if key not in _SELDOM or any(layer.get(key) for layer in layers)
+    ]
+    width = max((len(str(layer.get("layer"))) for layer in layers), default=0)
     for key in columns:
         justify: Literal["left", "right"] = "left" if key in ("layer", "kind") else "right"
-        table.add_column(shown[key], justify=justify, no_wrap=key != "layer", overflow="fold")
+        least = min(width, MIN_NAME_WIDTH) if key == "layer" else None
+        table.add_column(
+            shown[key], justify=justify, no_wrap=key != "layer", overflow="fold", min_width=least
+        )
     for layer in layers[:200]:
         table.add_row(*(escape(_cell(layer.get(key))) for key in columns))
     if len(layers) > 200:

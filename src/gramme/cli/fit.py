@@ -7,7 +7,7 @@ seconds to load, and ``gramme info`` or ``--help`` should not wait for it.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,9 +18,17 @@ from gramme.cli.options import RAW_CSV, Data, Reading, takes_reading_options
 from gramme.errors import DataError
 
 if TYPE_CHECKING:
-    from gramme.cli.data import Opened
+    pass
 
 DEFAULT_METHOD = "gramme-auto"
+_PROCESSES = "Several processes"
+
+
+def methods_beginning(start: str) -> list[str]:
+    """The methods whose names begin with what was typed, for the shell."""
+    from gramme.methods import names
+
+    return [name for name in names() if name.startswith(start)]
 
 
 @takes_reading_options
@@ -31,7 +39,10 @@ def fit(
         None, "--out", help="Folder to write the results to.", show_default=False
     ),
     method_name: str = typer.Option(
-        DEFAULT_METHOD, "--method", help="Which method; see gramme methods."
+        DEFAULT_METHOD,
+        "--method",
+        help="Which method; see gramme methods.",
+        autocompletion=methods_beginning,
     ),
     holdout: str | None = typer.Option(
         None, "--holdout", help="Share of the labels to set aside for an honest accuracy, like 20%."
@@ -39,15 +50,30 @@ def fit(
     folds: int | None = typer.Option(
         None,
         "--folds",
-        help="Without --holdout: fits to estimate the accuracy with (5 where not said).",
+        help="Estimate the accuracy with so many further fits, whatever the method.",
     ),
     estimate: bool = typer.Option(
         True, "--estimate/--no-estimate", help="Whether to estimate the accuracy at all."
+    ),
+    coverage: str | None = typer.Option(
+        None,
+        "--coverage",
+        help="Also give every node a set of classes that holds the true one this often, like 90%.",
+        show_default=False,
+    ),
+    coverage_by_class: bool = typer.Option(
+        False, "--coverage-by-class", help="Keep the promise of --coverage in every class."
     ),
     class_weight: Literal["balanced"] | None = typer.Option(
         None,
         "--class-weight",
         help="balanced: count every class alike, so that rare ones are found more often.",
+        show_default=False,
+    ),
+    budget: str | None = typer.Option(
+        None,
+        "--budget",
+        help="About how long the fit may take, like 90s, 10m or 1h; attention is trained less to keep to it.",
         show_default=False,
     ),
     settings: list[str] = typer.Option(
@@ -60,6 +86,33 @@ def fit(
     ),
     raw_csv: bool = typer.Option(False, "--raw-csv", help=RAW_CSV),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
+    workers: int | None = typer.Option(
+        None,
+        "--workers",
+        min=1,
+        help="Fit in so many processes, each with its part of the graph.",
+        show_default=False,
+        rich_help_panel=_PROCESSES,
+    ),
+    backend: Literal["local", "ray"] = typer.Option(
+        "local",
+        "--backend",
+        help="With --workers: processes of this machine, or a Ray cluster's.",
+        rich_help_panel=_PROCESSES,
+    ),
+    wire: Literal["bfloat16"] | None = typer.Option(
+        None,
+        "--wire",
+        help="bfloat16: processes send values with fewer digits and half the bytes.",
+        show_default=False,
+        rich_help_panel=_PROCESSES,
+    ),
+    resume: bool = typer.Option(
+        False,
+        "--resume",
+        help="Go on from the checkpoints of a fit with workers that was cut off.",
+        rich_help_panel=_PROCESSES,
+    ),
     quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
     as_json: bool = typer.Option(False, "--json", help="Print a JSON object for scripts."),
     dry_run: bool = typer.Option(
@@ -71,8 +124,8 @@ def fit(
     """Learn from the labelled nodes of DATA and predict all the others.
 
     Writes predictions.csv, report.html, model.safetensors, embedding.csv, layers.csv, history.csv and config.json to
-    the folder. The accuracy is estimated from the labelled nodes with 5 more fits, or on the labels that --holdout
-    sets aside.
+    the folder. The accuracy is estimated from the labelled nodes, or on the labels that --holdout sets aside. The
+    default method finds it out while it is fitted; with others it takes 5 more fits.
     """
     from gramme.cli.data import open_data
 
@@ -86,33 +139,86 @@ def fit(
     from gramme.cli import fit_steps
 
     plan = fit_steps.EstimatePlan.of(holdout, folds, wanted=estimate)
-    fit_steps.check_target(target, overwrite=overwrite)
-    chosen = fit_steps.method(method_name)
+    sets = fit_steps.SetPlan.of(coverage, by_class=coverage_by_class)
+    if fit_steps.is_first_process():
+        fit_steps.check_target(target, overwrite=overwrite)
+    together = fit_steps.Together.of(data, read, workers, backend, wire=wire, resume=resume)
     silent = quiet or as_json
-    model = fit_steps.make_model(chosen, settings, random_state=seed, device=device, progress=False)
+    if read.label_kind == "number":
+        _fit_numbers(
+            context,
+            data,
+            target,
+            settings,
+            refused={
+                f"--method {method_name}": method_name != DEFAULT_METHOD,
+                "--holdout": holdout,
+                "--folds": folds,
+                "--no-estimate": not estimate,
+                "--class-weight": class_weight,
+                "--budget": budget,
+                "--coverage-by-class": coverage_by_class,
+            },
+            coverage=None if sets is None else sets.coverage,
+            seed=seed,
+            device=device,
+            raw_csv=raw_csv,
+            overwrite=overwrite,
+            quiet=quiet,
+            as_json=as_json,
+            read=read,
+        )
+        return
+    chosen = fit_steps.method(method_name)
+    if budget is not None and "budget" not in chosen.estimator().get_params():
+        raise DataError(f"--budget is for {DEFAULT_METHOD}; {chosen.name} has no such setting")
+    wanted = [*settings, *([] if budget is None else [f"budget={budget}"])]
+    model = fit_steps.make_model(chosen, wanted, random_state=seed, device=device, progress=False)
+    described = {
+        "data": " ".join(data) or " ".join(read.relation or ()),
+        "method": chosen.name,
+        "seed": seed,
+        "command": command_line(context),
+    } | ({} if class_weight is None else {"class_weight": class_weight})
+    job = None
+    if together is not None:
+        job = together.job(
+            target=str(target),
+            method=chosen.name,
+            settings=wanted,
+            seed=seed,
+            device=device,
+            holdout=plan.share,
+            folds=plan.folds,
+            estimate=plan.wanted,
+            coverage=None if sets is None else sets.coverage,
+            coverage_by_class=coverage_by_class,
+            embedding=embedding,
+            raw_csv=raw_csv,
+            overwrite=overwrite,
+            quiet=quiet,
+            as_json=as_json,
+            described=described,
+        )
+        if together.in_parts:
+            together.run(job)
+            return
     with warnings_as_notes(silent=quiet):
         opened = open_data(data, read)
         if not quiet:
             opened.tell()
-        if read.label_kind == "number":
-            _fit_numbers(
-                opened, context, data, target, method_name, seed, overwrite, quiet, as_json
-            )
+        described |= {} if opened.table is None else {"table": opened.table}
+        described |= {"reading": list(opened.notes)} if opened.notes else {}
+        if together is not None and job is not None:
+            together.run_on(job, opened.graph, described)
             return
         fit_steps.fit_graph(
             opened.graph,
             model,
             target,
-            described={
-                "data": " ".join(data) or " ".join(read.relation or ()),
-                "method": chosen.name,
-                "seed": seed,
-                "command": command_line(context),
-            }
-            | ({} if opened.table is None else {"table": opened.table})
-            | ({"reading": list(opened.notes)} if opened.notes else {})
-            | ({} if class_weight is None else {"class_weight": class_weight}),
+            described=described,
             plan=plan,
+            sets=sets,
             seed=seed,
             embedding=embedding,
             raw_csv=raw_csv,
@@ -123,31 +229,50 @@ def fit(
 
 
 def _fit_numbers(
-    opened: Opened,
     context: typer.Context,
     data: list[str],
     target: Path,
-    method_name: str,
+    settings: list[str],
+    *,
+    refused: dict[str, Any],
+    coverage: float | None,
     seed: int,
+    device: str,
+    raw_csv: bool,
     overwrite: bool,
     quiet: bool,
     as_json: bool,
+    read: Reading,
 ) -> None:
-    if method_name != DEFAULT_METHOD:
-        raise DataError(
-            f"{method_name} predicts classes; leave --method out with --label-kind number"
-        )
-    from gramme.cli.number_steps import fit_numbers
+    """The same for labels that are numbers, by a regression."""
+    for option, given in refused.items():
+        if given:
+            raise DataError(f"{option} is for classes; leave it out with --label-kind number")
+    from gramme.cli.data import open_data
+    from gramme.cli.number_steps import fit_numbers, make_regressor
 
-    fit_numbers(
-        opened.graph,
-        target,
-        {"data": " ".join(data), "seed": seed, "command": command_line(context)},
-        seed=seed,
-        overwrite=overwrite,
-        quiet=quiet,
-        as_json=as_json,
-    )
+    model = make_regressor(settings, seed=seed, device=device)
+    with warnings_as_notes(silent=quiet):
+        opened = open_data(data, read)
+        if not quiet:
+            opened.tell()
+        fit_numbers(
+            opened.graph,
+            model,
+            target,
+            {
+                "data": " ".join(data) or " ".join(read.relation or ()),
+                "seed": seed,
+                "command": command_line(context),
+            }
+            | ({} if opened.table is None else {"table": opened.table})
+            | ({"reading": list(opened.notes)} if opened.notes else {}),
+            coverage=coverage,
+            raw_csv=raw_csv,
+            overwrite=overwrite,
+            quiet=quiet,
+            as_json=as_json,
+        )
 
 
 @takes_reading_options
@@ -159,6 +284,15 @@ def predict(
     target: Path = typer.Option(..., "--out", help="CSV file to write."),
     allow_unknown: bool = typer.Option(
         False, "--allow-unknown", help="Predict also where the model knows nothing of any node."
+    ),
+    coverage: str | None = typer.Option(
+        None,
+        "--coverage",
+        help="Also a set of classes that holds the true one this often, like 90%.",
+        show_default=False,
+    ),
+    coverage_by_class: bool = typer.Option(
+        False, "--coverage-by-class", help="Keep the promise of --coverage in every class."
     ),
     raw_csv: bool = typer.Option(False, "--raw-csv", help=RAW_CSV),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace the file if it exists."),
@@ -185,5 +319,10 @@ def predict(
         opened = open_again(data, fit_steps.table_record(model_path), read)
         opened.tell()
         fit_steps.write_predictions(
-            model, opened.graph, target, allow_unknown=allow_unknown, raw_csv=raw_csv
+            model,
+            opened.graph,
+            target,
+            allow_unknown=allow_unknown,
+            raw_csv=raw_csv,
+            sets=fit_steps.SetPlan.of(coverage, by_class=coverage_by_class),
         )

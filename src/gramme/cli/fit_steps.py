@@ -19,21 +19,30 @@ from gramme._threads import one_thread_below
 from gramme.cli.console import messages, note, out
 from gramme.cli.heartbeat import expect
 from gramme.cli.memory import bounded_memory
+from gramme.cli.set_steps import SetPlan, parse_share
 from gramme.cli.settings import make_model
 from gramme.cli.showing import Show, print_result, printer
 from gramme.cli.table import describe
+from gramme.cli.together import Together, is_first_process
 from gramme.errors import DataError, FileFormatError, GrammeWarning
-from gramme.evaluation import Estimate, Holdout, cross_validate, hold_out, holdout_estimate
+from gramme.evaluation import (
+    Estimate,
+    Holdout,
+    cross_validate,
+    fitted_estimate,
+    hold_out,
+    holdout_estimate,
+)
 from gramme.evaluation.cross_validation import (
     DEFAULT_FOLDS,
     VERY_LARGE_NODE_LAYERS,
     folds_to_test,
 )
+from gramme.evaluation.set_facts import unseen_of
 from gramme.graph import MultilayerGraph
 from gramme.graph.table_plan import TablePlan
-from gramme.methods import NodeClassifier, load, method
+from gramme.methods import GrammeRegressor, NodeClassifier, load, method
 from gramme.methods.attention.estimator import AttentionModel
-from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.methods.basis import NOTHING, prediction_basis
 from gramme.methods.labels import aligned_labels
 from gramme.report import (
@@ -44,10 +53,12 @@ from gramme.report import (
     write_csv,
 )
 from gramme.report.output_folder import output_folder
-from gramme.report.tables import proper_text
+from gramme.report.page.number_page import COVERAGE
+from gramme.report.tables import number_table, proper_text, with_sets
 
-PAGE_SHARE = 0.3
-"""Time that writing the results takes, a fit 1: only for saying how far the command is."""
+PAGE_SECONDS, PAGE_SECONDS_PER_NODE = 2.5, 1e-4
+"""About how long writing the results takes: only for saying how far the command is."""
+MAX_PAGE_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -82,6 +93,7 @@ def fit_graph(
     seed: int,
     overwrite: bool,
     show: Show,
+    sets: SetPlan | None = None,
     embedding: str = "csv",
     raw_csv: bool = False,
     silent: bool = False,
@@ -105,6 +117,7 @@ def fit_graph(
             plan,
             seed,
             embedding,
+            sets=sets,
             raw_csv=raw_csv,
             silent=silent,
         )
@@ -130,27 +143,30 @@ def _fit_into(
     seed: int,
     embedding: str,
     *,
+    sets: SetPlan | None,
     raw_csv: bool,
     silent: bool,
 ) -> tuple[dict[str, Any], list[str]]:
     """Fit, estimate and fill the folder; returns the record of the fit and the names of its files."""
     labels = aligned_labels(graph)
-    split = None if plan.share is None else hold_out(labels, plan.share, random_state=seed)
+    split = None if plan.share is None else hold_out(labels, plan.share, seed, graph.nodes)
     train = labels if split is None else split.train
     if not silent:
         _say_what_was_read(graph, labels, described.get("table"))
         _say_what_it_costs(graph, model)
     started = time.perf_counter()
-    tests = _fits_to_test(graph, plan)
-    whole = 1 + tests + PAGE_SHARE
-    expect(whole * expected_seconds(graph, model))
-    with _bounded(graph), part(f"Fitting {described['method']}", 1 / whole):
+    tests = _fits_to_test(graph, model, plan)
+    one_fit = model.expected_seconds(graph)
+    page = min(PAGE_SECONDS + PAGE_SECONDS_PER_NODE * graph.num_nodes, MAX_PAGE_SECONDS)
+    whole = (1 + tests) * one_fit + page
+    expect(whole)
+    with _bounded(graph), part(f"Fitting {described['method']}", one_fit / whole):
         model.fit(graph, train)
         if described.get("class_weight") == "balanced":
             model.balance_classes()
     seconds = time.perf_counter() - started
     with _bounded(graph):
-        with part("Estimating the accuracy from the labelled nodes", tests / whole):
+        with part("Estimating the accuracy from the labelled nodes", tests * one_fit / whole):
             estimate = (
                 Estimate("none", "the training was interrupted")
                 if model.interrupted_ and split is None
@@ -164,10 +180,16 @@ def _fit_into(
             "estimate": estimate.record(),
             "seconds": round(seconds, 2),
         }
+        if (
+            estimate.labels
+        ):  # one source of unseen predictions for the accuracy, the sets and the model's file
+            model.keep_out_of_fold(unseen_of(estimate, model.classes_))
+        if sets is not None:
+            result["sets"] = sets.facts(model)
         if hasattr(model, "explanation_"):
             result["explanation"] = model.explanation_
         with (
-            part("Writing the results and the page", PAGE_SHARE / whole),
+            part("Writing the results and the page", page / whole),
             one_thread_below(graph.num_entries),
         ):
             files = fill_fit_folder(
@@ -183,17 +205,11 @@ def _fit_into(
     return result, files
 
 
-def _fits_to_test(graph: MultilayerGraph, plan: EstimatePlan) -> int:
+def _fits_to_test(graph: MultilayerGraph, model: NodeClassifier, plan: EstimatePlan) -> int:
     """How many further fits the estimate takes."""
-    if plan.share is not None or not plan.wanted:
+    if plan.share is not None or not plan.wanted or (model.tests_itself and plan.folds is None):
         return 0
     return folds_to_test(graph, DEFAULT_FOLDS) if plan.folds is None else plan.folds
-
-
-def expected_seconds(graph: MultilayerGraph, model: NodeClassifier) -> float:
-    """About how long a fit takes, from the size of the data alone; replaced by what is seen once it is under way."""
-    slow = isinstance(model, (AttentionModel, GrammeAuto))
-    return (5.0 if slow else 1.0) + graph.num_entries * (3e-4 if slow else 1e-5)
 
 
 def _estimate(
@@ -208,6 +224,8 @@ def _estimate(
         return holdout_estimate(split, model.classes_, model.predict_proba())
     if not plan.wanted:
         return Estimate("none", "it was not asked for")
+    if model.tests_itself and plan.folds is None:
+        return fitted_estimate(model, labels)
     try:
         return cross_validate(
             model,
@@ -233,12 +251,16 @@ def _say_what_was_read(
     what = "rows" if table is not None else "nodes"
     messages.print(
         escape(
-            f"{graph.num_nodes:,} {what}, {graph.num_layers:,} layers; {len(known):,} {what} have a label "
-            f"({len(set(known)):,} classes), {len(labels) - len(known):,} do not"
+            f"{graph.num_nodes:,} {what}, {_counted(graph.num_layers, 'layer')}; {len(known):,} {what} have a label "
+            f"({_counted(len(set(known)), 'class', 'es')}), {len(labels) - len(known):,} do not"
         )
     )
     for line in [] if table is None else describe(table, graph):
         messages.print(escape(f"  {line}"))
+
+
+def _counted(number: int, thing: str, ending: str = "s") -> str:
+    return f"{number:,} {thing}{'' if number == 1 else ending}"
 
 
 def _say_what_it_costs(graph: MultilayerGraph, model: NodeClassifier) -> None:
@@ -259,16 +281,26 @@ def _bounded(graph: MultilayerGraph) -> AbstractContextManager[None]:
 
 
 def write_predictions(
-    model: NodeClassifier,
+    model: NodeClassifier | GrammeRegressor,
     graph: MultilayerGraph,
     target: Path,
     *,
     allow_unknown: bool = False,
     raw_csv: bool = False,
+    sets: SetPlan | None = None,
 ) -> None:
     """Predict the nodes of a graph and write them, with what each rests on; the file appears whole or not at all."""
     with _bounded(graph):
-        table = prediction_table(model, graph)
+        if isinstance(model, GrammeRegressor):
+            if sets is not None and sets.by_class:
+                raise DataError(
+                    "--coverage-by-class is for classes, and this model predicts numbers"
+                )
+            table = number_table(model, graph, COVERAGE if sets is None else sets.coverage)
+        else:
+            table = prediction_table(model, graph)
+            if sets is not None:
+                table = with_sets(table, model, graph, sets.coverage, by_class=sets.by_class)
         table["basis"] = prediction_basis(model, graph)
     _say_who_is_unknown(int((table["basis"] == NOTHING).sum()), len(table), allow_unknown)
     temporary = target.with_name(f".{target.name[:100]}.part")
@@ -298,10 +330,10 @@ def _say_who_is_unknown(strangers: int, nodes: int, allowed: bool) -> None:
 def table_record(model: Path) -> dict[str, Any] | None:
     """How the table became layers that a model was fitted on, from ``config.json`` beside it; None without one."""
     path = model.with_name("config.json")
+    if not path.is_file():
+        return None
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path} cannot be read: {error}; take another copy") from None
     record = config.get("table") if isinstance(config, dict) else None
@@ -319,23 +351,11 @@ def table_record(model: Path) -> dict[str, Any] | None:
     return record
 
 
-def parse_share(text: str) -> float:
-    """A share from text: 20% or 0.2.
-
-    >>> parse_share("20%"), parse_share("0.2")
-    (0.2, 0.2)
-    """
-    try:
-        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        value = float("nan")
-    if not 0 < value < 1:
-        raise DataError(f"{text!r} is no share; write 20% or 0.2")
-    return value
-
-
 __all__ = [
     "EstimatePlan",
+    "Together",
+    "is_first_process",
+    "SetPlan",
     "check_target",
     "fit_graph",
     "load",

@@ -27,7 +27,7 @@ SURE_SHARE = 0.01
 """The share of the work that must be done before the time left is told from it."""
 
 SILENT_OPTIONS = ("--quiet", "--json", "--help", "--version")
-QUICK_COMMANDS = ("methods", "datasets", "results", "benchmark")  # the last tells by itself
+QUICK_COMMANDS = ("methods", "datasets", "results", "help", "benchmark")  # the last tells by itself
 
 
 @dataclass
@@ -39,16 +39,23 @@ class Heartbeat:
     began: float = field(default_factory=time.monotonic)
     done: float = 0.0
     started: float | None = None
+    moved: float = 0.0
 
     def tell(self, what: str, done: float) -> None:
         """Take note of where the work is; reading and imports before the first word of it do not count."""
-        self.started = time.monotonic() if self.started is None else self.started
+        now = time.monotonic()
+        self.started = now if self.started is None else self.started
+        if done > self.done:
+            self.moved = now
         self.what, self.done = what or self.what, done
 
     def left(self, now: float) -> float | None:
         """Seconds left, None where nothing tells."""
         if self.done >= SURE_SHARE and self.started is not None:
-            return (now - self.started) * (1 - self.done) / self.done
+            # as it was when something was last done, less the time since; overdue, it is told from the delay alone
+            then = (self.moved - self.started) * (1 - self.done) / self.done
+            since = now - self.moved
+            return max(then - since, 0.2 * since)
         if self.expected_seconds is None:
             return None
         return max(self.expected_seconds - (now - self.began), 1.0)

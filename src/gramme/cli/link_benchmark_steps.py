@@ -8,12 +8,13 @@ import pandas as pd
 import typer
 
 from gramme._terminal import escape
-from gramme.cli.console import messages
+from gramme.cli.console import messages, note
 from gramme.cli.steps_bar import steps_bar
 from gramme.errors import DataError
-from gramme.evaluation.link_benchmark import link_benchmark, summarise_links
+from gramme.evaluation.link_benchmark import link_benchmark
 from gramme.evaluation.link_ledger import LinkLedger
 from gramme.evaluation.link_methods import DEFAULT_LINK_METHODS
+from gramme.evaluation.link_summary import MEAN, summarise_links
 from gramme.graph import MultilayerGraph
 
 STYLES = ("table", "csv", "json")
@@ -25,21 +26,28 @@ def run(
     methods: str | None,
     repeats: int | None,
     target: Path,
+    jobs: int | None,
+    backend: str,
     force: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
     """Run the benchmark of links and print its summary."""
     named = [word.strip() for word in (methods or "").split(",") if word.strip()]
-    with steps_bar("Layers", silent=quiet or as_json) as bar:
+    with steps_bar("Runs", silent=quiet or as_json) as bar:
         table = link_benchmark(
             graphs,
             named or DEFAULT_LINK_METHODS,
             out=target,
             repeats=1 if repeats is None else repeats,
+            jobs=jobs,
+            backend=backend,
             force=force,
             tell=bar,
         )
+    failed = int(table.loc[table["layer"] != MEAN, "failed"].sum())
+    if failed:
+        note(f"{failed} scores are missing, since runs failed; gramme report {target} says why")
     if as_json or not quiet:
         _show(table, "json" if as_json else "table")
     if not quiet and not as_json:

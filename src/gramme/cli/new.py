@@ -17,7 +17,15 @@ def new(
     run: bool = typer.Option(True, "--run/--print", help="Run the command, or only print it."),
 ) -> None:
     """Ask where your data is and what it holds, then print the command of gramme fit and run it."""
-    words = ask()
+    try:
+        words = ask()
+    except typer.Abort as end:
+        if isinstance(end.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise DataError(
+            "the answers ended before the questions did; run it in a terminal, or write the command yourself: "
+            "gramme fit FILE --labels LABELS --out DIR"
+        ) from None
     out.print(shlex.join(["gramme", *words]), markup=False)
     if run:
         from gramme.cli.app import main

@@ -19,7 +19,7 @@ from gramme.cli.again import command_line
 from gramme.cli.console import note, out
 from gramme.cli.steps_bar import steps_bar
 from gramme.errors import DataError
-from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.graph import MultilayerGraph
 from gramme.ranking import MEASURES, influence, layer_influences, rank
 from gramme.ranking.measures import chosen_measures
 from gramme.ranking.rank_nodes import leading_nodes
@@ -124,10 +124,7 @@ def _named(graph: MultilayerGraph, names: list[str] | None) -> list[Any] | None:
 
 
 def _small_enough(graph: MultilayerGraph) -> bool:
-    entries = sum(
-        layer.num_memberships if isinstance(layer, MembershipLayer) else layer.num_edges
-        for layer in graph.layers.values()
-    )
+    entries = sum(layer.num_entries for layer in graph.layers.values())
     if entries > MAX_SPREAD_ENTRIES:
         note(
             f"with {entries:,} edges and memberships, how sure the ranks are is left out "

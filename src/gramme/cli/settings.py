@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gramme.errors import DataError, did_you_mean
@@ -16,6 +16,13 @@ MAX_WHOLE_NUMBER = 1_000_000_000
 def make_model(method: Method, settings: Iterable[str], **fixed: Any) -> NodeClassifier:
     """A method with the parameters the user set; ``fixed`` ones are passed where the method knows them."""
     known = method.estimator().get_params()
+    return method.estimator(**set_parameters(method.name, known, settings, **fixed))
+
+
+def set_parameters(
+    method: str, known: Mapping[str, Any], settings: Iterable[str], **fixed: Any
+) -> dict[str, Any]:
+    """What the user set of a method's parameters, which are known with their defaults, and the ``fixed`` ones."""
     chosen = {name: value for name, value in fixed.items() if name in known}
     for setting in settings:
         name, sign, text = setting.partition("=")
@@ -23,9 +30,9 @@ def make_model(method: Method, settings: Iterable[str], **fixed: Any) -> NodeCla
         if not sign:
             raise DataError(f"--set {setting!r}: write it as name=value")
         if name not in known:
-            raise DataError(f"{method.name} has no parameter {name!r}; {did_you_mean(name, known)}")
+            raise DataError(f"{method} has no parameter {name!r}; {did_you_mean(name, known)}")
         chosen[name] = _value(name, text.strip(), known[name])
-    return method.estimator(**chosen)
+    return chosen
 
 
 def _value(name: str, text: str, default: Any) -> Any:

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from gramme._terminal import escape
 from gramme.cli.console import out
+from gramme.cli.set_steps import sets_told
 
 MAX_CLASSES_TOLD = 8  # whose recall is told, the rarest first
 
@@ -42,6 +43,8 @@ def print_result(
     )
     for line in accuracy_told(result["estimate"]):
         out.print(escape(line))
+    for line in sets_told(result["sets"]) if "sets" in result else []:
+        out.print(escape(line))
     if "explanation" in result:
         out.print(escape(f"made of: {result['explanation']}"))
     if layers is not None:
@@ -55,11 +58,11 @@ def accuracy_told(estimate: dict[str, Any]) -> list[str]:
     """The lines about how good a fit is; where classes are unequal, balanced accuracy and recall come first."""
     if estimate["kind"] == "none":
         return [f"accuracy: not known ({estimate['note']})"]
-    where = (
-        f"on {estimate['nodes']:,} held-out nodes"
-        if estimate["kind"] == "holdout"
-        else f"by cross-validation on {estimate['nodes']:,} labelled nodes"
-    )
+    where = {
+        "holdout": f"on {estimate['nodes']:,} held-out nodes",
+        "cross-validation": f"by cross-validation on {estimate['nodes']:,} labelled nodes",
+        "cross-fitting": f"by cross-fitting on {estimate['nodes']:,} labelled nodes",
+    }[estimate["kind"]]
     low, high = estimate["accuracy_ci95"]
     plain = f"{estimate['accuracy']:.1%} (95 % interval {low:.1%} to {high:.1%})"
     lines = [f"accuracy {where}: {plain}"]

@@ -157,6 +157,24 @@ class Builders:
         return from_igraph(graphs, layer=layer, weight=weight, label=label, node=node, name=name)
 
     @classmethod
+    def from_graph_tool(
+        cls,
+        graphs: Any,
+        *,
+        layer: str = "layer",
+        weight: str | None = "weight",
+        label: str | None = None,
+        node: str = "name",
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """From graphs of graph-tool; see :func:`gramme.graph.exchange_graph_tool.from_graph_tool`."""
+        from gramme.graph.exchange_graph_tool import from_graph_tool
+
+        return from_graph_tool(
+            graphs, layer=layer, weight=weight, label=label, node=node, name=name
+        )
+
+    @classmethod
     def from_networkx(
         cls,
         graphs: Any,

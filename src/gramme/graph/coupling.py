@@ -193,7 +193,7 @@ def with_coupling_layers(graph: MultilayerGraph) -> MultilayerGraph:
         return graph
     layers: dict[str, Layer] = dict(graph.layers)
     for (first, second), coupling in graph.couplings.items():
-        name = f"{first}{BETWEEN}{second}"
+        name = coupling_layer_name(first, second, coupling)
         if name in layers:
             raise DataError(
                 f"the coupling of {first!r} and {second!r} would be the layer {name!r}, but there is a layer of that "
@@ -201,6 +201,16 @@ def with_coupling_layers(graph: MultilayerGraph) -> MultilayerGraph:
             )
         layers[name] = coupling.to_layer()
     return graph.replace(layers=layers, couplings=None)
+
+
+def coupling_layer_name(first: str, second: str, coupling: Coupling) -> str:
+    """What a coupling is called as a layer: the same in whatever order the graph has the layers it joins.
+
+    >>> coupling_layer_name("routers", "grid", Coupling(2, [0], [1]))
+    'grid~routers'
+    """
+    pair = (first, second) if coupling.directed else sorted((first, second))
+    return BETWEEN.join(pair)
 
 
 def _pair(key: object, layers: Mapping[str, Layer]) -> Pair:

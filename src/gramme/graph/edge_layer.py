@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
@@ -64,6 +65,8 @@ class EdgeLayer(Layer):
     (1, 1)
     """
 
+    made_of: ClassVar[Literal["edges", "groups"]] = "edges"
+    group_names = None
     source: IntArray
     target: IntArray
     weight: FloatArray | None
@@ -118,6 +121,19 @@ class EdgeLayer(Layer):
         """Whether edges carry weights."""
         return self.weight is not None
 
+    @property
+    def num_entries(self) -> int:
+        """Its edges."""
+        return self.num_edges
+
+    def columns(self, nodes: pd.Index) -> tuple[sp.csr_array, pd.Index]:
+        """A column per node, which holds the weights of the edges to it."""
+        return self.to_scipy(), nodes
+
+    def neighbour_sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """For each node the sum over the nodes its edges point to."""
+        return np.asarray(self.to_scipy() @ values)
+
     def to_edges(self) -> EdgeLayer:
         """Itself."""
         return self
@@ -162,6 +178,17 @@ class EdgeLayer(Layer):
             *edges_among(self, nodes),
             directed=self.directed,
             nodes=None if self._present is None else self._present[nodes],
+        )
+
+    def with_entries(self, kept: NDArray[np.bool_]) -> EdgeLayer:
+        """The layer with some of its edges and all of its nodes."""
+        return EdgeLayer(
+            self.num_nodes,
+            self.source[kept],
+            self.target[kept],
+            None if self.weight is None else self.weight[kept],
+            directed=self.directed,
+            nodes=self.present,
         )
 
     def __eq__(self, other: object) -> bool:

@@ -20,6 +20,11 @@ from gramme.graph.layer import Layer
 from gramme.graph.multilayer import MultilayerGraph
 from gramme.graph.table_column import POLICIES, column_layer
 
+ROW_NUMBER_NAMES = {
+    *("", "...1", "id", "index", "no", "nr", "number", "row", "row.names", "row_id", "rowid"),
+    *("rownames", "unnamed: 0", "v1", "x"),
+}
+"""What a column of row numbers is called where R, pandas or a person wrote one."""
 FREE_TEXT_SHARE = 0.9
 """The share of different values from which on text is free text."""
 MIN_JUDGED_ROWS = 20
@@ -189,6 +194,8 @@ def says_nothing(column: pd.Series) -> str | None:
 
     >>> says_nothing(pd.Series(["x", "x", None])), says_nothing(pd.Series([1, 2, 2]))
     ("its only value is 'x'", None)
+    >>> says_nothing(pd.Series(range(1, 30), name="id"))
+    'it only numbers the rows'
     """
     try:
         known = column.dropna()
@@ -199,6 +206,8 @@ def says_nothing(column: pd.Series) -> str | None:
         return "it is empty"
     if different == 1:
         return f"its only value is {plain(known.iloc[0])!r}"
+    if _numbers_rows(column):
+        return "it only numbers the rows"
     if pd.api.types.is_numeric_dtype(column.dtype) or _is_time(column.dtype):
         return None
     if pd.api.types.infer_dtype(known, skipna=True) not in ("string", "categorical", "mixed"):
@@ -208,6 +217,18 @@ def says_nothing(column: pd.Series) -> str | None:
     if different > FREE_TEXT_SHARE * len(known):
         return f"{different:,} of its {len(known):,} values are different, like free text"
     return None
+
+
+def _numbers_rows(column: pd.Series) -> bool:
+    """Whether the values are 0, 1, 2, ... or 1, 2, 3, ... down the rows, as R and pandas write beside a table."""
+    named = None if column.name is None else str(column.name).strip().lower()
+    if named not in ROW_NUMBER_NAMES or not pd.api.types.is_numeric_dtype(column.dtype):
+        return False
+    if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_complex_dtype(column.dtype):
+        return False
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    first = values[0]
+    return bool(first in (0, 1) and np.array_equal(values, first + np.arange(values.size)))
 
 
 def _is_time(kind: Any) -> bool:

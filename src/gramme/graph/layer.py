@@ -8,9 +8,10 @@ positions 0 .. N - 1 here; their names live in the graph. A layer may hold only 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
@@ -33,8 +34,14 @@ class Layer(Frozen, ABC):
         Whether edges have a direction, and weights other than 1.
     self_loops_dropped, duplicates_merged : int
         What was left out of the input when the layer was made.
+    made_of : {"edges", "groups"}
+        Whether the layer is given by its edges or by the groups that its nodes are in.
+    group_names : pandas.Index or None
+        Names of the groups; None for a layer of edges.
     """
 
+    made_of: ClassVar[Literal["edges", "groups"]]
+    group_names: pd.Index | None
     num_nodes: int
     directed: bool
     self_loops_dropped: int
@@ -51,6 +58,25 @@ class Layer(Frozen, ABC):
     def weighted(self) -> bool:
         """Whether edges carry weights."""
 
+    @property
+    @abstractmethod
+    def num_entries(self) -> int:
+        """What the layer is made of, counted: its edges, or its memberships."""
+
+    @abstractmethod
+    def columns(self, nodes: pd.Index) -> tuple[sp.csr_array, pd.Index]:
+        """The layer as a table, a row per node and a column per group or per neighbour, and the columns' names.
+
+        ``nodes`` are the names of the graph's nodes.
+        """
+
+    @abstractmethod
+    def neighbour_sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """For each node the sum of the rows of its neighbours, each times the weight of its edge.
+
+        The cost is that of the edges, or of the memberships: the edges that groups imply are never built.
+        """
+
     @abstractmethod
     def to_edges(self) -> EdgeLayer:
         """The layer as explicit edges."""
@@ -66,6 +92,10 @@ class Layer(Frozen, ABC):
     @abstractmethod
     def subset(self, nodes: NDArray[np.int64]) -> Self:
         """The layer among the given nodes, distinct positions, numbered anew in that order."""
+
+    @abstractmethod
+    def with_entries(self, kept: NDArray[np.bool_]) -> Self:
+        """The layer with some of its edges, or of its memberships, and all of its nodes."""
 
     def incidence(self) -> sp.csr_array | None:
         """Node by group matrix for a layer that is made of groups; None for one that is made of edges."""

@@ -8,7 +8,7 @@ memberships but fifty billion edges.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -78,6 +78,7 @@ class MembershipLayer(Layer):
     [3.0, 6.0, 2.0]
     """
 
+    made_of: ClassVar[Literal["edges", "groups"]] = "groups"
     directed = False
     self_loops_dropped = 0
     group: IntArray
@@ -230,6 +231,22 @@ class MembershipLayer(Layer):
             (weights, self.group.astype(np.int32), indptr), shape=(self.num_nodes, self.num_groups)
         )
 
+    @property
+    def num_entries(self) -> int:
+        """Its memberships."""
+        return self.num_memberships
+
+    def columns(self, nodes: pd.Index) -> tuple[sp.csr_array, pd.Index]:
+        """A column per group."""
+        return self.incidence(), self.group_names
+
+    def neighbour_sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """For each node the sum over those it shares a group with; what it gives to its groups is taken off again."""
+        inside = self.incidence()
+        own = np.asarray(inside.multiply(inside).sum(axis=1)).reshape(-1, *[1] * (values.ndim - 1))
+        sums: NDArray[Any] = np.asarray(inside @ (inside.T @ values)) - own * values
+        return sums
+
     def to_edges(self) -> EdgeLayer:
         """The implied edges, all of them; a pair has the weight sum over shared groups of w_ig w_jg.
 
@@ -277,6 +294,41 @@ class MembershipLayer(Layer):
             weight=rows.data if self.weighted else None,
             nodes=self.present[nodes],
         )
+
+    def with_entries(self, kept: NDArray[np.bool_]) -> MembershipLayer:
+        """The layer with some of its memberships and all of its nodes; emptied groups go."""
+        return MembershipLayer(
+            self.num_nodes,
+            self.node[kept],
+            self.group[kept],
+            self.group_names,
+            weight=None if self.weight is None else self.weight[kept],
+            nodes=self.present,
+        )
+
+    def reordered(
+        self, nodes: NDArray[np.int64] | None, groups: NDArray[np.int64] | None
+    ) -> MembershipLayer:
+        """The same memberships with nodes and groups in another order, given as positions in this one."""
+        rows = self.incidence() if nodes is None else self.incidence()[nodes]
+        present, names = self.present, self.group_names
+        if groups is not None:
+            renumbered = np.empty(groups.size, dtype=rows.indices.dtype)
+            renumbered[groups] = np.arange(groups.size)
+            rows = sp.csr_array((rows.data, renumbered[rows.indices], rows.indptr), rows.shape)
+            rows.sort_indices()
+            names = names[groups]
+        layer = MembershipLayer.__new__(MembershipLayer)
+        layer.num_nodes = self.num_nodes
+        layer._set(
+            np.diff(rows.indptr),
+            rows.indices,
+            names,
+            present if nodes is None else present[nodes],
+            rows.data if self.weighted else None,
+        )
+        layer.duplicates_merged = self.duplicates_merged
+        return layer
 
     def members(self) -> Sequence[NDArray[np.int64]]:
         """The nodes of each group, in the order of ``group_names``."""

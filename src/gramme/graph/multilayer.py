@@ -17,6 +17,7 @@ from gramme.graph.arrays import loose_index, name_index, node_count, plain, same
 from gramme.graph.builders import Builders
 from gramme.graph.coupling import Coupling, Pair, checked_couplings, with_coupling_layers
 from gramme.graph.edge_layer import EdgeLayer
+from gramme.graph.face import GraphFace
 from gramme.graph.features import (
     Features,
     checked_features,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 _MAPPINGS = ("layers", "couplings", "layer_features")
 
 
-class MultilayerGraph(Builders, Frozen):
+class MultilayerGraph(Builders, GraphFace, Frozen):
     """One set of nodes with layers of relations, immutable once made.
 
     Most graphs are made by :func:`gramme.read`, :func:`gramme.datasets.load` or a ``from_...``
@@ -160,6 +161,11 @@ class MultilayerGraph(Builders, Frozen):
         return len(self.nodes)
 
     @property
+    def coupled(self) -> bool:
+        """Whether there are edges between layers."""
+        return bool(self.couplings)
+
+    @property
     def num_layers(self) -> int:
         """How many layers there are."""
         return len(self.layers)
@@ -169,10 +175,8 @@ class MultilayerGraph(Builders, Frozen):
         """Nodes of all layers, memberships, and edges from each end: what the time of most work here depends on."""
         size = self.num_nodes * self.num_layers
         for layer in self.layers.values():
-            if isinstance(layer, MembershipLayer):
-                size += layer.num_memberships
-            else:
-                size += layer.num_edges * (1 if layer.directed else 2)
+            both_ends = layer.made_of == "edges" and not layer.directed
+            size += layer.num_entries * (2 if both_ends else 1)
         return size
 
     @property

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from gramme.graph.coupling import BETWEEN
+from gramme.graph.coupling import coupling_layer_name
 from gramme.graph.edge_layer import EdgeLayer
 from gramme.graph.layer import Layer
 from gramme.graph.membership_layer import MembershipLayer
@@ -41,10 +41,10 @@ def summarise(graph: MultilayerGraph) -> pd.DataFrame:
     for name, layer in graph.layers.items():
         row: dict[str, Any] = {
             "layer": name,
-            "kind": "membership" if isinstance(layer, MembershipLayer) else "edges",
+            "kind": "membership" if layer.made_of == "groups" else "edges",
             "nodes": layer.num_present,
             "edges": layer.num_edges,
-            "groups": layer.num_groups if isinstance(layer, MembershipLayer) else None,
+            "groups": None if layer.group_names is None else len(layer.group_names),
             "directed": layer.directed,
             "weighted": layer.weighted,
             "density": density(layer),
@@ -57,7 +57,7 @@ def summarise(graph: MultilayerGraph) -> pd.DataFrame:
         pairs = graph.layers[first].num_present * graph.layers[second].num_present
         layer = coupling.to_layer()
         row = {
-            "layer": f"{first}{BETWEEN}{second}",
+            "layer": coupling_layer_name(first, second, coupling),
             "kind": "coupling",
             "nodes": layer.num_present,
             "edges": coupling.num_edges,
@@ -85,8 +85,8 @@ def density(layer: Layer) -> float:
 
 def components(layer: Layer) -> int:
     """Connected pieces among the nodes present, directions ignored."""
-    if isinstance(layer, MembershipLayer):
-        incidence = layer.incidence()
+    incidence = layer.incidence()
+    if incidence is not None:
         bipartite: Any = sp.block_array([[None, incidence], [incidence.T, None]], format="csr")
         found, _ = connected_components(bipartite, directed=False)
     else:
@@ -124,8 +124,8 @@ def describe(graph: MultilayerGraph) -> str:
     """The printed form: nodes, layers with their sizes, classes, features."""
     parts = []
     for name, layer in list(graph.layers.items())[:4]:
-        if isinstance(layer, MembershipLayer):
-            parts.append(f"{name} {_plural(layer.num_groups, 'group')}")
+        if layer.group_names is not None:
+            parts.append(f"{name} {_plural(len(layer.group_names), 'group')}")
         else:
             parts.append(f"{name} {_plural(layer.num_edges, 'edge')}")
     if graph.num_layers > 4:
@@ -135,7 +135,7 @@ def describe(graph: MultilayerGraph) -> str:
         words[-1] += ": " + ", ".join(parts)
     if graph.couplings:
         named = [
-            f"{first}{BETWEEN}{second} {_plural(coupling.num_edges, 'edge')}"
+            f"{coupling_layer_name(first, second, coupling)} {_plural(coupling.num_edges, 'edge')}"
             for (first, second), coupling in list(graph.couplings.items())[:4]
         ]
         more = ", ..." if len(graph.couplings) > 4 else ""
@@ -157,9 +157,15 @@ def describe(graph: MultilayerGraph) -> str:
 
 
 def html(graph: MultilayerGraph) -> str:
-    """The form a notebook shows: the printed line and the summary as a table, all text escaped."""
-    table = summarise(graph).to_html(float_format="{:.3g}".format, na_rep="", border=0)
-    return f"<p><b>{escape(describe(graph))}</b></p>{table}"
+    """The form a notebook shows: the printed line and the summary as a table, all text escaped.
+
+    What is so in no layer (a direction, weights, groups) has no column.
+    """
+    table = summarise(graph).astype(object)
+    table = table.where(table.notna(), "")
+    said = [name for name in table if any(one is not False and one != "" for one in table[name])]
+    shown = table[said].rename_axis(None).to_html(float_format="{:.3g}".format, border=0)
+    return f"<p><b>{escape(describe(graph))}</b></p>{shown}"
 
 
 def _plural(count: int, one: str, many: str | None = None) -> str:

@@ -110,7 +110,8 @@ def settled(column: pd.Series, way: str | None = None, choice: Any = None) -> tu
 def _moments(edges: Any) -> NDArray[np.int64]:
     """Edges of bins that are dates, in nanoseconds."""
     try:
-        return pd.to_datetime(list(edges)).as_unit("ns").asi8
+        # one by one: of several texts at once pandas wants all with parts of a second, or none
+        return pd.DatetimeIndex([pd.Timestamp(edge) for edge in edges]).as_unit("ns").asi8
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"bins of dates must be a whole number or dates: {error}") from error
 

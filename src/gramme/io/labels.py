@@ -104,7 +104,14 @@ def read_labels(
     if form == "list":
         return _from_list(text, path, nodes, complete, id_start)
     labels: dict[str, str] = {}
-    for line, row in _pairs(text, path):
+    rows = list(_pairs(text, path))
+    if rows and not any(node in known for _, (node, _) in rows):
+        raise FileFormatError(
+            f"none of its {len(rows):,} names is a node of the graph: it names {rows[0][1][0]!r}, ..., where nodes are "
+            f"named {_some(nodes)}",
+            file=path,
+        )
+    for line, row in rows:
         node, label = row
         if node not in known:
             problem = (
@@ -118,7 +125,12 @@ def read_labels(
 
 
 def _hint(node: str, nodes: Sequence[str]) -> str:
-    return did_you_mean(node, nodes) if len(nodes) <= 1000 else f"nodes are named {nodes[0]!r}, ..."
+    said = did_you_mean(node, nodes) if len(nodes) <= 1000 else "known: "
+    return f"nodes are named {_some(nodes)}" if said.startswith("known: ") else said
+
+
+def _some(nodes: Sequence[str], most: int = 3) -> str:
+    return ", ".join(map(repr, nodes[:most])) + (", ..." if len(nodes) > most else "")
 
 
 def _table(

@@ -64,7 +64,7 @@ def node_columns(
             options.marks,
             decimal_comma=table.decimal_comma,
         )
-        useless = says_nothing(series)
+        useless = says_nothing(series.rename(name))
         if useless is not None and role is None:
             tell(f"{table.path.name}: {name!r} is not used, {useless}")
             continue

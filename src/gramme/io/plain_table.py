@@ -23,7 +23,7 @@ from gramme.io.column_text import typed_column
 from gramme.io.dates import in_nanoseconds
 from gramme.io.delimited import check_width
 from gramme.io.formats.parquet import read_arrow
-from gramme.io.source import AUTO, decode, read_bytes
+from gramme.io.source import AUTO, checked_file, decode, read_bytes
 from gramme.io.spreadsheet import check_extent
 from gramme.io.unknown import unknown_marks
 
@@ -77,9 +77,9 @@ def header_of(path: Path, encoding: str = AUTO) -> list[str]:
     """The names of the columns, without reading all of the table."""
     if path.suffix.lower() in (".parquet", ".pq", ".xlsx"):
         return list(read_table(path).columns)
-    with path.open("rb") as file:
-        head = decode(file.read(1 << 16).rpartition(b"\n")[0] or path.read_bytes(), path, encoding)
-    return _header(head, path)[1]
+    with checked_file(path).open("rb") as file:
+        start = file.read(1 << 16).rpartition(b"\n")[0]
+    return _header(decode(start or read_bytes(path), path, encoding), path)[1]
 
 
 def _delimited(

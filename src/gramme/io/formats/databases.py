@@ -16,7 +16,7 @@ from urllib.parse import quote
 from gramme.errors import DataError, FileFormatError, did_you_mean, import_extra
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.sheets import parse_sheets
-from gramme.io.source import MAX_DECLARED_BEYOND_FILE, read_bytes
+from gramme.io.source import MAX_DECLARED_BEYOND_FILE, checked_file, read_bytes
 from gramme.io.spreadsheet import cell_text
 
 _CELLS_PER_BYTE = 50
@@ -84,7 +84,7 @@ def _rows(database: Any, query: str, path: Path, size: int) -> list[list[str]]:
 
 @contextlib.contextmanager
 def _sqlite(path: Path) -> Iterator[Any]:
-    with path.open("rb") as file:
+    with checked_file(path).open("rb") as file:
         if file.read(len(_SQLITE_HEAD)) != _SQLITE_HEAD:
             raise FileFormatError("this is no SQLite database", file=path)
     address = f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1"

@@ -171,10 +171,7 @@ def read(path: Path, options: ReadOptions) -> tuple[MultilayerGraph, ReadReport]
     report = ReadReport(
         format=NAME,
         files=tuple(files),
-        rows=sum(
-            layer.num_memberships if isinstance(layer, MembershipLayer) else layer.num_edges
-            for layer in graph.layers.values()
-        ),
+        rows=sum(layer.num_entries for layer in graph.layers.values()),
         id_base=id_base([str(name) for name in names]) if len(names) == graph.num_nodes else None,
         direction="as the file says",
         self_loops_dropped=dict.fromkeys(graph.layers, 0),
