@@ -1,6 +1,8 @@
 """Small work runs on one thread in every library, and leaves the pools as they were."""
 
-import numba
+import subprocess
+import sys
+
 import torch
 from tests.methods.auto.test_mixture_words import fits
 from threadpoolctl import threadpool_info
@@ -11,12 +13,11 @@ from gramme.methods import Majority
 
 def threads() -> list[int]:
     pools = [pool["num_threads"] for pool in threadpool_info()]
-    return [*pools, torch.get_num_threads(), numba.get_num_threads()]
+    return [*pools, torch.get_num_threads()]
 
 
 def test_every_pool_is_limited_and_restored() -> None:
     torch.set_num_threads(2)
-    numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
     before = threads()
     with one_thread_below(1000):
         assert set(threads()) == {1}
@@ -41,3 +42,15 @@ def test_a_fit_of_a_small_graph_is_on_one_thread() -> None:
     assert set(seen) == {1}
     assert torch.get_num_threads() == 2
     torch.set_num_threads(1)
+
+
+def test_the_pool_of_numba_is_not_started() -> None:
+    """Starting it sets OpenMP's threads for the whole process, whatever OMP_NUM_THREADS says."""
+    script = (
+        "import numba\n"
+        "from numba.np.ufunc import parallel\n"
+        "from gramme._threads import one_thread_below\n"
+        "with one_thread_below(10): pass\n"
+        "assert not parallel._is_initialized"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

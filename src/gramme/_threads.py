@@ -1,7 +1,8 @@
 """Small work on one thread: sharing it between threads costs more than doing it, much more on a busy machine.
 
-numpy, scipy and scikit-learn (BLAS, OpenMP), torch and numba each have a pool of threads of their own, which wait for
-one another after every operation. Here all of them are limited while something small is worked on.
+numpy, scipy and scikit-learn (BLAS, OpenMP) and torch each have a pool of threads of their own, which wait for one
+another after every operation. Here all of them are limited while something small is worked on. Our compiled loops use
+one thread anyway, and numba's pool is left alone: even asking for its size starts it and gives torch more threads.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def one_thread_below(entries: int) -> Iterator[None]:
         yield
         return
     mark = _LIMITED.set(True)
-    restore = _limit_compiled()
+    restore = _limit_torch()
     try:
         with threadpool_limits(limits=1):
             yield
@@ -42,18 +43,11 @@ def one_thread_below(entries: int) -> Iterator[None]:
         _LIMITED.reset(mark)
 
 
-def _limit_compiled() -> Callable[[], None]:
-    """One thread for torch and numba, as far as they are loaded; returns what undoes it."""
-    before = {}
-    for name in ("torch", "numba"):
-        module = sys.modules.get(name)
-        threads = module.get_num_threads() if module is not None else 1
-        if module is not None and threads > 1:
-            module.set_num_threads(1)
-            before[module] = threads
-
-    def restore() -> None:
-        for module, threads in before.items():
-            module.set_num_threads(threads)
-
-    return restore
+def _limit_torch() -> Callable[[], None]:
+    """One thread for torch, if it is loaded; returns what undoes it."""
+    torch = sys.modules.get("torch")
+    threads = 1 if torch is None else torch.get_num_threads()
+    if torch is None or threads == 1:
+        return lambda: None
+    torch.set_num_threads(1)
+    return lambda: torch.set_num_threads(threads)
