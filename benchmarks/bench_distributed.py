@@ -1,13 +1,15 @@
 """One fit over several processes: time and memory per process, bytes sent, the halo, and what more machines would take.
 
     python benchmarks/bench_distributed.py                     # the table: 1, 2 and 4 processes on three kinds of graph
-    python benchmarks/bench_distributed.py --nodes 20000       # smaller
+    python benchmarks/bench_distributed.py --nodes 20000       # smaller; below 2 M entries a fit takes one thread
+    python benchmarks/bench_distributed.py --memory            # 2 M nodes, 20 M directed edges, 1 process and 4
     python benchmarks/bench_distributed.py --large             # 10 M nodes, 100 M directed edges over 2 processes
     python benchmarks/bench_distributed.py --model FILE        # the cost model, from the rows that the table printed
 
 Each process trains GrAMME-Fusion (hidden 16, one member, random features) on its part of a graph that was generated in
 parts, and then spreads labels to the end. Seconds are the slowest process's; CPU seconds are those of all together.
-Compare with one process of as many threads (``threads``).
+Compare with one process of as many threads (``threads``). After the table stand the ratios that matter: how fast two
+processes are against one with two threads. Run it on an idle machine: processes wait for each other.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ COLUMNS = [
     "cpu_per_step", "seconds_propagation", "peak_mib", "sent_mib_per_step",
     "rows_sent",
 ]  # fmt: skip
-STEPS = 3
+STEPS = 10
 HIDDEN = 16
 BLOCK = 1000  # nodes of a community
 
@@ -97,7 +99,7 @@ def measured(folder: Path, facts: dict[str, Any]) -> None:
         slowest = world.largest(np.array([step, spread, peak]))
         row = facts | {
             "processes": world.size,
-            "threads": torch.get_num_threads(),
+            "threads": int(os.environ["OMP_NUM_THREADS"]),
             "seconds_per_step": round(float(slowest[0]), 4),
             "cpu_per_step": round(float(world.total(step_cpu)), 4),
             "seconds_propagation": round(float(slowest[1]), 3),
@@ -110,7 +112,8 @@ def measured(folder: Path, facts: dict[str, Any]) -> None:
             sys.stdout.flush()
 
 
-def run(folder: Path, processes: int, threads: int, facts: dict[str, Any]) -> None:
+def run(folder: Path, processes: int, threads: int, facts: dict[str, Any]) -> dict[str, str]:
+    """One row of the table, from so many processes of so many threads."""
     port = free_port()
     command = [sys.executable, __file__, "--part", str(folder), "--facts", json.dumps(facts)]
     started = [
@@ -125,16 +128,21 @@ def run(folder: Path, processes: int, threads: int, facts: dict[str, Any]) -> No
                 "OMP_NUM_THREADS": str(threads),
                 "MKL_NUM_THREADS": str(threads),
             },
+            stdout=subprocess.PIPE if rank == 0 else None,
+            text=True,
         )
         for rank in range(processes)
     ]
-    for one in started:
-        if one.wait():
-            raise SystemExit("a process failed")
+    printed = started[0].communicate()[0]
+    if any(one.wait() for one in started):
+        raise SystemExit("a process failed")
+    print(printed, end="", flush=True)
+    return next(csv.DictReader([printed], COLUMNS))
 
 
 def table(nodes: int, degree: int, kinds: list[str], most: int) -> None:
     csv.DictWriter(sys.stdout, COLUMNS).writeheader()
+    rows = []
     for kind in kinds:
         graph = graph_of(kind, nodes, degree)
         for processes, threads in ((1, 1), (1, 2), (2, 1), (4, 1)):
@@ -156,7 +164,28 @@ def table(nodes: int, degree: int, kinds: list[str], most: int) -> None:
                         "assign": how,
                         "halo_share": round(manifest.halo_share, 4),
                     }
-                    run(Path(made), processes, threads, facts)
+                    rows.append(run(Path(made), processes, threads, facts))
+    for kind in kinds:
+        _tell(kind, [row for row in rows if row["kind"] == kind])
+
+
+def _tell(kind: str, rows: list[dict[str, str]]) -> None:
+    """Two processes against one with two threads, and against one with one."""
+
+    def step(processes: str, threads: str) -> float | None:
+        way = "contiguous" if processes == "1" else "communities"
+        for row in rows:
+            if (row["processes"], row["threads"], row["assign"]) == (processes, threads, way):
+                return float(row["seconds_per_step"])
+        return None
+
+    one, threaded, two = step("1", "1"), step("1", "2"), step("2", "1")
+    if one and threaded and two:
+        print(
+            f"{kind}: two processes have {threaded / two:.2f} times the speed of one with two threads, "
+            f"{one / two:.2f} times that of one with one",
+            file=sys.stderr,
+        )
 
 
 def large_parts(nodes: int, degree: int, processes: int) -> Iterator[tuple[Any, dict[str, Any]]]:
@@ -169,10 +198,14 @@ def large_parts(nodes: int, degree: int, processes: int) -> Iterator[tuple[Any, 
         inside = random.random(source.size) < 0.98
         column = np.minimum(near, share - 1)
         far = np.flatnonzero(~inside)
-        other = (part + 1 + random.integers(0, processes - 1, far.size)) % processes
-        place = random.integers(0, share, far.size) + other * share
-        halo, number = np.unique(place, return_inverse=True)
-        column[far] = share + number
+        place = random.integers(0, share, far.size)
+        halo = np.zeros(0, dtype=np.int64)
+        if processes == 1:
+            column[far] = place
+        else:
+            other = (part + 1 + random.integers(0, processes - 1, far.size)) % processes
+            halo, number = np.unique(place + other * share, return_inverse=True)
+            column[far] = share + number
         loops = column == source
         column[loops] = (column[loops] + 1) % share
         members = {
@@ -188,12 +221,11 @@ def large_parts(nodes: int, degree: int, processes: int) -> Iterator[tuple[Any, 
             "layer0.halo_place": halo,
         }
         names = {"kind": "range", "start": part * share, "stop": (part + 1) * share, "step": 1}
-        del source, near, inside, far, other, place
+        del source, near, inside, far, place
         yield members, {"nodes_kind": names, "halo": int(halo.size)}
 
 
-def large(nodes: int, degree: int, processes: int) -> None:
-    csv.DictWriter(sys.stdout, COLUMNS).writeheader()
+def large(nodes: int, degree: int, processes: int) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as made:
         facts = {
             "nodes": nodes,
@@ -219,7 +251,12 @@ def large(nodes: int, degree: int, processes: int) -> None:
             "assign": "contiguous",
             "halo_share": round(manifest.halo_share, 4),
         }
-        run(Path(made), processes, 1, said)
+        return run(Path(made), processes, 1, said)
+
+
+def memory(nodes: int) -> None:
+    one, four = (float(large(nodes, 10, processes)["peak_mib"]) for processes in (1, 4))
+    print(f"each of four processes needs {four / one:.2f} of what one needs", file=sys.stderr)
 
 
 def cost_model(path: Path) -> None:
@@ -266,11 +303,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--nodes", type=int, default=50_000)
+    parser.add_argument("--nodes", type=int)
     parser.add_argument("--degree", type=int, default=20)
     parser.add_argument("--kinds", default="communities,random,table")
     parser.add_argument("--most", type=int, default=4, help="processes at most")
     parser.add_argument("--large", action="store_true")
+    parser.add_argument("--memory", action="store_true")
     parser.add_argument("--model", type=Path)
     parser.add_argument("--part", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--facts", help=argparse.SUPPRESS)
@@ -279,11 +317,14 @@ def main() -> None:
         measured(given.part, json.loads(given.facts))
     elif given.model is not None:
         cost_model(given.model)
-    elif given.large:
-        nodes = given.nodes if given.nodes != 50_000 else 10_000_000
-        large(nodes, 10, 2)
+    elif given.large or given.memory:
+        csv.DictWriter(sys.stdout, COLUMNS).writeheader()
+        if given.large:
+            large(given.nodes or 10_000_000, 10, 2)
+        else:
+            memory(given.nodes or 2_000_000)
     else:
-        table(given.nodes, given.degree, given.kinds.split(","), given.most)
+        table(given.nodes or 250_000, given.degree, given.kinds.split(","), given.most)
 
 
 if __name__ == "__main__":

@@ -52,3 +52,16 @@ def test_tensors_move_with_the_module_and_are_not_saved() -> None:
     bags(torch.ones(2, 1))  # makes the weights in single precision
     moved = bags.to("meta")
     assert {tensor.device.type for tensor in moved.buffers()} == {"meta"}
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_doubles_without_weights_are_summed_as_torch_does(columns: int) -> None:
+    random = np.random.default_rng(0)
+    matrix = sp.csr_array(sp.random_array((7, 5), density=0.5, random_state=random, format="csr"))
+    matrix.data[:] = 1.0
+    bags = Bags(matrix)
+    values = torch.from_numpy(random.random((5, columns)))
+    through_torch = bags(values.clone().requires_grad_())
+    assert through_torch.requires_grad
+    assert torch.equal(bags(values), through_torch.detach())
+    assert torch.equal(bags(values.T.contiguous().T), through_torch.detach())
