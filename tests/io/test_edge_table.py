@@ -115,3 +115,24 @@ def test_lists_without_a_header(put, text, layers, weighted):
 def test_too_many_columns_without_a_header(put):
     with pytest.raises(FileFormatError, match="5 columns stand here"):
         read(put("a,b,c,d,e\n"), header=False)
+
+
+def test_decimal_commas_are_said_and_thousands_refused_as_written(put):
+    graph, report = inspect(put("from;to;weight\na;b;1,5\nb;c;2\n"))
+    assert graph.layers["edges"].weight.tolist() == [1.5, 2]
+    assert "g.csv: read with decimal commas, 1,5 as a number" in report.notes
+    with pytest.raises(FileFormatError, match=r"the weight '1\.234,5' is no number"):
+        read(put("from;to;weight\na;b;1.234,5\n"))
+
+
+def test_a_weight_that_is_not_known_is_none(put):
+    with pytest.raises(FileFormatError, match="line 2: no weight stands here"):
+        read(put("from,to,weight\na,b,NA\nb,c,2\n"))
+    assert not read(put("from,to,weight\na,b,NA\nb,c,NA\n")).layers["edges"].weighted
+
+
+def test_numbers_that_may_be_weights_are_told(put):
+    with pytest.warns(
+        match="'w' is not used; if it says how strong a tie is, call the column 'weight'"
+    ):
+        read(put(",from,to,w\n1,a,b,3\n2,b,c,NA\n"))

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from gramme import io
 from gramme.errors import FileFormatError
 from gramme.io.matrix_rows import find_matrix, matrix_layer
 from gramme.io.notes import gathered
@@ -71,3 +72,27 @@ def test_the_user_may_insist_but_not_on_anything():
 def test_negative_ties_name_their_line():
     with pytest.raises(FileFormatError, match=r"ties\.csv, line 3: '-1' cannot stand here"):
         read(",a,b\na,0,1\nb,-1,0")
+
+
+def test_an_incidence_without_names_where_it_is_insisted_on(tmp_path):
+    (tmp_path / "went.csv").write_text("1,0\n1,1\n0,1\n")
+    with pytest.raises(FileFormatError, match="--from matrix"):
+        io.read(tmp_path / "went.csv")
+    with pytest.warns(match="3 nodes and 2 groups, without names"):
+        graph = io.read(tmp_path / "went.csv", format="matrix")
+    assert graph.nodes.tolist() == ["1", "2", "3"]
+    assert list(graph.layers["went"].group_names) == ["group 1", "group 2"]
+
+
+def test_names_that_are_numbers_where_it_is_insisted_on(tmp_path):
+    (tmp_path / "g.csv").write_text("0,7,8,9\n7,0,1,0\n8,1,0,1\n9,0,1,0\n")
+    assert io.read(tmp_path / "g.csv", format="matrix").nodes.tolist() == ["1", "2", "3", "4"]
+    (tmp_path / "g.csv").write_text(",7,8,9\n7,0,1,0\n8,1,0,1\n9,0,1,0\n")
+    assert io.read(tmp_path / "g.csv", format="matrix").nodes.tolist() == ["7", "8", "9"]
+
+
+def test_decimal_commas_are_said(tmp_path):
+    (tmp_path / "g.csv").write_text(";a;b\na;0;1,5\nb;1,5;0\n")
+    graph, report = io.inspect(tmp_path / "g.csv")
+    assert graph.layers["edges"].weight.tolist() == [1.5]
+    assert "g.csv: read with decimal commas, 1,5 as a number" in report.notes

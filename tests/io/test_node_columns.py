@@ -127,10 +127,17 @@ def test_a_word_among_amounts_is_named(ages):
 
 
 def test_names_that_differ_in_spaces_alone_are_told(tmp_path):
-    (tmp_path / "g.csv").write_text("source,target\nAnn,Bo\nAnn ,Cy\n")
+    (tmp_path / "g.csv").write_text('source,target\nAnn,Bo\n"Ann ",Cy\n')
     graph, report = inspect(tmp_path / "g.csv")
     assert graph.num_nodes == 4
     assert report.doubts == ("'Ann ' and 'Ann' differ in spaces alone and are two nodes",)
+
+
+def test_spaces_around_names_without_quotes_are_left_out(tmp_path):
+    (tmp_path / "g.csv").write_text("source , target\nAnn, Bo\nAnn ,Cy \n Bo,Ann\n")
+    graph, report = inspect(tmp_path / "g.csv")
+    assert graph.nodes.tolist() == ["Ann", "Bo", "Cy"]
+    assert "g.csv: blanks around cells left out" in report.notes
 
 
 @pytest.mark.parametrize("name", ["", "X", "rownames"])

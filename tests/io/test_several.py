@@ -116,3 +116,21 @@ def test_couplings_between_layers_of_one_file_stay(tmp_path):
     coupling = graph.couplings["x", "y"]
     assert (coupling.source.tolist(), coupling.target.tolist()) == ([0], [1])
     assert graph.layers["d"].holds_all_nodes
+
+
+def test_columns_of_the_table_of_people_are_not_asked_of_the_files(tmp_path):
+    networkx = pytest.importorskip("networkx")
+    for name in ("g.gexf", "g.graphml", "g.gml"):
+        graph = networkx.Graph([("a", "b"), ("b", "c")])
+        networkx.set_node_attributes(graph, "red", "colour")
+        getattr(networkx, f"write_{name[2:]}")(graph, tmp_path / name)
+    (tmp_path / "e.csv").write_text("from,to\na,c\n")
+    (tmp_path / "people.csv").write_text("who,Team,Age\na,x,1\nb,y,4\nc,y,5\n")
+    files = [tmp_path / name for name in ("e.csv", "g.gexf", "g.graphml", "g.gml")]
+    found = read(files, labels=tmp_path / "people.csv", label="Team", features=["Age"])
+    assert found.labels.tolist() == ["x", "y", "y"]
+    assert found.num_layers == 4
+    alone = read(
+        tmp_path / "g.gexf", labels=tmp_path / "people.csv", label="Team", features=["Age"]
+    )
+    assert alone.features.shape == (3, 1)

@@ -1,10 +1,13 @@
 """Several tables of one file."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from gramme.errors import FileFormatError
+from gramme.io import inspect, read
 from gramme.io.notes import gathered
 from gramme.io.parsed import ReadOptions
 from gramme.io.sheets import parse_sheets
@@ -42,3 +45,27 @@ def test_nothing_to_make_a_layer_of():
         parse_sheets({"p": PEOPLE}, PATH, ReadOptions())
     with pytest.raises(FileFormatError, match=r"none of its tables.*p, q"):
         parse_sheets({"p": PEOPLE, "q": PEOPLE}, PATH, ReadOptions())
+
+
+def test_a_database_is_told_how_to_name_its_columns(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "g.db")) as database, database:
+        database.execute("CREATE TABLE ties (a, b)")
+        database.execute("INSERT INTO ties VALUES ('x', 'y')")
+    with pytest.raises(FileFormatError, match="name them in a query"):
+        read(tmp_path / "g.db")
+    assert (
+        read(f"sqlite:{tmp_path}/g.db?query=SELECT a AS source, b AS target FROM ties").num_edges
+        == 1
+    )
+
+
+def test_which_table_tells_about_the_nodes_is_said(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "g.db")) as database, database:
+        database.execute("CREATE TABLE ties (node1, node2)")
+        database.execute("CREATE TABLE people (who, team)")
+        database.execute("INSERT INTO ties VALUES ('x', 'y')")
+        database.execute("INSERT INTO people VALUES ('x', 'red'), ('y', 'blue')")
+    graph, report = inspect(tmp_path / "g.db")
+    assert graph.labels.tolist() == ["red", "blue"]
+    assert "g.db: 'people' tells about the nodes" in report.notes
+    assert "g.db, 'ties': read 'node1' as source, 'node2' as target" in report.notes

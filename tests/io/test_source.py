@@ -3,6 +3,7 @@ import os
 import pytest
 
 from gramme.errors import DataError, FileFormatError
+from gramme.io import inspect
 from gramme.io.notes import gathered
 from gramme.io.source import beside, check_declared, checked_file, decode, read_bytes, read_text
 
@@ -71,3 +72,11 @@ def test_a_file_larger_than_the_memory_is_not_begun(tmp_path):
         file.truncate(10**12)  # a sparse file, which takes no room
     with pytest.raises(DataError, match=r"huge\.csv has 1,000\.0 GB, and .* GB of memory are free"):
         read_bytes(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_its_mark(tmp_path, encoding):
+    (tmp_path / "g.csv").write_bytes("from,to\nZoë,Bo\n".encode(encoding))
+    graph, report = inspect(tmp_path / "g.csv")
+    assert graph.nodes.tolist() == ["Zoë", "Bo"]
+    assert report.doubts == ("g.csv: read as UTF-16 without a byte order mark",)

@@ -11,7 +11,7 @@ from gramme import datasets
 from gramme.cli.console import note
 from gramme.cli.options import TABLE_ONLY, Reading
 from gramme.cli.table import is_table_name, open_table, open_table_again
-from gramme.errors import DataError, FileFormatError, did_you_mean
+from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.io import ReadReport, inspect, inspect_relations
 from gramme.io.address import is_address
@@ -144,7 +144,9 @@ def open_again(names: str | list[str], record: dict[str, Any] | None, read: Read
 
 def _table_hint(names: list[str], error: DataError, read: Reading) -> str | None:
     """What to say where a file that was read as edges is evidently a table of persons or things."""
-    wrong = error.file if isinstance(error, FileFormatError) else names[0]
+    wrong = getattr(error, "file", None) or names[0]
+    if len(names) > 1 and not getattr(error, "file", None):
+        return None  # it is about all of them
     path = Path(wrong)
     if not is_table_name(path.name) or (read.labels is not None and str(read.labels) == wrong):
         return None

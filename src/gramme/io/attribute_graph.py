@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,10 +105,11 @@ def _directions(edges: list[tuple[str, str, Mapping[str, Any]]], word: str) -> b
 
 
 def _names(nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """What each node is called: its label, where these are there and all different, else its id."""
-    labels = [cell_text(facts.get("label")) for facts in nodes.values()]
-    if all(labels) and len(set(labels)) == len(labels):
-        return dict(zip(nodes, labels, strict=True))
+    """What each node is called: its label or name (igraph's), where these are all there and different, else its id."""
+    for key in ("label", "name"):
+        found = [cell_text(facts.get(key)) for facts in nodes.values()]
+        if all(found) and len(set(found)) == len(found):
+            return dict(zip(nodes, found, strict=True))
     return {node: node for node in nodes}
 
 
@@ -126,7 +128,7 @@ def _take_attributes(
     )
     names = [key for key in every if key == options.label or key.lower() not in _NO_FACTS | taken]
     label = options.label or LABEL_COLUMN
-    if options.label is not None and label not in names:
+    if options.label is not None and label not in names and options.labels is None:
         hint = did_you_mean(label, names)
         raise FileFormatError(f"no node has the attribute {label!r}; {hint}", file=parsed.files[0])
     assert parsed.nodes is not None
@@ -136,6 +138,8 @@ def _take_attributes(
         table.lines.append(0)
     if label in names:
         parsed.labels = table.labels(parsed.nodes, label)
+    if options.labels is not None:  # a table of the nodes, whose columns may be meant
+        options = _of_these(options, names)
     asked = (options.columns, options.features, options.layers_from)
     if any(one is not None for one in asked) or any(map(is_feature_name, names)):
         made = node_columns(table, parsed.nodes, {"node", label}, options)
@@ -147,6 +151,16 @@ def _take_attributes(
             f"{parsed.files[0].name}: attributes of nodes not used: {', '.join(unused)[:200]} "
             f"({setting('label')}, {setting('features')} or {setting('layers_from')} chooses some)"
         )
+
+
+def _of_these(options: ReadOptions, names: list[str]) -> ReadOptions:
+    """The options with those of the named columns alone that are attributes here; None where none is."""
+    chosen: dict[str, Any] = {}
+    for key in ("columns", "features", "layers_from"):
+        asked = getattr(options, key)
+        listed = [asked] if isinstance(asked, str) else list(asked or ())
+        chosen[key] = [name for name in listed if name in names] or None
+    return replace(options, **chosen)
 
 
 def _scalar(value: Any) -> str:

@@ -17,17 +17,23 @@ _QUOTED = re.compile(r'"[^"]*"')
 #: More columns than any table of people has; a header of commas alone would fill the memory.
 MAX_TABLE_COLUMNS = 100_000
 _SPECIAL = re.compile(r'[,\t"\n\r]|^\s|\s$')
+_QUOTED_CELL = re.compile(r'"((?:[^"]|"")*)"')
 
 
 def cells(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row with the line it starts on; blank lines are left out."""
+    """The cells of each row with the line it starts on, without blanks around them; blank lines are left out.
+
+    Blanks inside quotes belong to a cell.
+    """
     raw = [""]  # the line that was read last
+    padded = _has_padding(text, separator)
+    kept: set[str] | None = None  # cells between quotes that begin or end with a blank
 
     def lines() -> Iterator[str]:
         for raw[0] in io.StringIO(text, newline=""):
             yield raw[0]
 
-    reader = csv.reader(lines(), delimiter=separator, strict=True)
+    reader = csv.reader(lines(), delimiter=separator, strict=True, skipinitialspace=padded)
     line = 1
     while True:
         try:
@@ -40,8 +46,21 @@ def cells(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str
             ) from None
         check_width(len(row), path, line)
         if len(row) > 1 or raw[0].strip(" \t\r\n"):  # a quoted blank is no blank line
+            if padded and any(cell != cell.strip(" \t") for cell in row):
+                if kept is None:
+                    kept = {found.replace('""', '"') for found in _QUOTED_CELL.findall(text)}
+                row = [cell if cell in kept else cell.strip(" \t") for cell in row]
+                tell(f"{path.name}: blanks around cells left out")
             yield line, row
         line = reader.line_num + 1
+
+
+def _has_padding(text: str, separator: str) -> bool:
+    """Whether blanks stand beside a separator or at the end of a line."""
+    found = [" " + separator, separator + " ", " \n", " \r", "\n "]
+    if separator != "\t":
+        found += ["\t" + separator, separator + "\t", "\t\n", "\t\r"]
+    return text[-1:] in (" ", "\t") or text[:1] == " " or any(pair in text for pair in found)
 
 
 def check_width(columns: int, path: Path, line: int | None = None) -> None:

@@ -9,20 +9,42 @@ from pathlib import Path
 
 from gramme.errors import DataError, FileFormatError
 from gramme.io.between import between
-from gramme.io.headers import DIRECTIONS, EdgeHeader
+from gramme.io.headers import DIRECTIONS, EdgeHeader, plain_word
 from gramme.io.notes import tell
 from gramme.io.parsed import Parsed
 from gramme.io.rows import RowCollector
+from gramme.io.unknown import UNKNOWN
 
 Rows = Sequence[tuple[int, Sequence[str]]]
 #: Columns of other programs that say nothing about who is joined.
 _BOOKKEEPING = {"id", "label", "timeset", "interval", "key", "edgeid", "edge_id"}
 _MAX_LAYER_NAMES = 20
+#: Names of columns of numbers that may be weights.
+_STRENGTHS = {
+    "w",
+    "wt",
+    "value",
+    "count",
+    "counts",
+    "n",
+    "freq",
+    "frequency",
+    "times",
+    "amount",
+    "intensity",
+    "score",
+}
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\Z")
 
 
 def parse_edges(
-    names: Sequence[str], header: EdgeHeader, rows: Rows, path: Path, *, decimal_comma: bool = False
+    names: Sequence[str],
+    header: EdgeHeader,
+    rows: Rows,
+    path: Path,
+    *,
+    decimal_comma: bool = False,
+    sheet: str | None = None,
 ) -> Parsed:
     """The edges of rows whose header is understood.
 
@@ -36,13 +58,17 @@ def parse_edges(
     path : Path
     decimal_comma : bool, default=False
         Whether weights like 3,5 are numbers.
+    sheet : str, optional
+        The table among several in the file, for what is told.
     """
+    where = path.name if sheet is None else f"{path.name}, {sheet!r}"
     for line, row in rows:
         if len(row) != len(names):
             problem = f"{len(row)} cells stand here, but the header names {len(names)} columns"
             raise FileFormatError(problem, file=path, line=line)
     _settle_type(header, rows)
-    _tell(header, names, rows, path)
+    _tell(header, names, rows, where)
+    decimal_comma = decimal_comma and _has_decimal_commas(header, rows, where)
     collector = RowCollector(path)
     one_way: dict[str, set[bool]] = {}
     back: list[tuple[str, str, str, str | None, int]] = []
@@ -63,7 +89,9 @@ def parse_edges(
                 continue
             layer = between(first, second)
         weight = None if header.weight is None else row[header.weight].strip() or None
-        if weight is not None and decimal_comma:
+        if weight in UNKNOWN:
+            weight = None
+        if weight is not None and decimal_comma and "." not in weight:
             weight = weight.replace(",", ".")
         collector.add(layer, source, target, weight, line)
         if header.direction is not None:
@@ -87,6 +115,16 @@ def parse_edges(
     return parsed
 
 
+def _has_decimal_commas(header: EdgeHeader, rows: Rows, where: str) -> bool:
+    """Whether weights are written like 3,5, which is said."""
+    if header.weight is None:
+        return False
+    example = next((row[header.weight] for _, row in rows if "," in row[header.weight]), None)
+    if example is not None:
+        tell(f"{where}: read with decimal commas, {example.strip()[:40]} as a number")
+    return example is not None
+
+
 def _settle_type(header: EdgeHeader, rows: Rows) -> None:
     """Gephi's column Type holds directions; elsewhere a type is a kind of relation."""
     if header.direction is None:
@@ -103,34 +141,35 @@ def _settle_type(header: EdgeHeader, rows: Rows) -> None:
         header.others.append(place)
 
 
-def _tell(header: EdgeHeader, names: Sequence[str], rows: Rows, path: Path) -> None:
+def _tell(header: EdgeHeader, names: Sequence[str], rows: Rows, where: str) -> None:
     if not header.usual:
         shown = [
             f"{names[place].strip()!r} as {role}"
             for role in ("source", "target", "layer", "weight", "direction")
             if (place := getattr(header, role)) is not None
         ]
-        tell(f"{path.name}: read {', '.join(shown)}")
+        tell(f"{where}: read {', '.join(shown)}")
     for place in header.others:
         name = names[place].strip()
         if name.lower() in _BOOKKEEPING:
             continue
-        different = {row[place] for _, row in rows}
-        likely = (
+        different = {row[place].strip() for _, row in rows} - {*UNKNOWN, ""}
+        numbers = all(map(_NUMBER.match, different))
+        hint = ""
+        if numbers and header.weight is None and plain_word(name) in _STRENGTHS:
+            hint = "; if it says how strong a tie is, call the column 'weight'"
+        elif (
             header.layer is None
             and 1 < len(different) <= _MAX_LAYER_NAMES
             and len(different) < len(rows)
-            and not all(map(_NUMBER.match, different))
-        )
-        hint = (
-            f"; its {len(different)} values may be relations: call the column 'layer' to make a layer of each"
-            if likely
-            else ""
-        )
+            and not numbers
+        ):
+            hint = f"; its {len(different)} values may be relations: call the column 'layer' to make a layer of each"
         near = difflib.get_close_matches(name.lower(), ("layer", "weight"), n=1)
         if near:
             hint = f"; did you mean {near[0]!r}?"
-        tell(f"{path.name}: the column {name!r} is not used{hint}", doubt=bool(hint))
+        what = f"the column {name!r}" if name else f"column {place + 1}, which has no name,"
+        tell(f"{where}: {what} is not used{hint}", doubt=bool(hint))
 
 
 def without_header(rows: Rows, path: Path) -> tuple[list[str], EdgeHeader]:
@@ -163,12 +202,22 @@ def without_header(rows: Rows, path: Path) -> tuple[list[str], EdgeHeader]:
     return names, EdgeHeader(ends[0], ends[1], layer, weight, usual=False)
 
 
-def no_edges(names: Iterable[str], path: Path, line: int | None) -> DataError:
+def no_edges(
+    names: Iterable[str], path: Path, line: int | None, *, database: bool = False
+) -> DataError:
     """What to say of a file whose header names no ends of edges."""
     listed = ", ".join(name.strip() for name in names)[:100]
+    wanted = "source and target (or from and to, ego and alter, ...)"
+    if database:
+        problem = (
+            f"the columns must be {wanted}, and may be layer and weight, but are {listed!r}; name them in a query, "
+            f'like sqlite:{path.name}?query=SELECT "..." AS source, "..." AS target FROM "..."'
+        )
+        return FileFormatError(problem, file=path)
     return FileFormatError(
-        "the header must name the columns source and target (or from and to, ego and alter, ...) and may name layer "
-        f"and weight, but is {listed!r}; if the first line is an edge already, say header=False (--no-header)",
+        f"the header must name the columns {wanted} and may name layer and weight, but is {listed!r}; if the first "
+        "line is an edge already, say header=False (--no-header); for a matrix of numbers, "
+        "format='matrix' (--from matrix)",
         file=path,
         line=line,
     )

@@ -167,6 +167,8 @@ def _several(
 ) -> tuple[MultilayerGraph, ReadReport]:
     """One graph of several files; what is said of nodes and labels goes for all of them together."""
     alone = replace(options, labels=None, nodes=None)
+    if options.labels is not None or options.nodes is not None:  # whose columns these are
+        alone = replace(alone, label=None, id=None, columns=None, features=None, layers_from=None)
     parts, kinds = {}, []
     for layer, path in files.items():
         name = checked_file(path)

@@ -12,7 +12,8 @@ from functools import lru_cache
 _ENDS = (
     ("source", "target"), ("from", "to"), ("sourceid", "targetid"), ("startid", "endid"), ("ego", "alter"),
     ("node1", "node2"), ("nodeid1", "nodeid2"), ("i", "j"), ("u", "v"), ("src", "dst"), ("src", "dest"),
-    ("sender", "receiver"), ("fromid", "toid"), ("fromnode", "tonode"), ("sourcenode", "targetnode"),
+    ("sender", "receiver"), ("fromid", "toid"), ("fromnodeid", "tonodeid"), ("fromnode", "tonode"),
+    ("sourcenode", "targetnode"),
     ("start", "end"), ("startnode", "endnode"), ("head", "tail"), ("actor1", "actor2"), ("person1", "person2"),
     ("id1", "id2"), ("user1", "user2"), ("v1", "v2"), ("vertex1", "vertex2"), ("name1", "name2"),
     ("nominator", "nominee"), ("citing", "cited"), ("follower", "followee"), ("origin", "destination"),

@@ -48,7 +48,7 @@ def find_matrix(rows: Rows, path: Path, *, insist: bool = False) -> Matrix | Non
     if found is None and insist:
         raise FileFormatError(
             "this is no matrix: it needs a row of numbers per node, with the names of rows in the first column and "
-            "of columns in the first line, or a square of numbers without names",
+            "of columns in the first line, or numbers alone",
             file=path,
         )
     return found
@@ -60,23 +60,29 @@ def _is_number(cell: str) -> bool:
 
 
 def _bare(rows: Rows, path: Path, insist: bool) -> Matrix | None:
-    """A square of numbers without names."""
-    size = len(rows)
-    if not all(len(row) == size and all(map(_is_number, row)) for _, row in rows):
+    """Numbers without names: a square, or, where the user insists, rows of nodes and columns of groups."""
+    size, width = len(rows), len(rows[0][1]) if rows else 0
+    if not all(len(row) == width and all(map(_is_number, row)) for _, row in rows):
         return None
-    diagonal = {rows[place][1][place].strip() for place in range(size)}
-    if not insist and (size < _MIN_UNNAMED_ROWS or len(diagonal) > 1):
+    if not insist and (size < _MIN_UNNAMED_ROWS or size != width or len(_diagonal(rows)) > 1):
         return None
     if insist and size and _looks_named(rows):
         return None
     names = [str(number) for number in range(1, size + 1)]
-    return _filled(path, rows, 0, names, list(names), named=False)
+    columns = names if size == width else [f"group {number}" for number in range(1, width + 1)]
+    return _filled(path, rows, 0, names, list(columns), named=False)
+
+
+def _diagonal(rows: Rows) -> set[str]:
+    return {row[place].strip() for place, (_, row) in enumerate(rows) if place < len(row)}
 
 
 def _looks_named(rows: Rows) -> bool:
-    """Whether the first line and the first column count the same numbers: names that are numbers."""
+    """Whether the first line and the first column count the same numbers, all different: names that are numbers."""
     first = [cell.strip() for cell in rows[0][1][1:]]
-    return len(first) > 1 and first == [row[0].strip() for _, row in rows[1:]]
+    if len(first) < 2 or first != [row[0].strip() for _, row in rows[1:]]:
+        return False  # a symmetric matrix gets this far
+    return len(set(first)) == len(first) and (not rows[0][1][0].strip() or len(_diagonal(rows)) > 1)
 
 
 def _named(rows: Rows, path: Path, insist: bool) -> Matrix | None:
@@ -107,6 +113,9 @@ def _filled(
     path: Path, rows: Rows, skip: int, names: list[str], columns: list[str], *, named: bool
 ) -> Matrix:
     values = np.zeros((len(names), len(columns)))
+    commas = next((cell for _, row in rows for cell in row[skip:] if "," in cell), None)
+    if commas is not None:
+        tell(f"{path.name}: read with decimal commas, {commas.strip()[:40]} as a number")
     for place, (line, row) in enumerate(rows):
         for column, cell in enumerate(row[skip:]):
             text = cell.strip().replace(",", ".")
@@ -171,9 +180,10 @@ def _incidence(matrix: Matrix, layer: str) -> Parsed:
         [] if bool((weights == 1).all()) else weights.tolist(),
         all_present=True,
     )
+    names = "" if matrix.named else ", without names, so both are numbered from 1"
     tell(
-        f"{matrix.path.name}: read as a matrix of {len(matrix.rows)} nodes and {len(matrix.columns)} groups, the layer "
-        f"{layer!r}; if its rows are persons and its columns questions, add --table",
+        f"{matrix.path.name}: read as a matrix of {len(matrix.rows)} nodes and {len(matrix.columns)} groups{names}, "
+        f"the layer {layer!r}; if its rows are persons and its columns questions, add --table",
         doubt=True,
     )
     nothing = np.zeros(0, dtype=np.int64)

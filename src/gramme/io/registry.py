@@ -27,6 +27,7 @@ from gramme.io.formats import (
     npz,
     pajek,
     parquet,
+    text,
     ucinet,
 )
 from gramme.io.parsed import Parsed, ReadOptions
@@ -117,6 +118,14 @@ _ALL = (
         csv_tables.writer("\t", "tsv"),
         "the same as csv, separated by tabs",
         "names and labels other than text",
+    ),
+    Format(
+        text.NAME,
+        (".txt", ".dat", ".tab", ".edgelist", ".ncol"),
+        text.read,
+        None,
+        "edges or a matrix by spaces, tabs, commas or semicolons, as R, igraph and networkx write them",
+        READ_ONLY,
     ),
     Format(
         parquet.NAME,

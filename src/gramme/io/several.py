@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from gramme.errors import DataError
+from gramme.io.formats import text
 from gramme.io.parsed import ReadOptions
-from gramme.io.registry import FORMATS
+from gramme.io.registry import FORMATS, find_format
 from gramme.io.tables import COMPANIONS
 
+_ABOUT = ("readme", "licen", "about", "notes", "citation")
 Place = str | os.PathLike[str]
 Source = Place | Sequence[Place] | Mapping[str, Place]
 
@@ -34,16 +36,15 @@ def several_files(source: Source, options: ReadOptions) -> dict[str, Path] | Non
 
 
 def _in_folder_or_pattern(source: Place, options: ReadOptions) -> list[Path] | None:
-    text = os.fspath(source)
+    name = os.fspath(source)
     try:
-        path = Path(text)
+        path = Path(name)
         if path.is_dir():
-            found = [each for each in sorted(path.iterdir()) if _could_be_layer(each, options)]
+            found = _layers(path.iterdir(), options)
             what = f"the folder {path}"
-        elif not path.exists() and glob.has_magic(text):
-            found = [Path(name) for name in sorted(glob.glob(text))]  # noqa: PTH207 (it may be absolute)
-            found = [each for each in found if _could_be_layer(each, options)]
-            what = f"the pattern {text!r}"
+        elif not path.exists() and glob.has_magic(name):
+            found = _layers(map(Path, glob.glob(name)), options)  # noqa: PTH207 (it may be absolute)
+            what = f"the pattern {name!r}"
         else:
             return None
     except (OSError, ValueError):
@@ -51,6 +52,13 @@ def _in_folder_or_pattern(source: Place, options: ReadOptions) -> list[Path] | N
     if not found:
         raise DataError(f"{what} holds no file of a known format")
     return found
+
+
+def _layers(paths: Iterable[Path], options: ReadOptions) -> list[Path]:
+    """The files that are layers; plain text only where there is nothing else, since a text may be about the others."""
+    found = [each for each in sorted(paths) if _could_be_layer(each, options)]
+    others = [each for each in found if find_format(each).name != text.NAME]
+    return others or [each for each in found if not each.name.lower().startswith(_ABOUT)]
 
 
 def _could_be_layer(path: Path, options: ReadOptions) -> bool:

@@ -18,7 +18,9 @@ from gramme.io.parsed import Parsed, ReadOptions
 Rows = Sequence[Sequence[str]]
 
 
-def parse_sheets(sheets: Mapping[str, Rows], path: Path, options: ReadOptions) -> Parsed:
+def parse_sheets(
+    sheets: Mapping[str, Rows], path: Path, options: ReadOptions, *, database: bool = False
+) -> Parsed:
     """One graph of all tables: a layer per list of edges or matrix, and attributes from the tables of their nodes."""
     layers: dict[str, Parsed] = {}
     others: dict[str, Rows] = {}
@@ -31,7 +33,7 @@ def parse_sheets(sheets: Mapping[str, Rows], path: Path, options: ReadOptions) -
     if not layers:
         first = next(iter(sheets.values()))
         if len(sheets) == 1:
-            raise no_edges(first[0], path, 1)
+            raise no_edges(first[0], path, 1, database=database)
         raise FileFormatError(
             f"none of its tables is a list of edges or a matrix: {', '.join(sheets)[:200]}",
             file=path,
@@ -39,7 +41,9 @@ def parse_sheets(sheets: Mapping[str, Rows], path: Path, options: ReadOptions) -
     parsed = joined(layers) if len(layers) > 1 else next(iter(layers.values()))
     parsed.files = [path]
     for name, rows in others.items():
-        if not _take_nodes(parsed, rows, path, options):
+        if _take_nodes(parsed, rows, path, options):
+            tell(f"{path.name}: {name!r} tells about the nodes")
+        else:
             tell(
                 f"{path.name}: {name!r} is not used; it is no list of edges, matrix or table of their nodes"
             )
@@ -50,10 +54,10 @@ def _layer(name: str, rows: Rows, path: Path, options: ReadOptions) -> Parsed | 
     numbered = list(enumerate(rows, start=1))
     if options.header is False:
         names, header = without_header(numbered, path)
-        return parse_edges(names, header, numbered, path)
+        return parse_edges(names, header, numbered, path, sheet=name)
     found = edge_header(rows[0])
     if found is not None:
-        return parse_edges(rows[0], found, numbered[1:], path)
+        return parse_edges(rows[0], found, numbered[1:], path, sheet=name)
     matrix = find_matrix(numbered, path)
     return None if matrix is None else matrix_layer(matrix, name)
 

@@ -91,6 +91,10 @@ def _detected(data: bytes, path: Path) -> str:
             raise FileFormatError("the bytes are no UTF-16 text", file=path) from None
         tell(f"{path.name}: read as UTF-16")
         return text
+    order = _unmarked_utf16(data)
+    if order is not None:
+        tell(f"{path.name}: read as UTF-16 without a byte order mark", doubt=True)
+        return data.decode(order)
     try:
         return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeError as error:
@@ -104,6 +108,21 @@ def _detected(data: bytes, path: Path) -> str:
         raise FileFormatError(problem, file=path, line=line) from None
     tell(f"{path.name}: read as Windows-1252, since it is no UTF-8", doubt=True)
     return text
+
+
+def _unmarked_utf16(data: bytes) -> str | None:
+    """The order of bytes where every other byte at the start is zero, as in UTF-16 for most languages in use."""
+    start = data[:2048]
+    if b"\0" not in start or len(data) % 2:
+        return None
+    for order, zeros in (("utf-16-le", start[1::2]), ("utf-16-be", start[::2])):
+        if zeros.count(0) > 0.8 * len(zeros) and start.count(0) == zeros.count(0):
+            try:
+                data.decode(order)
+            except UnicodeError:
+                return None
+            return order
+    return None
 
 
 def _line(data: bytes, error: UnicodeError) -> int:

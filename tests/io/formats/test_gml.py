@@ -55,3 +55,9 @@ def test_damage_is_said(tmp_path, text, message):
     (tmp_path / "g.gml").write_text(text)
     with pytest.raises(FileFormatError, match=message):
         read(tmp_path / "g.gml")
+
+
+def test_igraph_calls_its_nodes_by_name(tmp_path):
+    igraph = pytest.importorskip("igraph")
+    igraph.Graph.TupleList([("Ann", "Bo"), ("Bo", "Cy")]).write_gml(str(tmp_path / "g.gml"))
+    assert sorted(read(tmp_path / "g.gml").nodes) == ["Ann", "Bo", "Cy"]

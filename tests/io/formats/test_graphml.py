@@ -135,3 +135,19 @@ def test_the_time_for_a_long_attribute_is_linear(tmp_path):
     started = time.process_time()
     assert read(path).num_nodes == 2
     assert time.process_time() - started < 3
+
+
+def test_igraph_calls_its_nodes_by_name(tmp_path):
+    igraph = pytest.importorskip("igraph")
+    graph = igraph.Graph.TupleList([("Ann", "Bo"), ("Bo", "Cy")])
+    graph.write_graphml(str(tmp_path / "g.graphml"))
+    (tmp_path / "people.csv").write_text("who,Team,Age\nAnn,x,1\nBo,y,4\nCy,y,5\n")
+    found = read(
+        tmp_path / "g.graphml", labels=tmp_path / "people.csv", label="Team", features=["Age"]
+    )
+    assert sorted(zip(found.nodes, found.labels, strict=True)) == [
+        ("Ann", "x"),
+        ("Bo", "y"),
+        ("Cy", "y"),
+    ]
+    assert found.features.shape == (3, 1)

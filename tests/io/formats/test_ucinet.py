@@ -104,7 +104,7 @@ def test_embedded_labels(dl):
 def test_lists_of_edges_and_of_neighbours(dl):
     graph = dl(EDGES)
     assert graph.nodes.tolist() == ["ann", "bo", "cy"]
-    assert graph.layers["1"].weight.tolist() == [2, 1.5]
+    assert graph.layers["g"].weight.tolist() == [2, 1.5]
     assert dl(NUMBERS).nodes.tolist() == ["ann", "bo", "cy"]
     graph = dl(NODES)
     assert graph.nodes.tolist() == ["1", "2", "3", "4"]
@@ -113,7 +113,7 @@ def test_lists_of_edges_and_of_neighbours(dl):
 
 def test_two_modes_are_memberships(dl):
     graph = dl(TWO_MODES)
-    layer = graph.layers["1"]
+    layer = graph.layers["g"]
     assert isinstance(layer, MembershipLayer)
     assert list(layer.group_names) == ["chess", "choir"]
     assert layer.weighted
@@ -126,7 +126,7 @@ def test_two_modes_are_memberships(dl):
 def test_half_matrices(dl, kind, cells, diagonal):
     graph = dl(f"dl n=3 format={kind} {diagonal}\ndata:\n{cells}\n")
     expected = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    assert np.array_equal(graph.layers["1"].to_scipy().toarray(), expected)
+    assert np.array_equal(graph.layers["g"].to_scipy().toarray(), expected)
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,16 @@ from gramme.errors import FileFormatError
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.attributes import read_attributes
-from gramme.io.delimited import cells, format_row, quote_cell, separator_of
+from gramme.io.delimited import format_row, quote_cell, separator_of
 from gramme.io.edge_rows import fast_rows
 from gramme.io.edge_table import no_edges, parse_edges, without_header
 from gramme.io.headers import edge_header
 from gramme.io.matrix_rows import find_matrix, matrix_layer
+from gramme.io.neo4j import parse_neo4j_export
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.source import decode, read_bytes
 from gramme.io.tables import COMPANIONS, Table, companion, take_tables, to_tables
+from gramme.io.text_rows import text_rows, without_comments
 from gramme.io.weights import format_number
 
 _COLUMNS = ("layer", "source", "target", "weight")
@@ -84,11 +86,11 @@ def _read_rows(path: Path, usual: str, options: ReadOptions) -> tuple[Parsed, st
         )
         if rows is not None:
             return Parsed([path], rows), usual
-    text = decode(data, path, options.encoding)
+    text = without_comments(decode(data, path, options.encoding), path)
     separator = separator_of(path, text)
     if separator == " ":
         separator = usual
-    return parse_table(list(cells(text, separator, path)), path, options, separator), separator
+    return parse_table(text_rows(text, separator, path), path, options, separator), separator
 
 
 def parse_table(
@@ -97,10 +99,13 @@ def parse_table(
     """The edges, or the matrix, that rows of text are."""
     if not rows:
         raise FileFormatError("the file is blank; its first line must be a header", file=path)
-    decimal_comma = separator == ";"
+    decimal_comma = separator != ","
     if options.header is False:
         names, header = without_header(rows, path)
         return parse_edges(names, header, rows, path, decimal_comma=decimal_comma)
+    export = parse_neo4j_export(rows, path, options)
+    if export is not None:
+        return export
     line, names = rows[0]
     found = edge_header(names)
     if found is None:

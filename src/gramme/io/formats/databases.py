@@ -50,7 +50,8 @@ def reader(kind: str) -> Callable[[Path, ReadOptions], Parsed]:
 
 def _graph(database: Any, kind: str, path: Path, options: ReadOptions, size: int) -> Parsed:
     if options.query is not None:
-        return parse_sheets({"query": _rows(database, options.query, path, size)}, path, options)
+        rows = _rows(database, options.query, path, size)
+        return parse_sheets({"query": rows}, path, options, database=True)
     tables = [str(row[0]) for row in database.execute(_TABLES[kind]).fetchall()]
     if options.table is not None:
         if options.table not in tables:
@@ -65,7 +66,7 @@ def _graph(database: Any, kind: str, path: Path, options: ReadOptions, size: int
             sheets[name] = rows
     if not sheets:
         raise FileFormatError("the database has no table with rows", file=path)
-    return parse_sheets(sheets, path, options)
+    return parse_sheets(sheets, path, options, database=True)
 
 
 def _rows(database: Any, query: str, path: Path, size: int) -> list[list[str]]:

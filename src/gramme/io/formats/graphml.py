@@ -18,12 +18,14 @@ from xml.parsers import expat
 
 import numpy as np
 
-from gramme.errors import DataError, FileFormatError, import_extra
+from gramme._wording import setting
+from gramme.errors import DataError, FileFormatError, did_you_mean, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.io.assemble import ONLY_LAYER
 from gramme.io.atomic import Content
 from gramme.io.between import between, own_layers
 from gramme.io.losses import as_text, lossy
+from gramme.io.notes import tell
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.rows import RowCollector
 from gramme.io.source import read_bytes
@@ -58,6 +60,8 @@ def read(path: Path, options: ReadOptions) -> Parsed:
         raise
     except Exception as error:  # networkx raises whatever its parsing meets
         raise FileFormatError(f"no GraphML that can be read: {error}", file=path) from None
+    if _LAYERS not in graph.graph:
+        graph = _by_names(graph, networkx, options, path)
     rows = RowCollector(path)
     for source, target, values in graph.edges(data=True):
         layer = str(values.get("layer", ONLY_LAYER)) or ONLY_LAYER
@@ -99,6 +103,20 @@ def check_xml(data: bytes, path: Path) -> None:
         raise FileFormatError(f"not readable as XML: {error}", file=path) from None
 
 
+def _by_names(graph: Any, networkx: Any, options: ReadOptions, path: Path) -> Any:
+    """The graph with nodes called by their attribute ``name``, as igraph writes it beside ids n0, n1, ..."""
+    found = {node: str(values.get("name", "")) for node, values in graph.nodes(data=True)}
+    different = len(set(found.values())) == len(found) and all(found.values())
+    if options.label == "name" or not found or not different:
+        return graph
+    if any(str(node) != called for node, called in found.items()):
+        tell(f"{path.name}: nodes are called by their attribute 'name'")
+    graph = networkx.relabel_nodes(graph, found)
+    for _, values in graph.nodes(data=True):
+        values.pop("name")
+    return graph
+
+
 def _take_layers(parsed: Parsed, graph: Any, path: Path) -> None:
     if _LAYERS not in graph.graph:
         return
@@ -122,10 +140,13 @@ def _take_nodes(parsed: Parsed, graph: Any, options: ReadOptions) -> None:
     label = options.label or "label"
     if label in found:
         parsed.labels = {node: values.get(label) for node, values in attributes.items()}
-    elif options.label is not None:
-        raise DataError(f"no node of {parsed.files[0]} has the attribute {label!r}")
+    elif options.label is not None and options.labels is None:
+        hint = did_you_mean(label, found)
+        raise FileFormatError(f"no node has the attribute {label!r}; {hint}", file=parsed.files[0])
     if options.features is not None:
         chosen = [options.features] if isinstance(options.features, str) else list(options.features)
+        if options.labels is not None:  # a table of the nodes, whose columns may be meant
+            chosen = [name for name in chosen if name in found]
     else:
         chosen = [name for name in found if _FEATURE.match(name)]
     if chosen:
@@ -140,7 +161,10 @@ def _take_nodes(parsed: Parsed, graph: Any, options: ReadOptions) -> None:
             raise FileFormatError(f"{problem} ({error})", file=parsed.files[0]) from None
     unused = [name for name in found if name not in (*chosen, label)]
     if unused:
-        parsed.notes.append(f"attributes not used: {', '.join(unused)[:200]}")
+        tell(
+            f"{parsed.files[0].name}: attributes of nodes not used: {', '.join(unused)[:200]} ({setting('label')} or "
+            f"{setting('features')} chooses some)"
+        )
 
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:

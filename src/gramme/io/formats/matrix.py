@@ -7,24 +7,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gramme.io.delimited import cells, separator_of
+from gramme.io.delimited import separator_of
 from gramme.io.matrix_rows import find_matrix, matrix_layer
 from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.source import numbered_lines, read_text
-from gramme.io.tokens import quoted_fields
+from gramme.io.source import read_text
+from gramme.io.text_rows import text_rows, without_comments
 
 NAME = "matrix"
 
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The layer of a matrix."""
-    text = read_text(path, options.encoding)
-    separator = separator_of(path, text)
-    rows = (
-        [(line, quoted_fields(row)) for line, row in numbered_lines(text)]
-        if separator == " "
-        else list(cells(text, separator, path))
-    )
+    text = without_comments(read_text(path, options.encoding), path)
+    rows = text_rows(text, separator_of(path, text), path)
     matrix = find_matrix(rows, path, insist=True)
     assert matrix is not None
     return matrix_layer(matrix)

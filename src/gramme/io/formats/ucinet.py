@@ -132,12 +132,18 @@ class _Reader:
     def parsed(self, kind: str) -> Parsed:
         if kind in ("edgelist1", "nodelist1", "edgelist2", "nodelist2"):
             return self._lists(kind)
-        layers = self.names("matrix", self.matrices)
+        layers = self.layers()
         found = {
             layer: matrix_layer(matrix, layer)
             for layer, matrix in zip(layers, self._full(kind), strict=True)
         }
         return joined(found) if len(found) > 1 else next(iter(found.values()))
+
+    def layers(self) -> list[str]:
+        """The names of the relations; a single one without a name is called like the file."""
+        if self.matrices == 1 and not self.header.labels.get("matrix"):
+            return [self.path.stem]
+        return self.names("matrix", self.matrices)
 
     def _full(self, kind: str) -> list[Matrix]:
         """One matrix after the other, from all numbers in the order they stand."""
@@ -209,7 +215,7 @@ class _Reader:
         """Lists of edges, or of each node with those it names; a line with ``!`` begins the next relation."""
         assert self.rows is not None
         assert self.columns is not None
-        layers = self.names("matrix", self.matrices)
+        layers = self.layers()
         collector = RowCollector(self.path)
         groups = {layer: Groups(all_present=True) for layer in layers}
         number = 0
