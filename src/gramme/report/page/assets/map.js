@@ -8,13 +8,14 @@
    node for the size of its point. */
 gramme.map = function ({ canvas, count, places, colourOf, onHover, onSelect, under = null, over = null, sizes = { of: null } }) {
   const SMOOTH = 4000; // points up to which discs are drawn one by one
+  const RIMMED = 800; // points up to which discs keep their rim while the view moves
   const PAUSE = 90; // milliseconds without a move, after which lines are drawn anew
 
   const pen = canvas.getContext("2d");
   const view = { scale: 1, x: 0.5, y: 0.5 };
   const size = { width: 0, height: 0, ratio: 1 };
   let current = places, selected = -1, hovered = -1, queued = false, grid = null;
-  let pixels = null, words = null, sheetTimer = 0;
+  let pixels = null, words = null, sheetTimer = 0, moving = false;
   const sheet = { canvas: under && document.createElement("canvas"), frame: null };
   const dots = under && document.createElement("canvas"); // pixels stamped straight onto the canvas would wipe out the lines
 
@@ -70,6 +71,7 @@ gramme.map = function ({ canvas, count, places, colourOf, onHover, onSelect, und
   function lines() {
     const now = frame(), old = sheet.frame;
     const same = old && old.wide === now.wide && old.left === now.left && old.top === now.top && old.tall === now.tall;
+    moving = Boolean(old) && !same;
     if (!old) drawSheet(now);
     else if (!same) {
       clearTimeout(sheetTimer);
@@ -97,17 +99,20 @@ gramme.map = function ({ canvas, count, places, colourOf, onHover, onSelect, und
 
   function discs() {
     pen.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
-    const reach = radius(), edge = gramme.colour("--raised");
-    pen.lineWidth = 0.8;
-    pen.strokeStyle = edge;
+    const reach = radius(), edge = gramme.colour("--raised"), rim = count <= RIMMED || !moving;
     for (let i = 0; i < count; i++) {
-      const x = screenX(i), y = screenY(i);
+      const x = screenX(i), y = screenY(i), far = reach * sizeOf(i);
       if (x < -25 || y < -25 || x > size.width + 25 || y > size.height + 25) continue;
+      if (rim) { // a larger disc below takes a quarter of the time of a stroke
+        pen.fillStyle = edge;
+        pen.beginPath();
+        pen.arc(x, y, far + 0.5, 0, 2 * Math.PI);
+        pen.fill();
+      }
       pen.fillStyle = colourOf.css(i);
       pen.beginPath();
-      pen.arc(x, y, reach * sizeOf(i), 0, 2 * Math.PI);
+      pen.arc(x, y, far - 0.3, 0, 2 * Math.PI);
       pen.fill();
-      pen.stroke();
     }
   }
 

@@ -100,18 +100,22 @@ gramme.network = function ({ drawn, standing, count, colourOf, describe, onSelec
     pen.font = "600 13px system-ui, sans-serif";
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    pen.lineWidth = 4;
-    pen.lineJoin = "round";
-    pen.strokeStyle = gramme.colour("--raised");
-    pen.fillStyle = gramme.colour("--text");
+    pen.lineWidth = 1;
     for (const group of order.slice(0, MOST)) {
-      const text = layer.titles[group].length > 24 ? layer.titles[group].slice(0, 23) + "…" : layer.titles[group];
+      const title = layer.titles[group], text = (title.length > 24 ? title.slice(0, 23) + "…" : title) + "  " + number(layer.here[group]);
       const x = frame.left + layer.middle.x[group] * frame.wide, y = frame.top - layer.middle.y[group] * frame.tall;
-      const half = pen.measureText(text).width / 2 + 4;
-      if (taken.some((one) => Math.abs(one.x - x) < one.half + half && Math.abs(one.y - y) < 17)) continue;
+      const half = pen.measureText(text).width / 2 + 7, tall = 20;
+      if (taken.some((one) => Math.abs(one.x - x) < one.half + half + 2 && Math.abs(one.y - y) < tall + 2)) continue;
       taken.push({ x, y, half });
-      pen.strokeText(text, x, y);
-      pen.fillText(text, x, y);
+      // a plate under the text: where many lines and points meet, an outline alone cannot be read
+      pen.beginPath();
+      pen.roundRect(x - half, y - tall / 2, 2 * half, tall, 6);
+      pen.fillStyle = gramme.colour("--raised");
+      pen.strokeStyle = gramme.colour("--soft");
+      pen.fill();
+      pen.stroke();
+      pen.fillStyle = gramme.colour("--text");
+      pen.fillText(text, x, y + 0.5);
     }
   }
 
