@@ -76,11 +76,10 @@ def without_comments(text: str, path: Path) -> str:
 
 
 def _is_header(comment: str, below: str) -> bool:
-    marks = [mark for mark in SEPARATORS if mark in below]
-    for split in (*(lambda line, mark=mark: line.split(mark) for mark in marks), str.split):
-        names = split(comment.strip())
-        if len(names) == len(split(below.strip())) and edge_header(names) is not None:
-            return edge_header(split(below.strip())) is None
+    for mark in (*(mark for mark in SEPARATORS if mark in below), None):
+        names, cells_below = comment.strip().split(mark), below.strip().split(mark)
+        if len(names) == len(cells_below) and edge_header(names) is not None:
+            return edge_header(cells_below) is None
     return False
 
 
