@@ -77,3 +77,20 @@ def test_slices_cover_all_rows() -> None:
     covered = [row for part in blocks(values) for row in range(10)[part]]
     assert covered == list(range(10))
     assert list(blocks(torch.zeros(0, 3))) == []
+
+
+@pytest.mark.parametrize("name", ["elu", "relu", "none"])
+@pytest.mark.parametrize("divided", [True, False])
+def test_one_compiled_pass_in_single_precision(name: str, divided: bool) -> None:
+    results = []
+    for kind in (torch.float64, torch.float32):
+        sums = numbers(*SHAPE).to(kind).requires_grad_()
+        totals = (numbers(*SHAPE[:4], seed=1).abs() + 0.5).to(kind).requires_grad_()
+        factors = numbers(2, 3, 2, seed=2).to(kind).requires_grad_()
+        found = fuse_heads(sums, totals if divided else None, factors, ACTIVATIONS[name])
+        inputs = [sums, factors, *([totals] if divided else [])]
+        slope = numbers(2, 7, 3, 4, seed=3).to(kind)
+        results.append([found, *torch.autograd.grad((found * slope).sum(), inputs)])
+    assert "InOnePass" in type(results[1][0].grad_fn).__name__
+    for wanted, found in zip(*results, strict=True):
+        torch.testing.assert_close(found, wanted.float(), rtol=1e-5, atol=1e-5)

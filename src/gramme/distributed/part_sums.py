@@ -32,6 +32,7 @@ MAX_HALO_BYTES = 1 << 28
 class AcrossProcesses(NeighbourhoodSum):
     """What every sum of a part asks the other processes."""
 
+    across_processes = True
     world: World
 
     def range_of(self, scores: Tensor) -> tuple[Tensor, Tensor]:

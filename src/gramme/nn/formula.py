@@ -26,8 +26,10 @@ from gramme.ops import (
     Features,
     NeighbourhoodSum,
     PooledGroups,
+    attention_hop,
     attention_sums,
     fuse_heads,
+    hop_fits,
     pooled_means,
     project,
 )
@@ -76,11 +78,24 @@ def weighted_attention(
         The nodes are the outputs of the neighbourhood sum.
     """
     members, layers, _, heads, columns = weight.shape
+    shares = None
+    if not concatenate:
+        even = weight.new_full((layers, members, heads), 1 / heads)
+        shares = even if factors is None else factors.transpose(0, 1)
     totals = None
     if neighbourhood is None:
         (sums,) = project(features, weight.flatten(3))
     else:
-        projected, scores = project(features, weight.flatten(3), score_weight(weight, vector))
+        if shares is not None and drop is None and hop_fits(weight, neighbourhood, activation):
+            (projected,) = project(features, weight.flatten(3))
+            found = attention_hop(
+                projected, vector.transpose(0, 1), shares, neighbourhood, activation, score_bound
+            )
+            if found is not None:
+                return found
+            (scores,) = project(features, score_weight(weight, vector))
+        else:
+            projected, scores = project(features, weight.flatten(3), score_weight(weight, vector))
         rows = (neighbourhood.rows, members * heads)
         heard = projected.view(neighbourhood.rows, members, heads, columns)
         if drop is not None:
@@ -89,13 +104,9 @@ def weighted_attention(
         sums, totals = attention_sums(heard.view(*rows, columns), heeded, neighbourhood)
         totals = totals.view(layers, -1, members, heads)
     sums = sums.view(layers, -1, members, heads, columns)
-    if concatenate:
+    if shares is None:
         means = sums if totals is None else sums / totals.unsqueeze(-1)
         return activation(means).flatten(-2)
-    if factors is None:
-        shares = sums.new_full((layers, members, heads), 1 / heads)
-    else:
-        shares = factors.transpose(0, 1)
     return fuse_heads(sums, totals, shares, activation)
 
 

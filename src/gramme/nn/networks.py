@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TypeVar, cast
+from typing import cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -19,9 +19,7 @@ from gramme.nn.random import EntryPlaces, MemberRandom, Places
 from gramme.nn.shape import Output, Shape
 from gramme.nn.supra_fusion import SupraFusion
 from gramme.nn.weights import glorot
-from gramme.ops import Features, SparseFeatures
-
-AnyFeatures = TypeVar("AnyFeatures", Tensor, SparseFeatures, Features)
+from gramme.ops import Features, LayerFeatures, SparseFeatures
 
 
 class Network(nn.Module, ABC):
@@ -74,7 +72,13 @@ class Network(nn.Module, ABC):
         """Numbers in the largest tensors of a pass."""
         return self.random.members * plan.numbers(self.shape)
 
-    def drop(self, features: AnyFeatures, places: Places | None) -> AnyFeatures:
+    @overload
+    def drop(self, features: Tensor, places: Places | None) -> Tensor: ...
+
+    @overload
+    def drop(self, features: Features, places: Places | None) -> Features: ...
+
+    def drop(self, features: Features, places: Places | None) -> Features:
         """Dropout on the way into a hop; ``places`` are those of the rows."""
         if not self.training or self.shape.dropout == 0:
             return features
@@ -84,6 +88,8 @@ class Network(nn.Module, ABC):
             entries = features.values[:, None].expand(-1, self.random.members)
             keys = EntryPlaces(places, features.shape[0], *features.rows_of_entries())
             return features.times(self.random.mask(entries, 1, self.shape.dropout, keys))
+        if isinstance(features, LayerFeatures):
+            features = features.dense()
         return features * self.random.mask(features, features.dim() - 2, self.shape.dropout, places)
 
     def hop(self, layers: int, heads: int, first: bool) -> AttentionHop:
@@ -226,7 +232,10 @@ class SGNetwork(Network):
     def forward(self, features: Features, plan: Plan) -> Output:
         """Features are (copies, members, in_dim) with the copies of layer 0 first, or (nodes, ...) for all layers."""
         layers = self.shape.layers
-        values = features if features.shape[0] == plan.rows else features.repeat(layers, 1, 1)
+        assert not isinstance(features, LayerFeatures)  # its copies have one weight together
+        values: Features = (
+            features if features.shape[0] == plan.rows else features.repeat(layers, 1, 1)
+        )
         pooled = values
         for number, (hop, step) in enumerate(zip(self.hops, plan.steps(0), strict=True), start=1):
             last = number == len(self.hops)

@@ -65,7 +65,7 @@ class SupraFusion(nn.Module):
         if self.muted:
             values = levelled(values, self.muted, self.world)
         if self.feed_forward is None:
-            return (values * self.layer_factors().t()[:, None, :, None]).sum(0)
+            return torch.einsum("lnmd,ml->nmd", values, self.layer_factors())
         fused = torch.einsum("mkl,lnmd->nmkd", self.gamma(), values)
         fused = self.activation(torch.einsum("nmkd,mkde->nmke", fused, self.feed_forward))
         return torch.einsum("mk,nmkd->nmd", self.kappa(), fused)

@@ -22,6 +22,13 @@ def compiled_sums(function: Function) -> Function:
     return cast(Function, made)
 
 
+def compiled_careful_sums(function: Function) -> Function:
+    """The same where a sum may meet what is no number: it must not get lost."""
+    order = {"contract", "reassoc", "nsz", "arcp"}
+    made = numba.njit(cache=True, nogil=True, fastmath=order, error_model="numpy")(function)
+    return cast(Function, made)
+
+
 @compiled
 def logistic(score: float) -> float:
     """1 / (1 + exp(-score)), also for scores that exp could not hold."""

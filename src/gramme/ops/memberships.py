@@ -168,6 +168,16 @@ def one_each(incidence: sp.csr_array) -> bool:
     return bool(single and (incidence.data == 1).all())
 
 
+def without_single_members(incidence: sp.csr_array) -> sp.csr_array:
+    """The incidence without the groups that nobody shares: they join no two rows, and a row's own term is 1 anyway.
+
+    >>> without_single_members(sp.csr_array([[1.0, 1.0], [1.0, 0.0]])).toarray().tolist()
+    [[1.0], [1.0]]
+    """
+    shared = np.bincount(incidence.indices, minlength=incidence.shape[1]) > 1
+    return incidence if shared.all() else sp.csr_array(incidence[:, np.flatnonzero(shared)])
+
+
 def with_own_groups(incidence: sp.csr_array) -> sp.csr_array:
     """The incidence with a further group for every row that is in none."""
     rows = incidence.shape[0]

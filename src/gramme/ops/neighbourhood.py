@@ -35,11 +35,14 @@ class NeighbourhoodSum(nn.Module, ABC):
         Rows of S(V): those of V, unless only some are wanted or rows that hear the same are kept once.
     cheaper_in_part : bool
         Whether S for some of its outputs costs less than S for all, as with edges. The sums of groups serve everybody.
+    across_processes : bool
+        Whether other processes take part, so that all must ask for the same sums in the same order.
     """
 
     rows: int
     outputs: int
     cheaper_in_part: bool = False
+    across_processes: bool = False
 
     @abstractmethod
     def forward(self, values: Tensor) -> Tensor:

@@ -14,7 +14,11 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from gramme.ops.sparse_features import Features, SparseFeatures
+from gramme.ops.layer_features import LayerFeatures
+from gramme.ops.sparse_features import SparseFeatures
+
+Features = Tensor | SparseFeatures | LayerFeatures
+"""What a network may start from."""
 
 
 def project(features: Features, *weights: Tensor) -> tuple[Tensor, ...]:
@@ -23,7 +27,8 @@ def project(features: Features, *weights: Tensor) -> tuple[Tensor, ...]:
     Parameters
     ----------
     features : tensor, shape (nodes, members, in) or (layers, nodes, members, in)
-        Shared by the layers, or each layer's own. Sparse features are shared.
+        Shared by the layers, or each layer's own. Sparse features are shared; those of a
+        :class:`~gramme.ops.layer_features.LayerFeatures` are not.
     *weights : tensor, shape (members, layers, in, out)
         One or more, each with its own ``out``.
 
@@ -32,7 +37,7 @@ def project(features: Features, *weights: Tensor) -> tuple[Tensor, ...]:
     tuple of tensor, shape (layers, nodes, members, out)
         One per weight, contiguous.
     """
-    if isinstance(features, SparseFeatures):
+    if not isinstance(features, Tensor):
         return features.project(*weights)
     results: tuple[Tensor, ...] = _Project.apply(features, *weights)  # type: ignore[no-untyped-call]
     return results

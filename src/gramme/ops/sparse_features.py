@@ -142,7 +142,3 @@ def _summed(table: Tensor, values: Tensor, index: Tensor, start: Tensor) -> Tens
         per_sample_weights=values.to(table.dtype),
         include_last_offset=True,
     )
-
-
-Features = Tensor | SparseFeatures
-"""What a network may start from."""

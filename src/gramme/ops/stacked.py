@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gramme.graph import Layer, MultilayerGraph
-from gramme.ops.memberships import GroupSum, MembershipSum, one_each
+from gramme.ops.memberships import GroupSum, MembershipSum, one_each, without_single_members
 from gramme.ops.neighbourhood import EdgeSum, NeighbourhoodSum
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def stack(layers: Sequence[Layer], num_nodes: int, nodes: Nodes | None = None) -
             parts.append(EdgeSum(matrix, symmetric=symmetric, outputs=outputs))
         else:
             incidence = _diagonal([one for _, one in same if one is not None])
-            parts.append(MembershipSum(incidence, outputs))
+            parts.append(MembershipSum(without_single_members(incidence), outputs))
     if len(parts) == 1:
         return parts[0]
     return SideBySide(parts) if parts else EdgeSum(sp.csr_array((0, 0)), symmetric=True)

@@ -7,7 +7,7 @@ import torch
 
 import gramme
 from gramme import DataError
-from gramme.methods.attention import feature_sources, members
+from gramme.methods.attention import feature_sources
 from gramme.methods.attention.feature_sources import SOURCES, InputFeatures
 from gramme.ops import SparseFeatures
 
@@ -124,7 +124,6 @@ def test_words_stay_sparse_and_give_what_the_same_numbers_give_dense(wordy, mode
             -1, members, -1
         ),
     )
-    monkeypatch.setattr(members, "SparseFeatures", SparseFeatures)
     dense = model(**settings).fit(wordy, y)
     np.testing.assert_allclose(fitted.probabilities_, dense.probabilities_, atol=1e-4)
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.methods.attention.feature_sources import InputFeatures
 from gramme.nn import MemberRandom, Network, Plan, Shape
-from gramme.ops import Features, SparseFeatures
+from gramme.ops import Features, LayerFeatures
 
 MAX_BATCH_NUMBERS = 1 << 20
 """Numbers per activation of a batch of members; beyond that batching gains nothing."""
@@ -73,12 +73,12 @@ class Members:
             device=self.device,
         )
         if (
-            isinstance(features, SparseFeatures)
+            not isinstance(features, Tensor)
             or self.features_per_layer
             or features.shape[0] == graph.num_nodes
         ):
             return features
-        return features.view(graph.num_layers, graph.num_nodes, *features.shape[1:])
+        return LayerFeatures(features.view(graph.num_layers, graph.num_nodes, *features.shape[1:]))
 
     def start(self, graph: MultilayerGraph, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
         """What the first member starts from for some nodes of a graph, (nodes or copies, columns)."""
