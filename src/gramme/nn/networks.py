@@ -239,11 +239,12 @@ class SGNetwork(Network):
         pooled = values
         for number, (hop, step) in enumerate(zip(self.hops, plan.steps(0), strict=True), start=1):
             last = number == len(self.hops)
-            values = hop(self.drop(values, plan.places), step.sum, plan.places)[0]
+            found: Tensor = hop(self.drop(values, plan.places), step.sum, plan.places)[0]
+            values = found
             if self.pool == "every hop" or last:
-                copies = values.view(layers, -1, *values.shape[1:])
-                pooled = _average(copies, plan.present_at_end if last else plan.present)
-                values = values if last else pooled.repeat(layers, 1, 1)
+                copies = found.view(layers, -1, *found.shape[1:])
+                joint = _average(copies, plan.present_at_end if last else plan.present)
+                pooled, values = joint, found if last else joint.repeat(layers, 1, 1)
         return self.output(cast("Tensor", pooled), plan)
 
     def last_hops(self, plan: Plan) -> list[tuple[list[int], AttentionHop, Step]]:

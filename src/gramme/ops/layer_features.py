@@ -55,7 +55,7 @@ class LayerFeatures:
 
     def dense(self) -> Tensor:
         """The whole tensor, zeros included."""
-        whole = self.parts[0].new_zeros(self.shape)
+        whole: Tensor = self.parts[0].new_zeros(self.shape)
         for layer, used, part in zip(whole, self.used, self.parts, strict=True):
             layer[:, :, used] = part.expand(*self.shape[1:3], -1)
         return whole
