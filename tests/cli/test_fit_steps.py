@@ -3,7 +3,7 @@ import warnings
 
 import pytest
 
-from gramme.cli.fit_steps import EstimatePlan, fit_graph, parse_share, table_record
+from gramme.cli.fit_steps import EstimatePlan, estimate_plan, fit_graph, parse_share, table_record
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.graph.table_plan import LayerPlan, TablePlan
@@ -22,9 +22,9 @@ def test_what_is_no_share(text):
 
 
 def test_how_the_accuracy_is_to_be_estimated():
-    assert EstimatePlan.of("20%", None, wanted=True).share == 0.2
-    assert EstimatePlan.of(None, 3, wanted=True).folds == 3
-    assert not EstimatePlan.of(None, None, wanted=False).wanted
+    assert estimate_plan("20%", None, wanted=True).share == 0.2
+    assert estimate_plan(None, 3, wanted=True).folds == 3
+    assert not estimate_plan(None, None, wanted=False).wanted
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_how_the_accuracy_is_to_be_estimated():
 )
 def test_wishes_that_exclude_each_other(holdout, folds, wanted, words):
     with pytest.raises(DataError, match=words):
-        EstimatePlan.of(holdout, folds, wanted=wanted)
+        estimate_plan(holdout, folds, wanted=wanted)
 
 
 def test_the_record_of_a_table_stands_beside_the_model(tmp_path):

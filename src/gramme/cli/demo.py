@@ -24,7 +24,7 @@ def demo(
     seed: int = typer.Option(0, "--seed", help="The same seed gives the same result."),
 ) -> None:
     """Do what gramme fit does, on the embedded balance_scale data: learn from 30 % of the labels, predict the rest."""
-    from gramme.cli.fit_steps import EstimatePlan, check_target, fit_graph, method, print_result
+    from gramme.cli.fit_steps import check_target, estimate_plan, fit_graph, method, print_result
 
     check_target(target, overwrite=True)
     graph = gramme.datasets.load("balance_scale")
@@ -44,7 +44,7 @@ def demo(
                 "seed": seed,
                 "command": shlex.join([*FIT, "--seed", str(seed), "--out", str(target)]),
             },
-            plan=EstimatePlan.of(HELD_OUT, None, wanted=True),
+            plan=estimate_plan(HELD_OUT, None, wanted=True),
             seed=seed,
             overwrite=True,
             show=print_result,

@@ -7,7 +7,7 @@ seconds to load, and ``gramme info`` or ``--help`` should not wait for it.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -16,9 +16,6 @@ from gramme.cli.console import warnings_as_notes
 from gramme.cli.files import show_data
 from gramme.cli.options import RAW_CSV, Data, Reading, takes_reading_options
 from gramme.errors import DataError
-
-if TYPE_CHECKING:
-    pass
 
 DEFAULT_METHOD = "gramme-auto"
 _PROCESSES = "Several processes"
@@ -138,7 +135,7 @@ def fit(
         )
     from gramme.cli import fit_steps
 
-    plan = fit_steps.EstimatePlan.of(holdout, folds, wanted=estimate)
+    plan = fit_steps.estimate_plan(holdout, folds, wanted=estimate)
     sets = fit_steps.SetPlan.of(coverage, by_class=coverage_by_class)
     if fit_steps.is_first_process():
         fit_steps.check_target(target, overwrite=overwrite)

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import json
-import time
-import warnings
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from gramme._progress import part
 from gramme._terminal import escape
@@ -24,21 +18,9 @@ from gramme.cli.settings import make_model
 from gramme.cli.showing import Show, print_result, printer
 from gramme.cli.table import describe
 from gramme.cli.together import Together, is_first_process
-from gramme.errors import DataError, FileFormatError, GrammeWarning
-from gramme.evaluation import (
-    Estimate,
-    Holdout,
-    cross_validate,
-    fitted_estimate,
-    hold_out,
-    holdout_estimate,
-)
-from gramme.evaluation.cross_validation import (
-    DEFAULT_FOLDS,
-    VERY_LARGE_NODE_LAYERS,
-    folds_to_test,
-)
-from gramme.evaluation.set_facts import unseen_of
+from gramme.errors import DataError, FileFormatError
+from gramme.evaluation.cross_validation import VERY_LARGE_NODE_LAYERS
+from gramme.evaluation.estimated_fit import EstimatePlan, fit_with_estimate
 from gramme.graph import MultilayerGraph
 from gramme.graph.table_plan import TablePlan
 from gramme.methods import GrammeRegressor, NodeClassifier, load, method
@@ -61,26 +43,15 @@ PAGE_SECONDS, PAGE_SECONDS_PER_NODE = 2.5, 1e-4
 MAX_PAGE_SECONDS = 60.0
 
 
-@dataclass(frozen=True)
-class EstimatePlan:
-    """How the accuracy is to be estimated: on a share set aside, by folds, or not at all."""
-
-    share: float | None = None
-    folds: int | None = None
-    wanted: bool = True
-
-    @classmethod
-    def of(cls, holdout: str | None, folds: int | None, *, wanted: bool) -> EstimatePlan:
-        """The plan from what was said on the command line."""
-        if holdout is not None and folds is not None:
-            raise DataError(
-                "--holdout and --folds are two ways to estimate the accuracy; choose one"
-            )
-        if folds is not None and folds < 2:
-            raise DataError(f"--folds {folds}: at least 2 are needed")
-        if not wanted and (holdout is not None or folds is not None):
-            raise DataError("--no-estimate cannot go with --holdout or --folds")
-        return cls(None if holdout is None else parse_share(holdout), folds, wanted)
+def estimate_plan(holdout: str | None, folds: int | None, *, wanted: bool) -> EstimatePlan:
+    """The plan of the estimate from what was said on the command line."""
+    if holdout is not None and folds is not None:
+        raise DataError("--holdout and --folds are two ways to estimate the accuracy; choose one")
+    if folds is not None and folds < 2:
+        raise DataError(f"--folds {folds}: at least 2 are needed")
+    if not wanted and (holdout is not None or folds is not None):
+        raise DataError("--no-estimate cannot go with --holdout or --folds")
+    return EstimatePlan(None if holdout is None else parse_share(holdout), folds, wanted)
 
 
 def fit_graph(
@@ -148,42 +119,35 @@ def _fit_into(
     silent: bool,
 ) -> tuple[dict[str, Any], list[str]]:
     """Fit, estimate and fill the folder; returns the record of the fit and the names of its files."""
-    labels = aligned_labels(graph)
-    split = None if plan.share is None else hold_out(labels, plan.share, seed, graph.nodes)
-    train = labels if split is None else split.train
     if not silent:
-        _say_what_was_read(graph, labels, described.get("table"))
+        _say_what_was_read(graph, described.get("table"))
         _say_what_it_costs(graph, model)
-    started = time.perf_counter()
-    tests = _fits_to_test(graph, model, plan)
     one_fit = model.expected_seconds(graph)
+    tests = plan.further_fits(graph, model) * one_fit
     page = min(PAGE_SECONDS + PAGE_SECONDS_PER_NODE * graph.num_nodes, MAX_PAGE_SECONDS)
-    whole = (1 + tests) * one_fit + page
+    whole = one_fit + tests + page
     expect(whole)
-    with _bounded(graph), part(f"Fitting {described['method']}", one_fit / whole):
-        model.fit(graph, train)
-        if described.get("class_weight") == "balanced":
-            model.balance_classes()
-    seconds = time.perf_counter() - started
     with _bounded(graph):
-        with part("Estimating the accuracy from the labelled nodes", tests * one_fit / whole):
-            estimate = (
-                Estimate("none", "the training was interrupted")
-                if model.interrupted_ and split is None
-                else _estimate(model, graph, labels, split, plan, seed)
-            )
+        fitted = fit_with_estimate(
+            model,
+            graph,
+            plan,
+            random_state=seed,
+            balanced=described.get("class_weight") == "balanced",
+            stages=(
+                (f"Fitting {described['method']}", one_fit / whole),
+                ("Estimating the accuracy from the labelled nodes", tests / whole),
+            ),
+        )
+        estimate = fitted.estimate
         result = described | {
             "nodes": graph.num_nodes,
             "layers": graph.num_layers,
             "classes": [str(label) for label in model.classes_.tolist()],
-            "training_labels": int(sum(label is not None for label in train)),
+            "training_labels": int(sum(label is not None for label in fitted.train)),
             "estimate": estimate.record(),
-            "seconds": round(seconds, 2),
+            "seconds": round(fitted.seconds, 2),
         }
-        if (
-            estimate.labels
-        ):  # one source of unseen predictions for the accuracy, the sets and the model's file
-            model.keep_out_of_fold(unseen_of(estimate, model.classes_))
         if sets is not None:
             result["sets"] = sets.facts(model)
         if hasattr(model, "explanation_"):
@@ -196,7 +160,7 @@ def _fit_into(
                 folder,
                 model,
                 graph,
-                known=train,
+                known=fitted.train,
                 config=result,
                 estimate=result["estimate"] | {"predictions": estimate.predictions(graph.nodes)},
                 embedding=embedding,
@@ -205,54 +169,13 @@ def _fit_into(
     return result, files
 
 
-def _fits_to_test(graph: MultilayerGraph, model: NodeClassifier, plan: EstimatePlan) -> int:
-    """How many further fits the estimate takes."""
-    if plan.share is not None or not plan.wanted or (model.tests_itself and plan.folds is None):
-        return 0
-    return folds_to_test(graph, DEFAULT_FOLDS) if plan.folds is None else plan.folds
-
-
-def _estimate(
-    model: NodeClassifier,
-    graph: MultilayerGraph,
-    labels: NDArray[np.object_],
-    split: Holdout | None,
-    plan: EstimatePlan,
-    seed: int,
-) -> Estimate:
-    if split is not None:
-        return holdout_estimate(split, model.classes_, model.predict_proba())
-    if not plan.wanted:
-        return Estimate("none", "it was not asked for")
-    if model.tests_itself and plan.folds is None:
-        return fitted_estimate(model, labels)
-    try:
-        return cross_validate(
-            model,
-            graph,
-            labels,
-            folds=plan.folds,
-            random_state=seed,
-            balanced=hasattr(model, "class_weights_"),
-        )
-    except KeyboardInterrupt:
-        warnings.warn(
-            "interrupted: the accuracy is not estimated, the predictions are kept",
-            GrammeWarning,
-            stacklevel=2,
-        )
-        return Estimate("none", "the estimation was interrupted")
-
-
-def _say_what_was_read(
-    graph: MultilayerGraph, labels: NDArray[np.object_], table: dict[str, Any] | None
-) -> None:
-    known = [label for label in labels if label is not None]
+def _say_what_was_read(graph: MultilayerGraph, table: dict[str, Any] | None) -> None:
+    known = [label for label in aligned_labels(graph) if label is not None]
     what = "rows" if table is not None else "nodes"
     messages.print(
         escape(
             f"{graph.num_nodes:,} {what}, {_counted(graph.num_layers, 'layer')}; {len(known):,} {what} have a label "
-            f"({_counted(len(set(known)), 'class', 'es')}), {len(labels) - len(known):,} do not"
+            f"({_counted(len(set(known)), 'class', 'es')}), {graph.num_nodes - len(known):,} do not"
         )
     )
     for line in [] if table is None else describe(table, graph):
@@ -357,6 +280,7 @@ __all__ = [
     "is_first_process",
     "SetPlan",
     "check_target",
+    "estimate_plan",
     "fit_graph",
     "load",
     "make_model",

@@ -4,6 +4,7 @@ from gramme.evaluation.benchmark import benchmark
 from gramme.evaluation.cross_fitting import fitted_estimate
 from gramme.evaluation.cross_validation import cross_validate
 from gramme.evaluation.estimate import Estimate, holdout_estimate
+from gramme.evaluation.estimated_fit import EstimatedFit, EstimatePlan, fit_with_estimate
 from gramme.evaluation.holdout import Holdout, hold_out
 from gramme.evaluation.intervals import accuracy_interval
 from gramme.evaluation.ledger import Ledger
@@ -21,6 +22,8 @@ from gramme.evaluation.summary import compare_pairs, rank_methods, summarise
 
 __all__ = [
     "Estimate",
+    "EstimatePlan",
+    "EstimatedFit",
     "Holdout",
     "Ledger",
     "PAPER_ACCURACY",
@@ -34,6 +37,7 @@ __all__ = [
     "compare_pairs",
     "corrected_t_test",
     "cross_validate",
+    "fit_with_estimate",
     "fitted_estimate",
     "hold_out",
     "holm",
