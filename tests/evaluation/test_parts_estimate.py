@@ -23,7 +23,7 @@ def estimates(world: World, folder) -> list[dict]:
     known = known_labels(part)
     model = LabelPropagation(random_state=0)
     crossed = cross_validate_parts(model, part, known, folds=3)
-    model._run_fit(part, known.without(set_aside(known, 0.4, 1)))
+    model.fit(part, known.without(set_aside(known, 0.4, 1)))
     aside = estimate_set_aside(model, part, known, 0.4, 1)
     return [one.record() | {"tested": one.tested.tolist()} for one in (crossed, aside)]
 

@@ -168,7 +168,7 @@ def _fit_and_join(
     started = time.perf_counter()
     with checkpoints(Path(f"{job.target}.checkpoints"), world, resume=job.resume):
         with part(f"Fitting {job.method}", 0.3):
-            model._run_fit(graph, train)
+            model.fit(graph, train)
             if job.described.get("class_weight") == "balanced":
                 model.balance_classes()
         seconds = time.perf_counter() - started

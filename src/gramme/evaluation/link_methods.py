@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.links import Evidence, GrammeLinks, column_names
 from gramme.links.evidence import in_words
 from gramme.links.examples import rounds
+from gramme.links.mixture import Line
 from gramme.links.pair_scores import entries
 from gramme.links.whole_graph import Gathered, WholeGraph
 
@@ -39,18 +41,13 @@ def _gramme_links(graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -
 
 def _cross_layer_logistic(graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
     """Logistic regression on which other layers link a pair, common neighbours in each layer, and degrees."""
-    from sklearn.linear_model import LogisticRegression
-
     rows, linked = [], []
     for one in rounds(graph, layer, np.random.default_rng([seed, 1])):
-        for part, answer in ((one.linked, 1), (one.unlinked, 0)):
+        for part, answer in ((one.linked, True), (one.unlinked, False)):
             rows.append(_simple_rows(one.graph, layer, part))
             linked.append(np.full(len(part), answer))
-    table = np.concatenate(rows)
-    mean, scale = table.mean(axis=0), table.std(axis=0) + 1e-9
-    model = LogisticRegression(max_iter=1000).fit((table - mean) / scale, np.concatenate(linked))
-    asked = (_simple_rows(graph, layer, pairs) - mean) / scale
-    found: Floats = model.predict_proba(asked)[:, 1]
+    line = Line.fitted(np.concatenate(rows), np.concatenate(linked), strength=1.0)
+    found: Floats = expit(line.log_odds(_simple_rows(graph, layer, pairs)))
     return found
 
 

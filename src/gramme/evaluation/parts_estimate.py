@@ -78,7 +78,7 @@ def cross_validate_parts(
         with warnings.catch_warnings(), part(f"fit {place + 1} of {count}", 1 / count):
             warnings.simplefilter("ignore")
             one: NodeClassifier = clone(model)
-            one._run_fit(graph, known.without(held))
+            one.fit(graph, known.without(held))
         if balanced:
             one.balance_classes()
         shares = rows_at(graph, one.predict_proba(), known.nodes)

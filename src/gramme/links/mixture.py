@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramme.links.trees import Trees
+from gramme.methods.linear.logistic import fitted_regression
 
 FEWEST_FOR_TREES = 400
 """Pairs of a layer from which on trees of its own are fitted."""
@@ -40,11 +41,9 @@ class Line:
     @classmethod
     def fitted(cls, rows: Floats, linked: Linked, strength: float) -> Line:
         """With an L2 penalty; a smaller strength holds weights nearer to 0."""
-        from sklearn.linear_model import LogisticRegression
-
         mean, scale = rows.mean(axis=0), rows.std(axis=0)
         scale = np.where(scale > 1e-9, scale, 1.0)
-        model = LogisticRegression(C=strength, max_iter=500).fit((rows - mean) / scale, linked)
+        model = fitted_regression((rows - mean) / scale, linked, strength, max_iter=500)
         return cls(mean, scale, model.coef_[0], float(model.intercept_[0]))
 
     def log_odds(self, rows: Floats) -> Floats:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 
-from gramme._threads import one_thread_below
 from gramme.distributed import here, places_of, world_of
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
@@ -22,12 +21,10 @@ from gramme.methods.face import ModelFace
 from gramme.methods.graph_estimator import GraphEstimator
 from gramme.methods.labels import KnownLabels, coded_labels, known_labels
 from gramme.methods.out_of_fold import refit_for_folds
-from gramme.methods.parameters import seed_from
 from gramme.methods.prediction_sets import SET_FIELDS, PredictsSets
 from gramme.methods.probability import reweighed
 from gramme.methods.saved_fields import SavedArray, SavedField
 from gramme.methods.saved_names import SavedNames, SavedTransduction
-from gramme.methods.seen_graph import ViewScale
 
 
 class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
@@ -122,28 +119,11 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
             From ``random_state``.
         """
 
-    def _run_fit(self, graph: Any, y: Any = None, **options: Any) -> Self:
-        """Everything around ``_fit``: check, align the labels, seed, forget an earlier fit, store the result.
+    def _known(self, graph: MultilayerGraph, y: Any) -> KnownLabels:
+        return y if isinstance(y, KnownLabels) else known_labels(graph, y)
 
-        A ``fit`` that takes further arguments passes them on to its ``_fit`` through this.
-        """
-        given = self._check_graph(graph)
-        views = ViewScale.learned(in_name_order(given).graph) if given.layer_features else None
-        graph = self._seen_by_fit(given, views)
-        order = in_name_order(graph)
-        known = y if isinstance(y, KnownLabels) else known_labels(graph, y)
-        known, _ = known.sorted_by_name(order)
-        seed = seed_from(getattr(self, "random_state", None))
-        self._begin_on(graph, given, views)
+    def _begin_with(self, known: KnownLabels) -> None:
         self.classes_ = known.classes
-        with one_thread_below(graph.num_entries):
-            if self.hands_graph_on:
-                self._finish(self._fit(graph, known, seed, **options), known)
-            else:
-                inner = known.at(order.there(known.nodes))
-                found = self._fit(order.graph, inner, seed, **options)
-                self._finish(order.back(found), known)
-        return self
 
     def expected_seconds(self, graph: MultilayerGraph) -> float:
         """About how long a fit takes on one core, from the size of the data alone: only for saying how far work is."""
@@ -207,9 +187,8 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         self._run_fit(graph, known)
         return refit_for_folds(self, graph, known, fold)
 
-    def _finish(self, probabilities: NDArray[np.floating[Any]], known: KnownLabels) -> None:
-        """Store the result of a fit."""
-        self.probabilities_ = probabilities.astype(np.float32, copy=False)
+    def _finish(self, found: NDArray[np.floating[Any]], known: KnownLabels) -> None:
+        self.probabilities_ = found.astype(np.float32, copy=False)
         labels = self.classes_[self.probabilities_.argmax(axis=1)]
         which, nodes = here(self.graph_, known.nodes)
         labels[nodes] = self.classes_[known.codes[which]]

@@ -1,21 +1,24 @@
-"""What every estimator on a graph shares, whatever it predicts: parameters and their rules, saving, another graph.
+"""What every estimator on a graph shares, whatever it predicts: the fit around ``_fit``, parameters, saving.
 
 A class declares its ``parameter_rules`` and ``saved_fields``; those of its base classes count as well.
 """
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from gramme._threads import one_thread_below
 from gramme.errors import DataError, NotFittedError
 from gramme.graph import MultilayerGraph
+from gramme.graph.name_order import NameOrder, in_name_order
 from gramme.methods.ordered_fit import OrderedFit
-from gramme.methods.parameters import Flag, Rule, check_parameters
+from gramme.methods.parameters import Flag, Rule, check_parameters, seed_from
 from gramme.methods.saved_fields import (
     SavedArray,
     SavedField,
@@ -26,6 +29,20 @@ from gramme.methods.saved_fields import (
 from gramme.methods.saved_names import SavedLayerOrder, SavedNames
 from gramme.methods.saving import Learned, MisfitError, write_model
 from gramme.methods.seen_graph import ViewScale, seen_graph
+
+
+class Known(Protocol):
+    """What is known of some nodes: their classes or their numbers."""
+
+    @property
+    def nodes(self) -> NDArray[np.int64]:
+        """The positions of these nodes."""
+
+    def sorted_by_name(self, order: NameOrder) -> tuple[Self, NDArray[np.int64]]:
+        """The same in the order of the nodes' names, and where each stood."""
+
+    def at(self, nodes: NDArray[np.int64]) -> Self:
+        """The same with other positions for the nodes."""
 
 
 class GraphEstimator(OrderedFit, BaseEstimator, ABC):
@@ -43,6 +60,45 @@ class GraphEstimator(OrderedFit, BaseEstimator, ABC):
     _result: ClassVar[str]  # the attribute that is there once it is fitted
 
     interrupted_: bool
+
+    # Fitting
+
+    def _run_fit(self, graph: Any, y: Any = None, **options: Any) -> Self:
+        """Everything around ``_fit``: check, align the labels, seed, forget an earlier fit, store the result.
+
+        A ``fit`` that takes further arguments passes them on to its ``_fit`` through this.
+        """
+        given = self._check_graph(graph)
+        views = ViewScale.learned(in_name_order(given).graph) if given.layer_features else None
+        graph = self._seen_by_fit(given, views)
+        order = in_name_order(graph)
+        known, _ = self._known(graph, y).sorted_by_name(order)
+        seed = seed_from(getattr(self, "random_state", None))
+        self._begin_on(graph, given, views)
+        with one_thread_below(graph.num_entries):
+            self._begin_with(known)
+            if self.hands_graph_on:
+                found = self._fit(graph, known, seed, **options)
+            else:
+                inner = known.at(order.there(known.nodes))
+                found = order.back(self._fit(order.graph, inner, seed, **options))
+            self._finish(found, known)
+        return self
+
+    @abstractmethod
+    def _fit(self, graph: MultilayerGraph, known: Any, seed: int) -> NDArray[np.floating[Any]]:
+        """Learn from what is known and return what is predicted for all nodes, a row per node."""
+
+    @abstractmethod
+    def _known(self, graph: MultilayerGraph, y: Any) -> Known:
+        """What is known of some nodes, from what was given to ``fit``."""
+
+    def _begin_with(self, known: Any) -> None:
+        """Store what ``_fit`` may need of the known labels besides themselves."""
+
+    @abstractmethod
+    def _finish(self, found: Any, known: Any) -> None:
+        """Store the result of a fit."""
 
     def _seen_by_fit(self, given: MultilayerGraph, views: ViewScale | None) -> MultilayerGraph:
         """The graph of a fit as the method sees it, once the parameters are known to be right for it."""

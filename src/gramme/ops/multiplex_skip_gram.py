@@ -37,17 +37,8 @@ def train_common(
 ) -> None:
     """Train the common vectors (nodes, columns) and the context vectors in place; a plain skip-gram."""
     none = np.zeros((0, 0), np.float32)
-    parts = (common, none, none, context)
-    _train(
-        walks,
-        lengths,
-        *_noise(walks, len(common)),
-        window,
-        epochs,
-        negative,
-        derived_seed(seed),
-        *parts,
-    )
+    settings = {"window": window, "epochs": epochs, "negative": negative, "seed": seed}
+    train_layer(walks, lengths, common, none, none, context, **settings)
 
 
 def train_layer(

@@ -77,7 +77,7 @@ def class_shares(table: Table, coefficients: Floats, intercept: Floats) -> Float
 
 
 def fitted_regression(
-    rows: Table, codes: NDArray[np.int64], strength: float, max_iter: int
+    rows: Table, codes: NDArray[np.int64] | NDArray[np.bool_], strength: float, max_iter: int
 ) -> LogisticRegression:
     """scikit-learn's logistic regression, fitted; one that has not quite settled is good enough.
 

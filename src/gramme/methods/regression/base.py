@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from gramme._threads import one_thread_below
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.graph.name_order import in_name_order
+from gramme.graph.name_order import NameOrder, in_name_order
 from gramme.methods.graph_estimator import GraphEstimator
 from gramme.methods.number_range import check_number_range
-from gramme.methods.parameters import seed_from
 from gramme.methods.probability import Floats
 from gramme.methods.saved_fields import SavedArray, SavedField
-from gramme.methods.seen_graph import ViewScale
 
 LEAST_LABELS = 5
 
@@ -35,6 +32,15 @@ class KnownNumbers:
     def part(self, kept: NDArray[Any]) -> KnownNumbers:
         """Some of them, by a mask or by places."""
         return KnownNumbers(self.nodes[kept], self.values[kept])
+
+    def sorted_by_name(self, order: NameOrder) -> tuple[KnownNumbers, NDArray[np.int64]]:
+        """The numbers in the order of their nodes' names, and where each stood."""
+        places = np.argsort(order.there(self.nodes), kind="stable")
+        return self.part(places), places
+
+    def at(self, nodes: NDArray[np.int64]) -> KnownNumbers:
+        """The numbers with other positions for their nodes."""
+        return KnownNumbers(nodes, self.values)
 
 
 class NodeRegressor(RegressorMixin, GraphEstimator):
@@ -79,29 +85,18 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
         NaN where an interrupt (Ctrl-C) came before a fold was done.
         """
         order = in_name_order(self._check_graph(graph))
-        places = np.argsort(order.there(known.nodes), kind="stable")
+        known, places = known.sorted_by_name(order)
         self._run_fit(graph, known, fold=fold[places])
         found = np.empty(places.size)
         found[places] = self.unseen_
         return found
 
-    def _run_fit(self, graph: Any, y: Any = None, **options: Any) -> Self:
-        given = self._check_graph(graph)
-        views = ViewScale.learned(in_name_order(given).graph) if given.layer_features else None
-        graph = self._seen_by_fit(given, views)
+    def _known(self, graph: MultilayerGraph, y: Any) -> KnownNumbers:
         check_number_range(graph)
-        order = in_name_order(graph)
-        known = y if isinstance(y, KnownNumbers) else known_numbers(graph, y)
-        known = known.part(np.argsort(order.there(known.nodes), kind="stable"))
-        seed = seed_from(getattr(self, "random_state", None))
-        self._begin_on(graph, given, views)
-        with one_thread_below(graph.num_entries):
-            if self.hands_graph_on:
-                self.values_ = self._fit(graph, known, seed, **options)
-            else:
-                inner = KnownNumbers(order.there(known.nodes), known.values)
-                self.values_ = order.back(self._fit(order.graph, inner, seed, **options))
-        return self
+        return y if isinstance(y, KnownNumbers) else known_numbers(graph, y)
+
+    def _finish(self, found: Floats, known: KnownNumbers) -> None:
+        self.values_ = found
 
     @abstractmethod
     def _fit(
