@@ -20,7 +20,7 @@ from gramme.evaluation import Ledger
 def chosen_elsewhere(accuracies: pd.DataFrame, ahead: pd.DataFrame) -> float:
     """How far ahead of the method that is best on the even realisations on the odd ones, and the other way round.
 
-    NaN where there is one realisation only.
+    NaN if there is one realisation only.
     """
     if len(accuracies) < 2:
         return float("nan")

@@ -2,7 +2,7 @@
 
 On a table whose rows have one group per layer, GrAMME-Fusion fused at every hop adds up a score per group, as logistic
 regression on the groups does. This prints the latter's accuracy on the 20 splits of the experiments for a range of
-penalties; the best of them uses the test labels and is no result, only a bound on what such a model can reach there.
+penalties; the best of them uses the test labels and is not a result, only a bound on what such a model can reach there.
 
     python benchmarks/balance_bound.py
 """

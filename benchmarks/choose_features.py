@@ -47,7 +47,7 @@ def splits(labels: NDArray[np.object_], pool: Nodes, repeats: int) -> Iterator[t
 
 
 def fusion(entry_sum: float | None) -> Callable[[int], gramme.GrammeFusion]:
-    """Attention on sparse words of that size, or on directions where none is given."""
+    """Attention on sparse words of that size, or on directions if none is given."""
 
     def make(seed: int) -> gramme.GrammeFusion:
         dense = entry_sum is None

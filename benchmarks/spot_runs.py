@@ -1,4 +1,4 @@
-"""Does a change of the code change a result? Checksums of what every method says of small graphs, with two seeds.
+"""Does a change of the code change a result? Checksums of what every method says about small graphs, with two seeds.
 
 Before a change that should alter nothing:  python benchmarks/spot_runs.py --save before.json
 After it:                                   python benchmarks/spot_runs.py --compare before.json

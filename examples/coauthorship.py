@@ -5,7 +5,7 @@ conference, they cite each other. One author in six has a field in ``y``, the ot
 
 1. makes such a ``HeteroData``, as you may have it from a pipeline of your own;
 2. makes a graph of it, in which every relation is a layer;
-3. fits, and says which relation the predictions lean on;
+3. fits, and says which relation the predictions rely on;
 4. writes the predictions as a table and puts them back beside ``y`` for whatever comes next in PyG.
 
     python examples/coauthorship.py [FOLDER]
@@ -70,7 +70,7 @@ def main(folder: Path) -> None:
     probability = model.predict_proba()
 
     importance = model.layer_importance_.sort_values(ascending=False)
-    print("\nWhat the predictions lean on (shares of 1):")
+    print("\nWhat the predictions rely on (shares of 1):")
     print(importance.round(2).to_string())
 
     # Back into the HeteroData, beside y.

@@ -60,7 +60,7 @@ def main(folder: Path) -> None:
     site, mails, projects = made_up()
     # An edge_index as in PyTorch Geometric, and groups, whose implied edges are never built.
     structures = structure(mails, num_nodes=PEOPLE), structure(projects)
-    features = torch.randn(PEOPLE, 64)  # nothing is known of the people: random features do
+    features = torch.randn(PEOPLE, 64)  # nothing is known about the people: random features do
     order = torch.randperm(PEOPLE)
     training, stopping, unknown = order[:80], order[80:100], order[100:]
 

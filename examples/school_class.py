@@ -80,7 +80,7 @@ def main(folder: Path) -> None:
     print(unknown.sort_values("probability", ascending=False).to_string(index=False))
 
     importance = model.layer_importance_.sort_values(ascending=False)
-    print("\nWhat the predictions lean on (shares of 1):")
+    print("\nWhat the predictions rely on (shares of 1):")
     print(importance.round(2).to_string())
 
     # One number per pupil, the same for everybody who listens to that pupil.

@@ -6,7 +6,7 @@ Members who voted alike on a bill are neighbours in that bill's layer; who was a
 1. makes up such a table and writes it as CSV;
 2. turns it into a graph, one layer per column;
 3. sets some of the known parties aside, fits on the others, and says how far to trust the result;
-4. prints which votes the predictions lean on, and who is hardest to tell;
+4. prints which votes the predictions rely on, and who is hardest to tell;
 5. writes the predictions.
 
     python examples/votes.py [FOLDER] [house-votes-84.data]

@@ -24,7 +24,7 @@ def gramme_data() -> Path:
         pytest.skip("GRAMME_DATA is not set: export GRAMME_DATA=/folder/with/all/datasets")
     folder = Path(value).resolve()
     if not folder.is_dir():
-        pytest.skip(f"GRAMME_DATA={value} is no folder: it must hold one folder per dataset")
+        pytest.skip(f"GRAMME_DATA={value} is not a folder: it must hold one folder per dataset")
     return folder
 
 

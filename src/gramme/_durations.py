@@ -33,7 +33,7 @@ def seconds_of(text: str) -> float:
     except ValueError:
         parts = []
     if not any(parts):
-        raise ValueError(f"{text!r} is no time; write it as 90s, 10m or 1h30m")
+        raise ValueError(f"{text!r} is not a time; write it as 90s, 10m or 1h30m")
     return sum(part * unit for part, unit in zip(parts, (3600, 60, 1), strict=True))
 
 

@@ -68,7 +68,7 @@ def test_edges_with_a_file_of_labels_and_json(
         (["--datasets", ","], "--datasets names nothing"),
         (["--datasets", "wine,wine"], "named twice"),
         (["--train", "10,110"], "less than 100, not 110"),
-        (["--train", "ten"], "'ten' is no percentage"),
+        (["--train", "ten"], "'ten' is not a percentage"),
         (["--repeats", "0"], "at least one repeat"),
         (["--jobs", "0"], "at least one job"),
         (["--backend", "dask"], "there is no backend 'dask'"),

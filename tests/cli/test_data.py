@@ -39,9 +39,9 @@ def test_a_file_goes_before_a_dataset_of_its_name(here):
         ("nowhere.csv", {}, "there is no file 'nowhere.csv'$"),
         ("balanse_scale", {}, "datasets: did you mean 'balance_scale'"),
         ("balance_scale", {"label": "x"}, "comes complete; leave out --label"),
-        ("edges.csv", {"bins": ["a=2"]}, "--bins can be said of a table only; add --table"),
+        ("edges.csv", {"bins": ["a=2"]}, "--bins can be said about a table only; add --table"),
         ("people.csv", {}, "add --table --label COLUMN to gramme fit; columns: name, colour"),
-        ("balance_scale", {"is_table": True}, "a dataset is no table: leave out --table"),
+        ("balance_scale", {"is_table": True}, "a dataset is not a table: leave out --table"),
         ("people.csv", {"is_table": True, "source_format": "csv"}, "--from cannot go with --table"),
     ],
 )

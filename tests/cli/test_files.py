@@ -144,7 +144,7 @@ def test_convert_by_named_formats(run, school, tmp_path):
     assert read(tmp_path / "out.txt", format="mpx").layers["chat"].directed
     code, _, err = run("convert", school, tmp_path / "out.doc")
     assert code == 2
-    assert "tells no format" in one_message(err)
+    assert "the format cannot be told from the name" in one_message(err)
 
 
 def test_convert_does_not_overwrite_unasked(run, school, tmp_path):

@@ -34,7 +34,7 @@ def test_fit_and_predict_from_files(school: Path, capsys: pytest.CaptureFixture[
     printed = capsys.readouterr()
     assert "learned from 4 of 8 nodes" in printed.out
     assert "talk" in printed.out
-    assert "made of: " in printed.out, "the default method says what it leaned on"
+    assert "made of: " in printed.out, "the default method says what it relied on"
     assert "by cross-fitting on 4 labelled nodes" in printed.out
     assert "ingredients that learned from the other parts only" in printed.out
     assert f"open {out / 'report.html'}" in printed.out
@@ -80,8 +80,8 @@ def test_quiet_prints_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (["balance_scale", "--method", "gramme-fusio"], "did you mean 'gramme-fusion'"),
         (["balance_scale", "--set", "epoch=3"], "did you mean 'epochs'"),
         (["balance_scale", "--set", "epochs=0"], "epochs must be a whole number"),
-        (["balance_scale", "--holdout", "much"], "'much' is no share"),
-        (["balance_scale", "--holdout", "100%"], "'100%' is no share"),
+        (["balance_scale", "--holdout", "much"], "'much' is not a share"),
+        (["balance_scale", "--holdout", "100%"], "'100%' is not a share"),
         (["balance_scale", "--device", "abacus"], "device"),
         (["synthetic", "--labels", "x"], "comes complete"),
     ],
@@ -110,6 +110,6 @@ def test_a_model_that_is_none(school: Path, capsys: pytest.CaptureFixture[str]) 
     (school / "model.safetensors").write_bytes(b"no model")
     arguments = ["predict", school / "model.safetensors", school / "school.csv"]
     assert run(*arguments, "--out", school / "p.csv") == 2
-    assert "no whole safetensors file" in capsys.readouterr().err
+    assert "not a complete safetensors file" in capsys.readouterr().err
     assert run("predict", school / "none", school / "school.csv", "--out", school / "p.csv") == 2
     assert not (school / "p.csv").exists()

@@ -17,7 +17,7 @@ def test_a_share(text, share):
 
 @pytest.mark.parametrize("text", ["0", "1", "100%", "-5%", "half", "", "nan"])
 def test_what_is_no_share(text):
-    with pytest.raises(DataError, match="is no share; write 20% or"):
+    with pytest.raises(DataError, match="is not a share; write 20% or"):
         parse_share(text)
 
 
@@ -127,9 +127,9 @@ def test_names_that_are_no_unicode_are_escaped_or_refused_before_the_work(tmp_pa
     assert "\nb\\ud800," in written
     fitted(MultilayerGraph({"a": edges}, **given), tmp_path / "raw", raw_csv=True)
     assert "\n=1+1," in (tmp_path / "raw" / "predictions.csv").read_text("utf-8")
-    with pytest.raises(DataError, match=r"the layer 'a\\ud800' is no proper Unicode"):
+    with pytest.raises(DataError, match=r"the layer 'a\\ud800' is not valid Unicode"):
         fitted(MultilayerGraph({"a\ud800": edges}, **given), tmp_path / "layer")
     labels = {"labels": ["x\ud800", "y", None]}
-    with pytest.raises(DataError, match=r"the label 'x\\ud800' is no proper Unicode"):
+    with pytest.raises(DataError, match=r"the label 'x\\ud800' is not valid Unicode"):
         fitted(MultilayerGraph({"a": edges}, **given | labels), tmp_path / "label")
     assert {path.name for path in tmp_path.iterdir()} == {"nodes", "raw"}

@@ -54,7 +54,7 @@ def test_ties_with_a_table_of_people(answer):
     ("answers", "message"),
     [
         (["gone.csv"], "there is no file 'gone.csv'"),
-        (["people.csv", "elephant"], "'elephant' is no answer"),
+        (["people.csv", "elephant"], "'elephant' is not an answer"),
         (["people.csv", "person", "taem"], "no column 'taem'; did you mean 'team'"),
         (["people.csv", "person", ""], "nothing to learn"),
     ],

@@ -1,4 +1,4 @@
-"""What a fit says of itself, on the terminal and on its page, held against its numbers."""
+"""What a fit says about itself, on the terminal and on its page, held against its numbers."""
 
 import json
 import re

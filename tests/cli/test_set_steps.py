@@ -25,7 +25,7 @@ def test_what_was_asked_for():
     assert SetPlan.of("90%", by_class=True) == SetPlan(0.9, True)
     with pytest.raises(DataError, match="needs --coverage"):
         SetPlan.of(None, by_class=True)
-    with pytest.raises(DataError, match="'90' is no share"):
+    with pytest.raises(DataError, match="'90' is not a share"):
         SetPlan.of("90", by_class=False)
 
 

@@ -5,7 +5,7 @@ from gramme.cli.steps_bar import StepsBar, steps_bar
 
 
 def test_short_work_and_silence_show_nothing(capsys):
-    with steps_bar("work") as bar:  # standard error is no terminal here
+    with steps_bar("work") as bar:  # standard error is not a terminal here
         bar(1, 2)
     assert bar.bar is None
     assert capsys.readouterr().err == ""

@@ -170,10 +170,10 @@ MISTAKES = [
     (["--bins", "agee=5"], "there is no column 'agee'; did you mean 'age'?"),
     (["--bins", "age"], "write it as COLUMN=VALUE, like age=5"),
     (["--bins", "age=five"], "this must be a whole number"),
-    (["--bins", "age=1"], "bins must be a whole number from 2 on"),
+    (["--bins", "age=1"], "bins must be a whole number of at least 2"),
     (["--bins", "age=50:30"], "must rise"),
-    (["--bins", "city=3"], "is no finite number"),
-    (["--knn", "income=0"], "whole number from 1 on"),
+    (["--bins", "city=3"], "is not a finite number"),
+    (["--knn", "income=0"], "whole number of at least 1"),
     (["--knn", "age+incme=3"], "did you mean 'income'?"),
     (["--id", "city"], "is there already; every row needs a name of its own"),
     (["--id", "party"], "cannot be both --id and --label"),
@@ -217,7 +217,7 @@ def test_a_table_without_table_says_what_to_add(table: Path, capsys) -> None:
     assert "add --table --label COLUMN" in message
     assert "columns: name, age, city, income, party" in message
     assert run("fit", table, "--bins", "age=5", "--out", table.parent / "out") == 2
-    assert "--bins can be said of a table only; add --table" in capsys.readouterr().err
+    assert "--bins can be said about a table only; add --table" in capsys.readouterr().err
     assert run("fit", table, "--table", "--out", table.parent / "out") == 2
     assert "say with --label which column" in capsys.readouterr().err
     assert run("fit", "balance_scale", "--table", "--out", table.parent / "out") == 2

@@ -32,7 +32,7 @@ def test_a_bad_score_is_named_with_its_line(tmp_path):
     frame = table().astype(object)
     frame.loc[3, "market size"] = "big"
     frame.to_csv(tmp_path / "table.csv", index=False)
-    with pytest.raises(FileFormatError, match=r"line 5: 'big' is no score in 'market size'"):
+    with pytest.raises(FileFormatError, match=r"line 5: 'big' is not a score in 'market size'"):
         read_countries(tmp_path / "table.csv")
 
 

@@ -41,7 +41,7 @@ def test_a_graph(tmp_path):
     [
         ({"edges_1": None}, "'edges_1' is missing"),
         ({"num_nodes": None}, "'num_nodes' is missing"),
-        ({"edges_0": np.array([[0], [9]])}, "9 at position 0 is no node"),
+        ({"edges_0": np.array([[0], [9]])}, "9 at position 0 is not a node"),
         ({"edges_0": np.array([0, 1])}, "do not make a graph"),
         ({"labels": np.array([0])}, "1 labels were given for 3 nodes"),
         ({"features_indices": np.array([0, 10**6])}, "do not make a graph"),
@@ -76,7 +76,7 @@ def test_more_nodes_than_the_arrays_hold(tmp_path):
 
 
 def test_positions_that_are_no_numbers(tmp_path):
-    with pytest.raises(FileFormatError, match="positions are no numbers"):
+    with pytest.raises(FileFormatError, match="positions are not numbers"):
         read_positions(stored(tmp_path, train_idx=np.array(["x"])), train="train_idx")
 
 

@@ -27,7 +27,7 @@ def test_integers(tmp_path):
         (b"-1 7\n", r"line 1: '-1' must be"),
         (b"0 7 1\n", r"line 1: 3 values were found, 2 are expected"),
         (b"", r"line 1: 0 values"),
-        (b"\xff", r"data.txt: this is no text file in UTF-8"),
+        (b"\xff", r"data.txt: this is not a text file in UTF-8"),
     ],
 )
 def test_integers_that_are_none(tmp_path, content, message):

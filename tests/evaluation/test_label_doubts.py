@@ -16,7 +16,7 @@ def test_a_doubt_must_reach_the_mean_that_members_of_the_class_get():
 def test_a_class_nobody_is_labelled_with_is_never_suggested():
     found = label_doubts(["a", "z"], ["a", "b"], np.array([[0.1, 0.9], [0.8, 0.2]]))
     assert np.isnan(found.thresholds[1])
-    assert found.doubtful.tolist() == [False, True], "z is no class the model knows, a is"
+    assert found.doubtful.tolist() == [False, True], "z is not a class the model knows, a is"
     assert label_doubts([], ["a"], np.zeros((0, 1))).doubtful.size == 0
 
 
@@ -32,7 +32,7 @@ def test_labels_that_were_changed_are_found_and_right_ones_are_not_doubted():
     graph = datasets.load("balance_scale")
     found, errors = suspects(graph, graph.labels)
     assert errors > 30
-    assert not found, "these labels follow an exact rule; errors of the model are no doubts"
+    assert not found, "these labels follow an exact rule; errors of the model are not doubts"
     labels = graph.labels.copy()
     changed = np.random.default_rng(0).permutation(np.flatnonzero(labels != "B"))[:20]
     labels[changed] = np.where(labels[changed] == "L", "R", "L")

@@ -42,7 +42,7 @@ def test_a_benchmark_resumes_and_a_ledger_of_another_kind_is_refused(tmp_path, m
     assert len(rows) == 2 * 5 * 2 * 2
     assert set(rows["negatives"]) == {"uniform", "degree-matched"}
     sqlite3.connect(tmp_path / "other.sqlite").execute("CREATE TABLE t (x)")
-    with pytest.raises(DataError, match="is no ledger of links"):
+    with pytest.raises(DataError, match="is not a ledger of links"):
         link_benchmark({"g": graph}, METHODS, out=tmp_path / "other.sqlite")
 
 

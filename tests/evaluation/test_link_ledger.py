@@ -41,7 +41,7 @@ def test_other_files_are_refused(tmp_path):
         pass
     assert not is_link_ledger(tmp_path / "labels.sqlite")
     assert not is_link_ledger(tmp_path / "missing.sqlite")
-    with pytest.raises(DataError, match="is no ledger of links"):
+    with pytest.raises(DataError, match="is not a ledger of links"):
         LinkLedger(tmp_path / "labels.sqlite")
     with pytest.raises(DataError, match="there is no such file"):
         LinkLedger(tmp_path / "missing.sqlite", create=False)

@@ -42,7 +42,7 @@ def test_the_result_is_read_only_and_of_python_values():
         ("xyz", "must be a sequence or a mapping"),
         (3, "must be a sequence or a mapping"),
         (np.zeros((3, 1)), "must be one-dimensional"),
-        ([["x"], "y", "z"], "the label of node 'a' is no value"),
+        ([["x"], "y", "z"], "the label of node 'a' is not a value"),
         ({"q": "x"}, "q"),
         (pd.Series(["x", "y"], index=["a", "a"]), "'a' has more than one label"),
     ],

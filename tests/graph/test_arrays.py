@@ -28,14 +28,14 @@ def test_the_smallest_type_that_holds_the_largest(largest, kind):
 
 @pytest.mark.parametrize("value", [-1, 2.0, True, "3", None])
 def test_a_number_of_nodes_is_a_whole_number(value):
-    with pytest.raises(DataError, match="whole number from 0 on"):
+    with pytest.raises(DataError, match="whole number of at least 0"):
         node_count(value)
     assert node_count(np.int32(4)) == 4
 
 
 def test_a_position_outside_is_named():
     assert index_array([2, 0], 3, "sources").dtype == np.int64
-    with pytest.raises(DataError, match=r"sources: 3 at position 1 is no node; .* from 0 to 2"):
+    with pytest.raises(DataError, match=r"sources: 3 at position 1 is not a node; .* from 0 to 2"):
         index_array([0, 3], 3, "sources")
     with pytest.raises(DataError, match="the nodes are none"):
         index_array([0], 0, "sources")

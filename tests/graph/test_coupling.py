@@ -108,7 +108,7 @@ def test_it_is_shown_and_counts_in_checksum_and_equality():
         ({("grid", "grid"): ([0], [1])}, "'grid' was named twice"),
         ({"grid": ([0], [1])}, r"between two layers \(A, B\)"),
         ({("grid", "web"): ([2], [3])}, "touches the node 'x', which is not in the layer 'grid'"),
-        ({("grid", "web"): ([0], [9])}, "9 at position 0 is no node"),
+        ({("grid", "web"): ([0], [9])}, "9 at position 0 is not a node"),
         ({("grid", "web"): ([0], [2], [-1])}, "weights must be positive"),
         ({("grid", "web"): 5}, "must be a Coupling or arrays"),
         ({("grid", "web"): Coupling(3, [0], [1])}, "is over 3 nodes, the graph over 4"),

@@ -149,9 +149,9 @@ def test_printed_form():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((3, [0], [3]), "3 at position 0 is no node; the nodes are numbered from 0 to 2"),
-        ((3, [-1], [0]), "-1 at position 0 is no node"),
-        ((3, [10**30], [0]), f"{10**30} at position 0 is no node"),
+        ((3, [0], [3]), "3 at position 0 is not a node; the nodes are numbered from 0 to 2"),
+        ((3, [-1], [0]), "-1 at position 0 is not a node"),
+        ((3, [10**30], [0]), f"{10**30} at position 0 is not a node"),
         ((0, [0], [0]), "the nodes are none"),
         ((3, [0.5], [1]), "must be whole numbers, not float64"),
         ((3, [True], [False]), "must be whole numbers, not bool"),
@@ -165,8 +165,8 @@ def test_printed_form():
         ((3, [0], [1], [np.inf]), "weights must be positive and finite"),
         ((3, [0], [1], ["heavy"]), "weights of the edges must be numbers"),
         ((3, [0], [1], [1.0, 2.0]), "weights of shape (2,) were given for 1 edges"),
-        ((-1, [], []), "must be a whole number from 0 on, not -1"),
-        ((2.5, [], []), "must be a whole number from 0 on, not 2.5"),
+        ((-1, [], []), "must be a whole number of at least 0, not -1"),
+        ((2.5, [], []), "must be a whole number of at least 0, not 2.5"),
     ],
 )
 def test_bad_input_is_quoted(arguments, message):
@@ -190,5 +190,5 @@ def test_nodes_of_a_layer_are_a_mask_or_positions():
 
 @pytest.mark.parametrize("node", [-1, 3])
 def test_neighbours_of_nobody_are_an_error(node):
-    with pytest.raises(DataError, match="is no node"):
+    with pytest.raises(DataError, match="is not a node"):
         EdgeLayer(3, [0], [1]).neighbours(node)

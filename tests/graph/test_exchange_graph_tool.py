@@ -21,7 +21,7 @@ class Edge:
 
 
 class Graph:
-    """What the manual of graph-tool says of a Graph, as far as it is asked for."""
+    """What the manual of graph-tool says about a Graph, as far as it is asked for."""
 
     def __init__(self, vertices, edges, directed=True, v=None, e=None):
         self._vertices = [Vertex(one) for one in vertices]

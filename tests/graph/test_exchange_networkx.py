@@ -136,7 +136,7 @@ def weighted(value):
     ("graphs", "options", "message"),
     [
         (5, {}, "must be networkx graphs by name or in a list, not 5"),
-        ({"a": 5}, {}, "layer 'a' is no networkx graph but 5"),
+        ({"a": 5}, {}, "layer 'a' is not a networkx graph but 5"),
         ([nx.Graph(name="x"), nx.Graph(name="x")], {}, "two graphs have the name 'x'"),
         ({"a": nx.MultiGraph()}, {}, "layer 'a' is a multigraph"),
         (nx.MultiGraph([("a", "b")]), {}, "edge from 'a' to 'b' has no attribute 'layer'"),

@@ -99,7 +99,7 @@ def test_layers_are_named_by_text():
         ({"source": ["a"], "target": [np.nan]}, {}, "row 0 has no target"),
         ({"source": [[1]], "target": [[2]]}, {}, "a node name must be hashable"),
         ({"layer": [None], "source": [1], "target": [2]}, {}, "row 0 has no layer"),
-        ({"layer": [""], "source": [1], "target": [2]}, {}, "is empty or no text"),
+        ({"layer": [""], "source": [1], "target": [2]}, {}, "is empty or not text"),
         (
             {"layer": [1, "1"], "source": [1, 2], "target": [2, 3]},
             {},

@@ -172,7 +172,7 @@ def test_whole_numbers_are_positions_where_features_say_how_many():
         (
             RELATIONS,
             {"target": "author", "paths": [("author", "paper", "venue", "author")]},
-            "comes back another way",
+            "returns by another route",
         ),
         (RELATIONS, {"target": "paper", "features": {"authors": [[1]]}}, "unknown kind 'authors'"),
         (

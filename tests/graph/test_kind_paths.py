@@ -41,7 +41,7 @@ def test_a_path_may_be_named_from_either_end_or_there_and_back():
         ("paper", [("paper", "autor")], "the unknown kind 'autor'; did you mean 'author'"),
         ("paper", [("author", "institute")], "does not start at the target"),
         ("paper", [("paper", "institute")], "but no relation does"),
-        ("paper", [("paper", "author", "venue", "paper")], "comes back another way"),
+        ("paper", [("paper", "author", "venue", "paper")], "returns by another route"),
     ],
 )
 def test_paths_that_lead_nowhere(target, paths, words):

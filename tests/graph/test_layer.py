@@ -23,7 +23,7 @@ def test_no_nodes():
 
 @pytest.mark.parametrize(
     ("nodes", "words"),
-    [([3], "3 at position 0 is no node"), ([True, False], r"a mask of shape \(2,\)")],
+    [([3], "3 at position 0 is not a node"), ([True, False], r"a mask of shape \(2,\)")],
 )
 def test_nodes_that_are_not_there(nodes, words):
     with pytest.raises(DataError, match=words):

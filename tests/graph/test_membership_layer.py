@@ -194,8 +194,8 @@ def test_it_does_not_change():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: MembershipLayer(2, [2], [0]), "2 at position 0 is no node"),
-        (lambda: MembershipLayer(2, [0], [-1]), "-1 at position 0 is no group"),
+        (lambda: MembershipLayer(2, [2], [0]), "2 at position 0 is not a node"),
+        (lambda: MembershipLayer(2, [0], [-1]), "-1 at position 0 is not a group"),
         (lambda: MembershipLayer(2, [0], [1], ["a"]), "the groups are numbered from 0 to 0"),
         (lambda: MembershipLayer(2, [0], ["a"]), "must be whole numbers"),
         (lambda: MembershipLayer(2, [0, 1], [0]), "2 members were given for 1 groups"),
@@ -203,7 +203,7 @@ def test_it_does_not_change():
         (lambda: MembershipLayer(2, [0], [0], [None]), "the group at position 0 has no name"),
         (lambda: MembershipLayer.from_codes([0.5]), "must be whole numbers, not float64"),
         (lambda: MembershipLayer.from_codes([[0]]), "must be one-dimensional"),
-        (lambda: MembershipLayer.from_values("ab").neighbours(2), "2 at position 0 is no node"),
+        (lambda: MembershipLayer.from_values("ab").neighbours(2), "2 at position 0 is not a node"),
     ],
 )
 def test_bad_input_is_quoted(make, message):

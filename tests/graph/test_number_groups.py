@@ -58,7 +58,7 @@ def test_edges_are_shown_with_as_many_digits_as_keep_them_apart():
 
 def test_at_least():
     assert at_least(np.int64(3), 2, "k") == 3
-    with pytest.raises(DataError, match="k must be a whole number from 2 on, not 1"):
+    with pytest.raises(DataError, match="k must be a whole number of at least 2, not 1"):
         at_least(1, 2, "k")
 
 

@@ -33,5 +33,5 @@ def test_what_cannot_be_said_or_cut():
         settled_labels(AGES, "clas")
     with pytest.raises(DataError, match="say one of"):
         settled_labels(AGES, "class", bins=3)
-    with pytest.raises(DataError, match="the label 'old' of 'Ann' is no number"):
+    with pytest.raises(DataError, match="the label 'old' of 'Ann' is not a number"):
         settled_labels({"Ann": "old"}, bins=2)

@@ -62,7 +62,7 @@ def test_steps_go_either_way():
         ({KEY: "text"}, "must be a table, an array or a list"),
         ({KEY: [("a",)]}, "every row must be"),
         ({KEY: [("a", "x"), ("b", "y", 1)]}, "every row must be"),
-        ({KEY: np.zeros((2, 4))}, "two or three columns are right"),
+        ({KEY: np.zeros((2, 4))}, "two or three columns are needed"),
         ({KEY: pd.DataFrame(np.zeros((1, 4)))}, "the table has 4 columns"),
         ({KEY: [("a", None)]}, "row 0 has no target"),
         ({KEY: [("a", "x", 0.0)]}, "row 0 has the weight 0.0"),

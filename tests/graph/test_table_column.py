@@ -53,14 +53,14 @@ def test_what_becomes_of_missing_values(missing, expected):
 @pytest.mark.parametrize(
     ("column", "way", "choice", "missing", "words"),
     [
-        (["a", "b"], "bins", 2, "nobody", "'a' in row 0 is no finite number"),
+        (["a", "b"], "bins", 2, "nobody", "'a' in row 0 is not a finite number"),
         ([1.0, np.inf], "quantiles", 2, "nobody", "inf in row 1"),
         (["a", None], None, None, "median", "needs numbers"),
         ([None, None], None, None, "median", "at least one value"),
         (["a"], "separator", "", "nobody", "separator must be text"),
         (["a"], "separator", ";", "median", "not for cells with several values"),
         ([["a"]], None, None, "nobody", "a cell holds one value"),
-        ([1, 2], "knn", 0, "nobody", "knn must be a whole number from 1 on"),
+        ([1, 2], "knn", 0, "nobody", "knn must be a whole number of at least 1"),
     ],
 )
 def test_what_cannot_be_done_with_a_column(column, way, choice, missing, words):

@@ -86,10 +86,13 @@ def test_a_constant_amount_is_one_group():
     [
         ({"label": "prty"}, "label: there is no column 'prty'; did you mean 'party'"),
         ({"together": {("age", "chldren"): 3}}, "no column 'chldren'; did you mean 'children'"),
-        ({"together": {("age", "city"): 3}}, "column 'city': 'Ulm' in row 0 is no finite number"),
-        ({"bins": {"age": 1}}, "column 'age': bins must be a whole number from 2 on"),
-        ({"knn": {"age": 0}}, "column 'age': knn must be a whole number from 1 on"),
-        ({"together": {("age", "children"): 0}}, "whole number from 1 on"),
+        (
+            {"together": {("age", "city"): 3}},
+            "column 'city': 'Ulm' in row 0 is not a finite number",
+        ),
+        ({"bins": {"age": 1}}, "column 'age': bins must be a whole number of at least 2"),
+        ({"knn": {"age": 0}}, "column 'age': knn must be a whole number of at least 1"),
+        ({"together": {("age", "children"): 0}}, "whole number of at least 1"),
     ],
 )
 def test_mistakes_are_named(options, message):

@@ -60,7 +60,7 @@ def test_weights_are_all_given_or_none(tmp_path):
     assert not plain.layers["a"].weighted
     kept, _ = assemble(parsed(tmp_path, *ones), ReadOptions(), "csv")
     assert kept.layers["a"].weighted
-    with pytest.raises(FileFormatError, match="line 2: no weight stands here"):
+    with pytest.raises(FileFormatError, match="line 2: this edge has no weight"):
         assemble(parsed(tmp_path, ("a", "1", "2", "3"), ("a", "2", "3")), ReadOptions(), "csv")
 
 

@@ -43,7 +43,7 @@ def test_where_one_fails_none_is_touched(tmp_path):
         ("taken", "x", "exists already; choose another name"),
         ("folder", "x", "is a folder; name a file in it"),
         ("nowhere/x", "x", "there is no folder"),
-        ("text", "a\ud800b", "is no proper Unicode text"),
+        ("text", "a\ud800b", "is not valid Unicode text"),
     ],
 )
 def test_what_cannot_be_written(tmp_path, name, content, words):

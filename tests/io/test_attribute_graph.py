@@ -47,5 +47,5 @@ def test_attributes_are_used_only_if_asked_for():
 
 def test_weights_that_are_no_numbers_are_none():
     assert parsed(NODES, [("1", "2", {"weight": True})]).rows.weight is None
-    with pytest.raises(FileFormatError, match="is no number"):
+    with pytest.raises(FileFormatError, match="is not a number"):
         parsed(NODES, [("1", "2", {"weight": "heavy"})])

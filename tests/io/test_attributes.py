@@ -36,8 +36,8 @@ def test_a_mistyped_column_and_a_cell_that_is_no_number(table):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("node,a\nx,1\nx,2\n", "line 3: 'x' stands here again, after line 2"),
-        ("node,a\n,1\n", "line 2: no node stands here"),
+        ("node,a\nx,1\nx,2\n", "line 3: 'x' is here for the second time, after line 2"),
+        ("node,a\n,1\n", "line 2: the node is missing"),
     ],
 )
 def test_names_are_filled_and_distinct(tmp_path, text, words):
@@ -49,7 +49,7 @@ def test_names_are_filled_and_distinct(tmp_path, text, words):
     ("text", "words"),
     [
         ("a,a\n1,2\n", "line 1: a column is named twice"),
-        ("a,b\n1\n", "line 2: 1 cells stand here, but the header names 2 columns: a, b"),
+        ("a,b\n1\n", "line 2: there are 1 cells, but the header names 2 columns: a, b"),
         ("\n\n", "the file is blank"),
     ],
 )

@@ -28,7 +28,7 @@ def test_a_broken_quote_names_its_line():
         list(cells('a\n"b"c\n', ",", PATH))
 
 
-# surrogates cannot be in a file, and NUL is no text to Python's csv
+# surrogates cannot be in a file, and NUL is not text to Python's csv
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 
 

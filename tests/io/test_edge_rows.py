@@ -57,9 +57,9 @@ def test_many_layers_that_come_and_go():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a b\n", "line 1: 2 fields stand here, but layer source target"),
-        ("a b c\na b c 1\n", "line 2: 4 fields stand here, but 3 as in the lines before"),
-        ("a b c x\n", "line 1: the weight 'x' is no number"),
+        ("a b\n", "line 1: there are 2 fields, but layer source target"),
+        ("a b c\na b c 1\n", "line 2: there are 4 fields, but 3 as in the lines before"),
+        ("a b c x\n", "line 1: the weight 'x' is not a number"),
     ],
 )
 def test_rows_that_are_none(tmp_path, text, words):

@@ -43,7 +43,9 @@ def test_a_file_without_permission(edges):
 
 def test_encodings(edges):
     edges.write_bytes("layer,source,target\nl,a,b\nl,a,Zoë\n".encode("latin-1"))
-    with pytest.raises(FileFormatError, match=r"line 3: the bytes here are no utf-8 text.*latin-1"):
+    with pytest.raises(
+        FileFormatError, match=r"line 3: the bytes here are not utf-8 text.*latin-1"
+    ):
         read(edges, encoding="utf-8")
     with pytest.warns(GrammeWarning, match="read as Windows-1252"):
         assert read(edges).nodes.tolist() == ["a", "b", "Zoë"]
@@ -53,7 +55,7 @@ def test_encodings(edges):
     assert read(edges).nodes.tolist() == ["a", "Zoë"]
     for broken in (b"source,target\na,\x81\n", b"source,target\n\xe4\0,b\n", b"\xff\xfea"):
         edges.write_bytes(broken)
-        with pytest.raises(FileFormatError, match=r"are no text|no UTF-16"):
+        with pytest.raises(FileFormatError, match=r"are not text|no UTF-16"):
             read(edges)
     edges.write_bytes("layer,source,target\nl,a,b\nl,a,Zoë\n".encode("latin-1"))
     assert read(edges, encoding="latin-1").nodes.tolist() == ["a", "b", "Zoë"]

@@ -39,7 +39,7 @@ def test_the_forms(label, text, labels):
 
 def test_two_words_per_line_must_be_told(label):
     text = "New York\nRome Italy\nOslo Norway\n"
-    with pytest.raises(FileFormatError, match=r"line 1: 'New' is no node.*labels_format='list'"):
+    with pytest.raises(FileFormatError, match=r"line 1: 'New' is not a node.*labels_format='list'"):
         label(text)
     assert label(text, labels_format="list").labels.tolist() == [
         "New York",
@@ -51,19 +51,19 @@ def test_two_words_per_line_must_be_told(label):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("x\ny\n", {}, "2 labels stand here for 3 nodes"),
-        ("x\n" * 5, {}, "5 labels stand here for 3 nodes"),
+        ("x\ny\n", {}, "there are 2 labels for 3 nodes"),
+        ("x\n" * 5, {}, "there are 5 labels for 3 nodes"),
         (
             "a x\nd y\n",
             {},
             "line 2: a label for the node 'd', which is not in the graph; nodes are named 'a', 'b', 'c'",
         ),
         ("a x\na y\n", {}, "line 2: a second label for the node 'a'"),
-        ("a x\nb y z\n", {}, "line 2: 3 fields stand here.*labels_format"),
-        ("a x\nb\n", {}, "line 1: 2 fields stand here.*labels_format"),
+        ("a x\nb y z\n", {}, "line 2: there are 3 fields.*labels_format"),
+        ("a x\nb\n", {}, "line 1: there are 2 fields.*labels_format"),
         ("a x\nb\n", {"labels_format": "pairs"}, "line 2: a node and its label are needed here"),
         ("node,label\na,x\nd,y\n", {}, "line 3: the node 'd' is not in the graph"),
-        ("node,label\na,x\na,y\n", {}, "line 3: 'a' stands here again"),
+        ("node,label\na,x\na,y\n", {}, "line 3: 'a' is here for the second time"),
         ("node,group,age\na,x,1\nb,x,2\nc,y,3\n", {}, "the feature 'group'|no column 'label'"),
         ("", {}, "the file is empty"),
     ],
@@ -98,7 +98,7 @@ def test_a_list_finds_the_nodes_without_edges(label):
     assert graph.nodes.tolist() == ["0", "1", "2", "3"]
     graph = label("a\nb\nc\nd\n", edges="1 1 3\n")  # this format counts from 1
     assert graph.nodes.tolist() == ["1", "2", "3", "4"]
-    with pytest.raises(FileFormatError, match="4 labels stand here for 2 nodes"):
+    with pytest.raises(FileFormatError, match="there are 4 labels for 2 nodes"):
         label("a\nb\nc\nd\n", edges="1 1 9\n")
 
 

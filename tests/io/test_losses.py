@@ -43,7 +43,7 @@ def test_every_loss_is_told_once():
 
 
 def test_names_that_are_no_text_become_text_with_a_warning():
-    with pytest.warns(LossyFormatWarning, match=r"node names that are no text: 1 \(int\)"):
+    with pytest.warns(LossyFormatWarning, match=r"node names that are not text: 1 \(int\)"):
         assert text_names([1, "b"], "fmt", "node") == ["1", "b"]
 
 

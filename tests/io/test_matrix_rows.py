@@ -65,12 +65,12 @@ def test_what_is_no_matrix_unless_the_user_insists(text):
 
 def test_the_user_may_insist_but_not_on_anything():
     assert edges(read("0,2\n3,0", insist=True)) == [("1", "2", 2.0), ("2", "1", 3.0)]
-    with pytest.raises(FileFormatError, match="this is no matrix"):
+    with pytest.raises(FileFormatError, match="this is not a matrix"):
         read("x,y\nz", insist=True)
 
 
 def test_negative_ties_name_their_line():
-    with pytest.raises(FileFormatError, match=r"ties\.csv, line 3: '-1' cannot stand here"):
+    with pytest.raises(FileFormatError, match=r"ties\.csv, line 3: '-1' is not allowed here"):
         read(",a,b\na,0,1\nb,-1,0")
 
 

@@ -122,7 +122,7 @@ def test_labels_that_are_amounts_are_refused(ages):
 def test_a_word_among_amounts_is_named(ages):
     edges, labels = ages
     labels.write_text(AGES.replace("n3,39", "n3,old"))
-    with pytest.raises(DataError, match=r"label 'old' of 'n3' is no number.*missing=.'old'."):
+    with pytest.raises(DataError, match=r"label 'old' of 'n3' is not a number.*missing=.'old'."):
         read(edges, labels=labels, label_bins=3)
 
 

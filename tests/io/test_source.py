@@ -33,7 +33,7 @@ def test_text_in_any_encoding_and_without_its_mark(tmp_path):
     assert read_text(path) == "ü"
     path.write_bytes("ü".encode("latin-1"))
     assert read_text(path, "latin-1") == "ü"
-    with pytest.raises(FileFormatError, match=r"t, line 1: the bytes here are no utf-8.*latin-1"):
+    with pytest.raises(FileFormatError, match=r"t, line 1: the bytes here are not utf-8.*latin-1"):
         read_text(path, "utf-8")
     with gathered() as notes:
         assert read_text(path) == "ü"

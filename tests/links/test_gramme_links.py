@@ -53,7 +53,7 @@ def test_a_pairs_own_edge_in_the_layer_does_not_count_as_evidence(graph):
     pair = np.array([[layer.source[0], layer.target[0]]])
     evidence = Evidence(graph, "talk").of(pair)[0]
     names = column_names()
-    assert evidence[names.index("answered")] == 0, "an undirected edge is no answer to itself"
+    assert evidence[names.index("answered")] == 0, "an undirected edge is not an answer to itself"
     only = graph.select_layers(["talk"])
     alone = Evidence(only, "talk").of(pair)[0]
     assert alone[names.index("repeated")] == 0

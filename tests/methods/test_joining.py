@@ -101,7 +101,7 @@ def test_the_first_process_gets_a_model_as_if_it_had_fitted_alone(tmp_path):
         )
         assert joined.nodes_.tolist() == whole.nodes.tolist()
         assert joined.transduction_.tolist() == alone.transduction_.tolist()
-        # what it says of another graph rests on the vectors and names of all parts
+        # what it says about another graph rests on the vectors and names of all parts
         other = whole.subgraph(whole.nodes[5:])
         np.testing.assert_allclose(
             joined.predict_proba(other), alone.predict_proba(other), atol=1e-4

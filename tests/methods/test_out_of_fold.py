@@ -11,7 +11,7 @@ Y = half_known(GRAPH)
 
 
 def test_labels_a_fold_leaves_out_do_not_reach_its_prediction():
-    """Changing the label of one node changes nothing of what is said of it out of its fold."""
+    """Changing the label of one node changes nothing of what is said about it out of its fold."""
     known = known_labels(GRAPH, Y)
     fold = np.arange(known.nodes.size) % 3
     changed = Y.copy()

@@ -95,7 +95,7 @@ def test_bytes_put_in_or_taken_out_are_noticed(model_bytes, load):
     "content", [b"", b"PK\x03\x04", b"node,label\na,b\n", bytes(range(256)) * 9]
 )
 def test_other_files_are_clear_errors(content, load):
-    with pytest.raises(FileFormatError, match="is no whole safetensors file"):
+    with pytest.raises(FileFormatError, match="is not a complete safetensors file"):
         load(content)
 
 
@@ -106,7 +106,7 @@ def test_a_header_of_absurd_length_is_a_clear_error(load):
 
 def test_a_foreign_safetensors_file_is_a_clear_error(tmp_path):
     save_file({"weight": torch.zeros(3)}, tmp_path / "other.safetensors")
-    with pytest.raises(FileFormatError, match="a safetensors file, but no model of gramme's"):
+    with pytest.raises(FileFormatError, match="a safetensors file, but not a gramme model"):
         gramme.load(tmp_path / "other.safetensors")
 
 

@@ -136,7 +136,7 @@ def test_what_is_no_position_is_a_clear_error(X, message):
 def test_wrong_parts_are_clear_errors():
     with pytest.raises(DataError, match="graph must be a MultilayerGraph, not ndarray"):
         NodeIndexClassifier(np.eye(3), GrammeFusion()).fit([0, 1], ["a", "b"])
-    with pytest.raises(DataError, match="estimator must be a method of gramme's"):
+    with pytest.raises(DataError, match="estimator must be a gramme method"):
         NodeIndexClassifier(GRAPH, BaggingClassifier()).fit([0, 1], ["a", "b"])
     with pytest.raises(DataError, match=r"y has one class only, .*'a'.*; at least two are needed"):
         model().fit([0, 1], ["a", "a"])

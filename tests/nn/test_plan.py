@@ -1,4 +1,4 @@
-"""A plan for some nodes gives what the whole network says of them, with fewer sums where that pays."""
+"""A plan for some nodes gives what the whole network says about them, with fewer sums where that pays."""
 
 from typing import Any
 

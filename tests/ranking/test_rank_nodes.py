@@ -1,4 +1,4 @@
-"""The table of ranks: its columns, per layer, its spread, and what is no ranking at all."""
+"""The table of ranks: its columns, per layer, its spread, and what is not a ranking at all."""
 
 import numpy as np
 import pytest

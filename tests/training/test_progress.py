@@ -29,7 +29,7 @@ def test_is_shown_where_wanted(capsys):
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("wanted", [False, None])
 def test_is_not_shown_elsewhere(wanted, capsys):
-    """Standard error is no terminal here."""
+    """Standard error is not a terminal here."""
     assert not work(wanted)
     assert capsys.readouterr() == ("", "")
 

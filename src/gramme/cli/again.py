@@ -7,11 +7,11 @@ import shlex
 import typer
 
 NO_MATTER = ("overwrite", "quiet", "as_json", "force", "jobs", "backend")
-"""Options that change no result: they say what is printed or replaced, and where the work is done."""
+"""Options that do not change the result: they say what is printed or replaced, and where the work is done."""
 
 
 def command_line(context: typer.Context) -> str:
-    """The command that was given, for whoever wants to do the same again."""
+    """The command that was given, for anyone who wants to repeat it."""
     words = ["gramme", context.info_name or "fit"]
     for parameter in context.command.params:
         name = parameter.name or ""

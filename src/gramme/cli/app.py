@@ -65,7 +65,7 @@ def version(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; ends with exit code 2 after a mistake of the user's, 130 after Ctrl-C."""
+    """Run the command line; ends with exit code 2 after a user's mistake, 130 after Ctrl-C."""
     never_fail_to_print()
     try:
         given = sys.argv[1:] if arguments is None else arguments
@@ -74,7 +74,7 @@ def main(arguments: list[str] | None = None) -> None:
             app(args=arguments, standalone_mode=True, prog_name="gramme")
     except GrammeError as error:
         if os.environ.get("RANK", "0") == "0" or getattr(error, "of_one_process", False):
-            complain(str(error))  # of a user's mistake the first of several processes tells
+            complain(str(error))  # only the first of several processes reports a user's mistake
         sys.exit(2)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""

@@ -1,4 +1,4 @@
-"""``gramme benchmark``: methods compared on datasets over random splits. Only the options stand here."""
+"""``gramme benchmark``: methods compared on datasets over random splits. Only the options are here."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def benchmark(
 ) -> None:
     """Compare methods on datasets: the same random splits for all, every run in a ledger, resumed if killed.
 
-    A method learns from the labels of the training nodes alone and is scored once on all others (final). For methods
-    with epochs the best test accuracy over the epochs is noted beside it (peak, optimistic).
+    A method learns only from the labels of the training nodes and is scored once on all others (final). For methods
+    with epochs, the best test accuracy over the epochs is noted too (peak, optimistic).
 
-    With --task links, edges of each layer are held out while all other layers stay visible, and told from as many
-    unlinked pairs, uniform ones and such that are matched by degrees.
+    With --task links, edges of each layer are held out while all other layers stay visible. Methods must tell them from
+    as many unlinked pairs, drawn uniformly or matched by degree.
     """
     from gramme.cli import benchmark_steps
     from gramme.cli.again import command_line

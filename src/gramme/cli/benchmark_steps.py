@@ -1,4 +1,4 @@
-"""The work of ``gramme benchmark`` between its options and the library: words become datasets, methods and numbers."""
+"""The work of ``gramme benchmark``: words from the command line become datasets, methods and numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from gramme.report.results_formats import format_results
 def graphs(
     datasets: str | None, read: Reading, *, needs_label: bool = True
 ) -> dict[str, MultilayerGraph]:
-    """The graphs by name: a file's is its name without folder and ending, or all of it where two would be the same."""
+    """The graphs by name: a file's name without folder and suffix, or its whole path if two would be the same."""
     words = list(DEFAULT_DATASETS) if datasets is None else _words(datasets, "--datasets")
     given = read.used()
     if given and len(words) > 1:
@@ -148,5 +148,7 @@ def _percents(text: str | None, default: Sequence[float]) -> list[float]:
         try:
             found.append(float(word.removesuffix("%")))
         except ValueError:
-            raise DataError(f"--train: {word!r} is no percentage; write it like 10,20,30") from None
+            raise DataError(
+                f"--train: {word!r} is not a percentage; write it like 10,20,30"
+            ) from None
     return found

@@ -22,7 +22,7 @@ def complain(message: str) -> None:
 
 
 def note(message: str) -> None:
-    """A remark that is no error."""
+    """Print a remark that is not an error."""
     messages.print(f"[yellow]Note:[/] {escape(message)}")
 
 

@@ -1,4 +1,4 @@
-"""DATA on the command line: a file of any known format or, where no file has that name, a dataset."""
+"""DATA on the command line: a file of any known format or, if there is no such file, a dataset."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gramme.io.plain_table import header_of
 
 @dataclass(frozen=True)
 class Opened:
-    """DATA once it is read: the graph, the account of the reading, and how a table became layers."""
+    """DATA after reading: the graph, the report of the reading, and how a table became layers."""
 
     graph: MultilayerGraph
     report: ReadReport | None = None
@@ -30,13 +30,13 @@ class Opened:
     notes: tuple[str, ...] = ()
 
     def tell(self) -> None:
-        """Show what was found out while reading."""
+        """Print the notes from reading."""
         for sentence in self.notes:
             note(sentence)
 
 
 def open_data(names: str | list[str], read: Reading, *, needs_label: bool = True) -> Opened:
-    """The graph of a table, of files of edges or, where no file has this name, of a dataset.
+    """Read a table, files of edges or, if there is no such file, a dataset.
 
     ``needs_label`` says whether a table must have a column of labels.
     """
@@ -46,14 +46,14 @@ def open_data(names: str | list[str], read: Reading, *, needs_label: bool = True
     if not names:
         raise DataError("name DATA: a file, several with a layer each, or a dataset")
     if read.is_table and len(names) > 1 and read.labels is None:
-        # a table beside files of edges says something of their nodes
+        # a table beside files of edges describes their nodes
         *names, table = names
         read = replace(read, is_table=False, labels=Path(table))
     if read.is_table:
         return _open_table(_single(names, "--table"), read, needs_label)
     only = read.used(*TABLE_ONLY)
     if only:
-        raise DataError(f"{', '.join(only)} can be said of a table only; add --table")
+        raise DataError(f"{', '.join(only)} can be said about a table only; add --table")
     if len(names) > 1 or _is_file(names[0]):
         for name in names:
             if not _is_file(name):
@@ -92,7 +92,7 @@ def _open_relations(names: list[str], read: Reading) -> Opened:
 
 
 def _is_file(name: str) -> bool:
-    """Whether a name is that of a file or folder, or a pattern or address of some."""
+    """Whether a name is a file, a folder, a pattern that matches some, or an address."""
     try:
         return is_address(name) or Path(name).exists() or bool(glob(name))  # noqa: PTH207
     except (OSError, ValueError):
@@ -117,7 +117,7 @@ def _single(names: list[str], option: str) -> str:
 def _open_table(name: str, read: Reading, needs_label: bool) -> Opened:
     path = Path(name)
     if not path.exists():
-        hint = "; a dataset is no table: leave out --table" if name in datasets.names() else ""
+        hint = "; a dataset is not a table: leave out --table" if name in datasets.names() else ""
         raise DataError(f"there is no file {name!r}{hint}")
     for option in read.used("source_format", "directed", "no_header", "features", "layers_from"):
         raise DataError(f"{option} cannot go with --table, which has rows and no edges")
@@ -127,7 +127,7 @@ def _open_table(name: str, read: Reading, needs_label: bool) -> Opened:
 
 
 def open_again(names: str | list[str], record: dict[str, Any] | None, read: Reading) -> Opened:
-    """The graph of DATA for a model that was fitted before, on a table if there is a record of one."""
+    """Read DATA for a model that was fitted before; as a table if the model was fitted on one."""
     names = [names] if isinstance(names, str) else names
     if not names:
         return open_data(names, read)
@@ -163,7 +163,7 @@ def _table_hint(names: list[str], error: DataError, read: Reading) -> str | None
         else f"leave it out of the files and add --labels {path} --label COLUMN"
     )
     return (
-        f"{path} is no list of edges: it has no columns source and target (or from and to, ego and alter, ...). If "
+        f"{path} is not a list of edges: it has no columns source and target (or from and to, ego and alter, ...). If "
         f"every row of it is a person or a thing and its columns say something about them, {alone}; "
         f"columns: {columns}. If its first line is an edge already, add --no-header; a matrix of numbers, --from matrix"
     )

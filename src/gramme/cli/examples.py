@@ -61,5 +61,5 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 
 
 def epilog(command: str) -> str:
-    """The examples of a command as the end of its help; a blank line apart, or they would run together."""
+    """The examples at the end of a command's help. Blank lines separate them, or they would run together."""
     return "\n\n".join(("Examples:", *(f"  {line}" for line in EXAMPLES[command])))

@@ -1,4 +1,4 @@
-"""The commands about files: what is in one (``info``) and the same graph in another format (``convert``)."""
+"""The commands about files: ``info`` shows what is in one, ``convert`` writes it in another format."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def convert(
         None,
         "--parts",
         min=1,
-        help="Write a folder with so many parts, for as many processes to work on.",
+        help="Write a folder with this many parts, one for each process of a fit.",
         show_default=False,
     ),
     assign: Literal["communities", "contiguous", "random"] = typer.Option(
@@ -190,7 +190,7 @@ def _layer_table(layers: list[dict[str, Any]]) -> Table:
         "duplicates_merged": "merged",
     }
     columns = [key for key in shown if any(layer.get(key) is not None for layer in layers)]
-    # what is so of no layer takes room that names need in a narrow terminal
+    # a column that is empty for every layer takes room that names need in a narrow terminal
     columns = [
         key for key in columns if key not in _SELDOM or any(layer.get(key) for layer in layers)
     ]

@@ -1,6 +1,6 @@
 """``gramme fit`` and ``gramme predict``: from data with a few labels to predictions for every node.
 
-Only the commands' options stand here. The work is in ``fit_steps.py``, which is imported when it is needed: torch takes
+Only the commands' options are here. The work is in ``fit_steps.py``, which is imported when it is needed: torch takes
 seconds to load, and ``gramme info`` or ``--help`` should not wait for it.
 """
 
@@ -22,7 +22,7 @@ _PROCESSES = "Several processes"
 
 
 def methods_beginning(start: str) -> list[str]:
-    """The methods whose names begin with what was typed, for the shell."""
+    """The methods whose names begin with what was typed, for completion in the shell."""
     from gramme.methods import names
 
     return [name for name in names() if name.startswith(start)]
@@ -47,7 +47,7 @@ def fit(
     folds: int | None = typer.Option(
         None,
         "--folds",
-        help="Estimate the accuracy with so many further fits, whatever the method.",
+        help="Estimate the accuracy with this many further fits, whatever the method.",
     ),
     estimate: bool = typer.Option(
         True, "--estimate/--no-estimate", help="Whether to estimate the accuracy at all."
@@ -87,7 +87,7 @@ def fit(
         None,
         "--workers",
         min=1,
-        help="Fit in so many processes, each with its part of the graph.",
+        help="Fit in this many processes, each with its part of the graph.",
         show_default=False,
         rich_help_panel=_PROCESSES,
     ),
@@ -107,13 +107,13 @@ def fit(
     resume: bool = typer.Option(
         False,
         "--resume",
-        help="Go on from the checkpoints of a fit with workers that was cut off.",
+        help="Resume a fit with workers that was cut off, from its checkpoints.",
         rich_help_panel=_PROCESSES,
     ),
     quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
     as_json: bool = typer.Option(False, "--json", help="Print a JSON object for scripts."),
     dry_run: bool = typer.Option(
-        False, "--dry-run", help="Only show what becomes of the data, and learn nothing."
+        False, "--dry-run", help="Only show how the data are read, and learn nothing."
     ),
     *,
     read: Reading,
@@ -122,7 +122,7 @@ def fit(
 
     Writes predictions.csv, report.html, model.safetensors, embedding.csv, layers.csv, history.csv and config.json to
     the folder. The accuracy is estimated from the labelled nodes, or on the labels that --holdout sets aside. The
-    default method finds it out while it is fitted; with others it takes 5 more fits.
+    default method estimates it during the fit; other methods need 5 more fits.
     """
     from gramme.cli.data import open_data
 
@@ -241,7 +241,7 @@ def _fit_numbers(
     as_json: bool,
     read: Reading,
 ) -> None:
-    """The same for labels that are numbers, by a regression."""
+    """Do the same for labels that are numbers, with a regression."""
     for option, given in refused.items():
         if given:
             raise DataError(f"{option} is for classes; leave it out with --label-kind number")
@@ -280,7 +280,7 @@ def predict(
     data: Data,
     target: Path = typer.Option(..., "--out", help="CSV file to write."),
     allow_unknown: bool = typer.Option(
-        False, "--allow-unknown", help="Predict also where the model knows nothing of any node."
+        False, "--allow-unknown", help="Predict even if the model knows nothing about any node."
     ),
     coverage: str | None = typer.Option(
         None,
@@ -296,11 +296,11 @@ def predict(
     *,
     read: Reading,
 ) -> None:
-    """Predict the nodes of DATA, which may be new, with a model that was fitted before.
+    """Predict the nodes of DATA, known or new, with a model that was fitted before.
 
-    The last column, basis, says what a prediction rests on: neighbours, groups or features that the model knows, or
-    nothing. After a fit on a table DATA is another table with the same columns; numbers are cut where they were cut
-    then.
+    The last column, basis, says what a prediction is based on: neighbours, groups or features that the model knows, or
+    nothing. After a fit on a table, DATA is another table with the same columns; numbers are cut at the same places as
+    in the fit.
     """
     if target.is_dir():
         raise DataError(f"{target} is a folder; name a file to write, like {target / 'new.csv'}")

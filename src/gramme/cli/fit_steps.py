@@ -39,7 +39,7 @@ from gramme.report.page.number_page import COVERAGE
 from gramme.report.tables import number_table, proper_text, with_sets
 
 PAGE_SECONDS, PAGE_SECONDS_PER_NODE = 2.5, 1e-4
-"""About how long writing the results takes: only for saying how far the command is."""
+"""Roughly how long writing the results takes; used only to show progress."""
 MAX_PAGE_SECONDS = 60.0
 
 
@@ -77,7 +77,9 @@ def fit_graph(
         )
     _check_names(graph)
     if not model.attends_couplings:
-        graph = graph.with_coupling_layers()  # so that tables and page speak of the model's layers
+        graph = (
+            graph.with_coupling_layers()
+        )  # so that tables and page show the layers the model sees
     # the name is taken before the work begins, so that a second run into the same place is refused at once
     with output_folder(target, overwrite=overwrite) as place:
         result, files = _fit_into(
@@ -96,13 +98,13 @@ def fit_graph(
 
 
 def _check_names(graph: MultilayerGraph) -> None:
-    """Refuse before the work what cannot be a column or a class at its end; names of nodes are written with escapes."""
+    """Refuse early what cannot be written as a column or a class; names of nodes are escaped."""
     labels: list[Any] = [] if graph.labels is None else list(graph.labels)
     kinds = {"layer": [*graph.layers], "label": [one for one in labels if isinstance(one, str)]}
     for kind, names in kinds.items():
         for name in dict.fromkeys(names):
             if proper_text(name) != name:
-                raise DataError(f"the {kind} {name!r} is no proper Unicode text; rename it")
+                raise DataError(f"the {kind} {name!r} is not valid Unicode text; rename it")
 
 
 def _fit_into(
@@ -187,7 +189,7 @@ def _counted(number: int, thing: str, ending: str = "s") -> str:
 
 
 def _say_what_it_costs(graph: MultilayerGraph, model: NodeClassifier) -> None:
-    """Large data can take hours: say before they begin what would be quicker."""
+    """Large data can take hours: say beforehand what would be quicker."""
     members = model.get_params().get("ensemble", 1) if isinstance(model, AttentionModel) else 1
     if graph.num_nodes * graph.num_layers >= VERY_LARGE_NODE_LAYERS and members > 1:
         messages.print(
@@ -212,7 +214,7 @@ def write_predictions(
     raw_csv: bool = False,
     sets: SetPlan | None = None,
 ) -> None:
-    """Predict the nodes of a graph and write them, with what each rests on; the file appears whole or not at all."""
+    """Predict the nodes of a graph and write a table of them; the file appears whole or not at all."""
     with _bounded(graph):
         if isinstance(model, GrammeRegressor):
             if sets is not None and sets.by_class:
@@ -251,7 +253,7 @@ def _say_who_is_unknown(strangers: int, nodes: int, allowed: bool) -> None:
 
 
 def table_record(model: Path) -> dict[str, Any] | None:
-    """How the table became layers that a model was fitted on, from ``config.json`` beside it; None without one."""
+    """How the table of a fit became layers, from ``config.json`` beside the model; None if it was not a table."""
     path = model.with_name("config.json")
     if not path.is_file():
         return None

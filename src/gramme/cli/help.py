@@ -40,7 +40,7 @@ def _begun(start: str) -> list[str]:
 
 def help_(
     topic: str | None = typer.Argument(
-        None, help="What to read about; all topics where not given.", autocompletion=_begun
+        None, help="What to read about; all topics if not given.", autocompletion=_begun
     ),
 ) -> None:
     """Read about a topic: files, tables, labels, the estimate, sets, links, ranks, and more."""

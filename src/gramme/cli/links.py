@@ -1,4 +1,4 @@
-"""``gramme links``: which links are missing. Only the options stand here; the work is in ``links_steps.py``."""
+"""``gramme links``: which links are missing. Only the options are here; the work is in ``links_steps.py``."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def bounded_memory(advice: str, *, most: int | None = None) -> Iterator[None]:
     advice : str
         What needs less.
     most : int, optional
-        Bytes that may be taken beyond what is in use; what is free where not given. On other systems than Linux there
+        Bytes that may be taken beyond what is in use; what is free if not given. On other systems than Linux there
         is no limit but what the system sets.
     """
     try:

@@ -90,7 +90,7 @@ def _choice(question: str, known: tuple[str, ...], default: str) -> str:
     answer = str(typer.prompt(question, default=default, err=True)).strip().lower()
     found = [word for word in known if word.startswith(answer)] if answer else []
     if len(found) != 1:
-        raise DataError(f"{answer!r} is no answer; {did_you_mean(answer, known)}")
+        raise DataError(f"{answer!r} is not an answer; {did_you_mean(answer, known)}")
     return found[0]
 
 

@@ -1,8 +1,8 @@
 """The options that say how to read DATA: declared once, taken by every command that reads any.
 
-A command is decorated with :func:`takes_reading_options` and has a parameter ``read``; on the command line the
-fields of :class:`Reading` stand in its place. Only words stand here, so that ``gramme --help`` has nothing to wait for;
-``data.py`` and ``table.py`` act on them.
+A command is decorated with :func:`takes_reading_options` and has a parameter ``read``; on the command line the fields
+of :class:`Reading` stand in its place. This file imports nothing heavy, so ``gramme --help`` is quick; ``data.py`` and
+``table.py`` act on them.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Reading:
         list[str] | None,
         _option(
             "--columns",
-            help="The columns to use, like age,city; all where not said.",
+            help="The columns to use, like age,city; all if not given.",
             panel=_TABLES,
         ),
     ] = None

@@ -231,7 +231,7 @@ def _estimate(job: FitJob, model: NodeClassifier, graph: PartGraph, known: Known
     if not plan.wanted:
         return Estimate("none", "it was not asked for")
     if _tests_itself(job, model):
-        return Estimate("none", "it is told where the parts are joined")
+        return Estimate("none", "the estimate is made when the parts are joined")
     return cross_validate_parts(
         model,
         graph,

@@ -1,4 +1,4 @@
-"""``gramme rank``: who matters over all layers. Only the options stand here; the work is in ``rank_steps.py``."""
+"""``gramme rank``: who matters over all layers. Only the options are here; the work is in ``rank_steps.py``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def rank(
     measures: str | None = typer.Option(
         None,
         "--measures",
-        help="Which measures, like pagerank,voterank; the usual ones where not said.",
+        help="Which measures, like pagerank,voterank; the usual ones if not given.",
     ),
     layers: list[str] | None = typer.Option(
         None, "--layer", help="Use this layer only; may be repeated."
@@ -52,7 +52,7 @@ def rank(
     *,
     read: Reading,
 ) -> None:
-    """Say how much each node of DATA matters over all layers, how sure that is, and whom to tell first.
+    """Say how much each node of DATA matters over all layers, how certain that is, and whom to tell first.
 
     Writes ranks.csv (a row per node: each measure, its rank, and between which ranks it moves), seeds.csv, layers.csv,
     report.html and config.json to the folder.

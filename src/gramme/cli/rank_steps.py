@@ -27,7 +27,7 @@ from gramme.report.fit_folder import check_target
 from gramme.report.rank_folder import write_ranks
 
 MAX_SPREAD_ENTRIES = 3_000_000
-"""Edges and memberships up to which the spread of the ranks is found: it takes some twenty times the ranking itself."""
+"""Edges and memberships up to which the spread of the ranks is computed; it takes 20 times as long as the ranks."""
 _SHOWN_NODES = 10
 _IN_TERMINAL = ("degree", "pagerank", "eigenvector", "katz", "multirank", "voterank")
 

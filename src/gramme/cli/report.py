@@ -32,8 +32,8 @@ def report(
 ) -> None:
     """Write one HTML page that opens offline: about a fit, or about all runs of a benchmark.
 
-    The page of a fit is made from the one in its folder; with --data it is made from the model and the data it was
-    fitted on, which works also where the page is gone.
+    The page of a fit is made from the one in its folder. With --data it is made from the model and the data it was
+    fitted on, which works even if the page is gone.
     """
     if target.is_dir():
         raise DataError(

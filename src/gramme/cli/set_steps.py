@@ -1,4 +1,4 @@
-"""Prediction sets on the command line: what ``--coverage`` asks for, and what is said of them."""
+"""Prediction sets on the command line: what ``--coverage`` asks for, and what is printed about them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_SETS_TOLD = 3
 
 @dataclass(frozen=True)
 class SetPlan:
-    """How often a set is to hold the true class, and whether in every class by itself."""
+    """How often a set must hold the true class, and whether in every class separately."""
 
     coverage: float
     by_class: bool = False
@@ -44,7 +44,7 @@ def parse_share(text: str) -> float:
     except ValueError:
         value = float("nan")
     if not 0 < value < 1:
-        raise DataError(f"{text!r} is no share; write 20% or 0.2")
+        raise DataError(f"{text!r} is not a share; write 20% or 0.2")
     return value
 
 

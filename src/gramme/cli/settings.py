@@ -10,7 +10,7 @@ from gramme.errors import DataError, did_you_mean
 from gramme.methods import Method, NodeClassifier
 
 MAX_WHOLE_NUMBER = 1_000_000_000
-"""No number of epochs, columns or members is larger: torch cannot even tell how much memory it would take."""
+"""No number of epochs, columns or members may be larger: torch could not even compute the memory it would take."""
 
 
 def make_model(method: Method, settings: Iterable[str], **fixed: Any) -> NodeClassifier:
@@ -22,7 +22,7 @@ def make_model(method: Method, settings: Iterable[str], **fixed: Any) -> NodeCla
 def set_parameters(
     method: str, known: Mapping[str, Any], settings: Iterable[str], **fixed: Any
 ) -> dict[str, Any]:
-    """What the user set of a method's parameters, which are known with their defaults, and the ``fixed`` ones."""
+    """The parameters that the user set, checked against the method's own parameters, and the ``fixed`` ones."""
     chosen = {name: value for name, value in fixed.items() if name in known}
     for setting in settings:
         name, sign, text = setting.partition("=")

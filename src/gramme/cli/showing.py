@@ -1,4 +1,4 @@
-"""What a person, or a script, gets to see of a fit."""
+"""What a person or a script sees after a fit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gramme._terminal import escape
 from gramme.cli.console import out
 from gramme.cli.set_steps import sets_told
 
-MAX_CLASSES_TOLD = 8  # whose recall is told, the rarest first
+MAX_CLASSES_TOLD = 8  # classes whose recall is printed, the rarest first
 
 Show = Callable[[dict[str, Any], pd.DataFrame | None, Path, list[str]], None]
 
@@ -55,7 +55,7 @@ def print_result(
 
 
 def accuracy_told(estimate: dict[str, Any]) -> list[str]:
-    """The lines about how good a fit is; where classes are unequal, balanced accuracy and recall come first."""
+    """The lines about how good a fit is; if classes are unequal, balanced accuracy and recall come first."""
     if estimate["kind"] == "none":
         return [f"accuracy: not known ({estimate['note']})"]
     where = {
@@ -97,7 +97,7 @@ def _layers(layers: pd.DataFrame) -> Table:
     table.add_column("importance", justify="right")
     table.add_column("")
     ordered = layers.sort_values("importance", ascending=False)
-    longest = ordered["importance"].max() or 1.0  # all are 0 where no layer joins any nodes
+    longest = ordered["importance"].max() or 1.0  # all are 0 if no layer joins any nodes
     for row in ordered.head(20).to_dict(orient="records"):
         bar = "█" * round(30 * row["importance"] / longest)
         table.add_row(escape(str(row["layer"])), f"{row['importance']:.1%}", bar)

@@ -1,4 +1,4 @@
-"""A bar with the time left for work in steps, shown once the work has taken two seconds."""
+"""A progress bar with the time left, for work in steps; it appears after two seconds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class StepsBar:
 
 @contextmanager
 def steps_bar(title: str, *, silent: bool = False) -> Iterator[StepsBar]:
-    """A bar for one piece of work; only where standard error is a terminal."""
+    """A bar for one piece of work; only if standard error is a terminal."""
     made = StepsBar(title, not silent and sys.stderr.isatty())
     try:
         yield made

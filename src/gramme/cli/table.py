@@ -1,4 +1,4 @@
-"""What follows from ``--table``: which columns of a table become layers, and how, from text to a plan."""
+"""What ``--table`` does: which columns of a table become layers, and how."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gramme.io.unknown import known_labels
 def open_table(
     path: Path, read: Reading, *, needs_label: bool = True
 ) -> tuple[MultilayerGraph, dict[str, Any]]:
-    """The graph of a table, and the record by which another table becomes a graph in the same way."""
+    """The graph of a table, and a record with which another table can be turned into a graph in the same way."""
     label, labels = read.label, read.labels
     table = read_table(
         path,
@@ -164,7 +164,7 @@ def _named(table: pd.DataFrame, id: str | None) -> pd.DataFrame:
 
 
 def _check_labels(column: pd.Series, label: str) -> None:
-    """Catch at once what cannot be learned."""
+    """Refuse labels that cannot be learned."""
     known = column.dropna()
     if not len(known):
         raise DataError(

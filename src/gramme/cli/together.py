@@ -29,9 +29,9 @@ class Together:
     Attributes
     ----------
     folder : Path or None
-        The parts, where DATA is a folder of them.
+        The parts, if DATA is a folder of them.
     workers : int or None
-        How many processes to start; as many as there are parts where not said.
+        How many processes to start; one per part if not given.
     started : bool
         Whether this process is one of them already, as under torchrun.
     """
@@ -81,7 +81,7 @@ class Together:
         return self.folder is not None
 
     def job(self, **what: Any) -> FitJob:
-        """The job of a fit; a method that cannot be fitted together is refused here."""
+        """The job of a fit; a method that several processes cannot fit is refused here."""
         from gramme.cli.parts_fit import FitJob, check_method
 
         check_method(what["method"])
@@ -101,7 +101,7 @@ class Together:
         start(job, count)
 
     def run_on(self, job: FitJob, graph: MultilayerGraph, described: dict[str, Any]) -> None:
-        """Do a job on a graph that was read whole: it is cut into parts for the time of the fit."""
+        """Do a job on a graph that was read whole. It is cut into parts for the duration of the fit."""
         from gramme.cli.workers import parts_for
 
         if graph.labels is None:

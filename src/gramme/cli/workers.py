@@ -26,13 +26,13 @@ from gramme.graph import MultilayerGraph
 from gramme.report.output_folder import output_folder
 
 GRACE_SECONDS = 10.0
-"""How long processes may take to end by themselves once one is lost, before they are ended."""
+"""How long the other processes may take to end by themselves once one is lost, before they are killed."""
 LOOK_SECONDS = 0.1
 
 
 @contextmanager
 def parts_for(graph: MultilayerGraph, workers: int) -> Iterator[Path]:
-    """A folder of parts of a graph, for the time of a fit."""
+    """A folder of parts of a graph, for the duration of a fit."""
     if workers > graph.num_nodes:
         raise DataError(f"--workers {workers}: the graph has {graph.num_nodes} nodes to divide")
     with scratch_folder("parts") as scratch:
@@ -43,7 +43,7 @@ def parts_for(graph: MultilayerGraph, workers: int) -> Iterator[Path]:
 
 
 def run_workers(job: FitJob, workers: int) -> None:
-    """Run a job in so many processes of this machine; returns when all have done their share."""
+    """Run a job in several processes of this machine; return when all have finished."""
     count = len(read_manifest(Path(job.parts)).parts)
     if count != workers:
         raise DataError(
@@ -67,7 +67,7 @@ def run_workers(job: FitJob, workers: int) -> None:
 
 @contextmanager
 def _result_of(job: FitJob) -> Iterator[FitJob]:
-    """Take the name of the result; when all workers have ended well it stands there and is shown, else nothing does."""
+    """Reserve the name of the result, and show the result there if all workers end well."""
     with output_folder(Path(job.target), overwrite=job.overwrite) as place:
         yield replace(job, folder=str(place.folder))
         outcome = Outcome.read(place.folder)
@@ -106,13 +106,13 @@ def _await(started: list[subprocess.Popen[bytes]], target: Path) -> None:
             one.kill()
             one.wait()
     codes = [one.poll() for one in started]
-    # of those that ended first, not those that noticed it or were ended here
+    # report a worker that ended first, not one that noticed it or was killed here
     lost = {rank: code for rank, code in first.items() if code not in (2, LOST_EXIT)}
-    if 2 in codes and not lost:  # a mistake of the user's, which the first process has told
+    if 2 in codes and not lost:  # a user's mistake, which the first process has reported
         raise SystemExit(2)
     rank, code = next(iter((lost or first).items()))
     raise GrammeError(
-        f"worker {rank} of {len(started)} (process {started[rank].pid}) {_how_it_ended(code)}, so that the fit cannot "
+        f"worker {rank} of {len(started)} (process {started[rank].pid}) {_how_it_ended(code)}, so the fit cannot "
         f"go on; nothing was written to {target}, and --resume goes on from the last checkpoint"
     )
 
@@ -170,7 +170,7 @@ def _run_actors(job: FitJob, workers: int) -> None:
 def _lost_on_ray(rank: int, workers: int, hosts: list[str], job: FitJob, how: str) -> GrammeError:
     first = how.strip().splitlines()[0] if how.strip() else "no reason was given"
     return GrammeError(
-        f"worker {rank} of {workers} on {hosts[rank]} is gone ({first}), so that the fit cannot go on; nothing was "
+        f"worker {rank} of {workers} on {hosts[rank]} is gone ({first}), so the fit cannot go on; nothing was "
         f"written to {job.target}"
     )
 

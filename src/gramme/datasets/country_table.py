@@ -96,13 +96,15 @@ def _sheets(path: Path) -> Iterator[tuple[str, pd.DataFrame]]:
         try:
             yield "the file", pd.read_csv(path, header=None, dtype=object, skip_blank_lines=False)
         except (ValueError, pd.errors.ParserError) as error:  # decoding errors are ValueErrors
-            raise FileFormatError(f"this is no readable CSV ({error})", file=path) from error
+            raise FileFormatError(f"this is not a readable CSV ({error})", file=path) from error
     elif path.suffix.casefold() == ".xlsx":
         import_extra("openpyxl", "excel", "reading a workbook")
         try:
             sheets = pd.read_excel(path, header=None, dtype=object, sheet_name=None)
         except (ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise FileFormatError(f"this is no readable workbook ({error})", file=path) from error
+            raise FileFormatError(
+                f"this is not a readable workbook ({error})", file=path
+            ) from error
         yield from ((f"sheet {name!r}", cells) for name, cells in sheets.items())
     else:
         raise DataError(f"{path}: the table must be an .xlsx or a .csv file")
@@ -154,7 +156,7 @@ def _score(cell: Any, pillar: str) -> float:
     except (TypeError, ValueError):
         number = math.inf
     if not math.isfinite(number):
-        raise ValueError(f"{cell!r} is no score in {pillar!r}")
+        raise ValueError(f"{cell!r} is not a score in {pillar!r}")
     return number
 
 

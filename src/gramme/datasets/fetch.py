@@ -38,7 +38,7 @@ def fetch(address: str, target: Path, *, sha256: str, size: int) -> None:
     killed download left is removed by the next. A server that sends less than ``MIN_BYTES_PER_SECOND`` is given up.
     """
     if not address.startswith(("http://", "https://")):
-        raise DataError(f"{address} is no web address: it must begin with http:// or https://")
+        raise DataError(f"{address} is not a web address: it must begin with http:// or https://")
     part = target.with_name(f".{target.name}.{uuid4().hex[:8]}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

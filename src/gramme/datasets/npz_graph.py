@@ -1,7 +1,7 @@
 """Graphs stored as one ``graph.npz`` of plain arrays, without pickled objects.
 
 ``edges_<k>`` (2 x edges, every undirected edge once), ``layer_names``, ``labels``, ``num_nodes``, ``directed``,
-``features_{data,indices,indptr,shape}`` (CSR, where there are some), and index arrays of the source's split.
+``features_{data,indices,indptr,shape}`` (CSR, if there are any), and index arrays of the source's split.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
         raise
     # zip files, compressed bytes and the arrays' headers, which are Python text, have many ways to be wrong
     except Exception as error:
-        raise FileFormatError(f"this is no archive of plain arrays ({error})", file=path) from error
+        raise FileFormatError(
+            f"this is not an archive of plain arrays ({error})", file=path
+        ) from error
 
 
 def read_graph(path: Path, name: str) -> MultilayerGraph:
@@ -65,4 +67,4 @@ def read_positions(path: Path, **names: str) -> dict[str, NDArray[np.int64]]:
     except KeyError as error:
         raise FileFormatError(f"the array {error} is missing", file=path) from error
     except (TypeError, ValueError) as error:
-        raise FileFormatError(f"the positions are no numbers ({error})", file=path) from error
+        raise FileFormatError(f"the positions are not numbers ({error})", file=path) from error

@@ -121,7 +121,7 @@ class _Machine:
         elif name in ("REDUCE", "NEWOBJ"):
             arguments, called = stack.pop(), stack.pop()
             if not isinstance(called, Name) or not isinstance(arguments, tuple):
-                raise ValueError("the pickle calls what is no name")
+                raise ValueError("the pickle calls something that is not a name")
             stack.append(Call(called.name, arguments))
         elif name == "BUILD":
             state, made = stack.pop(), stack[-1]
@@ -131,7 +131,7 @@ class _Machine:
         elif name in ("APPEND", "APPENDS"):
             values = [stack.pop()] if name == "APPEND" else self._since_mark()
             if not isinstance(stack[-1], list):
-                raise ValueError("the pickle appends to what is no list")
+                raise ValueError("the pickle appends to something that is not a list")
             stack[-1].extend(values)
         elif name in ("SETITEM", "SETITEMS"):
             values = self._since_mark() if name == "SETITEMS" else [stack.pop(), stack.pop()][::-1]

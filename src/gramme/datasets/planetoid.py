@@ -49,7 +49,7 @@ def read_classes(path: Path) -> NDArray[np.int64]:
         stored = _array(record)
         one_hot = stored.ndim == 2 and (stored.sum(axis=1) == 1).all()
     except (TypeError, ValueError, OverflowError) as error:
-        raise FileFormatError(f"this is no array of numbers ({error})", file=path) from error
+        raise FileFormatError(f"this is not an array of numbers ({error})", file=path) from error
     if not one_hot:
         raise FileFormatError("every row must be one-hot: a single 1 among zeros", file=path)
     return np.asarray(stored.argmax(axis=1), dtype=np.int64)
@@ -67,7 +67,9 @@ def read_adjacency(path: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         pairs = [(int(node), int(other)) for node, others in stored.items() for other in others]
         edges = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
-        raise FileFormatError(f"this is no dict of lists of nodes ({error})", file=path) from error
+        raise FileFormatError(
+            f"this is not a dict of lists of nodes ({error})", file=path
+        ) from error
     return edges[:, 0], edges[:, 1]
 
 
@@ -80,7 +82,7 @@ def _read(path: Path) -> Any:
             file=path,
         ) from error
     except Exception as error:  # a broken pickle can raise anything
-        raise FileFormatError(f"this is no readable pickle ({error})", file=path) from error
+        raise FileFormatError(f"this is not a readable pickle ({error})", file=path) from error
 
 
 def _array(stored: Any) -> NDArray[Any]:
@@ -105,5 +107,5 @@ def _dtype(stored: Any) -> np.dtype[Any]:
     code, order = stored.arguments[0], stored.state[1]
     fields = stored.state[2:5]
     if not _NUMBERS.fullmatch(code) or order not in ("<", ">", "|", "=") or any(fields):
-        raise ValueError(f"an array of {code!r} is no array of numbers")
+        raise ValueError(f"an array of {code!r} is not an array of numbers")
     return np.dtype(f"{order}{code}")

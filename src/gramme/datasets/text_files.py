@@ -17,7 +17,7 @@ def read_lines(path: Path, expected: int | None = None) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8").rstrip().split("\n")
     except UnicodeDecodeError as error:
-        raise FileFormatError("this is no text file in UTF-8", file=path) from error
+        raise FileFormatError("this is not a text file in UTF-8", file=path) from error
     lines = [line.rstrip("\r") for line in lines]
     if expected is not None and len(lines) != expected:
         raise FileFormatError(

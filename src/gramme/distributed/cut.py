@@ -103,7 +103,7 @@ def dict_of_places(values: Ints, wanted: NDArray[Any]) -> Ints:
 def part_members(
     graph: MultilayerGraph, cut: Cut, codes: Ints, given: Ints
 ) -> Iterator[tuple[Members, dict[str, Any]]]:
-    """The arrays of each part in turn, and what else is to be said of it.
+    """The arrays of each part in turn, and what else is to be said about it.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def part_members(
 
 
 def layer_facts(graph: MultilayerGraph, cut: Cut) -> list[dict[str, Any]]:
-    """What the manifest says of each layer; those that stand for couplings come last."""
+    """What the manifest says about each layer; those that stand for couplings come last."""
     found = []
     for name, layer in graph.with_coupling_layers().layers.items():
         facts: dict[str, Any] = {"name": name, "coupling": name not in graph.layers}
@@ -177,7 +177,7 @@ def layer_facts(graph: MultilayerGraph, cut: Cut) -> list[dict[str, Any]]:
 
 
 def coupling_facts(graph: MultilayerGraph) -> list[dict[str, Any]]:
-    """What the manifest says of each coupling."""
+    """What the manifest says about each coupling."""
     return [
         {"layers": list(pair), "name": BETWEEN.join(pair), "directed": coupling.directed}
         for pair, coupling in graph.couplings.items()

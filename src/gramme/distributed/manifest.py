@@ -47,7 +47,7 @@ _WHOLE: dict[str, type] = {
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a folder of parts says of itself.
+    """What a folder of parts says about itself.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _check(record: Any, fields: dict[str, type], what: str) -> None:
     if not isinstance(record, dict):
-        raise ValueError(f"{what} is no record")
+        raise ValueError(f"{what} is not a record")
     for name, kind in fields.items():
         value = record.get(name)
         if type(value) is not kind or (isinstance(value, int) and value < 0):

@@ -66,7 +66,7 @@ class PartEdgeSum(AcrossProcesses):
     symmetric : bool
         Whether the edges of all processes together go both ways.
     outputs : array of int, optional
-        The rows whose sums are wanted; all where not given. Every process says some or none does.
+        The rows whose sums are wanted; all if not given. Every process says some or none does.
     hears_itself : bool, default=True
         Whether V_i is part of the sum.
     """

@@ -79,9 +79,9 @@ def fill_parts(
     ----------
     folder : Path
     facts : dict
-        What the manifest says of the whole graph.
+        What the manifest says about the whole graph.
     parts : iterable of pairs
-        The arrays of each part, and what the manifest says of it.
+        The arrays of each part, and what the manifest says about it.
     """
     entries = []
     for rank, (members, said) in enumerate(parts):

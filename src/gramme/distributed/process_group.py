@@ -56,10 +56,10 @@ def join(
     ----------
     rank, size : int, optional
     address : str, optional
-        Where the first process listens; the loopback where not given.
+        Where the first process listens; the loopback if not given.
     port : int, optional
     wire : {"bfloat16"}, optional
-        What rows of float32 travel as; as they are where not given.
+        What rows of float32 travel as; as they are if not given.
     timeout : float, default=1800
         Seconds after which a process gives up waiting for another.
     """
@@ -119,5 +119,5 @@ def _from_environment(name: str, given: int | None) -> int | None:
     if text is None:
         return None
     if not text.isdigit():
-        raise DataError(f"{name}={text!r} in the environment is no number")
+        raise DataError(f"{name}={text!r} in the environment is not a number")
     return int(text)

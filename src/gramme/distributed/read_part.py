@@ -110,7 +110,7 @@ class _Part:
             present = self.archive.array(f"layer{k}.present", "b")
             if present.shape != (self.nodes,):
                 raise ValueError(
-                    f"layer {facts['name']!r} says of {present.size} nodes if it holds them"
+                    f"layer {facts['name']!r} says about {present.size} nodes if it holds them"
                 )
         if facts["kind"] == "groups":
             return self._groups(f"layer{k}", facts, present)
@@ -130,7 +130,7 @@ class _Part:
         owner = self.archive.array(f"{key}.halo_owner", "i").astype(np.int64)
         halo, sizes = owner.size, self.whole.part_sizes
         if halo and (owner.min() < 0 or owner.max() >= sizes.size or (np.diff(owner) < 0).any()):
-            raise ValueError(f"{key}: the owners of its halo are no parts in order")
+            raise ValueError(f"{key}: the owners of its halo are not parts in order")
         if (owner == self.number).any():
             raise ValueError(f"{key}: its halo holds rows of its own")
         row = self._numbers(f"{key}.halo_row", halo, None)

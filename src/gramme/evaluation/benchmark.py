@@ -63,7 +63,7 @@ def benchmark(
     settings : mapping of method name to mapping, optional
         Parameters other than the defaults.
     jobs : int, optional
-        Runs at a time, each on one thread; as many as there are cores where not given.
+        Runs at a time, each on one thread; as many as there are cores if not given.
     backend : {"loky", "ray"}
         Processes of this machine, or a Ray cluster (``$RAY_ADDRESS``, or a local one).
     force : bool

@@ -1,8 +1,8 @@
 """An estimate from what a fit has already found out: predictions of labels by models that had not seen them.
 
-A mixture weighs its ingredients by what each says of labels it has not learned from. The same predictions, mixed with
-weights and calibrated by what the other folds say, are those of the whole mixture for labels that it has not seen. So
-its accuracy can be told without further fits (``benchmarks/estimate_check.py`` compares it with the truth).
+A mixture weighs its ingredients by what each says about labels it has not learned from. The same predictions, mixed
+with weights and calibrated by what the other folds say, are those of the whole mixture for labels that it has not seen.
+So its accuracy can be told without further fits (``benchmarks/estimate_check.py`` compares it with the truth).
 """
 
 from __future__ import annotations

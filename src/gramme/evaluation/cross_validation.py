@@ -86,7 +86,7 @@ def cross_validate(
     labels : array of object, shape (nodes,)
         The known labels, None where unknown.
     folds : int, optional
-        All of so many folds; where not given 5, of which large data test only two or one.
+        All of so many folds; if not given 5, of which large data test only two or one.
     random_state : int
         Which labels go to which fold.
     balanced : bool, default=False

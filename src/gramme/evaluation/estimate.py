@@ -91,7 +91,7 @@ class Estimate:
         return reliability_table(self.shares, codes)
 
     def predictions(self, nodes: Any) -> dict[Any, dict[str, Any]]:
-        """What was said of each tested node without its label.
+        """What was said about each tested node without its label.
 
         ``predicted`` with its ``probability``, the probability of its ``own`` label, and ``suggested``: the predicted
         class where the label looks wrong, else None.

@@ -23,11 +23,11 @@ class LedgerFace:
         Parameters
         ----------
         dataset : str, optional
-            One dataset alone; a panel for each where not given.
+            One dataset alone; a panel for each if not given.
         methods : sequence of str, optional
-            The methods to show; where not given, the ten with the best mean.
+            The methods to show; if not given, the ten with the best mean.
         ax : matplotlib axes, optional
-            Where to draw a single dataset; a new figure where not given.
+            Where to draw a single dataset; a new figure if not given.
 
         Returns
         -------

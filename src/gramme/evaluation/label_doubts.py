@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class LabelDoubts:
-    """What confident learning says of some labels.
+    """What confident learning says about some labels.
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ class LinkLedger:
         fresh = not self.path.exists() or self.path.stat().st_size == 0
         if not fresh and not is_link_ledger(self.path):
             raise DataError(
-                f"{self.path} is no ledger of links; name another file for gramme benchmark --task links"
+                f"{self.path} is not a ledger of links; name another file for gramme benchmark --task links"
             )
         self._connection = sqlite3.connect(
             self.path, timeout=PATIENCE_SECONDS, isolation_level=None

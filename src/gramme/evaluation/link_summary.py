@@ -42,7 +42,7 @@ def summarise_links(rows: pd.DataFrame) -> pd.DataFrame:
             Area under the ROC curve, and half the width of its mean's 95 % interval.
         average_precision, hits_at_20
         calibration_error
-            Of the pairs of all splits together; NaN for scores that are no probabilities.
+            Of the pairs of all splits together; NaN for scores that are not probabilities.
         cpu_seconds
         best, level_with_best, p_value
             By the corrected resampled t-test of the ROC-AUC on the same splits, with Holm's correction: better than

@@ -95,7 +95,7 @@ class RunResult:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Class probabilities for all nodes of a graph, and the best test accuracy over the epochs where there are some."""
+    """Class probabilities for all nodes of a graph, and the best test accuracy over the epochs if there are any."""
 
     probabilities: NDArray[np.floating[Any]]
     classes: list[Any]

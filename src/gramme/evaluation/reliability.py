@@ -30,7 +30,7 @@ def reliability_table(
     codes : array of int, shape (nodes,)
         Their classes; -1 for one that the model does not know, which is never predicted.
     bins : int, optional
-        One for every 15 labels where not given, and at most 10.
+        One for every 15 labels if not given, and at most 10.
 
     Returns
     -------

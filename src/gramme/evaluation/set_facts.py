@@ -1,4 +1,4 @@
-"""What there is to say of prediction sets: the promise, how many classes they hold, which ones stay undecided."""
+"""What there is to say about prediction sets: the promise, how many classes they hold, which ones stay undecided."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def rank_methods(ledger: Ledger | pd.DataFrame, train_percent: float | None = No
     ----------
     ledger : Ledger or DataFrame
     train_percent : float, optional
-        The smallest there is where not given.
+        The smallest there is if not given.
     """
     runs = _done(_runs(ledger))
     if not len(runs):

@@ -53,6 +53,6 @@ def aligned(graph: MultilayerGraph, values: Any, what: str = "value") -> NDArray
                 hash(value)
             except TypeError as error:
                 name = plain(graph.nodes[place])
-                raise DataError(f"the {what} of node {name!r} is no value: {error}") from error
+                raise DataError(f"the {what} of node {name!r} is not a value: {error}") from error
             aligned[place] = value
     return frozen(aligned)

@@ -40,7 +40,7 @@ def node_count(value: Any) -> int:
     """A number of nodes as int, or an error that quotes what was given."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0:
         return int(value)
-    raise DataError(f"the number of nodes must be a whole number from 0 on, not {value!r}")
+    raise DataError(f"the number of nodes must be a whole number of at least 0, not {value!r}")
 
 
 def index_array(values: ArrayLike, size: int, what: str, kind: str = "node") -> NDArray[np.int64]:
@@ -50,7 +50,7 @@ def index_array(values: ArrayLike, size: int, what: str, kind: str = "node") -> 
     if bad.size:
         range_of = f"are numbered from 0 to {size - 1}" if size else "are none"
         raise DataError(
-            f"{what}: {array[bad[0]]} at position {bad[0]} is no {kind}; the {kind}s {range_of}"
+            f"{what}: {array[bad[0]]} at position {bad[0]} is not a {kind}; the {kind}s {range_of}"
         )
     return array.astype(np.int64, copy=False)
 
@@ -143,7 +143,7 @@ def loose_index(names: Iterable[Any]) -> pd.Index:
 def name_index(
     names: Iterable[Any] | None, size: int | None = None, what: str = "node"
 ) -> pd.Index:
-    """Names as a pandas index: unique, none missing; 0, 1, 2, ... where none are given."""
+    """Names as a pandas index: unique, none missing; 0, 1, 2, ... if none are given."""
     if names is None:
         return pd.RangeIndex(0 if size is None else size)
     index = loose_index(names)

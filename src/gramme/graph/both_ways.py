@@ -38,7 +38,7 @@ def layer_from_both_ways(
         Where not given, edges equal to their own reversal are undirected, others directed. False
         with (i, j) and (j, i) of different weight is an error.
     present
-        The nodes the layer holds; all where not given.
+        The nodes the layer holds; all if not given.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class EdgeLayer(Layer):
     directed : bool
         Whether edges have a direction.
     nodes : array of int or mask, optional
-        The nodes this layer holds; all where not given.
+        The nodes this layer holds; all if not given.
 
     Attributes
     ----------

@@ -61,7 +61,7 @@ def from_networkx(
     directed : bool or mapping of layer name to bool, optional
         Where not given, as the graphs are. False makes a directed graph's edges join both ways.
     nodes : iterable, optional
-        Names of all nodes in order; where not given, as they first appear.
+        Names of all nodes in order; if not given, as they first appear.
     features, name
         As for :class:`~gramme.MultilayerGraph`.
 
@@ -88,7 +88,7 @@ def from_networkx(
     named = _named(graphs, nx)
     for key, graph in named.items():
         if not isinstance(graph, nx.Graph):
-            raise DataError(f"layer {key!r} is no networkx graph but {graph!r}")
+            raise DataError(f"layer {key!r} is not a networkx graph but {graph!r}")
     order = dict.fromkeys(node for graph in named.values() for node in graph)
     index = name_index(order.keys() if nodes is None else nodes)
     frame = MultilayerGraph({}, nodes=index)

@@ -70,7 +70,7 @@ def from_pyg(
     directed : bool or mapping of layer name to bool, optional
         Where not given, edges equal to their own reversal are undirected, others directed.
     nodes : iterable, optional
-        Node names; where not given those that :func:`to_pyg` stored, else 0, 1, 2, ...
+        Node names; if not given those that :func:`to_pyg` stored, else 0, 1, 2, ...
     name : str, optional
         What to call the graph.
 
@@ -188,7 +188,9 @@ def _layer(
     relation: str, edges: Any, store: Any, nodes: pd.Index, directed: bool | None
 ) -> EdgeLayer:
     if "edge_index" not in edges or edges["edge_index"] is None:
-        raise DataError(f"layer {relation!r} has no edge_index, the one form of edges that is read")
+        raise DataError(
+            f"layer {relation!r} has no edge_index; other forms of edges cannot be read"
+        )
     source, target = edges["edge_index"].detach().cpu().numpy()
     present = store[PRESENT + relation].numpy() if PRESENT + relation in store else None
     try:

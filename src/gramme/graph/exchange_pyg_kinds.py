@@ -54,7 +54,9 @@ def from_pyg_kinds(
     one_way: dict[str, bool] = {}
     for kind, store in edges.items():
         if "edge_index" not in store or store["edge_index"] is None:
-            raise DataError(f"the relation {kind} has no edge_index, the one form that is read")
+            raise DataError(
+                f"the relation {kind} has no edge_index; other forms of edges cannot be read"
+            )
         source, end = store["edge_index"].detach().cpu().numpy()
         shape = (len(names[kind[0]]), len(names[kind[2]]))
         if source.size and (source.max() >= shape[0] or end.max() >= shape[1]):

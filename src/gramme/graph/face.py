@@ -65,7 +65,7 @@ class GraphFace:
         node : hashable
             The name of the node.
         layer : str, optional
-            Neighbours in this layer; in any of them where not given.
+            Neighbours in this layer; in any of them if not given.
 
         Examples
         --------
@@ -116,7 +116,7 @@ class GraphFace:
         total = sum(layer.num_edges for layer in self.layers.values())
         if total > MAX_TABLE_EDGES:
             raise DataError(
-                f"a table of {total:,} edges would not fit; those of groups are best had with "
+                f"a table of {total:,} edges would not fit in memory; for groups use "
                 "to_pandas('memberships')"
             )
         parts = []
@@ -154,18 +154,18 @@ class GraphFace:
         Parameters
         ----------
         layer : str, optional
-            One layer alone; all of them in one picture where not given, each in a colour of its own unless nodes
+            One layer alone; all of them in one picture if not given, each in a colour of its own unless nodes
             have one.
         by_layer : bool, default=False
             A panel for each layer, nodes at the same places.
         colour : sequence, optional
-            A value per node to colour by, in order or by name, like ``model.predict()``; the labels where not given.
+            A value per node to colour by, in order or by name, like ``model.predict()``; the labels if not given.
         names : bool, optional
-            Whether to write the nodes' names; where not given, for up to 40 nodes.
+            Whether to write the nodes' names; if not given, for up to 40 nodes.
         positions : array, shape (nodes, 2), optional
-            Where nodes stand; by all layers together where not given.
+            Where nodes stand; by all layers together if not given.
         ax : matplotlib axes, optional
-            Where to draw; a new figure where not given.
+            Where to draw; a new figure if not given.
 
         Returns
         -------

@@ -136,7 +136,7 @@ def _columns(edges: pd.DataFrame | Mapping[str, Any]) -> dict[str, pd.Series]:
     try:
         found = {name: pd.Series(edges[name]).reset_index(drop=True) for name in wanted}
     except (TypeError, ValueError) as error:
-        raise DataError(f"a column of the edges is no list of values: {error}") from error
+        raise DataError(f"a column of the edges is not a list of values: {error}") from error
     lengths = [len(column) for column in found.values()]
     if len(set(lengths)) > 1:
         raise DataError(f"the columns of the edges have different lengths: {lengths}")

@@ -116,7 +116,7 @@ def _columns(edges: Any) -> tuple[Any, Any, Any, Any]:
         unread = [key for key in edges.keys() if str(key).strip().lower() in _LAYER_WORDS]  # noqa: SIM118
         if columns[0] is None and unread:
             raise DataError(
-                f"the column {unread[0]!r} seems to name the layers, but only 'layer' does; rename it, "
+                f"the column {unread[0]!r} seems to name the layers; rename it to 'layer', "
                 "or drop it to make one layer of all edges"
             )
     elif isinstance(edges, (tuple, list)) and len(edges) in (3, 4):

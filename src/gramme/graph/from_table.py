@@ -63,7 +63,7 @@ def from_table(
     id : column, optional
         The column with the node names, all different. It makes no layer.
     columns : iterable, optional
-        The columns to make layers of, in this order; where not given, all others that say something.
+        The columns to make layers of, in this order; if not given, all others that say something.
     bins : mapping of column to int or list of edges, optional
         So many bins of equal width, or bins between rising edges; a bin holds its lower edge, and
         numbers below the first or from the last edge on join open-ended groups of their own.

@@ -66,7 +66,7 @@ def from_views(
     for view, matrix in matrices.items():
         neighbours = stated.get(view, 10)
         if not isinstance(neighbours, (int, np.integer)) or neighbours < 1:
-            raise DataError(f"k must be a whole number from 1 on, not {neighbours!r}")
+            raise DataError(f"k must be a whole number of at least 1, not {neighbours!r}")
         layers[view] = _nearest(matrix, int(neighbours), scale)
     return MultilayerGraph(layers, nodes=index, labels=labels, features=matrices, name=name)
 

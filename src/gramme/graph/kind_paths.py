@@ -79,7 +79,7 @@ def _named_path(path: Any, kinds: Kinds, target: str) -> Path:
     if steps[-1] == target:
         if steps != steps[::-1] or len(steps) % 2 == 0:
             raise DataError(
-                f"the path {'-'.join(steps)} comes back another way than it went; name the way there alone"
+                f"the path {'-'.join(steps)} returns by another route; name only the way there"
             )
         steps = steps[: len(steps) // 2 + 1]
     for here, there in pairwise(steps):

@@ -54,7 +54,7 @@ def layer_similarity(
     ----------
     graph : MultilayerGraph
     layers : sequence of str, optional
-        Names of layers, in the order wanted; all where not given. A node that a layer does not hold is joined to
+        Names of layers, in the order wanted; all if not given. A node that a layer does not hold is joined to
         nobody there.
     random_state : int, default=0
         For the sample of nodes of a large graph.
@@ -79,7 +79,7 @@ def layer_similarity(
     pairs = max(nodes.size * (nodes.size - 1), 1)
     covariance = products / pairs - np.outer(sums, sums) / pairs**2
     deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    # what rounding leaves of a layer that joins all pairs alike is no deviation
+    # what rounding leaves of a layer that joins all pairs alike is not a deviation
     steady = deviation <= 1e-7 * np.sqrt(np.diag(products) / pairs)
     deviation[steady] = np.nan
     table = np.clip(covariance / np.outer(deviation, deviation), -1.0, 1.0)

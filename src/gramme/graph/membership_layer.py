@@ -47,7 +47,7 @@ class MembershipLayer(Layer):
     weight : array of float, shape (memberships,), optional
         Positive finite weights; those of a membership stated twice add. Without, all weigh 1.
     group_names : sequence, optional
-        Distinct names of the groups; 0, 1, 2, ... where not given. Groups without members are left
+        Distinct names of the groups; 0, 1, 2, ... if not given. Groups without members are left
         out.
     nodes : array of int or mask, optional
         The nodes this layer holds. Where not given, the nodes that are in at least one group: who

@@ -51,7 +51,7 @@ class MultilayerGraph(Builders, GraphFace, Frozen):
     layers : mapping of str to EdgeLayer or MembershipLayer
         The layers by name, in order, all over the same number of nodes.
     nodes : sequence of hashable, optional
-        Distinct names of the nodes; 0, 1, 2, ... where not given.
+        Distinct names of the nodes; 0, 1, 2, ... if not given.
     labels : sequence or mapping, optional
         A label per node in order, or by node name; any hashable value. None and NaN mean unknown.
     features : array or sparse matrix, shape (nodes, columns), or a mapping, optional
@@ -119,9 +119,9 @@ class MultilayerGraph(Builders, GraphFace, Frozen):
         given: dict[Any, Any] = dict(layers)
         for layer_name, layer in given.items():
             if not isinstance(layer_name, str) or not layer_name:
-                raise DataError(f"the layer name {layer_name!r} is empty or no text")
+                raise DataError(f"the layer name {layer_name!r} is empty or not text")
             if not isinstance(layer, Layer):
-                raise DataError(f"layer {layer_name!r} is no layer but {layer!r}")
+                raise DataError(f"layer {layer_name!r} is not a layer but {layer!r}")
             if num_nodes is None:
                 num_nodes = layer.num_nodes
             elif layer.num_nodes != num_nodes:

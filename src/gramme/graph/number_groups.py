@@ -94,10 +94,10 @@ def _count(value: Any, what: str, values: FloatArray) -> int:
 
 
 def at_least(value: Any, least: int, what: str) -> int:
-    """A whole number from ``least`` on, or an error that quotes what was given."""
+    """A whole number of at least ``least``, or an error that quotes what was given."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not whole or value < least:
-        raise DataError(f"{what} must be a whole number from {least} on, not {value!r}")
+        raise DataError(f"{what} must be a whole number of at least {least}, not {value!r}")
     return int(value)
 
 

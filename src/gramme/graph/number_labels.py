@@ -87,7 +87,7 @@ def settled_labels(
 
 
 def too_many(count: int, total: int) -> str:
-    """What to say of labels that are amounts."""
+    """What to say about labels that are amounts."""
     return (
         f"the labels are numbers with {count:,} different values on {total:,} nodes, amounts rather than classes. "
         f"Cut them into classes with {setting('label_bins', 4)}, of about equal size, or with "
@@ -105,7 +105,7 @@ def _as_numbers(labels: Mapping[str, Any]) -> NDArray[np.float64]:
             numbers[place] = np.nan
         if not np.isfinite(numbers[place]):
             raise DataError(
-                f"the label {label!r} of {node!r} is no number; if it means 'not known', add "
+                f"the label {label!r} of {node!r} is not a number; if it means 'not known', add "
                 f"{setting('missing', [label])}"
             )
     return numbers

@@ -42,7 +42,7 @@ def node_positions(graph: MultilayerGraph, *, steps: int | None = None) -> Place
     graph : MultilayerGraph
         Any number of nodes and layers, also none.
     steps : int, optional
-        Force steps; fewer for large graphs where not given.
+        Force steps; fewer for large graphs if not given.
 
     Returns
     -------

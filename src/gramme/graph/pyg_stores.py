@@ -40,7 +40,7 @@ def stored_weights(relation: str, edges: Any) -> Any:
             if values.ndim == 1:
                 return values
             warnings.warn(
-                f"layer {relation!r}: {key} has {values.shape[1]} columns, so it is no weight and "
+                f"layer {relation!r}: {key} has {values.shape[1]} columns, so it is not a weight and "
                 "is left out",
                 LossyFormatWarning,
                 stacklevel=5,

@@ -146,7 +146,9 @@ def _columns(pairs: Any, what: str) -> tuple[pd.Series, pd.Series, Any]:
         return start, end, columns[2]
     if isinstance(pairs, np.ndarray):
         if pairs.ndim != 2 or pairs.shape[1] not in (2, 3):
-            raise DataError(f"{what}: pairs of shape {pairs.shape}; two or three columns are right")
+            raise DataError(
+                f"{what}: pairs of shape {pairs.shape}; two or three columns are needed"
+            )
         ends = pairs[:, :2]
         if ends.dtype.kind == "f" and bool((ends == np.floor(ends)).all()):
             ends = ends.astype(np.int64)  # numbers of nodes beside weights

@@ -143,7 +143,7 @@ def as_numbers(
     wrong = np.isinf(values) | (np.isnan(values) & ~gaps)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        raise DataError(f"{plain(column.iloc[row])!r} in row {row} is no finite number")
+        raise DataError(f"{plain(column.iloc[row])!r} in row {row} is not a finite number")
     return values, None
 
 

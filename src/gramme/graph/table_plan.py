@@ -121,7 +121,7 @@ class TablePlan:
         dates: Mapping[str, str] | None = None,
         missing: str = "nobody",
     ) -> TablePlan:
-        """The plan for a table; what to say of it is as for :meth:`MultilayerGraph.from_table`.
+        """The plan for a table; what to say about it is as for :meth:`MultilayerGraph.from_table`.
 
         Parameters
         ----------
@@ -226,10 +226,10 @@ class TablePlan:
             fits = fits and all(isinstance(one, (str, type(None))) for one in (plan.label, plan.id))
             fits = fits and plan.missing in ("nobody", "group")
         except (TypeError, KeyError, AttributeError) as error:
-            raise DataError(f"this is no plan of a table's layers: {error!r}") from None
+            raise DataError(f"this is not a plan of a table's layers: {error!r}") from None
         if not fits:
             raise DataError(
-                "this is no plan of a table's layers: a part of it is of another kind than it should be"
+                "this is not a plan of a table's layers: a part of it is of another kind than it should be"
             )
         return plan
 

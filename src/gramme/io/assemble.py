@@ -303,7 +303,7 @@ def _weights(parsed: Parsed, layer: str, chosen: Any) -> NDArray[np.float64] | N
     if missing.any():
         row = np.arange(len(parsed.rows))[chosen][np.flatnonzero(missing)[0]]
         raise FileFormatError(
-            f"no weight stands here, but other edges of the layer {layer!r} have one",
+            f"this edge has no weight, but other edges of the layer {layer!r} have one",
             file=parsed.rows_file,
             line=parsed.rows.line_of(int(row)),
         )

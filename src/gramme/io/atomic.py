@@ -129,7 +129,7 @@ def _fill(file: BinaryIO, content: Content, path: Path) -> None:
         except UnicodeEncodeError as error:
             broken = content[max(0, error.start - 20) : error.end + 20]
             raise DataError(
-                f"{path}: {broken!r} is no proper Unicode text and cannot be written; "
+                f"{path}: {broken!r} is not valid Unicode text and cannot be written; "
                 "the format 'npz' can hold it"
             ) from None
     elif content is not None:

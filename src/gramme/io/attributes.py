@@ -60,9 +60,9 @@ class AttributeTable:
         seen: dict[str, int] = {}
         for name, line in zip(found, self.lines, strict=True):
             if not name:
-                raise FileFormatError(f"no {self.header[0]} stands here", file=self.path, line=line)
+                raise FileFormatError(f"the {self.header[0]} is missing", file=self.path, line=line)
             if name in seen:
-                problem = f"{name!r} stands here again, after line {seen[name]}"
+                problem = f"{name!r} is here for the second time, after line {seen[name]}"
                 raise FileFormatError(problem, file=self.path, line=line)
             seen[name] = line
         return found
@@ -134,7 +134,7 @@ def tabled(
             table = AttributeTable(path, row, decimal_comma=decimal_comma)
         elif len(row) != len(table.header):
             raise FileFormatError(
-                f"{len(row)} cells stand here, but the header names {len(table.header)} columns: "
+                f"there are {len(row)} cells, but the header names {len(table.header)} columns: "
                 f"{', '.join(table.header)[:100]}",
                 file=path,
                 line=line,

@@ -21,7 +21,7 @@ _CENTURY_PIVOT = 30  # two-digit years below it are of this century
 
 
 def read_dates(cells: Sequence[str], name: str) -> NDArray[np.datetime64] | None:
-    """The cells as moments; None where one of them is no date, or they are not all written in one way.
+    """The cells as moments; None where one of them is not a date, or they are not all written in one way.
 
     >>> read_dates(["31/12/2020", "01/02/2021"], "joined").astype(str).tolist()[1][:10]
     '2021-02-01'

@@ -110,7 +110,7 @@ def _slow_rows(
         parts = fields(text)
         if len(parts) not in columns or (width and len(parts) != width):
             wanted = f"{width} as in the lines before" if width else expected
-            problem = f"{len(parts)} fields stand here, but {wanted} are needed: {text[:80]!r}"
+            problem = f"there are {len(parts)} fields, but {wanted} are needed: {text[:80]!r}"
             raise FileFormatError(problem, file=path, line=line)
         width = len(parts)
         weight = parts[3] if width == 4 else None

@@ -64,7 +64,7 @@ def parse_edges(
     where = path.name if sheet is None else f"{path.name}, {sheet!r}"
     for line, row in rows:
         if len(row) != len(names):
-            problem = f"{len(row)} cells stand here, but the header names {len(names)} columns"
+            problem = f"there are {len(row)} cells, but the header names {len(names)} columns"
             raise FileFormatError(problem, file=path, line=line)
     _settle_type(header, rows)
     _tell(header, names, rows, where)
@@ -181,7 +181,7 @@ def without_header(rows: Rows, path: Path) -> tuple[list[str], EdgeHeader]:
     width = len(rows[0][1]) if rows else 0
     if not 2 <= width <= 4:
         raise FileFormatError(
-            f"{width} columns stand here; a list of edges without a header has 2 to 4",
+            f"there are {width} columns; a list of edges without a header has 2 to 4",
             file=path,
             line=rows[0][0] if rows else None,
         )
@@ -205,7 +205,7 @@ def without_header(rows: Rows, path: Path) -> tuple[list[str], EdgeHeader]:
 def no_edges(
     names: Iterable[str], path: Path, line: int | None, *, database: bool = False
 ) -> DataError:
-    """What to say of a file whose header names no ends of edges."""
+    """What to say about a file whose header names no ends of edges."""
     listed = ", ".join(name.strip() for name in names)[:100]
     wanted = "source and target (or from and to, ego and alter, ...)"
     if database:

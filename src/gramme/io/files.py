@@ -68,9 +68,9 @@ def read(
     nodes : path, optional
         A table of all nodes with a header: the node, perhaps ``label``, and features.
     label : str, optional
-        The column or attribute of the nodes that holds the label; ``"label"`` where not given.
+        The column or attribute of the nodes that holds the label; ``"label"`` if not given.
     id : str, optional
-        The column of a table of nodes that names them; where not given, the first that holds names of nodes.
+        The column of a table of nodes that names them; if not given, the first that holds names of nodes.
     columns : sequence of str, optional
         The columns of a table of nodes to use; all where none is named here or in the next two.
     features : sequence of str, optional
@@ -165,7 +165,7 @@ def _one(
 def _several(
     files: dict[str, Path], format: str | None, options: ReadOptions
 ) -> tuple[MultilayerGraph, ReadReport]:
-    """One graph of several files; what is said of nodes and labels goes for all of them together."""
+    """One graph of several files; what is said about nodes and labels goes for all of them together."""
     alone = replace(options, labels=None, nodes=None)
     if options.labels is not None or options.nodes is not None:  # whose columns these are
         alone = replace(alone, label=None, id=None, columns=None, features=None, layers_from=None)

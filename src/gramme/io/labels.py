@@ -7,7 +7,7 @@ How the two are told apart, where ``labels_format`` does not say it:
   does the ending ``.xlsx`` or ``.parquet``;
 - one field on every line (no comma, tab or space) makes it a list in node order;
 - two fields on every line make it rows of node and label, unless there are exactly as many lines as nodes and some
-  first field is no node: then it may as well be a list of labels of two words, and the user must say which.
+  first field is not a node: then it may as well be a list of labels of two words, and the user must say which.
 
 Anything else is an error that asks for ``labels_format``.
 """
@@ -57,7 +57,7 @@ _HEADS = {
 
 @dataclass
 class NodeFacts:
-    """All nodes in order with what a file says of them."""
+    """All nodes in order with what a file says about them."""
 
     nodes: list[str]
     labels: dict[str, str] | None
@@ -165,7 +165,7 @@ def table_facts(
 ) -> NodeFacts:
     """A table that names all nodes of the edges may name further ones, and so may a table of attributes.
 
-    In a table of labels alone a name that is no node is a mistake, unless it names all nodes.
+    In a table of labels alone a name that is not a node is a mistake, unless it names all nodes.
     """
     known = set(nodes)
     id_column = options.id
@@ -231,7 +231,7 @@ def _form(text: str, path: Path, nodes: Sequence[str]) -> LabelsForm:
     if rows is None:
         wide = max(widths)
         raise FileFormatError(
-            f"{wide} fields stand here; it is not clear whether each line is a label in node order or a "
+            f"there are {wide} fields; it is not clear whether each line is a label in node order or a "
             "node and its label: say labels_format='list' or labels_format='pairs'",
             file=path,
             line=widths[wide],
@@ -240,7 +240,7 @@ def _form(text: str, path: Path, nodes: Sequence[str]) -> LabelsForm:
     stray = next(((line, row[0]) for line, row in rows if row[0] not in known), None)
     if stray is not None and len(rows) == len(nodes):
         raise FileFormatError(
-            f"{stray[1]!r} is no node, but there are as many lines as nodes, so these may be labels of two "
+            f"{stray[1]!r} is not a node, but there are as many lines as nodes, so these may be labels of two "
             "words: say labels_format='list' or labels_format='pairs'",
             file=path,
             line=stray[0],
@@ -292,7 +292,7 @@ def _from_list(
                 )
             )
             raise FileFormatError(
-                f"{len(labels)} labels stand here for {len(nodes)} nodes{extra}", file=path
+                f"there are {len(labels)} labels for {len(nodes)} nodes{extra}", file=path
             )
         nodes = every
     return NodeFacts(

@@ -152,14 +152,15 @@ def _edges_of(name: str, layer: object, format_name: str) -> EdgeLayer:
 
 
 def text_names(names: Iterable[object], format_name: str, what: str) -> list[str]:
-    """Names as text: distinct and not empty, with a warning where some are no text by themselves."""
+    """Names as text: distinct and not empty, with a warning where some are not text by themselves."""
     listed = list(names)
     texts = [name if isinstance(name, str) else str(name) for name in listed]
     other = next((name for name in listed if not isinstance(name, str)), None)
     if other is not None:
         kind = type(other).__name__
         lossy(
-            format_name, f"{what} names that are no text: {other!r} ({kind}) becomes {str(other)!r}"
+            format_name,
+            f"{what} names that are not text: {other!r} ({kind}) becomes {str(other)!r}",
         )
     if len(set(texts)) != len(texts):
         raise DataError(
@@ -177,7 +178,7 @@ def _labels_text(labels: Iterable[object], format_name: str) -> list[str]:
     )
     if other is not None:
         kind = type(other).__name__
-        lossy(format_name, f"labels that are no text: {other!r} ({kind}) becomes {str(other)!r}")
+        lossy(format_name, f"labels that are not text: {other!r} ({kind}) becomes {str(other)!r}")
     texts = ["" if label is None else str(label) for label in listed]
     if any(not text and label is not None for text, label in zip(texts, listed, strict=True)):
         lossy(format_name, "the empty label ''; it becomes unknown")

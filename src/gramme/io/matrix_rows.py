@@ -47,7 +47,7 @@ def find_matrix(rows: Rows, path: Path, *, insist: bool = False) -> Matrix | Non
     found = _bare(rows, path, insist) or _named(rows, path, insist)
     if found is None and insist:
         raise FileFormatError(
-            "this is no matrix: it needs a row of numbers per node, with the names of rows in the first column and "
+            "this is not a matrix: it needs a row of numbers per node, with the names of rows in the first column and "
             "of columns in the first line, or numbers alone",
             file=path,
         )
@@ -121,7 +121,9 @@ def _filled(
             text = cell.strip().replace(",", ".")
             number = 0.0 if text in ("", ".") else float(text)
             if not np.isfinite(number) or number < 0:
-                problem = f"{cell.strip()[:40]!r} cannot stand here; ties are 0 or positive numbers"
+                problem = (
+                    f"{cell.strip()[:40]!r} is not allowed here; ties are 0 or positive numbers"
+                )
                 raise FileFormatError(problem, file=path, line=line)
             values[place, column] = number
     return Matrix(path, values, names, columns, [line for line, _ in rows], named)

@@ -24,7 +24,7 @@ def parse_neo4j_export(rows: Rows, path: Path, options: ReadOptions) -> Parsed |
     edges: list[tuple[str, str, dict[str, str]]] = []
     for line, row in rows[1:]:
         if len(row) != len(header):
-            problem = f"{len(row)} cells stand here, but the header names {len(header)} columns"
+            problem = f"there are {len(row)} cells, but the header names {len(header)} columns"
             raise FileFormatError(problem, file=path, line=line)
         facts = {
             name: cell

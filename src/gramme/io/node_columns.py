@@ -25,7 +25,7 @@ MAX_FEATURE_CATEGORIES = 50
 
 @dataclass
 class NodeColumns:
-    """What the columns of a table say of its rows: features with a row each, and groups by layer."""
+    """What the columns of a table say about its rows: features with a row each, and groups by layer."""
 
     features: NDArray[np.float64] | None = None
     groups: dict[str, Groups] = field(default_factory=dict)

@@ -87,7 +87,7 @@ def _delimited(
 ) -> pd.DataFrame:
     content = decode(read_bytes(path), path, encoding)
     if "\0" in content:
-        raise FileFormatError("this is no text file: it has bytes of zero", file=path)
+        raise FileFormatError("this is not a text file: it has bytes of zero", file=path)
     separator, names = _header(content, path)
     above = _header_lines(content)
     lines = io.StringIO(content, newline="")
@@ -114,7 +114,7 @@ def _delimited(
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError, OverflowError) as error:
         found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
         if found:
-            problem = f"{found[3]} cells stand here, but the header names {len(names)} columns"
+            problem = f"there are {found[3]} cells, but the header names {len(names)} columns"
             raise FileFormatError(problem, file=path, line=above + int(found[2])) from None
         if isinstance(error, pd.errors.ParserWarning):
             problem = f"the rows have more cells than the {len(names)} columns of the header"

@@ -254,5 +254,7 @@ def find_format(path: Path, name: str | None = None) -> Format:
     ]
     if not fitting:
         known = "; ".join(f"{each.name} ({', '.join(each.endings)})" for each in FORMATS.values())
-        raise DataError(f"the name {path.name!r} tells no format; say format=... Known: {known}")
+        raise DataError(
+            f"the format cannot be told from the name {path.name!r}; say format=... Known: {known}"
+        )
     return max(fitting, key=lambda found: found[0])[1]

@@ -45,7 +45,7 @@ def parse_sheets(
             tell(f"{path.name}: {name!r} tells about the nodes")
         else:
             tell(
-                f"{path.name}: {name!r} is not used; it is no list of edges, matrix or table of their nodes"
+                f"{path.name}: {name!r} is not used; it is not a list of edges, a matrix or a table of their nodes"
             )
     return parsed
 

@@ -31,7 +31,9 @@ def checked_file(path: str | os.PathLike[str], what: str = "file") -> Path:
     if stat.S_ISDIR(kind.st_mode):
         raise DataError(f"{name} is a folder; name a {what} in it")
     if not stat.S_ISREG(kind.st_mode):
-        raise DataError(f"{name} is no ordinary file (a device or a pipe); save it to a file first")
+        raise DataError(
+            f"{name} is not an ordinary file (a device or a pipe); save it to a file first"
+        )
     return name
 
 
@@ -76,10 +78,10 @@ def decode(data: bytes, path: Path, encoding: str = AUTO) -> str:
         ) from None
     except UnicodeError as error:
         hint = "; if it is an older text file, say encoding='latin-1'" if "utf" in encoding else ""
-        problem = f"the bytes here are no {encoding} text{hint}"
+        problem = f"the bytes here are not {encoding} text{hint}"
         raise FileFormatError(problem, file=path, line=_line(data, error)) from None
     if not isinstance(text, str):
-        raise DataError(f"{encoding!r} is no text encoding; try 'utf-8' or 'latin-1'")
+        raise DataError(f"{encoding!r} is not a text encoding; try 'utf-8' or 'latin-1'")
     return text
 
 
@@ -104,7 +106,7 @@ def _detected(data: bytes, path: Path) -> str:
             raise UnicodeError
         text = data.decode(OLDER_ENCODING)
     except UnicodeError:
-        problem = "the bytes here are no text in UTF-8 or Windows-1252; say encoding=... if it is another one"
+        problem = "the bytes here are not text in UTF-8 or Windows-1252; say encoding=... if it is another one"
         raise FileFormatError(problem, file=path, line=line) from None
     tell(f"{path.name}: read as Windows-1252, since it is no UTF-8", doubt=True)
     return text

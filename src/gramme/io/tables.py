@@ -240,7 +240,7 @@ def _take_layers(parsed: Parsed, table: AttributeTable) -> None:
         kind, nodes = cell.get("kind", "edges"), cell.get("nodes", "all")
         for value, known in ((kind, ("edges", "groups")), (nodes, ("all", "members", "listed"))):
             if value not in known:
-                problem = f"{value!r} cannot stand here; {did_you_mean(value, known)}"
+                problem = f"{value!r} is not allowed here; {did_you_mean(value, known)}"
                 raise FileFormatError(problem, file=table.path, line=line)
         if kind == "groups":
             groups[layer] = Groups(all_present=nodes == "all")

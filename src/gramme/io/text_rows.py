@@ -43,7 +43,7 @@ def without_comments(text: str, path: Path) -> str:
     r"""The text with blank lines in place of the comments at its top, so that lines keep their numbers.
 
     A last comment that names the columns of edges is a header, as in files of the Stanford collection. A line like
-    ``#cats,#dogs`` is no comment: it has as many cells as the lines below it.
+    ``#cats,#dogs`` is not a comment: it has as many cells as the lines below it.
 
     >>> without_comments("# made by hand\nfrom,to\n", Path("a.csv"))
     '\nfrom,to\n'

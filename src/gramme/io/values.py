@@ -34,7 +34,7 @@ def decode(data: bytes) -> list[Any]:
     try:
         values = json.loads(data)
         if not isinstance(values, list):
-            raise ValueError("the values are no list")
+            raise ValueError("the values are not a list")
         return [_decoded(value) for value in values]
     except RecursionError:
         raise ValueError("values are nested too deeply") from None

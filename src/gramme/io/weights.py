@@ -15,7 +15,7 @@ def parse_number(text: str) -> float:
     -2500.0
     """
     if not _NUMBER.match(text):
-        raise ValueError(f"{text[:80]!r} is no number")
+        raise ValueError(f"{text[:80]!r} is not a number")
     value = float(text)
     if not math.isfinite(value):
         raise ValueError(f"{text[:80]!r} is larger than a number can be")

@@ -175,7 +175,7 @@ class ArrayReader:
             parse = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
             shape, fortran, dtype = parse(head)
         except Exception as error:  # the header is Python text, with many ways to be wrong
-            raise ValueError(f"{name} is no array: {error}") from None
+            raise ValueError(f"{name} is not an array: {error}") from None
         return shape, "F" if fortran else "C", dtype
 
 

@@ -40,7 +40,7 @@ def candidate_pairs(
     directed : bool
         Whether both orders of a pair are asked about.
     sources : array of int, optional
-        The nodes whose candidates are wanted; all where not given.
+        The nodes whose candidates are wanted; all if not given.
     """
     nodes = adjacency.shape[0]
     starts = np.arange(nodes) if sources is None else sources

@@ -110,7 +110,7 @@ class Evidence:
     layer : str
         The layer whose links are asked about; one of edges.
     whole : WholeGraph, optional
-        What the graph as a whole says; found, without attention, where not given.
+        What the graph as a whole says; found, without attention, if not given.
     """
 
     def __init__(self, graph: MultilayerGraph, layer: str, whole: WholeGraph | None = None) -> None:
@@ -207,7 +207,7 @@ class Evidence:
 
     def _repeated(self, pairs: Pairs, weights: Mapping[str, float]) -> Floats:
         total = np.zeros(len(pairs))
-        # as the other layer has it: one with a direction speaks for that direction, where there is one to ask about
+        # as the other layer has it: one with a direction speaks for that direction, if there is one to ask about
         seen = self.matrices.directed if self.is_directed else self.matrices.symmetric
         for name, weight in weights.items():
             total += weight * (entries(seen[name], pairs) > 0)

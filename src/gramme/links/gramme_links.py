@@ -87,7 +87,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             Pairs by node names that are not in the graph, and whether each is linked: validation pairs of a benchmark.
             They take the place of edges set aside from the graph.
         layers : sequence of str, default=None
-            The layers to learn links of; all where not given. The others still serve as evidence.
+            The layers to learn links of; all if not given. The others still serve as evidence.
         tell : callable, optional
             Called with the number of layers done and in all.
         """
@@ -140,7 +140,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         pairs : sequence of (source, target)
             By name. An edge of the graph between the two is not looked at.
         graph : MultilayerGraph, default=None
-            Another graph with the same layers, perhaps with new nodes; the fitted one where not given.
+            Another graph with the same layers, perhaps with new nodes; the fitted one if not given.
         """
         mixture = self._mixture(layer)
         seen = self.graph_ if graph is None else self._other(graph)

@@ -44,7 +44,7 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
     probabilities_ : array of float32, shape (nodes, classes)
         Class probabilities of the nodes of the graph it was fitted on.
     transduction_ : array
-        A label for every node of that graph: the known one where there is one, else the predicted one.
+        A label for every node of that graph: the known one if there is one, else the predicted one.
     labelled_ : array of bool, shape (nodes,)
         The nodes whose labels it learned from.
     interrupted_ : bool
@@ -97,7 +97,7 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         ----------
         graph : MultilayerGraph
         y : sequence, mapping or Series, optional
-            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels where not given.
+            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given.
         """
         return self._run_fit(graph, y)
 
@@ -151,7 +151,7 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         copies: int = 1,
         allowance: Any = None,
     ) -> NDArray[np.float64]:
-        """Fit, and say of each label what a model says that has not seen the label's fold.
+        """Fit, and say about each label what a model says that has not seen the label's fold.
 
         Parameters
         ----------
@@ -200,8 +200,8 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         """Count every class alike, however rare it is among the labels; after ``fit``.
 
         Each probability is divided by the share of its class among the labels, and a node's are made to sum to 1 again:
-        what the model would say of nodes among which all classes are as frequent. Rare classes are found more often, at
-        the price of more false alarms.
+        what the model would say about nodes among which all classes are as frequent. Rare classes are found more often,
+        at the price of more false alarms.
 
         Examples
         --------
@@ -230,7 +230,7 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         return self
 
     def _weighed(self, probabilities: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Probabilities with the weights of the classes, where there are some."""
+        """Probabilities with the weights of the classes, if there are any."""
         weights: NDArray[np.float64] | None = getattr(self, "class_weights_", None)
         return probabilities if weights is None else reweighed(probabilities, weights)
 
@@ -271,10 +271,10 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         Parameters
         ----------
         graph : MultilayerGraph, optional
-            Another graph than the fitted one.
+            A graph other than the fitted one.
         y : sequence, mapping or Series, optional
             Labels in node order or by node name; nodes without one do not count, and a class the model has never seen
-            counts as wrong. For another graph, that graph's own labels where not given. For the fitted graph they must
+            counts as wrong. For another graph, that graph's own labels if not given. For the fitted graph they must
             be given: labels the model has learned from say nothing about its accuracy.
         """
         self._check_fitted()

@@ -33,7 +33,7 @@ class ModelFace:
         Parameters
         ----------
         graph : MultilayerGraph, optional
-            Another graph than the fitted one.
+            A graph other than the fitted one.
         coverage : float, optional
             With it a column ``set`` has a tuple of the classes that :meth:`predict_set` finds plausible.
 
@@ -109,15 +109,15 @@ class ModelFace:
     ) -> Any:
         """Draw the nodes where the model sees them.
 
-        A mixture is shown by what its ingredients say of each node, other methods by their embedding, and those without
-        one by their probabilities.
+        A mixture is shown by what its ingredients say about each node, other methods by their embedding, and those
+        without one by their probabilities.
 
         Parameters
         ----------
         colour : {"predicted", "label", "probability"}, default="predicted"
             The predicted class, the label that was learned from, or the probability of the prediction.
         ax : matplotlib axes, optional
-            Where to draw; a new figure where not given.
+            Where to draw; a new figure if not given.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class ModelFace:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure where not given.
+            Where to draw; a new figure if not given.
 
         Returns
         -------
@@ -167,7 +167,7 @@ class ModelFace:
             True labels; counted are nodes that the model has not learned from. Where not given, the labels that it has
             learned from are predicted by models that had not (:meth:`out_of_fold`).
         ax : matplotlib axes, optional
-            Where to draw; a new figure where not given.
+            Where to draw; a new figure if not given.
 
         Returns
         -------
@@ -193,7 +193,7 @@ class ModelFace:
         y : sequence, mapping or Series, optional
             As for :meth:`plot_confusion`.
         ax : matplotlib axes, optional
-            Where to draw; a new figure where not given.
+            Where to draw; a new figure if not given.
 
         Returns
         -------
@@ -212,12 +212,12 @@ class ModelFace:
         return later("gramme.plots.models:plot_reliability")(self, y, ax=ax)
 
     def plot_history(self, *, ax: Any = None) -> Any:
-        """Draw the training epoch by epoch: losses, and accuracies where there are some.
+        """Draw the training epoch by epoch: losses, and accuracies if there are any.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure where not given.
+            Where to draw; a new figure if not given.
 
         Returns
         -------

@@ -32,7 +32,7 @@ from gramme.methods.seen_graph import ViewScale, seen_graph
 
 
 class Known(Protocol):
-    """What is known of some nodes: their classes or their numbers."""
+    """What is known about some nodes: their classes or their numbers."""
 
     @property
     def nodes(self) -> NDArray[np.int64]:
@@ -91,7 +91,7 @@ class GraphEstimator(OrderedFit, BaseEstimator, ABC):
 
     @abstractmethod
     def _known(self, graph: MultilayerGraph, y: Any) -> Known:
-        """What is known of some nodes, from what was given to ``fit``."""
+        """What is known about some nodes, from what was given to ``fit``."""
 
     def _begin_with(self, known: Any) -> None:
         """Store what ``_fit`` may need of the known labels besides themselves."""

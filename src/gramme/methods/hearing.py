@@ -1,7 +1,7 @@
 """Whom a node hears in a layer, one by one: what each neighbour, or each group, gives to a sum over the neighbourhood.
 
-Most methods rest on the neighbourhood sum V_i + sum over j of c_ij V_j. What it says of two classes is a product with
-a direction u_i, and a product with a sum is a sum of products: neighbour j gives c_ij <V_j, u_i>. In a layer of
+Most methods rest on the neighbourhood sum V_i + sum over j of c_ij V_j. What it says about two classes is a product
+with a direction u_i, and a product with a sum is a sum of products: neighbour j gives c_ij <V_j, u_i>. In a layer of
 groups the neighbours are too many to list; a group gives what its other members say together.
 """
 

@@ -1,4 +1,4 @@
-"""How much a method leans on each layer: what all methods agree on, whatever they measure it by."""
+"""How much a method relies on each layer: what all methods agree on, whatever they measure it by."""
 
 from __future__ import annotations
 

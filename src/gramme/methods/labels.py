@@ -58,7 +58,7 @@ def known_labels(graph: MultilayerGraph, y: Any = None) -> KnownLabels:
     ----------
     graph : MultilayerGraph
     y : sequence, mapping or Series, optional
-        Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels where not given.
+        Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def aligned_labels(graph: MultilayerGraph, y: Any = None) -> NDArray[np.object_]
 
 
 def by_name(graph: Any, y: Any) -> dict[Any, Any] | None:
-    """Further labels by node name, for a method that sees its nodes in another order; None where none are given."""
+    """Further labels by node name, for a method that sees its nodes in another order; None if none are given."""
     if y is None:
         return None
     if not isinstance(graph, MultilayerGraph):

@@ -109,7 +109,7 @@ class PredictsSets:
     tested_probabilities_: NDArray[np.float32]
 
     def out_of_fold(self) -> OutOfFold:
-        """What models that had not learned from a label say of it: positions, classes and probabilities.
+        """What models that had not learned from a label say about it: positions, classes and probabilities.
 
         A mixture (:class:`~gramme.GrammeAuto`) and a fit by ``gramme fit`` have them already. For others five further
         models are fitted when this is first asked for, each on four fifths of the labels.
@@ -134,7 +134,7 @@ class PredictsSets:
         return OutOfFold(self.tested_nodes_, self.tested_codes_, shares)
 
     def keep_out_of_fold(self, found: OutOfFold) -> None:
-        """Keep what models that had not learned from a label say of it, for sets and for the model's file.
+        """Keep what models that had not learned from a label say about it, for sets and for the model's file.
 
         Where this model counts every class alike (``balance_classes``), so must they have done.
         """
@@ -161,7 +161,7 @@ class PredictsSets:
         Parameters
         ----------
         graph : MultilayerGraph, optional
-            Another graph than the fitted one.
+            A graph other than the fitted one.
         coverage : float, default=0.9
         by_class : bool, default=False
             Keep the promise in every class by itself: larger sets, but rare classes are not the ones that are missed.

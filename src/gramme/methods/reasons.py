@@ -97,7 +97,7 @@ def reasons(
         Fitted on ``graph``.
     graph : MultilayerGraph
     rows : array of int, optional
-        Positions of nodes; all where not given.
+        Positions of nodes; all if not given.
 
     Examples
     --------

@@ -41,7 +41,7 @@ class SavedField(ABC):
     name : str
         The name in the file.
     attribute : str, optional
-        The attribute of the method; the name with ``_`` behind it where not given.
+        The attribute of the method; the name with ``_`` behind it if not given.
     """
 
     def __init__(self, name: str, *, attribute: str | None = None) -> None:
@@ -76,7 +76,7 @@ class SavedValue(SavedField):
     name : str
     rule : Rule
     default : optional
-        What files of older versions that lack the field mean; where not given, the field must be there.
+        What files of older versions that lack the field mean; if not given, the field must be there.
     attribute : str, optional
     """
 

@@ -67,7 +67,7 @@ def read_model(path: Any) -> tuple[str, dict[str, Any], Learned]:
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, UnicodeDecodeError) as error:
         raise FileFormatError(
-            f"is no whole safetensors file, so no model of gramme's ({error})", file=target
+            f"is not a complete safetensors file, so not a gramme model ({error})", file=target
         ) from error
     if seal.get("sha256") != _digest(tensors):
         raise FileFormatError(
@@ -97,7 +97,7 @@ def broken(path: Any, error: Exception) -> FileFormatError:
 def _seal(metadata: Mapping[str, str], path: Path) -> dict[str, Any]:
     """Version and digest of a model file, once it is known to be one that can be read."""
     if FORMAT not in metadata:
-        raise FileFormatError("is a safetensors file, but no model of gramme's", file=path)
+        raise FileFormatError("is a safetensors file, but not a gramme model", file=path)
     try:
         seal = dict(json.loads(metadata[FORMAT]))
         version = int(seal["version"])

@@ -78,7 +78,7 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
         if y is None:
             raise DataError("this classifier requires y to be passed, but the target y is None")
         if not isinstance(self.estimator, NodeClassifier):
-            raise DataError(f"estimator must be a method of gramme's, not {self.estimator!r}")
+            raise DataError(f"estimator must be a gramme method, not {self.estimator!r}")
         nodes = self._positions(X, reset=True)
         y = column_or_1d(y, warn=True)
         check_consistent_length(nodes, y)

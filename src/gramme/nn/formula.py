@@ -61,7 +61,7 @@ def weighted_attention(
     vector : tensor, shape (members, layers, heads, out)
         a.
     factors : tensor, shape (members, layers, heads), optional
-        f; 1 / heads where not given.
+        f; 1 / heads if not given.
     neighbourhood : NeighbourhoodSum, optional
         Over the nodes of all layers stacked. Without one each node hears itself alone.
     activation : Activation

@@ -80,13 +80,13 @@ class Plan(nn.Module):
     present : array of bool, shape (layers, nodes)
         Which copies of nodes exist.
     narrowed : array of int, optional
-        The nodes that are left after the last hop; all where not given.
+        The nodes that are left after the last hop; all if not given.
     nodes : array of int, optional
-        The nodes to take of the output; all that are left where not given.
+        The nodes to take of the output; all that are left if not given.
     everywhere : Plan, optional
-        The plan for all nodes on the same sums; itself where not given.
+        The plan for all nodes on the same sums; itself if not given.
     places, places_at_end : Places, optional
-        Which nodes of the whole graph the rows stand for, before and after the last hop; all in order where not given.
+        Which nodes of the whole graph the rows stand for, before and after the last hop; all in order if not given.
     world : World, optional
         The processes that follow the plan together.
 
@@ -158,7 +158,7 @@ def fusion_plan(
     graph : MultilayerGraph
     shape : Shape
     nodes : array of int, optional
-        For training: the nodes that output is wanted for. All where not given.
+        For training: the nodes that output is wanted for. All if not given.
     fuse : {"end", "every hop"}
     """
     names = list(graph.layers)

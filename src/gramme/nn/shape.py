@@ -55,7 +55,7 @@ class Output:
     embedding: Tensor
 
     def at(self, nodes: Tensor | None) -> Output:
-        """The same for some nodes; for all where none are given."""
+        """The same for some nodes; for all if none are given."""
         if nodes is None:
             return self
         return Output(self.scores.index_select(0, nodes), self.embedding.index_select(0, nodes))

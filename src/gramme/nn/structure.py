@@ -33,11 +33,11 @@ def structure(
         PyTorch Geometric; or a square sparse tensor or scipy matrix, whose entry (i, j) is the weight with which i
         listens to j. A layer of groups costs its memberships, not the edges that these imply.
     layer : str, optional
-        Which layer of a MultilayerGraph; may be left out where there is one.
+        Which layer of a MultilayerGraph; may be left out if there is one.
     edge_weight : tensor, shape (edges,), optional
         Positive weights of an ``edge_index``.
     num_nodes : int, optional
-        Nodes of an ``edge_index``; where not given, the highest one that it names is the last.
+        Nodes of an ``edge_index``; if not given, the highest one that it names is the last.
 
     Returns
     -------

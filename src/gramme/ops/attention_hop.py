@@ -78,7 +78,7 @@ def attention_hop(
         if score_bound is not None:
             scores.mul_(score_bound)
         low, top = neighbourhood.range_of(scores)
-        # also where a score is no number
+        # also where a score is not a number
         if not bool(((top.double() - low.double()) <= BAND).all()):
             return None
         weights = (scores - top).exp_()

@@ -2,7 +2,7 @@
 
 Torch works operation by operation, and each of them reads and writes arrays of (rows x heads x columns) numbers, which
 costs more than the arithmetic. These loops do the same sums for single precision on one thread of a CPU; elsewhere
-torch's operations do (:mod:`gramme.ops.heads` and :mod:`gramme.nn.formula` choose). What is no number stays none: a
+torch's operations do (:mod:`gramme.ops.heads` and :mod:`gramme.nn.formula` choose). What is not a number stays none: a
 product with 0 is there for that.
 
 Arrays have a row for each node of each layer, those of the first layer first, and in it some columns for each head of

@@ -100,7 +100,7 @@ def fuse_heads(
     sums : tensor, shape (layers, nodes, members, heads, dim)
         Numerators of the heads' means.
     totals : tensor, shape (layers, nodes, members, heads), optional
-        Denominators; 1 where not given.
+        Denominators; 1 if not given.
     factors : tensor, shape (layers, members, heads)
     activation : Activation
 

@@ -27,7 +27,7 @@ def keyed_mask(
     Parameters
     ----------
     keys : tensor of int64, shape (rows,), optional
-        What each row is known by; its number where not given.
+        What each row is known by; its number if not given.
     rows, columns : int
     seed, call : int
         Of a member, and the number of the mask among those it has drawn.

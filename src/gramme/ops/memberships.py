@@ -35,7 +35,7 @@ class MembershipSum(NeighbourhoodSum):
     incidence : scipy CSR, shape (rows, groups)
         How strongly each row belongs to each group; ones as a rule.
     outputs : array of int, optional
-        The rows whose sums are wanted; all where not given.
+        The rows whose sums are wanted; all if not given.
     """
 
     correction: Tensor | None

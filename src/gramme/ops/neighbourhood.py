@@ -90,7 +90,7 @@ class EdgeSum(NeighbourhoodSum):
     symmetric : bool
         Whether the matrix equals its transpose, which then needs no copy of its own.
     outputs : array of int, optional
-        The rows whose sums are wanted; all where not given.
+        The rows whose sums are wanted; all if not given.
     hears_itself : bool, default=True
         Whether V_i is part of the sum; without it these are further edges for another structure.
     """

@@ -45,7 +45,7 @@ class PooledGroups(nn.Module):
         Groups of each layer.
     layer_of : tensor of int, shape (rows,)
     outside : tensor of bool, shape (rows, nodes)
-        Who is no member.
+        Who is not a member.
     portion : tensor, shape (rows,)
         The members' share of all nodes.
     member_of : tensor of int, shape (layers, nodes)

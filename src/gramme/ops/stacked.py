@@ -44,14 +44,14 @@ class BringsSums(Protocol):
 def layers_sum(
     graph: MultilayerGraph, layers: Iterable[str] | None = None, nodes: Nodes | None = None
 ) -> NeighbourhoodSum:
-    """S over the stacked copies of the nodes in the named layers (all, in order, where not given).
+    """S over the stacked copies of the nodes in the named layers (all, in order, if not given).
 
     Parameters
     ----------
     graph : MultilayerGraph
     layers : iterable of str, optional
     nodes : array of int, optional
-        The nodes whose sums are wanted, in each layer; all where not given.
+        The nodes whose sums are wanted, in each layer; all if not given.
     """
     names = list(graph.layers if layers is None else layers)
     if isinstance(graph, BringsSums):

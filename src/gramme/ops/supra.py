@@ -26,7 +26,7 @@ def supra_sum(graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) ->
     ----------
     graph : MultilayerGraph
     nodes : array of int, optional
-        The nodes whose copies' sums are wanted; all where not given.
+        The nodes whose copies' sums are wanted; all if not given.
     """
     if isinstance(graph, BringsSums):
         return graph.supra_sum(nodes)
@@ -71,7 +71,7 @@ class SupraSum(NeighbourhoodSum):
     present : array of bool, shape (num_layers, num_nodes)
         Which copies exist; an absent copy listens to itself alone and nobody listens to it.
     nodes : array of int, optional
-        The nodes whose copies' sums are wanted, as in ``layers``; all where not given.
+        The nodes whose copies' sums are wanted, as in ``layers``; all if not given.
     couplings : NeighbourhoodSum, optional
         The sum over further edges between copies, without the copies themselves.
     """

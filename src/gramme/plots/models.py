@@ -42,7 +42,7 @@ def plot_embedding(
 ) -> Axes:
     """Draw the nodes where the model sees them; called as ``model.plot_embedding()``.
 
-    A mixture is shown by what its ingredients say of each node, other methods by their embedding, and those without
+    A mixture is shown by what its ingredients say about each node, other methods by their embedding, and those without
     one by their probabilities. Up to 800 nodes are laid out by t-SNE, more of them by their main directions.
 
     Parameters
@@ -51,7 +51,7 @@ def plot_embedding(
     colour : {"predicted", "label", "probability"}, default="predicted"
         The predicted class, the label that was learned from, or the probability of the prediction.
     ax : matplotlib axes, optional
-        Where to draw; a new figure where not given.
+        Where to draw; a new figure if not given.
     """
     model._check_fitted()
     if colour not in ("label", "predicted", "probability"):
@@ -98,12 +98,12 @@ def plot_layers(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
     ----------
     model : NodeClassifier
     ax : matplotlib axes, optional
-        Where to draw; a new figure where not given.
+        Where to draw; a new figure if not given.
     """
     model._check_fitted()
     shares = getattr(model, "layer_importance_", None)
     if shares is None:
-        raise DataError(f"{type(model).__name__} does not say which layers it leans on")
+        raise DataError(f"{type(model).__name__} does not say which layers it relies on")
     order = shares.sort_values(ascending=False, kind="stable").head(_MAX_BARS)[::-1]
     members = getattr(model, "layer_importances_", None)
     spread = None
@@ -137,7 +137,7 @@ def plot_confusion(model: NodeClassifier, y: Any = None, *, ax: Axes | None = No
         True labels; counted are nodes that the model has not learned from. Where not given, the labels that it has
         learned from are predicted by models that had not (:meth:`~gramme.methods.NodeClassifier.out_of_fold`).
     ax : matplotlib axes, optional
-        Where to draw; a new figure where not given.
+        Where to draw; a new figure if not given.
     """
     tested = _tested(model, y)
     names = [str(label) for label in model.classes_.tolist()]
@@ -180,7 +180,7 @@ def plot_reliability(model: NodeClassifier, y: Any = None, *, ax: Axes | None = 
     y : sequence, mapping or Series, optional
         As for :func:`plot_confusion`.
     ax : matplotlib axes, optional
-        Where to draw; a new figure where not given.
+        Where to draw; a new figure if not given.
     """
     tested = _tested(model, y)
     table = reliability_table(tested.probabilities, tested.codes)
@@ -202,7 +202,7 @@ def plot_reliability(model: NodeClassifier, y: Any = None, *, ax: Axes | None = 
 
 
 def _tested(model: NodeClassifier, y: Any) -> OutOfFold:
-    """Nodes with a label that the model had not learned from, and what it, or a copy of it, says of them."""
+    """Nodes with a label that the model had not learned from, and what it, or a copy of it, says about them."""
     model._check_fitted()
     if y is None:
         return model.out_of_fold()
@@ -230,7 +230,7 @@ def plot_history(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
     ----------
     model : NodeClassifier
     ax : matplotlib axes, optional
-        Where to draw; a new figure where not given.
+        Where to draw; a new figure if not given.
     """
     model._check_fitted()
     history = getattr(model, "history_", None)

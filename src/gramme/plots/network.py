@@ -47,17 +47,17 @@ def plot_graph(
     ----------
     graph : MultilayerGraph
     layer : str, optional
-        One layer alone; all of them in one picture where not given, each in a colour of its own unless nodes have one.
+        One layer alone; all of them in one picture if not given, each in a colour of its own unless nodes have one.
     by_layer : bool, default=False
         A panel for each layer, nodes at the same places.
     colour : sequence, optional
-        A value per node to colour by; numbers get a scale, other values a colour each. The labels where not given.
+        A value per node to colour by; numbers get a scale, other values a colour each. The labels if not given.
     names : bool, optional
-        Whether to write the nodes' names; where not given, for up to 40 nodes.
+        Whether to write the nodes' names; if not given, for up to 40 nodes.
     positions : array, shape (nodes, 2), optional
-        Where nodes stand; by all layers together where not given (``gramme.graph.positions``).
+        Where nodes stand; by all layers together if not given (``gramme.graph.positions``).
     ax : matplotlib axes, optional
-        Where to draw; a new figure where not given.
+        Where to draw; a new figure if not given.
 
     Returns
     -------

@@ -52,7 +52,7 @@ def influence(
         Of passing on along an edge of weight 1; an edge of weight w tries w times. Under thresholds, how much a layer
         counts beside the others.
     worlds : int, default=None
-        Simulations in which nodes are compared: 1,000, or 200 for more than 2,000 nodes, where not given. The reach is
+        Simulations in which nodes are compared: 1,000, or 200 for more than 2,000 nodes, if not given. The reach is
         estimated on as many others, so it is not flattered by the choice.
     random_state : int, default=0
     tell : callable, optional

@@ -77,7 +77,7 @@ class LayerProduct:
             shared -= self._own * values
         else:
             shared = self._shared(values)
-        # what rounding leaves of the subtraction is no neighbour
+        # what rounding leaves of the subtraction is not a neighbour
         shared[self._alone] = 0.0
         return shared
 

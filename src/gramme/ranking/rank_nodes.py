@@ -35,7 +35,7 @@ def rank(
     ----------
     graph : MultilayerGraph
     measures : sequence of str, default=None
-        Names of measures, see :data:`gramme.ranking.MEASURES`; all that are usual where not given.
+        Names of measures, see :data:`gramme.ranking.MEASURES`; all that are usual if not given.
     coupling : float, default=1.0
         Weight of the edges between the copies of a node in different layers, for the measures on the supra graph.
     per_layer : bool, default=False

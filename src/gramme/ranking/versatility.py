@@ -123,6 +123,6 @@ def _per_node(supra: SupraProduct, copies: Values) -> Values:
     largest = total.max(initial=0.0)
     if largest <= 0:
         return total
-    # what a solver leaves of a zero is no importance
+    # what a solver leaves of a zero is not importance
     scaled: Values = np.where(total > 1e-12 * largest, total / largest, 0.0)
     return scaled

@@ -31,7 +31,7 @@ def voterank(
     layers : sequence of Layer
     num_nodes : int
     elected : int, optional
-        How many to elect; at most 1,000 where not given, and fewer in very large tables.
+        How many to elect; at most 1,000 if not given, and fewer in very large tables.
 
     References
     ----------

@@ -40,9 +40,7 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise DataError(f"{folder} is a file, not a folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / "config.json").is_file():
-        raise DataError(
-            f"{folder} holds something else than a fit of gramme's; name another folder"
-        )
+        raise DataError(f"{folder} holds something else than a gramme fit; name another folder")
 
 
 def write_fit(
@@ -130,7 +128,7 @@ def fill_fit_folder(
 
 
 def write_settings(path: Path, record: dict[str, Any]) -> None:
-    """Write settings as JSON; what is no proper Unicode text becomes an escape, which JSON reads back."""
+    """Write settings as JSON; what is not valid Unicode text becomes an escape, which JSON reads back."""
     text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
     path.write_text(text, encoding="utf-8", errors="backslashreplace")
 

@@ -29,7 +29,7 @@ class LiveTable:
     wanted : bool
         With False, nothing is shown.
     every : float
-        Seconds between two lines where the output is no terminal.
+        Seconds between two lines where the output is not a terminal.
     """
 
     def __init__(self, console: Console, *, wanted: bool = True, every: float = 30.0) -> None:

@@ -33,7 +33,7 @@ def prediction_table(
     graph : MultilayerGraph
         The graph to predict for; the one it was fitted on or another.
     known : array of object, optional
-        Labels that are known, None where not; the graph's own where not given.
+        Labels that are known, None where not; the graph's own if not given.
     """
     if known is None:
         known = np.full(graph.num_nodes, None) if graph.labels is None else graph.labels
@@ -41,7 +41,7 @@ def prediction_table(
     probabilities = model.predict_proba(None if fitted else graph)
     best = probabilities.argmax(axis=1)
     columns = {
-        # objects, so that names and labels that are numbers, or no proper Unicode, are kept as they are
+        # objects, so that names and labels that are numbers, or are not valid Unicode, are kept as they are
         "node": pd.Series(graph.nodes.to_numpy(), dtype=object),
         "known": pd.Series(known, dtype=object),
         "predicted": pd.Series(model.classes_[best], dtype=object),
@@ -95,7 +95,7 @@ OUT_OF_FOLD = {
 
 
 def with_unseen(table: pd.DataFrame, predictions: Mapping[Any, Mapping[str, Any]]) -> pd.DataFrame:
-    """Predictions with what models that had not learned from a node's label say of it; empty where there are none.
+    """Predictions with what models that had not learned from a node's label say about it; empty where there are none.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def write_csv(table: pd.DataFrame, path: Path, *, raw: bool = False) -> None:
 
     A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula and runs it. Names and labels
     that do so get an apostrophe in front, as in the page's own export, unless they are numbers or ``raw`` is set.
-    What is no proper Unicode text is written with backslashes.
+    What is not valid Unicode text is written with backslashes.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a.csv"
@@ -200,5 +200,5 @@ def written_cell(text: str) -> str:
 
 
 def proper_text(text: str) -> str:
-    """Text with escapes for what is no proper Unicode: halves of characters from damaged files."""
+    """Text with escapes for what is not valid Unicode: halves of characters from damaged files."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Checkpoints: a training that was cut off goes on where it was, and ends with the same bits.
+"""Checkpoints: a training that was cut off resumes where it was, and ends with the same bits.
 
 Within :func:`checkpoints` every training of the process keeps its weights, the optimiser's state, what its callbacks
 know and how many dropout masks were drawn, every few minutes and at its end. Trainings are told apart by their order,

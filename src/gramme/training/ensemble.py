@@ -87,7 +87,7 @@ def train_ensemble(
     monitor : pair of arrays of int, optional
         Nodes and classes whose accuracy is noted after every epoch; nothing depends on it.
     trained : callable, optional
-        Called with the members of each batch that is kept and with what its network says of all nodes.
+        Called with the members of each batch that is kept and with what its network says about all nodes.
     title : str
         Stands beside the progress bar.
     progress : bool, optional

@@ -31,7 +31,7 @@ class ProgressDisplay:
         Epochs in all.
     title : str
     wanted : bool, optional
-        Show it or not; where not given, only if standard error is a terminal.
+        Show it or not; if not given, only if standard error is a terminal.
     """
 
     def __init__(self, total: int, title: str, wanted: bool | None) -> None:

@@ -121,12 +121,12 @@ def test_an_unknown_column_is_named(tmp_path):
     ("text", "message"),
     [
         ("1,2,3\n4,5,6\n", "line 1: the header must name the columns source and target"),
-        ("layer,source,target\nl,a\n", "line 2: 2 cells stand here, but the header names 3"),
+        ("layer,source,target\nl,a\n", "line 2: there are 2 cells, but the header names 3"),
         ("layer,source,target\nl,,b\n", "line 2: the column 'source' is empty"),
         ("layer,source,target\n,a,b\n", "line 2: the column 'layer' is empty"),
         ('layer,source,target\nl,a,b\nl,"x\ny",c\nl,a\n', "line 5: 2 cells"),
         ('layer,source,target\nl,"a,b\n', "line 2: not readable as a table"),
-        ("layer,source,target,weight\nl,a,b,1\nl,a,c,\n", "line 3: no weight stands here"),
+        ("layer,source,target,weight\nl,a,b,1\nl,a,c,\n", "line 3: this edge has no weight"),
         ("layer,source,target,weight\n1,2,3,4\n1,2,5,inf\n", "line 3: the weight 'inf'"),
         ("layer,source,target,weight\n1,2,3,4\n\n1,2,5,-4\n", "line 4: the weight is '-4'"),
         ("\n", "the file is blank"),
@@ -141,11 +141,11 @@ def test_errors_name_file_and_line(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("nodes", "node,label\na,1\na,2\n", "nodes.csv, line 3: 'a' stands here again"),
+        ("nodes", "node,label\na,1\na,2\n", "nodes.csv, line 3: 'a' is here for the second time"),
         (
             "nodes",
             "node,feature_1\na,1\nb,z\n",
-            "nodes.csv, line 3: the feature 'feature_1': 'z' is no number",
+            "nodes.csv, line 3: the feature 'feature_1': 'z' is not a number",
         ),
         ("groups", "layer,node,group\nl,a,g\n", "both edges and groups"),
         ("groups", "layer,node,group\nr,a,\n", "groups.csv, line 2: the column 'group' is empty"),

@@ -98,7 +98,7 @@ def test_entities_are_never_expanded(tmp_path, declaration, encoding):
         ("<graphml>\n<node></graphml>", "line 2: not readable as XML: mismatched tag"),
         ("<html/>", "no GraphML that can be read"),
         (PLAIN.replace('<data key="w">2', '<data key="w">-2'), "weights must be positive"),
-        (PLAIN.replace('<data key="w">2', '<data key="w">nan'), "'nan' is no number"),
+        (PLAIN.replace('<data key="w">2', '<data key="w">nan'), "'nan' is not a number"),
         (PLAIN.replace('<data key="w">2', '<data key="w">x'), "no GraphML that can be read"),
         (
             PLAIN.replace("utf", "x").replace('"1.0"', '"1.0" encoding="no-such"'),

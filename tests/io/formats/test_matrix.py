@@ -82,9 +82,9 @@ def test_an_incidence_is_a_membership_layer(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n1,x\n", "this is no matrix"),
-        (",a,b\na,0,-1\nb,1,0\n", "line 2: '-1' cannot stand here"),
-        (",a,a\na,0,1\nb,1,0\n", "this is no matrix"),
+        ("a,b\n1,x\n", "this is not a matrix"),
+        (",a,b\na,0,-1\nb,1,0\n", "line 2: '-1' is not allowed here"),
+        (",a,a\na,0,1\nb,1,0\n", "this is not a matrix"),
     ],
 )
 def test_what_is_no_matrix(tmp_path, text, message):

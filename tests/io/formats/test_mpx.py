@@ -108,7 +108,7 @@ def test_a_bare_list_of_edges(tmp_path):
         ("#TYPE bipartite\n", "line 1: unknown type 'bipartite'"),
         ("#EDGE\na,b,l\n", "line 1: unknown section"),
         ("#LAYERS\na,SIDEWAYS\n", "line 2: 'SIDEWAYS' is neither"),
-        ("#LAYERS\na,DIRECTED\na,DIRECTED\n", "line 3: the layer 'a' stands here again"),
+        ("#LAYERS\na,DIRECTED\na,DIRECTED\n", "line 3: the layer 'a' is here for the second time"),
         (
             "#LAYERS\nlunch,DIRECTED\n#EDGES\na,b,lunhc\n",
             "line 4: unknown layer 'lunhc'; did you mean 'lunch'",
@@ -117,10 +117,10 @@ def test_a_bare_list_of_edges(tmp_path):
         ("#EDGE ATTRIBUTES\nweight,NUMERIC\n#EDGES\na,b,l,-1\n", "line 4: the weight is '-1'"),
         (
             "#EDGE ATTRIBUTES\nweight,NUMERIC\n#EDGES\na,b,l,1\na,c,l\n",
-            "line 5: no weight stands here",
+            "line 5: this edge has no weight",
         ),
-        ("#ACTORS\na\na\n#EDGES\na,b,l\n", "line 3: 'a' stands here again"),
-        ("#ACTORS\na,1,2\n", "line 2: 2 values stand here for 0 attributes"),
+        ("#ACTORS\na\na\n#EDGES\na,b,l\n", "line 3: 'a' is here for the second time"),
+        ("#ACTORS\na,1,2\n", "line 2: there are 2 values for 0 attributes"),
     ],
 )
 def test_errors_name_file_and_line(tmp_path, text, message):

@@ -54,7 +54,7 @@ def test_without_layout_and_labels(folder):
     [
         ("a.txt;x;layout.txt\nmissing.txt;y;layout.txt\n", "line 2: there is no file"),
         ("a.txt\n", "line 1: a line must be 'path;label;layout'"),
-        ("a.txt;x;\nb.txt;x;\n", "line 2: the layer 'x' stands here again"),
+        ("a.txt;x;\nb.txt;x;\n", "line 2: the layer 'x' is here for the second time"),
         ("a.txt;x;layout.txt\nb.txt;y;a.txt\n", "line 2: the layers must share one layout"),
         ("bad.txt;x;\n", r"bad.txt, line 2: a row must be 'source target \[weight\]'"),
     ],

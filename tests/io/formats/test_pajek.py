@@ -46,7 +46,7 @@ class TestPajek(FormatCase):
         return graph.replace(features=None)
 
     def awkward_losses(self, graph, lost):
-        return [message for message in lost if "labels that are no whole numbers" in message]
+        return [message for message in lost if "labels that are not whole numbers" in message]
 
 
 def put(folder, text, name="g.net"):
@@ -88,10 +88,10 @@ def test_a_partition_beside_holds_the_labels(tmp_path):
     put(tmp_path, "*Vertices 3\n2\n9999998\n5\n", "g.clu")
     assert read(path).labels.tolist() == ["2", None, "5"]
     put(tmp_path, "*Vertices 3\n2\n", "g.clu")
-    with pytest.raises(FileFormatError, match=r"clu: 1 classes stand here for 3"):
+    with pytest.raises(FileFormatError, match=r"clu: there are 1 classes for 3"):
         read(path)
     put(tmp_path, "*Vertices 3\n2\nx\n3\n", "g.clu")
-    with pytest.raises(FileFormatError, match=r"clu, line 3: 'x' is no class number"):
+    with pytest.raises(FileFormatError, match=r"clu, line 3: 'x' is not a class number"):
         read(path)
 
 
@@ -111,10 +111,13 @@ def test_labels_that_repeat_leave_the_numbers(tmp_path):
         ("1 2\n", "line 1: the first line must be"),
         ("*Arcs\n1 2\n", "line 1: .Vertices and their number must come first"),
         ("*Vertices 2\n*Matrix\n0 1\n1 0\n", r"line 2: the section '\*Matrix' cannot be read"),
-        ("*Vertices 2\n*Edges\n1 3\n", "line 3: '3' is no vertex; they are numbered from 1 to 2"),
-        ("*Vertices 2\n*Edges\n1 2 x\n", "line 3: the weight 'x' is no number"),
+        (
+            "*Vertices 2\n*Edges\n1 3\n",
+            "line 3: '3' is not a vertex; they are numbered from 1 to 2",
+        ),
+        ("*Vertices 2\n*Edges\n1 2 x\n", "line 3: the weight 'x' is not a number"),
         ("*Vertices 2\n*Edges\n1 2 -1\n", "line 3: the weight is '-1'"),
-        ("*Vertices 2\n1 a\n1 b\n", "line 3: the vertex 1 stands here again"),
+        ("*Vertices 2\n1 a\n1 b\n", "line 3: the vertex 1 is here for the second time"),
         (
             '*Vertices 2\n*Edges :1 "a"\n*Edges :2 "a"\n',
             "line 3: a second relation has the name 'a'",

@@ -133,7 +133,7 @@ def test_half_matrices(dl, kind, cells, diagonal):
     ("text", "message"),
     [
         ("n=3\n0 1\n", "starts with 'dl'"),
-        ("dl n=3\ndata:\n0 1\n", "2 numbers stand here where 9 are needed"),
+        ("dl n=3\ndata:\n0 1\n", "there are 2 numbers, but 9 are needed"),
         ("dl n=99999999\ndata:\n0\n", "99999999 nodes or relations are declared"),
         ("dl format=edgelist1\ndata:\n1 2\n", "states n="),
         ("dl n=2 format=wide\ndata:\n1 2\n", "'wide' of a DL file is not known"),

@@ -19,6 +19,6 @@ def test_balanced_weights_give_every_class_the_same_say():
 def test_weights_by_class():
     assert label_weights(None, KNOWN).tolist() == [1, 1, 1, 1]
     assert label_weights({"b": 2.5}, KNOWN).tolist() == [1, 1, 1, 2.5]
-    with pytest.raises(DataError, match=r"names 'z', which is no class; classes: \['a', 'b'\]"):
+    with pytest.raises(DataError, match=r"names 'z', which is not a class; classes: \['a', 'b'\]"):
         label_weights({"z": 1.0}, KNOWN)
     assert label_weights("balanced", KNOWN).dtype == np.float64

@@ -241,7 +241,7 @@ def test_class_weights_count(kind):
     ("weights", "message"),
     [
         ("balance", "did you mean 'balanced'"),
-        ({"z": 1.0}, "class_weight names 'z', which is no class"),
+        ({"z": 1.0}, "class_weight names 'z', which is not a class"),
         ({"a": 0}, r"class_weight\['a'\] must be a number of more than 0, not 0"),
         ({"a": float("nan")}, r"class_weight\['a'\] must be a number"),
         ({"a": "1"}, r"class_weight\['a'\] must be a number"),

@@ -1,4 +1,4 @@
-"""GrammeAuto: the mixture's weights, what it says of itself, few labels, noise, interrupts."""
+"""GrammeAuto: the mixture's weights, what it says about itself, few labels, noise, interrupts."""
 
 import itertools
 

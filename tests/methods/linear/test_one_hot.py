@@ -1,4 +1,4 @@
-"""Layers as columns: which are kept, how another graph finds them by name, and what a file may say of them."""
+"""Layers as columns: which are kept, how another graph finds them by name, and what a file may say about them."""
 
 import numpy as np
 import pytest

@@ -42,7 +42,7 @@ def test_layer_names_may_hold_anything():
 
 
 def test_heads_must_share_the_columns():
-    with pytest.raises(DataError, match="hidden_dim=10 is no multiple of heads=8"):
+    with pytest.raises(DataError, match="hidden_dim=10 is not a multiple of heads=8"):
         HAN(hidden_dim=10).fit(datasets.load("wine"))
 
 

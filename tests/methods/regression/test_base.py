@@ -28,7 +28,7 @@ def test_known_numbers_by_place_and_by_name() -> None:
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["low", *[None] * 5], "the label 'low' of 'a' is no number"),
+        (["low", *[None] * 5], "the label 'low' of 'a' is not a number"),
         ([1.0, float("inf"), *[None] * 4], "the label of 'b' is infinite"),
         ([1.0, 2.0, *[None] * 4], "2 nodes have a known number; at least 5 are needed"),
     ],

@@ -87,7 +87,7 @@ def test_no_number_that_is_held_back_has_a_part() -> None:
 
 def test_mistakes_are_told() -> None:
     graph, truth = table()
-    with pytest.raises(DataError, match="is no number"):
+    with pytest.raises(DataError, match="is not a number"):
         GrammeRegressor().fit(graph, ["low"] * graph.num_nodes)
     with pytest.raises(DataError, match="at least 5"):
         GrammeRegressor().fit(graph, [1.0, 2.0, *[None] * (graph.num_nodes - 2)])

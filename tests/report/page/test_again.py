@@ -66,12 +66,12 @@ def test_other_data_are_refused(folder, model, graph):
 @pytest.mark.parametrize(
     ("file", "text", "words"),
     [
-        ("config.json", "{", "is no proper JSON"),
-        ("config.json", "[" * 100_000, "is no proper JSON"),
+        ("config.json", "{", "is not valid JSON"),
+        ("config.json", "[" * 100_000, "is not valid JSON"),
         ("config.json", "[]", "something else than settings"),
         ("config.json", '{"versions": [3]}', "config.json: its entry 'versions' should hold"),
         ("config.json", '{"estimate": {"accuracy": [{}]}}', "config.json: holds other settings"),
-        ("predictions.csv", "a,b\n", "is no table of predictions"),
+        ("predictions.csv", "a,b\n", "is not a table of predictions"),
         ("predictions.csv", "node,known\nx,\n", "lists other nodes"),
     ],
 )

@@ -30,7 +30,7 @@ PICTURE = "document.getElementById('scatter').toDataURL()"
 
 
 def unseen(predicted: str, probability: float, own: float, doubtful: bool = False) -> dict:
-    """What a model that had not learned from a label says of it."""
+    """What a model that had not learned from a label says about it."""
     suggested = predicted if doubtful else None
     return {"predicted": predicted, "probability": probability, "own": own, "suggested": suggested}
 

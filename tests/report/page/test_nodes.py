@@ -40,7 +40,7 @@ def test_each_node_has_what_the_model_says(model, graph, known) -> None:
     assert np.allclose(table.probability, model.predict_proba().max(axis=1))
     assert labels[table.label[:24]].tolist() == graph.labels[:24].tolist()
     assert table.use[[0, 3, 30]].tolist() == [LEARNED, HELD_OUT, UNLABELLED]
-    assert not table.judged.any(), "the model that learned from a label is no judge of it"
+    assert not table.judged.any(), "the model that learned from a label is not a judge of it"
     assert not table.doubtful.any()
 
 

@@ -41,7 +41,7 @@ def read(path: Path, options: ReadOptions) -> Parsed:
         if all(is_whole(name) and 0 <= int(name) < count for name in rows.nodes):
             parsed.nodes, parsed.nodes_file = [str(node) for node in range(count)], features
         elif count != len(rows.nodes):
-            problem = f"{count} rows of features stand here for {len(rows.nodes)} nodes"
+            problem = f"there are {count} rows of features for {len(rows.nodes)} nodes"
             raise FileFormatError(problem, file=features)
         parsed.files.append(features)
     return parsed
@@ -59,7 +59,7 @@ def _read_features(path: Path, encoding: str) -> NDArray[np.float64]:
         except ValueError as error:
             raise FileFormatError(f"the feature {error}", file=path, line=line) from None
         if matrix and len(row) != len(matrix[0]):
-            problem = f"{len(row)} features stand here, but {len(matrix[0])} in the lines before"
+            problem = f"there are {len(row)} features, but {len(matrix[0])} in the lines before"
             raise FileFormatError(problem, file=path, line=line)
         matrix.append(row)
     if not matrix:

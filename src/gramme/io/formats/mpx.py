@@ -75,7 +75,7 @@ def _layers(sections: mpx.Sections, several: bool) -> tuple[dict[str, bool], lis
         name = between(ends[0], ends[1])
         if name in directed:
             shown = " and ".join(repr(end) for end in dict.fromkeys(ends))
-            problem = f"the layer {shown} stands here again"
+            problem = f"the layer {shown} is here for the second time"
             raise FileFormatError(problem, file=sections.path, line=line)
         directed[name] = _DIRECTED[direction]
         if "LOOPS" in (word.upper() for word in rest[1:]):
@@ -162,7 +162,7 @@ def _actors(sections: mpx.Sections, parsed: Parsed, options: ReadOptions) -> Non
         raise FileFormatError("an actor attribute is declared twice", file=sections.path)
     for line, row in sections.of(mpx.ACTORS):
         if len(row) > len(table.header):
-            problem = f"{len(row) - 1} values stand here for {len(names)} attributes of actors"
+            problem = f"there are {len(row) - 1} values for {len(names)} attributes of actors"
             raise FileFormatError(problem, file=sections.path, line=line)
         table.rows.append(row + [""] * (len(table.header) - len(row)))
         table.lines.append(line)

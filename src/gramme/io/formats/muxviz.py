@@ -59,7 +59,9 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     ):
         layer = label or str(number)
         if layer in taken:
-            raise FileFormatError(f"the layer {layer!r} stands here again", file=path, line=line)
+            raise FileFormatError(
+                f"the layer {layer!r} is here for the second time", file=path, line=line
+            )
         file = taken[layer] = named_file(path, edges, line)
         same = used.setdefault(file.resolve(), layer)
         if same != layer:  # a short configuration could name a large file any number of times

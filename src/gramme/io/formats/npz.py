@@ -81,7 +81,7 @@ def _version(graph: MultilayerGraph) -> int:
 
 
 def _put_matrix(members: dict[str, Any], key: str, matrix: Any) -> str:
-    """Store a matrix under the key and say of which kind it is."""
+    """Store a matrix under the key and say about which kind it is."""
     if isinstance(matrix, np.ndarray):
         members[key] = matrix
         return "dense"
@@ -187,13 +187,13 @@ class _ForeignError(ValueError):
 def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
     if _HEADER not in archive.names:
         raise _ForeignError(
-            f"this is no graph archive of gramme's (it has no member {_HEADER}, but "
+            f"this is not a graph archive of gramme (it has no member {_HEADER}, but "
             f"{', '.join(archive.names[:4])[:100] or 'nothing'}); other arrays go through "
             "MultilayerGraph.from_scipy or from_edges"
         )
     header = json.loads(archive.bytes_of(_HEADER))
     if not isinstance(header, dict) or header.get("format") != _KIND:
-        raise _ForeignError(f"this is no graph archive of gramme's: its {_HEADER} says otherwise")
+        raise _ForeignError(f"this is not a graph archive of gramme: its {_HEADER} says otherwise")
     if not isinstance(header["version"], int) or header["version"] > VERSION:
         raise _ForeignError(
             f"the archive has version {header['version']!r}; this gramme reads up to version {VERSION}, "
@@ -201,7 +201,7 @@ def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
         )
     size = header["num_nodes"]
     if type(size) is not int:
-        raise ValueError("the number of nodes is no number")
+        raise ValueError("the number of nodes is not a number")
     check_count(archive, size, "nodes")
     nodes = take_names(archive, "nodes", header["nodes"])
     if len(nodes) != size:
@@ -252,7 +252,7 @@ def _coupling(archive: ArrayReader, key: str, facts: Any, size: int) -> Coupling
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is no text")
+        raise ValueError(f"{value!r} is not text")
     return value
 
 
@@ -269,7 +269,7 @@ def _labels(archive: ArrayReader, size: int) -> Any:
 def _layer(archive: ArrayReader, key: str, facts: Any, size: int, mapped: bool) -> Layer:
     present = None if facts["all_present"] is True else archive.array(f"{key}.present", "b")
     if present is not None and present.shape != (size,):
-        raise ValueError(f"{key} does not say of each node whether it is present")
+        raise ValueError(f"{key} does not say about each node whether it is present")
     if facts["kind"] == "groups":
         names = take_names(archive, f"{key}.groups", facts["groups"])
         node, group = archive.array(f"{key}.node", "i"), archive.array(f"{key}.group", "i")

@@ -53,7 +53,7 @@ class _Network:
         """The number of a vertex, checked against the number declared."""
         if not _NUMBER.match(text) or not 1 <= int(text) <= (self.vertices or 0):
             problem = (
-                f"{text[:40]!r} is no vertex; they are numbered from 1 to {self.vertices or 0}"
+                f"{text[:40]!r} is not a vertex; they are numbered from 1 to {self.vertices or 0}"
             )
             raise self.error(problem, line)
         return str(int(text))
@@ -148,7 +148,7 @@ def _vertex_line(network: _Network, row: str, line: int) -> None:
     tokens = [(quoted, bare) for quoted, bare in _TOKEN.findall(row)]
     number = int(network.vertex(tokens[0][1] if tokens else "", line))
     if number in network.labels:
-        raise network.error(f"the vertex {number} stands here again", line)
+        raise network.error(f"the vertex {number} is here for the second time", line)
     label = (tokens[1][0] or tokens[1][1]) if len(tokens) > 1 else ""
     network.labels[number] = label or str(number)
 
@@ -194,11 +194,11 @@ def _read_partition(path: Path, names: list[str], encoding: str) -> dict[str, st
         if row.startswith(("*", "%")):
             continue
         if not is_whole(row):
-            raise FileFormatError(f"{row[:40]!r} is no class number", file=path, line=line)
+            raise FileFormatError(f"{row[:40]!r} is not a class number", file=path, line=line)
         labels.append(row)
     if len(labels) != len(names):
         raise FileFormatError(
-            f"{len(labels)} classes stand here for {len(names)} vertices", file=path
+            f"there are {len(labels)} classes for {len(names)} vertices", file=path
         )
     return {
         name: label for name, label in zip(names, labels, strict=True) if label != MISSING_CLASS
@@ -237,7 +237,7 @@ def _partition(text: TextGraph) -> str | None:
         return None
     classes = text.labels
     if not all(is_whole(label) and label != MISSING_CLASS for label in classes if label):
-        lossy(NAME, "labels that are no whole numbers; the classes are numbered from 1")
+        lossy(NAME, "labels that are not whole numbers; the classes are numbered from 1")
         number = {label: str(n) for n, label in enumerate(sorted(set(classes) - {""}), start=1)}
         classes = [number.get(label, "") for label in classes]
     rows = "".join(f"{label or MISSING_CLASS}\n" for label in classes)

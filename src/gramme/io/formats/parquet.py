@@ -203,7 +203,7 @@ def _bytes(table: Table) -> bytes:
                 columns[name] = arrow.array(list(values), type=arrow.string())
             except UnicodeEncodeError as error:
                 problem = (
-                    f"{error.object!r} is no proper Unicode text; the format 'npz' can hold it"
+                    f"{error.object!r} is not valid Unicode text; the format 'npz' can hold it"
                 )
                 raise DataError(problem) from None
     buffer = io.BytesIO()

@@ -126,7 +126,7 @@ class _Reader:
         if not known:
             return [str(number) for number in range(1, count + 1)]
         if len(known) != count or len(set(known)) != count:
-            raise self.error(f"{len(set(known))} different {which} labels stand here for {count}")
+            raise self.error(f"there are {len(set(known))} different {which} labels for {count}")
         return known
 
     def parsed(self, kind: str) -> Parsed:
@@ -184,12 +184,12 @@ class _Reader:
             each = n * (n - 1) // 2 if no_diagonal else n * (n + 1) // 2
         if len(cells) != each * self.matrices:
             raise self.error(
-                f"{len(cells)} numbers stand here where {each * self.matrices} are needed"
+                f"there are {len(cells)} numbers, but {each * self.matrices} are needed"
             )
         try:
             numbers = np.array([float(cell) for cell in cells]).reshape(self.matrices, each)
         except ValueError as error:
-            raise self.error(f"the matrix holds what is no number: {error}") from None
+            raise self.error(f"the matrix holds something that is not a number: {error}") from None
         if not np.isfinite(numbers).all() or (numbers < 0).any():
             raise self.error("ties are 0 or positive numbers")
         found = []
@@ -231,7 +231,7 @@ class _Reader:
             weight = None
             if kind.startswith("edgelist"):
                 if len(tokens) > 3:
-                    raise self.error(f"{len(tokens)} fields stand here; 2 or 3 are needed", line)
+                    raise self.error(f"there are {len(tokens)} fields; 2 or 3 are needed", line)
                 weight = tokens[2] if len(tokens) == 3 else "1"
                 tokens = tokens[:2]
             source = self._name(tokens[0], "row", self.rows, line)

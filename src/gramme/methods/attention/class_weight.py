@@ -27,7 +27,7 @@ def label_weights(
         for label in class_weight:
             if label not in listed:
                 raise DataError(
-                    f"class_weight names {label!r}, which is no class; classes: {listed}"
+                    f"class_weight names {label!r}, which is not a class; classes: {listed}"
                 )
         weights = np.array([class_weight.get(label, 1.0) for label in listed])
     chosen: NDArray[np.float64] = weights[known.codes]

@@ -150,7 +150,7 @@ class AttentionModel(NodeClassifier):
         ----------
         graph : MultilayerGraph
         y : sequence, mapping or Series, optional
-            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels where not given.
+            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given.
         validation : sequence, mapping or Series, optional
             Labels of further nodes that decide when to stop, in place of a share of the training labels; nothing is
             learned from them otherwise.
@@ -233,7 +233,7 @@ class AttentionModel(NodeClassifier):
         if fold is None:
             return tally.mean()
         self.out_of_fold_ = tally.unseen * (1.0 if found.members == lessons.members else np.nan)
-        # asked without the members that leave out a fold: to the bit what the model says of any other graph
+        # asked without the members that leave out a fold: to the bit what the model says about any other graph
         return self._inductive_proba(graph, plan)
 
     def _inputs(self) -> InputFeatures:
@@ -304,7 +304,7 @@ class AttentionModel(NodeClassifier):
     def _each_batch(
         self, graph: MultilayerGraph, plan: Plan | None = None
     ) -> Iterator[tuple[Network, Features, Plan]]:
-        """Trained network, features and plan of each batch of members; the plan is made where none is given."""
+        """Trained network, features and plan of each batch of members; the plan is made if none is given."""
         members = self._members()
         whole = (self._plan(graph).to(members.device) if plan is None else plan).everywhere
         for batch in members.batches(whole, self.members_):
@@ -345,7 +345,7 @@ class AttentionModel(NodeClassifier):
 
     @cached_property
     def layer_importances_(self) -> pd.DataFrame:
-        """How much each member leans on each layer: one row per member, summing to 1.
+        """How much each member relies on each layer: one row per member, summing to 1.
 
         See ``gramme.methods.attention.explain.layer_shares``. On a large graph only the first members are asked.
         """
@@ -358,7 +358,7 @@ class AttentionModel(NodeClassifier):
 
     @property
     def layer_importance_(self) -> pd.Series:
-        """Which layers the model leans on, by name, summing to 1: the mean over the members."""
+        """Which layers the model relies on, by name, summing to 1: the mean over the members."""
         return self.layer_importances_.mean(axis=0).rename("importance")
 
     def node_attention(
@@ -376,7 +376,7 @@ class AttentionModel(NodeClassifier):
         hop : int
             Which hop, counted from 1.
         graph : MultilayerGraph, optional
-            Another graph than the fitted one.
+            A graph other than the fitted one.
         """
         self._check_fitted()
         order = self._fitted_order() if graph is None else self._ordered(graph)

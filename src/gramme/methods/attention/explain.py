@@ -1,4 +1,4 @@
-"""What a fitted attention model leans on: which layers matter, and who is listened to in a layer."""
+"""What a fitted attention model relies on: which layers matter, and who is listened to in a layer."""
 
 from __future__ import annotations
 

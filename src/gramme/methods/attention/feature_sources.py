@@ -50,7 +50,7 @@ Matrix = NDArray[np.float32]
 
 
 def feature_source(graph: MultilayerGraph, wanted: str | None) -> str:
-    """Which features to use: what was asked for, else the graph's own where it has them, else walks and random ones.
+    """Which features to use: what was asked for, else the graph's own if it has any, else walks and random ones.
 
     Where a model attends over couplings, random ones alone: walks keep to the layers, and what they tell of one network
     means nothing in another that is only coupled with it.
@@ -77,7 +77,7 @@ class InputFeatures:
     source : str
         One of :data:`SOURCES`.
     random_dim : int, optional
-        Random columns of a member; :data:`RANDOM_DIM` where not given.
+        Random columns of a member; :data:`RANDOM_DIM` if not given.
     profile : WalkProfile, optional
     scales : GivenFeatures, optional
         For the features that all layers share. Models of older versions have none: they took features as they were.

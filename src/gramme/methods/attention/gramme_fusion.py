@@ -86,7 +86,7 @@ class GrammeFusion(AttentionModel):
     history_ : DataFrame
         Loss and accuracy per epoch, means over the members; with held-out labels also theirs.
     layer_importance_ : Series
-        Which layers the model leans on, summing to 1; ``layer_importances_`` has a row per member.
+        Which layers the model relies on, summing to 1; ``layer_importances_`` has a row per member.
     embedding_ : array, shape (nodes, members * hidden_dim)
 
     References

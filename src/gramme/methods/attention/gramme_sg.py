@@ -36,7 +36,7 @@ class GrammeSG(AttentionModel):
 score_bound, activation, head_weights, combine_heads, features, ensemble, validation_fraction, patience, class_weight, \
 progress, device, random_state
         As for :class:`GrammeFusion`; heads and depth are the same for all layers. With ``features=None``, a graph whose
-        layers are coupled starts from random features where it has none of its own.
+        layers are coupled starts from random features if it has none of its own.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ MAX_FEATURE_SIZE = 1e15
 
 
 def feature_source(graph: MultilayerGraph, wanted: str | None) -> str:
-    """Which features to use: what was asked for, else the graph's own where it has them, else random ones."""
+    """Which features to use: what was asked for, else the graph's own if it has any, else random ones."""
     if wanted is None:
         return "given" if given_columns(graph) else "random"
     if wanted != "random" and not given_columns(graph):

@@ -46,7 +46,7 @@ RULES: Mapping[str, Rule] = {
 }
 
 DECAY_LABELS = 0.2
-"""Weight decay times the number of labels where none is given; chosen on training labels, docs/defaults.md."""
+"""Weight decay times the number of labels if none is given; chosen on training labels, docs/defaults.md."""
 
 
 def settled_decay(wanted: float | None, labels: int) -> float:

@@ -1,4 +1,4 @@
-"""What the file of an attention model holds besides: the sizes of its networks and how much they lean on each layer."""
+"""What the file of an attention model holds besides: the sizes of its networks and how much they rely on each layer."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class SavedShape(SavedField):
 
 
 class SavedImportances(SavedField):
-    """How much each member leans on each layer."""
+    """How much each member relies on each layer."""
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:
         learned.record[self.name] = getattr(model, self.attribute).to_numpy().tolist()

@@ -30,7 +30,7 @@ class Tally:
     seen : array of bool, shape (labelled, members)
         Which labels each member sees.
     unseen : array, shape (labelled, classes)
-        What the members that did not see a label say of it, the mean of the copies; NaN where all saw it.
+        What the members that did not see a label say about it, the mean of the copies; NaN where all saw it.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Tally:
         self._members = 0
 
     def add(self, members: range, output: Output) -> None:
-        """Count what some members say of all nodes."""
+        """Count what some members say about all nodes."""
         probabilities = output.scores.double().softmax(-1).cpu()
         self._total += probabilities.sum(1).numpy()
         self._members += len(members)

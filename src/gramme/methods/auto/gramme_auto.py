@@ -91,7 +91,7 @@ class GrammeAuto(NodeClassifier):
         Training steps of the attention model.
     ingredients : sequence of str or None, default=None
         Some of ``"gramme-fusion"``, ``"label-propagation"``, ``"one-hot-logistic"``, ``"spectral-logistic"`` and, for
-        graphs with features, ``"neighbourhood-logistic"``. All that apply where not given.
+        graphs with features, ``"neighbourhood-logistic"``. All that apply if not given.
     budget : float or str or None, default=None
         How long a fit may take on the clock, in seconds or as "90s", "10m" or "1h30m". The attention model comes last
         and has what the others leave; its first steps are timed, and it has fewer members and epochs where there is not
@@ -102,7 +102,7 @@ class GrammeAuto(NodeClassifier):
         What the attention model starts from, as for :class:`GrammeFusion`. None: the graph's own features if it has
         any, else walks and random ones.
     progress : bool or None, default=None
-        Whether to show a progress bar; where not given, for what takes longer than two seconds, in a terminal.
+        Whether to show a progress bar; if not given, for what takes longer than two seconds, in a terminal.
     device : str, default="auto"
         ``"auto"``, ``"cpu"``, ``"cuda"``, ...
     random_state : int, numpy generator or None, default=None
@@ -115,7 +115,7 @@ class GrammeAuto(NodeClassifier):
         One row per ingredient: ``ingredient``, ``weight`` in the mixture, and ``accuracy`` and ``log_loss`` on training
         labels it had not seen (NaN where there was nothing to test).
     explanation_ : str
-        In words, what the predictions lean on.
+        In words, what the predictions rely on.
     layer_importance_ : Series
         The ingredients' own layer importances, each counted by its weight; sums to 1.
     models_ : dict of str to NodeClassifier
@@ -278,7 +278,7 @@ class GrammeAuto(NodeClassifier):
     # Mixing
 
     def _mix(self, known: KnownLabels, unseen: list[Floats], fold: NDArray[np.int64]) -> None:
-        """Weights and exponent from what the ingredients say of labels they have not seen."""
+        """Weights and exponent from what the ingredients say about labels they have not seen."""
         prior = class_prior(self.class_counts_)
         said = ~np.isnan(np.concatenate(unseen, axis=1)).any(axis=1)
         # the only label of a class cannot be predicted from the others, which speaks against nobody
@@ -316,7 +316,7 @@ class GrammeAuto(NodeClassifier):
         return sharpened(mixed, self.exponent_).astype(np.float32)
 
     def evidence(self) -> Floats:
-        """What each ingredient says of the fitted graph's nodes, (nodes, ingredients x classes), counted by its weight.
+        """What each ingredient says about the nodes, (nodes, ingredients x classes), counted by its weight.
 
         Blocks of logarithms of probabilities, centred per node; added up over the ingredients they are the logarithm of
         the mixture's.
@@ -338,9 +338,9 @@ class GrammeAuto(NodeClassifier):
 
     @cached_property
     def layer_importance_(self) -> pd.Series:
-        """Which layers the mixture leans on: the ingredients' own importances, each counted by its weight.
+        """Which layers the mixture relies on: the ingredients' own importances, each counted by its weight.
 
-        An ingredient that does not say which layers it leans on counts as leaning on all alike.
+        An ingredient that does not say which layers it relies on counts as relying on all alike.
         """
         self._check_fitted()
         alike = pd.Series(1 / len(self.layers_), index=self.layers_)
@@ -353,7 +353,7 @@ class GrammeAuto(NodeClassifier):
 
     @cached_property
     def explanation_(self) -> str:
-        """What the predictions lean on, in words."""
+        """What the predictions rely on, in words."""
         self._check_fitted()
         weights = dict(zip(self.models_, self.ingredients_["weight"], strict=True))
         words = {name: INGREDIENTS[name].in_words(model) for name, model in self.models_.items()}

@@ -67,13 +67,13 @@ class Ingredient:
     words : str, or callable from the fitted model to str
         What it does, as the explanation of a mixture says it.
     make : callable, optional
-        From a :class:`Recipe` to the method, not yet fitted; ``estimator(random_state=recipe.seed)`` where not given.
+        From a :class:`Recipe` to the method, not yet fitted; ``estimator(random_state=recipe.seed)`` if not given.
     applies : callable
-        Whether it takes part on a graph when the user has not named the ingredients; always where not given.
+        Whether it takes part on a graph when the user has not named the ingredients; always if not given.
     fits : callable
-        Whether a graph is small enough for it; always where not given. Where one that applies does not fit, it is said.
+        Whether a graph is small enough for it; always if not given. Where one that applies does not fit, it is said.
     credit : callable
-        Labels' worth of belief in it before any evidence, from the number of labels; 0.25 where not given.
+        Labels' worth of belief in it before any evidence, from the number of labels; 0.25 if not given.
     slow : bool
         Whether it is fitted after the others, so that little is lost by an interrupt.
     """

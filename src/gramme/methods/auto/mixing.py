@@ -69,12 +69,12 @@ def cross_fitted(
     counted: NDArray[np.bool_],
     pseudo_labels: Sequence[float],
 ) -> Floats:
-    """What the mixture says of each label when neither an ingredient nor the weights and exponent have seen its fold.
+    """What the mixture says about each label if ingredients, weights and exponent have not seen its fold.
 
     Parameters
     ----------
     parts : sequence of arrays, shape (labels, classes)
-        What each ingredient says of labels it had not seen.
+        What each ingredient says about labels it had not seen.
     codes, fold : array of int, shape (labels,)
     counted : array of bool, shape (labels,)
         The labels that weights and exponent are learned from.

@@ -1,4 +1,4 @@
-"""What a mixture of methods leans on, in a sentence or two for the person who asked.
+"""What a mixture of methods relies on, in a sentence or two for the person who asked.
 
 Every number in a sentence is one of those in the tables beside it: the weights of the ingredients, and the layers'
 importance in the mixture as a whole, never in one ingredient of it.
@@ -29,7 +29,7 @@ def mixture_in_words(
     words : mapping of str to str
         What each ingredient does.
     importance : Series
-        How much the mixture leans on each layer.
+        How much the mixture relies on each layer.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How strongly a linear model may lean on each layer, learned from the labels by empirical Bayes.
+"""How strongly a linear model may rely on each layer, learned from the labels by empirical Bayes.
 
 The coefficients of layer l are taken to be drawn from a normal distribution with variance s_l. The variances are those
 under which the labels are most probable, found by expectation-maximisation around the most probable coefficients w

@@ -63,7 +63,7 @@ class NeighbourhoodLogistic(LinearModel):
     Parameters
     ----------
     C : float or None, default=None
-        Inverse strength of the penalty; chosen among 1, 10, 100 and 1000 where not given.
+        Inverse strength of the penalty; chosen among 1, 10, 100 and 1000 if not given.
     smooth : bool, default=True
         Whether predictions may be smoothed.
     random_state : int, numpy generator or None, default=None

@@ -51,7 +51,7 @@ class OneHotLogistic(LinearModel):
     Parameters
     ----------
     C : float or None, default=None
-        Inverse strength of the penalty, as in scikit-learn; chosen among 0.01, 0.1, 1, 10 and 100 where not given.
+        Inverse strength of the penalty, as in scikit-learn; chosen among 0.01, 0.1, 1, 10 and 100 if not given.
     use_features : bool, default=True
         Whether the graph's own features, where it has some, are columns as well.
     weigh_layers : bool, default=False
@@ -149,7 +149,7 @@ class OneHotLogistic(LinearModel):
     def _learn(
         self, layers: list[sp.csr_array], known: KnownLabels, strength: float | None, seed: int
     ) -> None:
-        """The penalty, where none is given, and coefficients from the rows of the labelled nodes."""
+        """The penalty, if none is given, and coefficients from the rows of the labelled nodes."""
         classes = len(known.classes)
         rows = scaled_columns(layers, self.layer_scales_)
         if strength is None and self.weigh_layers:

@@ -1,4 +1,4 @@
-"""Smoothing of a regression's predictions: what a model says of a node's neighbours also speaks about the node.
+"""Smoothing of a regression's predictions: what a model says about a node's neighbours also speaks about the node.
 
 A regression on features looks at each node's columns alone. Where like joins like, its errors are not alike among
 neighbours, and a mean over the neighbourhood takes part of them out. With p the regression's probabilities,
@@ -93,7 +93,7 @@ def chosen_smoothing(
     fold : array of int, shape (labels,)
         The fold of each label.
     unseen : sequence of array, shape (nodes, classes)
-        For each fold, what a regression that has not seen its labels says of every node.
+        For each fold, what a regression that has not seen its labels says about every node.
     """
     none = unsmoothed(graph.num_layers)
     tested = np.bincount(known.codes, minlength=len(known.classes))[known.codes] > 1

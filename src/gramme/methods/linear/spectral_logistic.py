@@ -46,7 +46,7 @@ class SpectralLogistic(LinearModel):
     dim : int, default=32
         Eigenvectors.
     C : float or None, default=None
-        Inverse strength of the penalty; chosen among 1, 10, 100 and 1000 where not given.
+        Inverse strength of the penalty; chosen among 1, 10, 100 and 1000 if not given.
     random_state : int, numpy generator or None, default=None
         Decides which labels share a fold.
 

@@ -135,7 +135,7 @@ class PygModel(NodeClassifier):
         ----------
         graph : MultilayerGraph
         y : sequence, mapping or Series, optional
-            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels where not given.
+            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given.
         monitor : sequence, mapping or Series, optional
             Labels of further nodes whose accuracy is noted after every epoch. For looking only: the training does not
             depend on them.

@@ -122,7 +122,7 @@ class HAN(PygModel):
         super()._check_parameters(graph)
         if self.hidden_dim % self.heads:
             raise DataError(
-                f"hidden_dim={self.hidden_dim} is no multiple of heads={self.heads}, which share it"
+                f"hidden_dim={self.hidden_dim} is not a multiple of heads={self.heads}, which share it"
             )
 
     def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:

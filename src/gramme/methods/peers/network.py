@@ -13,7 +13,7 @@ from gramme.training import Task
 
 
 class PygOutput(NamedTuple):
-    """Scores (nodes, classes), the embedding before the last step, and shares of the layers where there are some."""
+    """Scores (nodes, classes), the embedding before the last step, and shares of the layers if there are any."""
 
     scores: Tensor
     embedding: Tensor
@@ -29,7 +29,7 @@ class EdgePlan:
     edges : object
         In the form that the network takes.
     nodes : tensor of int, optional
-        The nodes whose output is wanted; all where not given.
+        The nodes whose output is wanted; all if not given.
     """
 
     edges: Any

@@ -32,7 +32,7 @@ class RGCN(PygModel):
     hidden_dim : int, default=16
         Columns between the two convolutions.
     bases : int or None, default=None
-        Matrices that those of the layers are mixed from, as in the paper; one per layer where not given.
+        Matrices that those of the layers are mixed from, as in the paper; one per layer if not given.
     epochs : int, default=50
         Training steps, each on the full graph. All of them are taken, so no label is spent on knowing when to stop.
     learning_rate : float, default=0.01

@@ -72,18 +72,18 @@ class LabelPropagation(NodeClassifier):
     Parameters
     ----------
     alpha : float or None, default=None
-        From 0 to below 1: the weight of what neighbours say. Chosen among 0.1, 0.3, 0.6 and 0.9 where not given.
+        From 0 to below 1: the weight of what neighbours say. Chosen among 0.1, 0.3, 0.6 and 0.9 if not given.
     layer_weights : "equal" or mapping of layer name to float or None, default=None
         Where not given, proportional to a power (0, 0.5, 1, 2 or 4, chosen) of each layer's skill: how much better the
         labels of labelled neighbours tell a node's own than the class frequencies do.
     sharpness : float or None, default=None
         Exponent of a node's probabilities relative to the class frequencies: the mean over many neighbours is less sure
-        than they are together. Chosen among 1, 2, 4, 8 and 16 where not given; 1 leaves the means as they are.
+        than they are together. Chosen among 1, 2, 4, 8 and 16 if not given; 1 leaves the means as they are.
     class_mass : bool, default=False
         Class-mass normalisation: compare with the share of each class in what all nodes hear, rather than with its
         share in the labels.
     folds : int or None, default=None
-        Folds of the inner cross-validation; ten up to 200 labels and five beyond where not given.
+        Folds of the inner cross-validation; ten up to 200 labels and five beyond if not given.
     tolerance : float, default=1e-05
         Share of the largest value by which a further step may still change one.
     max_iter : int, default=200

@@ -73,14 +73,14 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
         ----------
         graph : MultilayerGraph
         y : sequence, mapping or Series, optional
-            Numbers in node order or by node name; None and NaN mean unknown. The graph's own labels where not given.
+            Numbers in node order or by node name; None and NaN mean unknown. The graph's own labels if not given.
         """
         return self._run_fit(graph, y)
 
     def fit_with_folds(
         self, graph: MultilayerGraph, known: KnownNumbers, fold: NDArray[np.int64]
     ) -> Floats:
-        """Fit, and say of each known number what a model says that has not seen the number's fold.
+        """Fit, and say about each known number what a model says that has not seen the number's fold.
 
         NaN where an interrupt (Ctrl-C) came before a fold was done.
         """
@@ -136,9 +136,9 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
         Parameters
         ----------
         graph : MultilayerGraph, optional
-            Another graph than the fitted one.
+            A graph other than the fitted one.
         y : sequence, mapping or Series, optional
-            Numbers in node order or by node name. For another graph, that graph's own labels where not given. For the
+            Numbers in node order or by node name. For another graph, that graph's own labels if not given. For the
             fitted graph they must be given: numbers the model has learned from say nothing about its quality.
         """
         self._check_fitted()
@@ -165,7 +165,7 @@ def explained(values: Floats, predicted: Floats) -> float:
 def known_numbers(
     graph: MultilayerGraph, y: Any = None, *, least: int = LEAST_LABELS
 ) -> KnownNumbers:
-    """The nodes whose number is known; an error where they are too few, or where a label is no number."""
+    """The nodes whose number is known; an error where they are too few, or where a label is not a number."""
     if y is None and graph.labels is None:
         raise DataError("the graph has no labels and none were given; pass y")
     aligned = graph.align(graph.labels if y is None else y, "label")
@@ -176,7 +176,9 @@ def known_numbers(
         try:
             number = float(value)
         except (TypeError, ValueError):
-            raise DataError(f"the label {value!r} of {graph.nodes[place]!r} is no number") from None
+            raise DataError(
+                f"the label {value!r} of {graph.nodes[place]!r} is not a number"
+            ) from None
         if math.isfinite(number):
             found[place] = number
         elif not math.isnan(number):

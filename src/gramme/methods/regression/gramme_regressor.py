@@ -44,8 +44,8 @@ class GrammeRegressor(NodeRegressor):
     Four ingredients: attention (the network of :class:`GrammeFusion` with one output), propagation (a node takes the
     mean of what reaches it from known nodes), a ridge regression on groups, neighbours and features, and one on where
     walks lead. Each predicts every known number without having seen its fold; the weights are those, not negative and
-    summing to 1, under which these predictions together have the least squared error. What is said of a fold is mixed
-    with weights that have not seen it either, and its errors make the intervals (cross-conformal prediction): an
+    summing to 1, under which these predictions together have the least squared error. What is said about a fold is
+    mixed with weights that have not seen it either, and its errors make the intervals (cross-conformal prediction): an
     interval of coverage 90 % holds the true number of about 90 % of nodes like the labelled ones.
 
     It predicts other graphs as well, where nodes, groups and features of the same names are known.
@@ -179,7 +179,7 @@ class GrammeRegressor(NodeRegressor):
         ]
 
     def _mix(self, unseen: Floats, known: KnownNumbers, fold: NDArray[np.int64]) -> None:
-        """Weights from what the ingredients say of numbers they have not seen, and what the mixture says of them."""
+        """Find the weights, from predictions for numbers that the ingredients have not seen."""
         self.known_, self.known_values_ = known.nodes, known.values
         self.unseen_ = np.empty(known.values.size)
         for number in range(int(fold.max()) + 1):
@@ -249,7 +249,7 @@ class GrammeRegressor(NodeRegressor):
         coverage : float, default=0.9
             The share of nodes like the labelled ones whose number lies inside.
         graph : MultilayerGraph, optional
-            Another graph than the fitted one. For its nodes this holds as far as they are like the labelled ones.
+            A graph other than the fitted one. For its nodes this holds as far as they are like the labelled ones.
         """
         half, values = self.half_width(coverage), self.predict(graph)
         bounds: Floats = np.column_stack([values - half, values + half])

@@ -40,7 +40,7 @@ class NumberPropagation(TriedRegressor):
     Parameters
     ----------
     alpha : float or None, default=None
-        How far numbers spread; chosen among 0.3, 0.6 and 0.9 where not given.
+        How far numbers spread; chosen among 0.3, 0.6 and 0.9 if not given.
     """
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {"alpha": Optional(ALPHA)}

@@ -83,7 +83,7 @@ class GroupsRidge(RidgeOnTable):
     Parameters
     ----------
     penalty : float or None, default=None
-        Chosen among 3, 10, 30, 100 and 300 where not given.
+        Chosen among 3, 10, 30, 100 and 300 if not given.
     """
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
@@ -132,7 +132,7 @@ class WalksRidge(RidgeOnTable):
     dim : int, default=32
         Eigenvectors of the walk.
     penalty : float or None, default=None
-        Chosen among 3, 10, 30, 100 and 300 where not given.
+        Chosen among 3, 10, 30, 100 and 300 if not given.
     """
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {"dim": WholeNumber()}

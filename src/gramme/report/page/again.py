@@ -24,7 +24,8 @@ def page_from_page(path: Path) -> str:
     kinds = {"fit": render_fit, "numbers": render_numbers}
     if data.get("kind") not in kinds:
         raise FileFormatError(
-            "is no page about a fit; for one about a benchmark name its ledger instead", file=path
+            "is not a page about a fit; for one about a benchmark name its ledger instead",
+            file=path,
         )
     try:
         return kinds[data["kind"]](data)
@@ -82,9 +83,9 @@ def _config(folder: Path) -> dict[str, Any]:
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError(f"{folder} is no folder of gramme fit: it has no config.json") from None
+        raise DataError(f"{folder} is not a folder of gramme fit: it has no config.json") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise FileFormatError(f"is no proper JSON ({error})", file=path) from None
+        raise FileFormatError(f"is not valid JSON ({error})", file=path) from None
     if not isinstance(config, dict):
         raise FileFormatError("holds something else than settings", file=path)
     for key in ("parameters", "versions"):
@@ -105,7 +106,7 @@ def _predictions(folder: Path, names: list[str], classes: list[str]) -> pd.DataF
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
         nodes, _ = table["node"].tolist(), table["known"]
     except (ValueError, KeyError) as error:
-        raise FileFormatError(f"is no table of predictions ({error})", file=path) from None
+        raise FileFormatError(f"is not a table of predictions ({error})", file=path) from None
     if nodes not in (names, [written_cell(name) for name in names]):
         raise FileFormatError("lists other nodes than the data", file=path)
     table["node"] = pd.Series(names, dtype=object)
@@ -118,7 +119,7 @@ def _predictions(folder: Path, names: list[str], classes: list[str]) -> pd.DataF
 
 
 def _unseen(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """What models that had not learned from a label said of it, by node; tables of older versions hold none."""
+    """What models that had not learned from a label said about it, by node; tables of older versions hold none."""
     if not set(OUT_OF_FOLD) <= set(table.columns):
         return {}
     tested = table[table["out_of_fold_predicted"] != ""]

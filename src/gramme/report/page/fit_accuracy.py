@@ -14,7 +14,7 @@ _MAX_CLASSES_IN_SENTENCE = 8  # classes named in a sentence
 
 
 def accuracy_section(data: dict[str, Any]) -> str:
-    """The accuracy with its interval and meaning, and the confusion matrix where there is one."""
+    """The accuracy with its interval and meaning, and the confusion matrix if there is one."""
     estimate = data["estimate"]
     accuracy = estimate.get("accuracy")
     sets = sets_told(data.get("config", {}).get("sets"))

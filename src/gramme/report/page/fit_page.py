@@ -54,7 +54,7 @@ def write_fit_page(
         Fitted on ``graph``.
     graph : MultilayerGraph
     known : array of object, optional
-        The labels it was fitted on, None where unknown; the graph's own where not given.
+        The labels it was fitted on, None where unknown; the graph's own if not given.
     estimate : mapping, optional
         How accurate it is: ``kind`` ("holdout", "cross-validation", "cross-fitting", "none"), ``accuracy``,
         ``accuracy_ci95``, ``nodes``, ``folds``, ``confusion`` and ``predictions``; what is missing is left out of the

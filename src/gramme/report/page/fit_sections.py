@@ -64,7 +64,7 @@ def summary(data: dict[str, Any]) -> str:
 
 
 def layers_section(data: dict[str, Any]) -> str:
-    """Bars with the spread over the ensemble, and what an automatic method leaned on."""
+    """Bars with the spread over the ensemble, and what an automatic method relied on."""
     parts = []
     if data.get("explanation"):
         parts.append(f"<p>{escape(data['explanation'])}</p>")
@@ -175,8 +175,8 @@ def map_section(data: dict[str, Any]) -> str:
             f"Colours and neighbours are there for the {held:,} most important of {all_layers:,} layers."
         )
     what = {
-        "mixture": "Each point is a node, placed by what the ingredients of the prediction say of it, each counted by "
-        "its weight in the mixture: nodes that lie near each other are predicted alike, for like reasons.",
+        "mixture": "Each point is a node, placed by what the ingredients of the prediction say about it, each counted "
+        "by its weight in the mixture: nodes that lie near each other are predicted alike, for like reasons.",
         "embedding": "Each point is a node, placed by what the model learned about it (its embedding).",
         "probabilities": "This method has no embedding, so nodes are placed by their predicted probabilities.",
     }[drawn["source"]]

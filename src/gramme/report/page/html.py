@@ -114,7 +114,7 @@ def page(title: str, body: str, data: dict[str, Any]) -> str:
         f"<title>{escape(shorten(title, 100))}</title>\n<style>{style}</style>\n</head>\n<body>\n"
         f"{body}\n{_START}{embed_json(data)}{_END}\n<script>{script}</script>\n</body>\n</html>\n"
     )
-    # a name that is no proper Unicode text is shown as an escape, which the data block reads back
+    # a name that is not valid Unicode text is shown as an escape, which the data block reads back
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -130,7 +130,7 @@ def read_data(path: Path) -> dict[str, Any]:
         if not isinstance(data, dict) or data.get("format") != "gramme-report":
             raise ValueError("its data block is of another kind")
     except ValueError as error:
-        raise FileFormatError(f"is no page of gramme's: {error}", file=path) from None
+        raise FileFormatError(f"is not a page made by gramme: {error}", file=path) from None
     return data
 
 

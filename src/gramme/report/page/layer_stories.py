@@ -24,9 +24,7 @@ ALIKE = 0.5
 
 _MAX_CLASSES = 12  # classes with a row, the most frequent ones
 _MAX_NAMED = 4  # layers named for a class, and pairs named as alike
-_MIN_NODES = (
-    3  # labelled nodes with labelled neighbours, below which nothing is said of a class and a layer
-)
+_MIN_NODES = 3  # labelled nodes with labelled neighbours, below which nothing is said about a class and a layer
 
 Codes = NDArray[np.int64]
 

@@ -126,7 +126,7 @@ def sure_section(data: dict[str, Any]) -> str:
 
 
 def ingredients_section(data: dict[str, Any]) -> str:
-    """What the mixture of each layer leans on."""
+    """What the mixture of each layer relies on."""
     tables = []
     for layer in data["layers"]:
         largest = max((one["importance"] for one in layer["ingredients"]), default=0.0) or 1.0

@@ -116,7 +116,7 @@ def node_table(
     known: Iterable[Any] | None,
     predictions: Mapping[Any, Any] | None,
 ) -> NodeTable:
-    """What is known of each node.
+    """What is known about each node.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def node_table(
         Fitted on ``graph``.
     graph : MultilayerGraph
     known : array of object, optional
-        The labels it learned from, None where unknown; the graph's own where not given.
+        The labels it learned from, None where unknown; the graph's own if not given.
     predictions : mapping, optional
         For labelled nodes, by name: what a model that had not learned from this label says, as in
         :meth:`gramme.evaluation.Estimate.predictions`.
