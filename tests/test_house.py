@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -42,6 +43,7 @@ WHOLE_PACKAGE_TESTS = {
     "test_stories",
     "test_paper_scripts",
     "test_published_heco",
+    "test_walks",
 }
 
 
@@ -144,6 +146,14 @@ def test_only_rooms_and_shared_modules_stand_at_the_top_of_the_package():
     names = {path.stem for path in PACKAGE.glob("*.py")}
     names |= {path.parent.name for path in PACKAGE.glob("*/*.py")}
     assert sorted(name for name in names if name not in ROOMS and not is_shared(name)) == []
+
+
+def test_layers_are_asked_for_groups_and_not_for_their_class():
+    """Only the rooms that make, store and exchange layers look at it; others use ``as_groups`` or ``made_of``."""
+    asked = re.compile(r"isinstance\([^)]*MembershipLayer")
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.relative_to(PACKAGE).parts[0] not in ("graph", "io"):
+            assert not asked.search(path.read_text("utf-8")), path
 
 
 def test_no_file_is_longer_than_a_reader_can_hold():

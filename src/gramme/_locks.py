@@ -16,7 +16,7 @@ else:
 def lock(path: Path) -> int | None:
     """Hold a file or folder until the returned handle is closed or the process ends.
 
-    Raises BlockingIOError if another process holds it. None where the system has no such locks.
+    Raises BlockingIOError if another process holds it. None if the system has no such locks.
     """
     if not LOCKS:
         return None

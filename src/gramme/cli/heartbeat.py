@@ -50,7 +50,7 @@ class Heartbeat:
         self.what, self.done = what or self.what, done
 
     def left(self, now: float) -> float | None:
-        """Seconds left, None where nothing tells."""
+        """Seconds left, None if nothing tells."""
         if self.done >= SURE_SHARE and self.started is not None:
             # as it was when something was last done, less the time since; overdue, it is told from the delay alone
             then = (self.moved - self.started) * (1 - self.done) / self.done

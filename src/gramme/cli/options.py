@@ -266,7 +266,7 @@ _WRITTEN = {
 
 
 def listed(texts: list[str] | None) -> list[str] | None:
-    """Names from options that may be repeated and may each hold several with commas between; None where none is.
+    """Names from options that may be repeated and may each hold several with commas between; None if none is.
 
     >>> listed(["age,city", "income"])
     ['age', 'city', 'income']

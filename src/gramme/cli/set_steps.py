@@ -21,7 +21,7 @@ class SetPlan:
 
     @classmethod
     def of(cls, coverage: str | None, *, by_class: bool) -> SetPlan | None:
-        """The plan from what was said on the command line; None where no sets are wanted."""
+        """The plan from what was said on the command line; None if no sets are wanted."""
         if coverage is None:
             if by_class:
                 raise DataError("--coverage-by-class needs --coverage, like --coverage 90%")

@@ -48,7 +48,7 @@ class DatasetInfo:
     name, title, description : str
         The name to load it by, its full name, and one line on what it holds.
     nodes, layers, classes : int or None
-        Size of the graph with default options; None where it depends on the user's file.
+        Size of the graph with default options; None if it depends on the user's file.
     recipe : str
         How the source becomes a multi-layered graph.
     citation, licence : str

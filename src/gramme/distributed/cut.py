@@ -119,10 +119,11 @@ def part_members(
     matrices = {
         name: layer.to_scipy() for name, layer in whole.layers.items() if layer.incidence() is None
     }
+    groups_of = {name: layer.as_groups() for name, layer in whole.layers.items()}
     shared = {
-        name: _shared_groups(layer, cut)
-        for name, layer in whole.layers.items()
-        if isinstance(layer, MembershipLayer)
+        name: _shared_groups(groups, cut)
+        for name, groups in groups_of.items()
+        if groups is not None
     }
     between = coupling_matrix(graph) if graph.couplings else None
     for part, places in enumerate(cut.places):
@@ -137,10 +138,11 @@ def part_members(
         }
         for k, (name, layer) in enumerate(whole.layers.items()):
             key = f"layer{k}"
-            if name in matrices:
+            groups = groups_of[name]
+            if groups is None:
                 facts["halo"] += put_links(members, key, matrices[name], cut, part)
-            elif isinstance(layer, MembershipLayer):
-                facts[key] = _put_groups(members, key, layer, places, shared[name])
+            else:
+                facts[key] = _put_groups(members, key, groups, places, shared[name])
             if not layer.holds_all_nodes:
                 members[f"{key}.present"] = layer.present[places]
         if between is not None:
@@ -155,15 +157,16 @@ def layer_facts(graph: MultilayerGraph, cut: Cut) -> list[dict[str, Any]]:
     found = []
     for name, layer in graph.with_coupling_layers().layers.items():
         facts: dict[str, Any] = {"name": name, "coupling": name not in graph.layers}
-        if isinstance(layer, MembershipLayer):
+        groups = layer.as_groups()
+        if groups is not None:
             facts |= {
                 "kind": "groups",
-                "single": layer.single,
-                "weighted": layer.weighted,
-                "edges": layer.num_edges,
-                "groups": layer.num_groups,
-                "memberships": layer.num_memberships,
-                "shared": int((_shared_groups(layer, cut) >= 0).sum()),
+                "single": groups.single,
+                "weighted": groups.weighted,
+                "edges": groups.num_edges,
+                "groups": groups.num_groups,
+                "memberships": groups.num_memberships,
+                "shared": int((_shared_groups(groups, cut) >= 0).sum()),
             }
         else:
             facts |= {

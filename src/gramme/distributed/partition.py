@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme.errors import DataError
-from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.graph import MultilayerGraph
 from gramme.ops.compiled import compiled
 
 ASSIGNMENTS = ("communities", "contiguous", "random")
@@ -78,12 +78,13 @@ def _joined(graph: MultilayerGraph) -> sp.csr_array:
     columns: list[NDArray[Any]] = []
     count = nodes
     for layer in graph.with_coupling_layers().layers.values():
-        if isinstance(layer, MembershipLayer):
-            small = (layer.sizes > 1) & (layer.sizes <= MAX_GROUP)
+        groups = layer.as_groups()
+        if groups is not None:
+            small = (groups.sizes > 1) & (groups.sizes <= MAX_GROUP)
             number = count + np.cumsum(small) - 1
-            kept = small[layer.group]
-            rows.append(layer.node[kept].astype(np.int64))
-            columns.append(number[layer.group[kept]])
+            kept = small[groups.group]
+            rows.append(groups.node[kept].astype(np.int64))
+            columns.append(number[groups.group[kept]])
             count += int(small.sum())
         else:
             edges = layer.to_edges()

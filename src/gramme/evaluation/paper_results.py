@@ -58,7 +58,7 @@ PAPER_ACCURACY: Mapping[tuple[str, str, float], float] = MappingProxyType(
 
 
 def paper_accuracy(dataset: str, method: str, percent: float) -> float | None:
-    """The paper's accuracy in percent, or None where it has none.
+    """The paper's accuracy in percent, or None if it has none.
 
     A method called "...-paper" is one with the paper's settings.
 

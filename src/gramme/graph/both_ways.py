@@ -82,7 +82,7 @@ def _symmetric(layer: EdgeLayer) -> bool:
 
 
 def _stated_backwards(layer: EdgeLayer, nodes: pd.Index) -> NDArray[np.bool_]:
-    """For each edge whether its reversal is there; an error where that has another weight."""
+    """For each edge whether its reversal is there; an error if that has another weight."""
     start, end = layer.source.astype(np.int64), layer.target.astype(np.int64)
     # Edges are sorted by (source, target), so a reversal is found by bisection
     keys, wanted = start * layer.num_nodes + end, end * layer.num_nodes + start

@@ -46,7 +46,7 @@ def _numbered(moments: pd.DatetimeIndex, unit: str) -> tuple[pd.Index, Callable[
 
 
 def usual_unit(nanoseconds: NDArray[np.float64]) -> str | None:
-    """By year if there are any years, else by month if there are any months; None where neither suits."""
+    """By year if there are any years, else by month if there are any months; None if neither suits."""
     for unit in ("year", "month"):
         if 2 < len(calendar_groups(nanoseconds, unit)[1]) <= MAX_CALENDAR_GROUPS:
             return unit

@@ -185,7 +185,7 @@ def checked_couplings(
 
 
 def with_coupling_layers(graph: MultilayerGraph) -> MultilayerGraph:
-    """The graph with every coupling as a layer of its own, named ``A~B``, and no couplings; itself where it has none.
+    """The graph with every coupling as a layer of its own, named ``A~B``, and no couplings; itself if it has none.
 
     For models that know layers over one set of nodes and nothing between them.
     """

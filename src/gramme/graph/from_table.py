@@ -190,7 +190,7 @@ def layer_columns(
 
 
 def says_nothing(column: pd.Series) -> str | None:
-    """Why a column cannot tell which rows are alike; None where it may.
+    """Why a column cannot tell which rows are alike; None if it may.
 
     >>> says_nothing(pd.Series(["x", "x", None])), says_nothing(pd.Series([1, 2, 2]))
     ("its only value is 'x'", None)

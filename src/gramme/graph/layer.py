@@ -21,6 +21,7 @@ from gramme.graph.frozen import Frozen
 
 if TYPE_CHECKING:
     from gramme.graph.edge_layer import EdgeLayer
+    from gramme.graph.membership_layer import MembershipLayer
 
 
 class Layer(Frozen, ABC):
@@ -97,6 +98,10 @@ class Layer(Frozen, ABC):
     def with_entries(self, kept: NDArray[np.bool_]) -> Self:
         """The layer with some of its edges, or of its memberships, and all of its nodes."""
 
+    def as_groups(self) -> MembershipLayer | None:
+        """The layer itself if it is made of groups; None for one that is made of edges."""
+        return None
+
     def incidence(self) -> sp.csr_array | None:
         """Node by group matrix for a layer that is made of groups; None for one that is made of edges."""
         return None
@@ -123,12 +128,12 @@ class Layer(Frozen, ABC):
         return self.num_nodes if self._present is None else int(self._present.sum())
 
     def _position(self, node: int) -> int:
-        """A node's position, or an error where there is no such node."""
+        """A node's position, or an error if there is no such node."""
         return int(index_array([node], self.num_nodes, "the node asked for")[0])
 
 
 def presence(nodes: ArrayLike | None, num_nodes: int) -> BoolArray | None:
-    """A mask of the nodes a layer holds, from a mask or positions; None where it holds them all."""
+    """A mask of the nodes a layer holds, from a mask or positions; None if it holds them all."""
     if nodes is None:
         return None
     array = np.asarray(nodes)

@@ -177,6 +177,10 @@ class MembershipLayer(Layer):
         layer.duplicates_merged = 0
         return layer
 
+    def as_groups(self) -> MembershipLayer:
+        """Itself."""
+        return self
+
     @property
     def node(self) -> IntArray:
         """The member of each membership."""

@@ -103,7 +103,7 @@ def in_name_order(graph: MultilayerGraph) -> NameOrder:
 
 
 def sorted_places(names: pd.Index) -> Places | None:
-    """Where the names stand when they are sorted; None where they are.
+    """Where the names stand when they are sorted; None if they are.
 
     >>> sorted_places(pd.Index(["b", "a"])).tolist()
     [1, 0]

@@ -90,7 +90,7 @@ class _Pull:
 
     @classmethod
     def of(cls, graph: MultilayerGraph) -> _Pull | None:
-        """The mean pull of the layers, scaled to 1 for the mean node; None where nothing joins anybody."""
+        """The mean pull of the layers, scaled to 1 for the mean node; None if nothing joins anybody."""
         count = graph.num_nodes
         edges = sp.csr_array((count, count))
         shares, members = [], []

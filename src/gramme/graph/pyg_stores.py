@@ -64,7 +64,7 @@ def stored_labels(store: Any, data: Any) -> Any:
 
 
 def given_matrix(store: Any, key: str) -> Any:
-    """The matrix under a key as numpy or scipy; None where there is none."""
+    """The matrix under a key as numpy or scipy; None if there is none."""
     return _to_numpy(store[key]) if key in store and store[key] is not None else None
 
 

@@ -34,7 +34,7 @@ def fast_rows(
     order: tuple[int, ...] = (0, 1, 2, 3),
     first_line: int = 1,
 ) -> EdgeRows | None:
-    """The rows of a table of plain numbers; None where it is not one.
+    """The rows of a table of plain numbers; None if it is not one.
 
     ``order`` says in which column layer, source, target and weight stand, -1 for none.
     """

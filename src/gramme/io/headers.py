@@ -81,7 +81,7 @@ def plain_word(name: str) -> str:
 
 
 def edge_header(names: Sequence[str]) -> EdgeHeader | None:
-    """Which column is what in a list of edges; None where no two columns are the ends of one.
+    """Which column is what in a list of edges; None if no two columns are the ends of one.
 
     >>> found = edge_header(["Ego", "Alter", "Relation"])
     >>> found.source, found.target, found.layer

@@ -43,7 +43,7 @@ Columns = list[NDArray[Any]]
 def integer_table(
     data: bytes, *, separators: bytes = b" \t", columns: tuple[int, ...] = (3, 4), weight: int = 3
 ) -> Columns | None:
-    r"""The columns of the table, or None where it is not as plain as that.
+    r"""The columns of the table, or None if it is not as plain as that.
 
     Parameters
     ----------

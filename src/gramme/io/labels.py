@@ -260,7 +260,7 @@ def _pairs(text: str, path: Path) -> list[tuple[int, list[str]]]:
 
 
 def _pairs_or_none(text: str, path: Path) -> list[tuple[int, list[str]]] | None:
-    """Rows of two fields, by the first separator that splits every line in two; None where none does."""
+    """Rows of two fields, by the first separator that splits every line in two; None if none does."""
     lines = list(numbered_lines(text))
     for separator in (",", "\t"):
         if lines and all(separator in row for _, row in lines):

@@ -43,7 +43,7 @@ class Matrix:
 
 
 def find_matrix(rows: Rows, path: Path, *, insist: bool = False) -> Matrix | None:
-    """The matrix that the rows are; None where they are none (an error where the user insists)."""
+    """The matrix that the rows are; None if they are none (an error if the user insists)."""
     found = _bare(rows, path, insist) or _named(rows, path, insist)
     if found is None and insist:
         raise FileFormatError(

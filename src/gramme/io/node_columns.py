@@ -81,7 +81,7 @@ def node_columns(
 def _chosen(
     table: AttributeTable, taken: Collection[str], options: ReadOptions
 ) -> dict[str, str | None]:
-    """The columns to use and what the user wants them to be, None where that is left to their values."""
+    """The columns to use and what the user wants them to be, None if that is left to their values."""
     asked: dict[str, str | None] = {}
     for names, role in (
         (options.columns, None),

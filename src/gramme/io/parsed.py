@@ -77,7 +77,7 @@ class Parsed:
     layers : list of str or None
         All layers in order where the files state them.
     directed : bool, mapping of layer to bool, or None
-        What the files say about direction; None where they say nothing.
+        What the files say about direction; None if they say nothing.
     ones_mean_unweighted : bool
         Whether a weight of 1 on every edge of a layer is this format's way to say "no weights".
     present : mapping of layer to node names

@@ -48,7 +48,7 @@ class Format:
     read : callable
         From the path and the options to what the files hold.
     write : callable
-        From the graph and the path to the contents of all files; None where the format is only read.
+        From the graph and the path to the contents of all files; None if the format is only read.
     description, cannot : str
         What it is, and what of a graph it cannot hold; one line each.
     """

@@ -28,12 +28,13 @@ def graph_to_file(graph: MultilayerGraph, learned: Learned) -> None:
     learned.record["nodes"] = [plain_name(name) for name in graph.nodes]
     layers = []
     for number, (name, layer) in enumerate(graph.layers.items()):
-        if isinstance(layer, MembershipLayer):
-            first, second, weight, members = layer.node, layer.group, layer.weight, True
+        groups = layer.as_groups()
+        if groups is not None:
+            first, second, weight = groups.node, groups.group, groups.weight
         else:
             edges = layer.to_edges()
-            first, second, weight, members = edges.source, edges.target, edges.weight, False
-        layers.append({"name": name, "members": members, "directed": layer.directed})
+            first, second, weight = edges.source, edges.target, edges.weight
+        layers.append({"name": name, "members": groups is not None, "directed": layer.directed})
         _put(learned, f"layer{number}.first", np.asarray(first, dtype=np.int64))
         _put(learned, f"layer{number}.second", np.asarray(second, dtype=np.int64))
         _put(learned, f"layer{number}.present", np.asarray(layer.present, dtype=np.uint8))

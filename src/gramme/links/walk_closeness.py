@@ -20,7 +20,7 @@ MAX_WALK_NODES = 200_000
 
 @dataclass(frozen=True)
 class WalkCloseness:
-    """Rows of length 1 for short and for long walks; None where the graph is too large."""
+    """Rows of length 1 for short and for long walks; None if the graph is too large."""
 
     near: NDArray[np.float32] | None
     far: NDArray[np.float32] | None

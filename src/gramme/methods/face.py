@@ -40,7 +40,7 @@ class ModelFace:
         Returns
         -------
         DataFrame
-            Indexed by node: ``known`` (the label that was learned from, None where there was none), ``predicted``,
+            Indexed by node: ``known`` (the label that was learned from, None if there was none), ``predicted``,
             ``probability``, and ``probability_<class>`` for each class.
 
         Examples

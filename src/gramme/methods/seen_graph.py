@@ -95,7 +95,7 @@ def with_layers_of_fit(graph: MultilayerGraph, layers: Sequence[str]) -> Multila
 def seen_graph(
     graph: MultilayerGraph, views: ViewScale | None, *, attends_couplings: bool
 ) -> MultilayerGraph:
-    """The graph for a model; ``views`` is what it learned of the layers' features, None where it learned nothing."""
+    """The graph for a model; ``views`` is what it learned of the layers' features, None if it learned nothing."""
     seen = graph if attends_couplings else graph.with_coupling_layers()
     if not seen.layer_features:
         return seen

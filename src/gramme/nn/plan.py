@@ -95,7 +95,7 @@ class Plan(nn.Module):
     rows : int
         The most rows that a hop works on.
     present, present_at_end : tensor, shape (layers, nodes), or None
-        Which copies exist, as numbers, before and after the last hop; None where all do.
+        Which copies exist, as numbers, before and after the last hop; None if all do.
     """
 
     present: Tensor | None

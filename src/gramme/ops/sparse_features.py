@@ -7,6 +7,7 @@ weights alone, as much.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -76,8 +77,8 @@ class SparseFeatures:
 
     def times(self, mask: Tensor) -> Self:
         """With the entries of each member multiplied by the member's numbers, (entries, members)."""
-        other = object.__new__(type(self))
-        vars(other).update(vars(self), values=self.values * mask.t(), _repeated={})
+        other = copy(self)
+        other.values, other._repeated = self.values * mask.t(), {}
         return other
 
     def project(self, *weights: Tensor) -> tuple[Tensor, ...]:

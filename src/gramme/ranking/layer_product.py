@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gramme.graph import Layer, MembershipLayer
+from gramme.graph import Layer
 
 Values = NDArray[np.float64]
 
@@ -44,14 +44,15 @@ class LayerProduct:
         self.present = np.asarray(layer.present)
         self.directed = layer.directed
         self._incidence: Any = None
-        if isinstance(layer, MembershipLayer):
-            self._incidence = layer.incidence()
+        groups = layer.as_groups()
+        if groups is not None:
+            self._incidence = groups.incidence()
             self._alone = np.flatnonzero(layer.degrees() == 0)
             self._codes = None
-            if layer.single and layer.weight is None:
+            if groups.single and groups.weight is None:
                 # the common case, a column of a table: groups are added up and looked up, nodes in none are group 0
-                self._codes = layer.codes() + 1
-                self._groups = layer.num_groups + 1
+                self._codes = groups.codes() + 1
+                self._groups = groups.num_groups + 1
             self._incidence_transposed = sp.csr_array(self._incidence.T.tocsr())
             # a node is not its own neighbour: what it gives to its groups comes back and is taken off again
             self._own = np.asarray(self._incidence.multiply(self._incidence).sum(axis=1)).ravel()

@@ -134,7 +134,7 @@ def write_settings(path: Path, record: dict[str, Any]) -> None:
 
 
 def history_table(model: NodeClassifier) -> pd.DataFrame | None:
-    """What happened epoch by epoch; None where a method has no epochs."""
+    """What happened epoch by epoch; None if a method has no epochs."""
     history: pd.DataFrame | None = getattr(model, "history_", None)
     return history
 

@@ -33,7 +33,7 @@ def prediction_table(
     graph : MultilayerGraph
         The graph to predict for; the one it was fitted on or another.
     known : array of object, optional
-        Labels that are known, None where not; the graph's own if not given.
+        Labels that are known, None if not; the graph's own if not given.
     """
     if known is None:
         known = np.full(graph.num_nodes, None) if graph.labels is None else graph.labels
@@ -115,7 +115,7 @@ def with_unseen(table: pd.DataFrame, predictions: Mapping[Any, Mapping[str, Any]
 
 
 def layer_table(model: NodeClassifier) -> pd.DataFrame | None:
-    """One row per layer: layer, importance and its spread over the members; None where a method has no such notion."""
+    """One row per layer: layer, importance and its spread over the members; None if a method has no such notion."""
     importance = getattr(model, "layer_importance_", None)
     if importance is None:
         return None
@@ -127,7 +127,7 @@ def layer_table(model: NodeClassifier) -> pd.DataFrame | None:
 
 
 def embedding_table(model: NodeClassifier) -> tuple[pd.DataFrame | None, str]:
-    """One row per node: node and the columns of the embedding; None where a method has none.
+    """One row per node: node and the columns of the embedding; None if a method has none.
 
     An ensemble's embedding is its members' side by side. Where that would make a file of more than
     ``MAX_EMBEDDING_CELLS`` numbers, the first member's alone is given, and a note that says so.

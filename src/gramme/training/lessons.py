@@ -51,7 +51,7 @@ class Lessons:
         return int(self.weights.shape[1])
 
     def tasks(self, members: range, device: torch.device) -> tuple[Task, Task | None]:
-        """What some members learn from, and what tells them when to stop; None where all epochs are trained."""
+        """What some members learn from, and what tells them when to stop; None if all epochs are trained."""
         chosen = slice(members.start, members.stop)
         weights = self.weights[:, chosen]
         codes = self.codes if self.codes.ndim == 1 else self.codes[:, chosen]
@@ -95,7 +95,7 @@ def held_out_labels(
 
     Returns
     -------
-    array of bool, shape (labelled, members), or None where the labels are too few to set any aside
+    array of bool, shape (labelled, members), or None if the labels are too few to set any aside
     """
     aside = np.zeros_like(seen)
     for member in range(seen.shape[1]):

@@ -102,7 +102,7 @@ FIELDS: tuple[SavedField, ...] = (
 
 
 def check_networks(model: AttentionModel, network: Callable[[], Network]) -> None:
-    """Raise a MisfitError where what a file holds is not of the network that the parameters describe."""
+    """Raise a MisfitError if what a file holds is not of the network that the parameters describe."""
     shape = model.shape_
     if (shape.layers, shape.classes) != (len(model.layers_), len(model.classes_)):
         raise MisfitError("shape does not match the layers and classes")
@@ -116,7 +116,7 @@ def check_members(
     members: int,
     network: Callable[[], Network],
 ) -> None:
-    """Raise a MisfitError where weights from a file are not those of so many networks on these features."""
+    """Raise a MisfitError if weights from a file are not those of so many networks on these features."""
     if inputs.columns != shape.in_dim or inputs.layer_columns < 0:
         raise MisfitError(f"the in_dim of shape must go with the features, not be {shape.in_dim}")
     if sum(shape.depth) > len(shape.depth) * len(state):

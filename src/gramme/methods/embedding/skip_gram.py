@@ -25,7 +25,7 @@ Pass = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
 def gensim_version() -> str:
-    """The version of gensim, which other bits may depend on; an error where it is not installed."""
+    """The version of gensim, which other bits may depend on; an error if it is not installed."""
     return str(import_extra("gensim", EXTRA, "learning from random walks").__version__)
 
 

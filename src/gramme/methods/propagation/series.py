@@ -171,7 +171,8 @@ def _largest(state: Tensor) -> float:
 def walk_of(graph: MultilayerGraph) -> Walk:
     """The cheaper way to propagate on a graph."""
     layers = list(graph.layers.values())
-    columns = [layer for layer in layers if isinstance(layer, MembershipLayer) and layer.single]
+    groups_of = [layer.as_groups() for layer in layers]
+    columns = [groups for groups in groups_of if groups is not None and groups.single]
     if len(columns) == len(layers):
         groups = sum(groups_in_all(layer) for layer in columns)
         memberships = sum(layer.num_entries for layer in columns)

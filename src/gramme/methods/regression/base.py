@@ -165,7 +165,7 @@ def explained(values: Floats, predicted: Floats) -> float:
 def known_numbers(
     graph: MultilayerGraph, y: Any = None, *, least: int = LEAST_LABELS
 ) -> KnownNumbers:
-    """The nodes whose number is known; an error where they are too few, or where a label is not a number."""
+    """The nodes whose number is known; an error if they are too few, or where a label is not a number."""
     if y is None and graph.labels is None:
         raise DataError("the graph has no labels and none were given; pass y")
     aligned = graph.align(graph.labels if y is None else y, "label")

@@ -95,7 +95,7 @@ def _config(folder: Path) -> dict[str, Any]:
 
 
 def _predictions(folder: Path, names: list[str], classes: list[str]) -> pd.DataFrame | None:
-    """The table of predictions as text, empty cells as ""; None where it is gone.
+    """The table of predictions as text, empty cells as ""; None if it is gone.
 
     Names and labels that a spreadsheet would run are guarded in the file; here they are as in the data.
     """

@@ -30,7 +30,7 @@ _MAX_NAME_CHARACTERS = 60
 def leading_groups(
     found: Reasons | None, graph: MultilayerGraph, classes: list[str]
 ) -> dict[str, Any] | None:
-    """The groups through which most of the predictions came, by layer; None where a method does not tell.
+    """The groups through which most of the predictions came, by layer; None if a method does not tell.
 
     Parameters
     ----------

@@ -64,10 +64,11 @@ def neighbourhoods(
     for layer_name in kept:
         layer = graph.layers[layer_name]
         attention = attention_received(model, layer_name) if worth else None
-        if isinstance(layer, MembershipLayer):
-            record = _groups(layer, attention, chosen)
-        else:
+        groups = layer.as_groups()
+        if groups is None:
             record = _edges(layer, attention, chosen, most)
+        else:
+            record = _groups(groups, attention, chosen)
         received = None if attention is None else pack_floats(np.nan_to_num(attention[chosen]))
         found.append({"name": layer_name, "attention": received, "left_out": left_out} | record)
     return found
@@ -81,7 +82,7 @@ def tells_attention(model: NodeClassifier) -> bool:
 
 
 def attention_received(model: NodeClassifier, layer: str) -> Floats | None:
-    """How much each node of a layer is attended to relative to the average; None where a method cannot tell."""
+    """How much each node of a layer is attended to relative to the average; None if a method cannot tell."""
     if not tells_attention(model):
         return None
     ask: Any = model.node_attention

@@ -32,7 +32,7 @@ def page_reasons(model: NodeClassifier, graph: MultilayerGraph, chosen: Places) 
 def why(
     model: NodeClassifier, graph: MultilayerGraph, chosen: Places, found: Reasons | None
 ) -> dict[str, Any] | None:
-    """The reasons of the nodes that a page shows, None where there are none to show.
+    """The reasons of the nodes that a page shows, None if there are none to show.
 
     Each part has ``value``, what it adds to the log-odds of the predicted class against the runner-up, and the largest
     of what that came through: ``layer``, ``thing`` (the neighbour's place on the page, or the group's, counted from 1;
