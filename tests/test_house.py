@@ -156,6 +156,13 @@ def test_layers_are_asked_for_groups_and_not_for_their_class():
             assert not asked.search(path.read_text("utf-8")), path
 
 
+def test_later_rooms_use_public_methods_of_models_only():
+    private = re.compile(r"\b(model|one|fitted|estimator)\._[a-z]")
+    for room in ("evaluation", "plots", "report", "cli"):
+        for path in sorted((PACKAGE / room).rglob("*.py")):
+            assert not private.search(path.read_text("utf-8")), path
+
+
 def test_no_file_is_longer_than_a_reader_can_hold():
     lengths = {
         str(path.relative_to(PACKAGE)): len(path.read_text(encoding="utf-8").splitlines())

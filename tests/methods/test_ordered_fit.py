@@ -13,7 +13,7 @@ from tests.graph.permuted import permuted
 from tests.methods.graphs import PINNED, half_known, planted
 
 from gramme.errors import NotFittedError
-from gramme.methods import GrammeSG, LabelPropagation, Majority
+from gramme.methods import GrammeSG, LabelPropagation, Majority, load
 
 GRAPH = planted(24)
 LABELS = half_known(GRAPH)
@@ -56,3 +56,11 @@ def test_what_attention_shows_of_nodes_and_layers_is_in_the_order_given():
 def test_a_loaded_model_has_no_graph_to_put_in_order():
     with pytest.raises(NotFittedError, match="does not hold the graph"):
         Majority()._fitted_order()
+
+
+def test_a_model_knows_the_graph_of_its_fit(tmp_path):
+    model = Majority().fit(GRAPH, LABELS)
+    assert model.fitted_on(GRAPH)
+    assert not model.fitted_on(planted(24))
+    model.save(tmp_path / "m.safetensors")
+    assert not load(tmp_path / "m.safetensors").fitted_on(GRAPH)

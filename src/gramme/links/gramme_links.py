@@ -200,7 +200,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
 
     def save(self, path: Any) -> None:
         """Write the fitted model, with the graph its evidence is from, to a safetensors file."""
-        self._check_fitted()
+        self.check_fitted()
         learned = Learned()
         saved_links.graph_to_file(self.graph_, learned)
         saved_links.mixtures_to_file(self.mixtures_, learned)
@@ -285,7 +285,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         )
 
     def _mixture(self, layer: str) -> LayerMixture:
-        self._check_fitted()
+        self.check_fitted()
         self.graph_.layer(layer)
         if layer not in self.mixtures_:
             edge_layer(self.graph_, layer)
@@ -301,7 +301,8 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             raise DataError(f"the graph has no layer {missing[0]!r}, which the model was fitted on")
         return in_name_order(flat).graph.select_layers(list(self.graph_.layers))
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
+        """Raise :class:`~gramme.errors.NotFittedError` unless it is fitted."""
         if not hasattr(self, "mixtures_"):
             raise NotFittedError("this GrammeLinks is not fitted yet; call fit first")
 

@@ -135,7 +135,7 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         A method may hand down to the copy what takes long and needs no labels, and settings that were costly to
         choose: what the copy predicts for other labels is then no more than slightly optimistic.
         """
-        self._check_fitted()
+        self.check_fitted()
         copy: Self = clone(self)
         return copy._run_fit(graph, y, **self._hand_down(graph))
 
@@ -215,7 +215,7 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         >>> bool((model.balance_classes().predict() == "B").sum() > before)
         True
         """
-        self._check_fitted()
+        self.check_fitted()
         if hasattr(self, "class_weights_"):
             return self
         codes = coded_labels(self.graph_, self.transduction_, self.classes_, "known", strict=True)[
@@ -248,8 +248,8 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
 
         Another graph must have the layers this was fitted on; it may have other nodes.
         """
-        self._check_fitted()
-        if graph is None or any(graph is own for own in self._fitted_graphs()):
+        self.check_fitted()
+        if graph is None or self.fitted_on(graph):
             return self.probabilities_.copy()
         order = self._ordered(graph)
         found = order.back(self._inductive_proba(order.graph))
@@ -277,7 +277,7 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
             counts as wrong. For another graph, that graph's own labels if not given. For the fitted graph they must
             be given: labels the model has learned from say nothing about its accuracy.
         """
-        self._check_fitted()
+        self.check_fitted()
         if graph is None and y is None:
             raise DataError("pass y: labels of nodes that the model has not learned from")
         if graph is None and not hasattr(self, "graph_"):

@@ -56,7 +56,7 @@ class ModelFace:
         """
         model = self._model()
         shares = model.predict_proba(graph)
-        own = graph is None or any(graph is one for one in model._fitted_graphs())
+        own = graph is None or model.fitted_on(graph)
         nodes = model.nodes_ if graph is None else graph.nodes
         known: Any = np.full(len(nodes), None, dtype=object)
         if own and hasattr(model, "labelled_"):
@@ -90,7 +90,7 @@ class ModelFace:
             The graph it was fitted on; needed only for a model that was loaded.
         """
         model = self._model()
-        model._check_fitted()
+        model.check_fitted()
         seen = graph if graph is not None else vars(model).get("graph_")
         if seen is None:
             raise DataError("a loaded model does not hold the graph it was fitted on; pass graph=")

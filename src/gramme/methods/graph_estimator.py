@@ -127,7 +127,7 @@ class GraphEstimator(OrderedFit, BaseEstimator, ABC):
 
     def save(self, path: Any) -> None:
         """Write the fitted model to a safetensors file; :func:`gramme.load` reads it back."""
-        self._check_fitted()
+        self.check_fitted()
         write_model(path, type(self).__name__, self.get_params(), self._learned())
 
     def _learned(self) -> Learned:
@@ -174,6 +174,7 @@ class GraphEstimator(OrderedFit, BaseEstimator, ABC):
         # not by looking at every value, as BaseEstimator does: some are computed when asked for
         return object.__dir__(self)
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
+        """Raise :class:`~gramme.errors.NotFittedError` unless it is fitted."""
         if not hasattr(self, self._result):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")

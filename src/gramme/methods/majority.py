@@ -49,7 +49,7 @@ class Majority(NodeClassifier):
     @property
     def frequencies_(self) -> NDArray[np.float32]:
         """Share of each class in the training labels: what it predicts for every node, unless classes are weighed."""
-        self._check_fitted()
+        self.check_fitted()
         shares: NDArray[np.float32] = self.probabilities_[0].copy()
         if hasattr(self, "class_weights_"):  # which are in the probabilities already
             shares = (shares / self.class_weights_).astype(np.float32)

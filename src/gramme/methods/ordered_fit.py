@@ -60,9 +60,9 @@ class OrderedFit:
     def _with_own_layers(self, order: NameOrder) -> NameOrder:
         return NameOrder(with_layers_of_fit(order.graph, self.layer_order_), order.places)
 
-    def _fitted_graphs(self) -> list[MultilayerGraph]:
-        """The graph of the fit as it was given and as the model saw it; none where the model was loaded."""
-        return [vars(self)[name] for name in ("graph_", "given_graph_") if name in vars(self)]
+    def fitted_on(self, graph: MultilayerGraph) -> bool:
+        """Whether this is the graph of the fit, as it was given or as the model saw it; never for a loaded model."""
+        return any(graph is vars(self).get(name) for name in ("graph_", "given_graph_"))
 
     def _in_given_order(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Rows of the nodes of the fit, in the order of the method, as the nodes were given."""

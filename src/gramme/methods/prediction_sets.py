@@ -187,13 +187,13 @@ class PredictsSets:
         True
         """
         model = self._as_model()
-        model._check_fitted()
+        model.check_fitted()
         probabilities = model.predict_proba(graph)
         thresholds = self.set_thresholds(coverage, by_class=by_class)
         sets: NDArray[np.bool_] = probabilities.astype(np.float64) >= thresholds
         if len(sets):
             sets[np.arange(len(sets)), probabilities.argmax(axis=1)] = True
-        own = graph is None or any(graph is one for one in model._fitted_graphs())
+        own = graph is None or model.fitted_on(graph)
         if own and hasattr(self, "labelled_"):
             sets[self.labelled_] = (
                 model.transduction_[self.labelled_][:, None] == model.classes_[None, :]

@@ -53,7 +53,7 @@ def plot_embedding(
     ax : matplotlib axes, optional
         Where to draw; a new figure if not given.
     """
-    model._check_fitted()
+    model.check_fitted()
     if colour not in ("label", "predicted", "probability"):
         raise DataError(f"colour must be 'label', 'predicted' or 'probability', not {colour!r}")
     shares = model.predict_proba()
@@ -100,7 +100,7 @@ def plot_layers(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
     ax : matplotlib axes, optional
         Where to draw; a new figure if not given.
     """
-    model._check_fitted()
+    model.check_fitted()
     shares = getattr(model, "layer_importance_", None)
     if shares is None:
         raise DataError(f"{type(model).__name__} does not say which layers it relies on")
@@ -203,7 +203,7 @@ def plot_reliability(model: NodeClassifier, y: Any = None, *, ax: Axes | None = 
 
 def _tested(model: NodeClassifier, y: Any) -> OutOfFold:
     """Nodes with a label that the model had not learned from, and what it, or a copy of it, says about them."""
-    model._check_fitted()
+    model.check_fitted()
     if y is None:
         return model.out_of_fold()
     graph = vars(model).get("graph_")
@@ -232,7 +232,7 @@ def plot_history(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
     ax : matplotlib axes, optional
         Where to draw; a new figure if not given.
     """
-    model._check_fitted()
+    model.check_fitted()
     history = getattr(model, "history_", None)
     if history is None or not len(history):
         raise DataError(f"{type(model).__name__} has no epochs to show")

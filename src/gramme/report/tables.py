@@ -72,7 +72,7 @@ def number_table(
 
     For the graph that the model was fitted on also ``out_of_fold_predicted``, what is said without the node's number.
     """
-    fitted = any(graph is own for own in model._fitted_graphs())
+    fitted = model.fitted_on(graph)
     low, high = model.predict_interval(coverage, graph=graph).T
     known = np.full(graph.num_nodes, None) if graph.labels is None else graph.labels
     columns = {

@@ -292,7 +292,7 @@ class AttentionModel(NodeClassifier):
 
         Where a node's copies have features of their own, (layers * nodes, columns), the first layer's copies first.
         """
-        self._check_fitted()
+        self.check_fitted()
         order = self._ordered(graph)
         rows = np.arange(graph.num_nodes) if nodes is None else nodes
         found = self._members().start(order.graph, order.there(rows))
@@ -323,7 +323,7 @@ class AttentionModel(NodeClassifier):
 
     def embed(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         """The embedding of a graph's nodes, shape (nodes, members * hidden_dim): the members' side by side."""
-        self._check_fitted()
+        self.check_fitted()
         return self._embed(self._ordered(graph))
 
     def _embed(self, order: NameOrder) -> NDArray[np.float32]:
@@ -338,7 +338,7 @@ class AttentionModel(NodeClassifier):
     @cached_property
     def embedding_(self) -> NDArray[np.float32]:
         """The embedding of the fitted graph's nodes; see :meth:`embed`."""
-        self._check_fitted()
+        self.check_fitted()
         return self._embed(self._fitted_order())
 
     # Explaining
@@ -349,7 +349,7 @@ class AttentionModel(NodeClassifier):
 
         See ``gramme.methods.attention.explain.layer_shares``. On a large graph only the first members are asked.
         """
-        self._check_fitted()
+        self.check_fitted()
         graph = self._fitted_order().graph
         shares = member_shares(self._each_batch(graph), graph)
         return pd.DataFrame(shares_of_joined(shares, graph), columns=self.layer_order_)[
@@ -378,7 +378,7 @@ class AttentionModel(NodeClassifier):
         graph : MultilayerGraph, optional
             A graph other than the fitted one.
         """
-        self._check_fitted()
+        self.check_fitted()
         order = self._fitted_order() if graph is None else self._ordered(graph)
         order.graph.layer(layer)  # says so where there is none
         position = self.layer_order_.index(layer)

@@ -321,7 +321,7 @@ class GrammeAuto(NodeClassifier):
         Blocks of logarithms of probabilities, centred per node; added up over the ingredients they are the logarithm of
         the mixture's.
         """
-        self._check_fitted()
+        self.check_fitted()
         prior = class_prior(self.class_counts_)
         blocks = []
         for model, weight in zip(self.models_.values(), self.ingredients_["weight"], strict=True):
@@ -342,7 +342,7 @@ class GrammeAuto(NodeClassifier):
 
         An ingredient that does not say which layers it relies on counts as relying on all alike.
         """
-        self._check_fitted()
+        self.check_fitted()
         alike = pd.Series(1 / len(self.layers_), index=self.layers_)
         shares = [
             getattr(model, "layer_importance_", alike)[self.layers_].to_numpy()
@@ -354,7 +354,7 @@ class GrammeAuto(NodeClassifier):
     @cached_property
     def explanation_(self) -> str:
         """What the predictions rely on, in words."""
-        self._check_fitted()
+        self.check_fitted()
         weights = dict(zip(self.models_, self.ingredients_["weight"], strict=True))
         words = {name: INGREDIENTS[name].in_words(model) for name, model in self.models_.items()}
         said = mixture_in_words(weights, words, self.layer_importance_)
@@ -380,14 +380,14 @@ class GrammeAuto(NodeClassifier):
 
     def embed(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         """The embedding of a graph's nodes by the attention model."""
-        self._check_fitted()
+        self.check_fitted()
         return self.attention_.embed(graph)
 
     def node_attention(
         self, layer: str, *, hop: int = 1, graph: MultilayerGraph | None = None
     ) -> pd.Series:
         """Who is listened to in a layer by the attention ingredient; see :meth:`GrammeFusion.node_attention`."""
-        self._check_fitted()
+        self.check_fitted()
         return self.attention_.node_attention(layer, hop=hop, graph=graph)
 
     def _check_loaded(self) -> None:

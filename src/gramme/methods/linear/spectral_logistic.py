@@ -96,7 +96,7 @@ class SpectralLogistic(LinearModel):
 
     def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
         handed: dict[str, Any] = {"strength": self.C_} if self.labels_ >= MANY_LABELS else {}
-        if any(graph is own for own in self._fitted_graphs()):  # eigenvectors need no labels
+        if self.fitted_on(graph):  # eigenvectors need no labels
             handed |= {"profile": self.profile_, "placed": self.placed_}
         return handed
 

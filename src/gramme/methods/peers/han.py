@@ -115,7 +115,7 @@ class HAN(PygModel):
     @property
     def layer_importance_(self) -> pd.Series:
         """The attention over the layers, by name, summing to 1."""
-        self._check_fitted()
+        self.check_fitted()
         return self._by_layer(self.shares_, "importance")
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:

@@ -251,7 +251,7 @@ class LabelPropagation(NodeClassifier):
 
     def heard(self, graph: MultilayerGraph) -> Floats:
         """F of the nodes of the fitted graph, (nodes, classes): how much of each class reaches them."""
-        self._check_fitted()
+        self.check_fitted()
         known = graph.nodes.get_indexer(self.nodes_[self.known_])
         found: Floats = self._propagated(graph, walk_of(graph), known, self.known_codes).values[0]
         return found

@@ -119,8 +119,8 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
 
     def predict(self, graph: MultilayerGraph | None = None) -> Floats:
         """A number for every node, of the fitted graph or of another that has its layers."""
-        self._check_fitted()
-        if graph is None or any(graph is own for own in self._fitted_graphs()):
+        self.check_fitted()
+        if graph is None or self.fitted_on(graph):
             return self.values_.copy()
         order = self._ordered(graph)
         found: Floats = order.back(self._inductive(order.graph))
@@ -141,7 +141,7 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
             Numbers in node order or by node name. For another graph, that graph's own labels if not given. For the
             fitted graph they must be given: numbers the model has learned from say nothing about its quality.
         """
-        self._check_fitted()
+        self.check_fitted()
         if graph is None and y is None:
             raise DataError("pass y: numbers of nodes that the model has not learned from")
         if graph is None and not hasattr(self, "graph_"):

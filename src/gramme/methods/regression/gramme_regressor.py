@@ -209,7 +209,7 @@ class GrammeRegressor(NodeRegressor):
     @property
     def out_of_fold_(self) -> Floats:
         """For labelled nodes what is predicted without their number; NaN for others."""
-        self._check_fitted()
+        self.check_fitted()
         found = np.full(len(self.nodes_), np.nan)
         found[self.known_] = self.unseen_
         return found
@@ -217,13 +217,13 @@ class GrammeRegressor(NodeRegressor):
     @property
     def r2_(self) -> float:
         """R2 of what is predicted of labelled nodes without their number; NaN where all numbers are the same."""
-        self._check_fitted()
+        self.check_fitted()
         return explained(self.known_values_, self.unseen_)
 
     @property
     def mean_absolute_error_(self) -> float:
         """How far these predictions are off on average."""
-        self._check_fitted()
+        self.check_fitted()
         return float(np.abs(self.known_values_ - self.unseen_).mean())
 
     def half_width(self, coverage: float = 0.9) -> float:
@@ -232,7 +232,7 @@ class GrammeRegressor(NodeRegressor):
         They were predicted without their number, and one more label is counted as worse than all; infinite where labels
         are too few for the coverage.
         """
-        self._check_fitted()
+        self.check_fitted()
         if not 0 < coverage < 1:
             raise DataError(f"coverage must be between 0 and 1, not {coverage!r}")
         errors = np.sort(np.abs(self.known_values_ - self.unseen_))
