@@ -29,7 +29,7 @@ def setting(name: str, value: Any = None, *, of_method: bool = False) -> str:
     name : str
         Of the argument; the option has the same name.
     value : object, optional
-        What to set it to; several in a list. Where not given, the name alone.
+        What to set it to; several in a list. If not given, the name alone.
     of_method : bool
         Whether it is a parameter of a method, which the command line takes with ``--set``.
 

@@ -35,7 +35,7 @@ def layer_from_both_ways(
     source, target, weight
         As for :class:`~gramme.EdgeLayer`; repeated edges in the same direction are merged.
     directed : bool, optional
-        Where not given, edges equal to their own reversal are undirected, others directed. False
+        If not given, edges equal to their own reversal are undirected, others directed. False
         with (i, j) and (j, i) of different weight is an error.
     present
         The nodes the layer holds; all if not given.

@@ -59,7 +59,7 @@ def from_networkx(
         to label, and the ways from it that are layers; the rest is as in
         :func:`gramme.graph.from_relations.from_relations`.
     directed : bool or mapping of layer name to bool, optional
-        Where not given, as the graphs are. False makes a directed graph's edges join both ways.
+        If not given, as the graphs are. False makes a directed graph's edges join both ways.
     nodes : iterable, optional
         Names of all nodes in order; if not given, as they first appear.
     features, name

@@ -68,7 +68,7 @@ def from_pyg(
     paths : list of lists of node types, optional
         Which ways from the target to other types are layers; see ``from_relations``.
     directed : bool or mapping of layer name to bool, optional
-        Where not given, edges equal to their own reversal are undirected, others directed.
+        If not given, edges equal to their own reversal are undirected, others directed.
     nodes : iterable, optional
         Node names; if not given those that :func:`to_pyg` stored, else 0, 1, 2, ...
     name : str, optional

@@ -43,7 +43,7 @@ def from_scipy(
         rows and columns are put in one order by them, the same for all layers, and a node that is
         not in a frame is absent from its layer.
     directed : bool or mapping of layer name to bool, optional
-        Where not given, a matrix equal to its transpose is undirected, any other directed.
+        If not given, a matrix equal to its transpose is undirected, any other directed.
         False on a matrix that states an edge one way only joins both ways.
     nodes, labels, features, name
         As for :class:`~gramme.MultilayerGraph`.

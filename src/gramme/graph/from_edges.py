@@ -45,10 +45,10 @@ def from_edges(
     directed : bool or mapping of layer name to bool
         Whether edges have a direction.
     nodes : iterable, optional
-        All node names in order, also of nodes without edges. Where not given, the nodes of the
+        All node names in order, also of nodes without edges. If not given, the nodes of the
         edges: sorted if they are whole numbers, else as they first appear.
     layers : iterable of str, optional
-        All layer names in order, also of layers without edges. Where not given, as they first
+        All layer names in order, also of layers without edges. If not given, as they first
         appear.
     node_sets : mapping of layer name to node names, optional
         The nodes a layer holds, for layers that do not hold all.

@@ -50,12 +50,12 @@ def from_relations(
         The kind whose nodes become the nodes of the graph.
     paths : list of lists of kinds, optional
         From the target to another kind; each is a membership layer. A meta-path that comes back the way it went,
-        author-paper-author, means its first half. Where not given: every relation of the target, and paths of two steps
+        author-paper-author, means its first half. If not given: every relation of the target, and paths of two steps
         to the kinds that it touches only through another.
     directed : bool or mapping of layer name to bool, default=False
         Whether relations within the target kind, which are edge layers, have a direction.
     nodes : iterable, or mapping of kind to iterable, optional
-        All nodes of the target (of each kind), in order. Where not given, those that the relations name: whole numbers
+        All nodes of the target (of each kind), in order. If not given, those that the relations name: whole numbers
         sorted, others as they first appear.
     labels : sequence or mapping, optional
         Of the target's nodes.

@@ -50,7 +50,7 @@ class MembershipLayer(Layer):
         Distinct names of the groups; 0, 1, 2, ... if not given. Groups without members are left
         out.
     nodes : array of int or mask, optional
-        The nodes this layer holds. Where not given, the nodes that are in at least one group: who
+        The nodes this layer holds. If not given, the nodes that are in at least one group: who
         joins nobody is absent from the layer.
 
     Attributes

@@ -87,7 +87,7 @@ def read(
     header : bool, optional
         False for a list of edges whose first line is an edge already.
     directed : bool, optional
-        Whether edges have a direction, whatever the file says. Where not given, as the file says, else undirected.
+        Whether edges have a direction, whatever the file says. If not given, as the file says, else undirected.
     encoding : str, default="auto"
         Encoding of text files; "auto" is UTF-8, else UTF-16 by its byte order mark, else Windows-1252 with a warning.
     mmap : bool, default=False

@@ -1,7 +1,7 @@
 """The interface that every method shares: fit on a graph, predict for its nodes or for another graph's.
 
-A method declares its ``parameter_rules`` and ``saved_fields`` and writes ``_fit``; everything else is here and, as far
-as it has nothing to do with classes, in ``graph_estimator.py``.
+A method declares its ``parameter_rules`` and ``saved_fields`` and writes ``_fit``. Everything else is here or, if it
+has nothing to do with classes, in ``graph_estimator.py``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
     labelled_ : array of bool, shape (nodes,)
         The nodes whose labels it learned from.
     interrupted_ : bool
-        Whether the fit was ended early with Ctrl-C, so that the model is less than was asked for.
+        Whether Ctrl-C ended the fit early, so the model is smaller or less trained than asked for.
 
     Notes
     -----
@@ -56,11 +56,11 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
 
     - ``parameter_rules``: for each parameter of the constructor a rule from ``gramme.methods.parameters``;
     - ``_fit(graph, known, seed)``: learn from the known labels and return the probabilities, (nodes, classes). Nodes
-      and layers come in the order of their names, so that the order of a file decides nothing;
-    - ``saved_fields``: what ``_fit`` learned besides, from ``gramme.methods.saved_fields``;
-    - ``_inductive_proba(graph)`` where it can predict for another graph.
+      and layers come in the order of their names, so the order of a file does not matter;
+    - ``saved_fields``: what else ``_fit`` learned, from ``gramme.methods.saved_fields``;
+    - ``_inductive_proba(graph)``, if it can predict for another graph.
 
-    Rules and fields of the base classes count as well and need not be repeated.
+    Rules and fields of the base classes are added to these; do not repeat them.
     """
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
@@ -107,8 +107,8 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
     ) -> NDArray[np.floating[Any]]:
         """Learn from known labels and return the class probabilities of all nodes, shape (nodes, classes).
 
-        It may take further keyword arguments: what the method's own ``fit`` takes besides, and what
-        :meth:`_hand_down` gives to a copy.
+        It may take further keyword arguments: those of the method's own ``fit``, and those that :meth:`_hand_down`
+        gives to a copy.
 
         Parameters
         ----------
@@ -126,14 +126,14 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         self.classes_ = known.classes
 
     def expected_seconds(self, graph: MultilayerGraph) -> float:
-        """About how long a fit takes on one core, from the size of the data alone: only for saying how far work is."""
+        """Roughly how long a fit takes on one core, judged by the size of the data; used only to show progress."""
         return 0.8 + 6e-6 * graph.num_entries
 
     def fit_copy(self, graph: MultilayerGraph, y: Any = None) -> Self:
         """Fit a copy of this fitted model on a part of the same labels, as a cross-validation does.
 
-        A method may hand down to the copy what takes long and needs no labels, and settings that were costly to
-        choose: what the copy predicts for other labels is then no more than slightly optimistic.
+        A method may hand down to the copy what takes long and needs no labels, and settings that were costly to choose.
+        The copy's predictions for other labels are then slightly optimistic at most.
         """
         self.check_fitted()
         copy: Self = clone(self)
@@ -151,18 +151,18 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         copies: int = 1,
         allowance: Any = None,
     ) -> NDArray[np.float64]:
-        """Fit, and say about each label what a model says that has not seen the label's fold.
+        """Fit, and predict each label by a model that has not seen the label's fold.
 
         Parameters
         ----------
         graph : MultilayerGraph
         known : KnownLabels
         fold : array of int, shape (labelled,)
-            The fold of each label; -1 for labels that are in none and not asked about.
+            The fold of each label; -1 for labels that are in none and not predicted.
         copies : int, default=1
-            Models for each fold whose mean is taken, where a method can train many at once; others make one.
+            How many models to average for each fold, if a method can train many at once; other methods train one.
         allowance : Allowance, optional
-            How long it may take, for methods that can do with less.
+            How long it may take, for methods that can train less.
 
         Returns
         -------
@@ -197,11 +197,11 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         self.labelled_[nodes] = True
 
     def balance_classes(self) -> Self:
-        """Count every class alike, however rare it is among the labels; after ``fit``.
+        """Give every class the same weight, however rare it is among the labels; call it after ``fit``.
 
-        Each probability is divided by the share of its class among the labels, and a node's are made to sum to 1 again:
-        what the model would say about nodes among which all classes are as frequent. Rare classes are found more often,
-        at the price of more false alarms.
+        Each probability is divided by the share of its class among the labels, and the probabilities of a node are
+        scaled to sum to 1 again. This is what the model would predict if all classes were equally frequent. Rare
+        classes are found more often, at the price of more false alarms.
 
         Examples
         --------
@@ -266,7 +266,7 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         return labels
 
     def score(self, graph: MultilayerGraph | None = None, y: Any = None) -> float:
-        """The accuracy on labelled nodes: the share of them whose label is predicted.
+        """The accuracy on labelled nodes: the share whose label is predicted correctly.
 
         Parameters
         ----------

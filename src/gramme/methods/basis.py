@@ -1,7 +1,7 @@
-"""What a prediction for a node of another graph rests on: whom or what of it the model has met.
+"""What a prediction for a node of another graph is based on: neighbours, groups or features that the model knows.
 
 A model knows the nodes of its fit by their names, and linear models know groups by theirs. A node that shares none of
-these, and has no features the model can read, is a stranger: whatever is predicted for it is a guess.
+these, and has no features the model can read, is a stranger: any prediction for it is a guess.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Flags = NDArray[np.bool_]
 
 
 def prediction_basis(model: GraphEstimator, graph: MultilayerGraph) -> NDArray[np.object_]:
-    """For each node of a graph what the model can go by, the first of these that holds.
+    """What the prediction for each node of a graph is based on: the first of these that applies.
 
     ``"neighbours"``: it is a node of the fit, or edges lead to one over any number of steps. ``"groups"``: it is in a
     group that the model learned about, or that leads to a node of the fit. ``"features"``: it has features and the

@@ -1,4 +1,4 @@
-"""A fitted model as Python people expect it: predictions as a table, pictures, a page, a short form in notebooks."""
+"""What Python users expect of a fitted model: predictions as a table, pictures, a page, a short form in notebooks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_CLASSES_SHOWN = 6
 
 
 class ModelFace:
-    """What a classifier shows of itself; everything drawn is drawn by later rooms."""
+    """The methods of a classifier that show something; later rooms do the drawing."""
 
     # Tables
 
@@ -79,8 +79,8 @@ class ModelFace:
     def report(self, path: Any, *, graph: MultilayerGraph | None = None) -> Path:
         """Write the page of the model, as ``gramme fit`` does: one HTML file that opens offline.
 
-        How good the model is stands there where labels have been predicted unseen: a mixture has done so, for other
-        methods call :meth:`out_of_fold` first, which takes five more fits.
+        The page says how good the model is if there are predictions for labels it has not seen. A mixture has them; for
+        other methods call :meth:`out_of_fold` first, which takes five more fits.
 
         Parameters
         ----------
@@ -109,8 +109,8 @@ class ModelFace:
     ) -> Any:
         """Draw the nodes where the model sees them.
 
-        A mixture is shown by what its ingredients say about each node, other methods by their embedding, and those
-        without one by their probabilities.
+        A mixture is drawn from what its ingredients say about each node, other methods from their embedding, and those
+        without one from their probabilities.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class ModelFace:
         return later("gramme.plots.models:plot_embedding")(self, colour=colour, ax=ax)
 
     def plot_layers(self, *, ax: Any = None) -> Any:
-        """Draw how much the predictions rest on each layer, with the spread over an ensemble.
+        """Draw how much the predictions depend on each layer, with the spread over an ensemble.
 
         Parameters
         ----------
@@ -159,13 +159,13 @@ class ModelFace:
         return later("gramme.plots.models:plot_layers")(self, ax=ax)
 
     def plot_confusion(self, y: Any = None, *, ax: Any = None) -> Any:
-        """Draw which classes are taken for which.
+        """Draw the confusion matrix: which classes are mistaken for which.
 
         Parameters
         ----------
         y : sequence, mapping or Series, optional
-            True labels; counted are nodes that the model has not learned from. Where not given, the labels that it has
-            learned from are predicted by models that had not (:meth:`out_of_fold`).
+            True labels; only nodes that the model has not learned from are counted. If not given, its training labels
+            are used, predicted by models that had not seen them (:meth:`out_of_fold`).
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
 
@@ -186,7 +186,7 @@ class ModelFace:
         return later("gramme.plots.models:plot_confusion")(self, y, ax=ax)
 
     def plot_reliability(self, y: Any = None, *, ax: Any = None) -> Any:
-        """Draw whether probabilities can be taken at their word: of those said to be 80 %, are 80 % right.
+        """Draw whether the probabilities hold: of the predictions made with 80 %, are 80 % right?
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class ModelFace:
         return later("gramme.plots.models:plot_reliability")(self, y, ax=ax)
 
     def plot_history(self, *, ax: Any = None) -> Any:
-        """Draw the training epoch by epoch: losses, and accuracies if there are any.
+        """Draw the training, epoch by epoch: losses, and accuracies if there are any.
 
         Parameters
         ----------

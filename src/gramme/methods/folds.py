@@ -14,7 +14,7 @@ def stratified_folds(codes: NDArray[np.int64], folds: int, seed: int) -> NDArray
     codes : array of int, shape (labels,)
         The class of each label.
     folds : int
-        There are fewer where there are fewer labels.
+        There are fewer folds if there are fewer labels.
     seed : int
 
     Examples

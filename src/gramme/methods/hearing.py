@@ -1,4 +1,4 @@
-"""Whom a node hears in a layer, one by one: what each neighbour, or each group, gives to a sum over the neighbourhood.
+"""What each neighbour, or each group, contributes to a node's sum over its neighbourhood in a layer.
 
 Most methods rest on the neighbourhood sum V_i + sum over j of c_ij V_j. What it says about two classes is a product
 with a direction u_i, and a product with a sum is a sum of products: neighbour j gives c_ij <V_j, u_i>. In a layer of

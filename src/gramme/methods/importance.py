@@ -1,4 +1,4 @@
-"""How much a method relies on each layer: what all methods agree on, whatever they measure it by."""
+"""How much a method relies on each layer: the rules that all methods share, however they measure it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def shares_of_joined(
 ) -> NDArray[np.float64]:
     """Shares of the layers, (..., layers), with 0 for layers that join no nodes and the others summing to 1.
 
-    A model may have fitted something to such a layer, but it can tell nothing of one node from another. Where no layer
-    joins any nodes, all are 0.
+    A model may have fitted something to such a layer, but it cannot tell nodes apart by it. If no layer joins any
+    nodes, all shares are 0.
     """
     joined = np.array([layer.num_edges > 0 for layer in graph.layers.values()], dtype=bool)
     kept = np.where(joined, shares, 0.0)

@@ -1,4 +1,4 @@
-"""A model that several processes fitted together, whole at the first one: as if it had been fitted there alone.
+"""Putting a model that several processes fitted together at the first one, as if it had been fitted there alone.
 
 What a model knows of each node lies at the node's owner. The first process receives it in the order of the whole graph;
 weights, settings and coefficients are the same everywhere and stay as they are.
@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 
 
 def join_model(model: NodeClassifier, whole: MultilayerGraph | None) -> Ints | None:
-    """Make a model whole at the first process; a collective, after which it is of no use at the others.
+    """Put a model together at the first process. All processes must call this; only the first has a model then.
 
     Parameters
     ----------

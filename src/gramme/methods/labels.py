@@ -1,4 +1,4 @@
-"""From labels as users have them to class numbers: who is known, what the classes are, and what cannot be right."""
+"""From labels as users give them to class numbers: who is labelled, what the classes are, what must be wrong."""
 
 from __future__ import annotations
 

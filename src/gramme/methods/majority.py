@@ -17,13 +17,13 @@ from gramme.methods.parameters import RandomState, Rule
 class Majority(NodeClassifier):
     """Predict the most frequent training class, with the class frequencies as probabilities.
 
-    It looks at no layer, so it works on any graph and for any other graph; of equally frequent classes it takes the
-    first. It takes no time to speak of.
+    It looks at no layer, so it works on any graph. If several classes are equally frequent, it takes the first. It
+    costs next to nothing.
 
     Parameters
     ----------
     random_state : int, numpy generator or None, default=None
-        Changes nothing here; every method takes one.
+        Has no effect here; every method takes one.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Numbers that arithmetic cannot hold, refused before a fit with the column or layer they stand in."""
+"""Numbers too large or small to compute with: refused before a fit, by column or layer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a fitted method sees graphs: its own and others in the order of their names, with the layers of the fit.
+"""How a fitted method sees graphs: nodes and layers in the order of their names, with the layers of the fit.
 
 Methods work on the ordered graph (:mod:`gramme.graph.name_order`); what they show is in the order that was given. So
 neither the order of nodes nor that of layers in a file changes a prediction.
@@ -23,7 +23,7 @@ class OrderedFit:
 
     #: Whether the method knows couplings between layers; for others each is a layer of its own.
     attends_couplings: ClassVar[bool] = False
-    #: Whether the method hands the graph on to other methods as it was given; they put it in order themselves.
+    #: Whether the method passes the graph on to other methods as it was given; they put it in order themselves.
     hands_graph_on: ClassVar[bool] = False
 
     nodes_: pd.Index

@@ -1,4 +1,4 @@
-"""Predictions for training labels by models that have not seen them, made while the model proper is fitted."""
+"""Predictions for training labels by models that have not seen them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class OutOfFold:
-    """What models that had not learned from some labels say about them.
+    """Predictions for some labels by models that had not learned from them.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class OutOfFold:
 def out_of_fold(
     model: NodeClassifier, graph: MultilayerGraph, known: KnownLabels, folds: int = FOLDS
 ) -> OutOfFold:
-    """What copies of a fitted model say about the labels of the fold each has not seen.
+    """Predictions by copies of a fitted model, each for the labels of the fold it has not seen.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def out_of_fold(
 def refit_for_folds(
     model: NodeClassifier, graph: MultilayerGraph, known: KnownLabels, fold: NDArray[np.int64]
 ) -> Floats:
-    """What a fitted model would say about each label had it not seen the label's fold: a fit of a copy for each fold.
+    """Predict each label by a copy of a fitted model that has not seen the label's fold: one further fit per fold.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ def fewest_labels(coverage: float) -> int:
 def set_thresholds(
     own: Floats, codes: NDArray[np.int64], classes: int, coverage: float, *, by_class: bool = False
 ) -> Floats:
-    """The probability from which on each class belongs to a set, shape (classes,); 0 where nothing can be promised.
+    """The probability that a class must reach to belong to a set, shape (classes,); 0 if nothing can be promised.
 
     Parameters
     ----------
@@ -109,10 +109,10 @@ class PredictsSets:
     tested_probabilities_: NDArray[np.float32]
 
     def out_of_fold(self) -> OutOfFold:
-        """What models that had not learned from a label say about it: positions, classes and probabilities.
+        """Predictions for the training labels by models that had not learned from them.
 
-        A mixture (:class:`~gramme.GrammeAuto`) and a fit by ``gramme fit`` have them already. For others five further
-        models are fitted when this is first asked for, each on four fifths of the labels.
+        A mixture (:class:`~gramme.GrammeAuto`) and a model from ``gramme fit`` have them already. For others, the first
+        call fits five further models, each on four fifths of the labels.
         """
         model = self._as_model()
         if not hasattr(self, "tested_nodes_"):
@@ -154,9 +154,9 @@ class PredictsSets:
     ) -> NDArray[np.bool_]:
         """The classes that are plausible for each node; the true one is among them with a probability of ``coverage``.
 
-        The promise holds for nodes that were drawn like the labelled ones, on average over them. A set always holds the
-        most probable class, so that where a model is right more often than promised the sets hold the true class more
-        often, too. A node whose label was learned from has this label alone.
+        The promise holds on average over nodes that were drawn like the labelled ones. A set always holds the most
+        probable class, so if a model is right more often than promised, its sets hold the true class more often too.
+        The set of a node that the model learned from is its label alone.
 
         Parameters
         ----------
@@ -164,12 +164,13 @@ class PredictsSets:
             A graph other than the fitted one.
         coverage : float, default=0.9
         by_class : bool, default=False
-            Keep the promise in every class by itself: larger sets, but rare classes are not the ones that are missed.
+            Keep the promise separately in every class: sets are larger, but rare classes are not the ones that are
+            missed.
 
         Returns
         -------
         array of bool, shape (nodes, classes)
-            All classes, with a warning, where there are too few labels to promise anything.
+            With a warning and all classes if there are too few labels to promise anything.
 
         Examples
         --------
@@ -201,7 +202,7 @@ class PredictsSets:
         return sets
 
     def set_thresholds(self, coverage: float = 0.9, *, by_class: bool = False) -> Floats:
-        """The probability from which on each class belongs to a set (:meth:`predict_set`); 0 without a promise."""
+        """The probability that a class must reach to belong to a set (:meth:`predict_set`); 0 without a promise."""
         model = self._as_model()
         if isinstance(coverage, bool) or not 0 < coverage < 1:
             raise DataError(f"coverage must be between 0 and 1, like 0.9, not {coverage!r}")

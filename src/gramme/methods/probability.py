@@ -21,7 +21,7 @@ def class_prior(counts: NDArray[Any]) -> Floats:
 
 
 def softmax(scores: Floats) -> Floats:
-    """The exponentials of scores, made to sum to 1 over the last axis; scores of any size do no harm.
+    """The exponentials of scores, scaled to sum to 1 over the last axis; scores may be of any size.
 
     >>> softmax(np.log([[1.0, 3.0]])).round(2).tolist()
     [[0.25, 0.75]]

@@ -1,8 +1,8 @@
 """What a model file holds of a fitted method, declared field by field.
 
 A method lists its fields as ``saved_fields``; those of its base classes come first. Each field knows the attribute it
-saves, its type, its shape in terms of nodes, layers and classes, and its range. Reading a file, a field refuses by name
-whatever does not fit: a model that was loaded can be asked for predictions without surprises.
+saves, its type, its shape in terms of nodes, layers and classes, and its range. When a file is read, a field refuses by
+name whatever does not fit, so a loaded model predicts without surprises.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class SavedValue(SavedField):
     name : str
     rule : Rule
     default : optional
-        What files of older versions that lack the field mean; if not given, the field must be there.
+        The value for files of older versions that lack the field; if not given, the field must be there.
     attribute : str, optional
     """
 

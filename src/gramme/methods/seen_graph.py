@@ -1,4 +1,4 @@
-"""A graph as a model sees it: couplings as layers where the model knows layers alone, views on a common scale.
+"""A graph as a model sees it: couplings become layers if the model knows only layers, and views get a common scale.
 
 The columns of a layer's own features are brought to mean 0 and standard deviation 1 on the graph of the fit, and by the
 same numbers on any other graph; a missing row is then zero, the mean. A graph with neither couplings nor features of

@@ -1,4 +1,4 @@
-"""A scikit-learn classifier over node numbers, so that grid search and cross-validation work with any method here."""
+"""A scikit-learn classifier whose samples are node numbers: grid search and cross-validation for any method."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from gramme.methods.base import NodeClassifier
 class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
     """Shows a graph and a method as a classifier whose samples are the positions of nodes.
 
-    Fitting gives the method the whole graph and the labels of the nodes in ``X``, no others; labels that the graph
-    itself holds are not looked at. So a fold of a cross-validation hides its labels but not its nodes, as is usual in
-    semi-supervised learning.
+    Fitting gives the method the whole graph and the labels of the nodes in ``X``, no others; labels in the graph itself
+    are ignored. So a fold of a cross-validation hides its labels but not its nodes, as is usual in semi-supervised
+    learning.
 
     Parameters
     ----------

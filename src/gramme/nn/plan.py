@@ -40,7 +40,7 @@ class Step(nn.Module):
     Parameters
     ----------
     sum : NeighbourhoodSum, optional
-        Where not given, every row hears itself alone.
+        If not given, every row hears itself alone.
     groups : GroupSum, optional
         The rows found are groups, and their members are given their group's row.
     nodes : array of int, optional

@@ -134,7 +134,7 @@ def plot_confusion(model: NodeClassifier, y: Any = None, *, ax: Axes | None = No
     ----------
     model : NodeClassifier
     y : sequence, mapping or Series, optional
-        True labels; counted are nodes that the model has not learned from. Where not given, the labels that it has
+        True labels; counted are nodes that the model has not learned from. If not given, the labels that it has
         learned from are predicted by models that had not (:meth:`~gramme.methods.NodeClassifier.out_of_fold`).
     ax : matplotlib axes, optional
         Where to draw; a new figure if not given.

@@ -1,7 +1,7 @@
 """How much of an ensemble is trained: all that was asked for, or what a budget of time allows.
 
-Members are what an ensemble gives up first: half of them say nearly the same as all. The second copies that leave out a
-fold go before that. Only then are there fewer epochs.
+To save time, an ensemble first gives up the second copies that leave out a fold, then members, since half of them
+predict nearly the same as all, and only then epochs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MIN_EPOCHS = 10
 TRAINING_SHARE = 0.9
 """Of the time for a training; the rest is for making its plan and for predicting."""
 SECONDS_PER_ENTRY = 2e-7
-"""Of a training step of one member on one core: time for each node, membership and end of an edge over all layers."""
+"""Seconds of a training step of one member on one core, per node, membership and end of an edge over all layers."""
 
 
 class OutOfTimeError(GrammeError):
@@ -38,8 +38,8 @@ class Allowance:
     ----------
     seconds : float
     measured : bool
-        Whether its first steps are timed, so that a slow or busy machine trains less. Otherwise the size of the data
-        tells how long it takes on one core, and the same data always get the same training.
+        Whether the first steps are timed, so a slow or busy machine trains less. Otherwise the time is estimated from
+        the size of the data, and the same data always get the same training.
     """
 
     seconds: float

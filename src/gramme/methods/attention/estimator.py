@@ -152,11 +152,11 @@ class AttentionModel(NodeClassifier):
         y : sequence, mapping or Series, optional
             Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given.
         validation : sequence, mapping or Series, optional
-            Labels of further nodes that decide when to stop, in place of a share of the training labels; nothing is
-            learned from them otherwise.
+            Labels of further nodes that decide when to stop, in place of a share of the training labels. They are used
+            for nothing else.
         monitor : sequence, mapping or Series, optional
-            Labels of further nodes whose accuracy is noted after every epoch. For looking only: neither the training
-            nor the stopping depends on them.
+            Labels of further nodes whose accuracy is recorded after every epoch. Neither the training nor the stopping
+            depends on them.
         """
         return self._run_fit(
             graph, y, validation=by_name(graph, validation), monitor=by_name(graph, monitor)
@@ -364,11 +364,11 @@ class AttentionModel(NodeClassifier):
     def node_attention(
         self, layer: str, *, hop: int = 1, graph: MultilayerGraph | None = None
     ) -> pd.Series:
-        """Who is listened to in a layer, relative to the average node (1); NaN for nodes the layer does not hold.
+        """How much attention each node of a layer receives, relative to the average node (1); NaN for absent nodes.
 
-        The attention a node receives depends on that node alone, not on who listens: the listener's part of the score
-        cancels in the softmax. So one number per node says it all; who has the node as a neighbour hears it in
-        proportion to this number.
+        The attention a node receives depends only on that node, not on who listens, because the listener's part of the
+        score cancels in the softmax. So one number per node is enough: all its neighbours hear it in proportion to this
+        number.
 
         Parameters
         ----------

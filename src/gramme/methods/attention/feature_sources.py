@@ -1,8 +1,8 @@
 """The features a network starts from: a graph's own, where walks lead, random numbers by node name, or several of them.
 
 *Walks* are the walk profile of :mod:`gramme.methods.linear.walk_profile`: it needs no labels, tells a node's place in
-the network, and knows the nodes of another graph by their neighbours' and groups' names. *Random* numbers belong to a
-node's name alone, so that attention has to find everything out by itself; that is the paper's model. The graph's own
+the network, and knows the nodes of another graph by their neighbours' and groups' names. *Random* numbers depend only
+on a node's name, so attention has to find out everything by itself; this is the paper's model. The graph's own
 features, *given*, are scaled (:mod:`gramme.methods.attention.given_features`). All of them have a mean square of 1.
 """
 

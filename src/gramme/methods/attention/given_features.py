@@ -1,8 +1,8 @@
 """A graph's own features, scaled so that a network can learn from them whatever their unit.
 
-A network learns at the pace its inputs allow. Features of size 0.01 give gradients of that size, which weight decay
-then outweighs: all weights go to zero and the model predicts one class. So features are scaled first, by a rule that
-looks at the features alone:
+The size of its inputs decides how fast a network learns. Features of size 0.01 give gradients of that size. Weight
+decay then outweighs them, all weights go to zero, and the model predicts one class. So features are scaled first, by a
+rule that looks only at the features:
 
 - *words, tags, counts* (no negative number, at most half of the entries not zero): each column by its usual size where
   it is not zero, the square root of that, each row to length 1. What a node has counts by its share, not by how much

@@ -44,11 +44,11 @@ class GrammeFusion(AttentionModel):
     epochs : int, default=40
         Training steps, each on the full graph.
     weight_decay : float or None, default=None
-        L2 penalty on the weights. None: 0.2 / labels. The loss is a mean over the labels, so what is believed of the
-        weights beforehand counts the less the more labels there are.
+        L2 penalty on the weights. None: 0.2 / labels. The loss is a mean over the labels, so the penalty shrinks as
+        labels become more.
     score_bound : float or None, default=5.0
-        Attention scores t become ``bound tanh(t / bound)``, so that no node counts more than exp(2 bound) times as much
-        as another, and attention does not end as a choice of one neighbour. None leaves them alone, as in the paper.
+        Attention scores t become ``bound tanh(t / bound)``. So no node counts more than exp(2 bound) times as much as
+        another, and attention cannot end up with a single neighbour. None: no bound, as in the paper.
     dropout : float, default=0.0
         Share of inputs to a hop that are zeroed in a training step.
     attention_dropout : float, default=0.0
@@ -65,9 +65,10 @@ class GrammeFusion(AttentionModel):
         +, as "given+walks". None: the graph's own if it has any, else "walks+random". "both" is another name of
         "given+random".
     ensemble : int, default=8
-        Members with random features and starting weights of their own, trained together; probabilities are averaged.
+        Number of members. Each has its own random features and starting weights; all are trained together, and their
+        probabilities are averaged.
     validation_fraction : float, default=0.0
-        Share of the training labels that each member sets aside to know when to stop; 0 trains all epochs.
+        Share of the training labels that each member sets aside to decide when to stop; 0 trains all epochs.
     patience : int, default=20
         Epochs without improvement on held-out labels before stopping.
     class_weight : "balanced" or mapping of class to float or None, default=None

@@ -1,4 +1,4 @@
-"""What the parameters of the attention models may be, and what those mean that are not given."""
+"""Which values the parameters of the attention models may have, and what their defaults mean."""
 
 from __future__ import annotations
 

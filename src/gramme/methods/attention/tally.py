@@ -1,4 +1,4 @@
-"""Adding up what the members of an ensemble say, batch by batch: their mean, and predictions out of fold."""
+"""Adds up the predictions of an ensemble's members, batch by batch: their mean, and predictions out of fold."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How a mixture keeps to a time: which folds are tested, how long attention may train, and how that is said.
 
-Nothing is left out silently. Where there is less time than all of it takes, the attention model has fewer members and
-epochs; what was done stands in the explanation of the fit.
+Nothing is left out silently. If time is short, the attention model has fewer members and epochs, and the explanation of
+the fit says so.
 """
 
 from __future__ import annotations

@@ -250,7 +250,7 @@ class GrammeAuto(NodeClassifier):
         return sum(expected_costs(recipe, graph, COPIES_PER_FOLD).values())
 
     def _say_done(self, words: str) -> None:
-        """Keep a sentence on what there was no time or no memory for, and warn of it."""
+        """Warn about what there was no time or memory for, and keep the sentence."""
         self.done_in_time_ = f"{self.done_in_time_} {words}".strip()
         if words:
             warnings.warn(words, GrammeWarning, stacklevel=5)

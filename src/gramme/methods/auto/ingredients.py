@@ -1,6 +1,7 @@
-"""The ingredients of GrammeAuto: what each is, when it applies, what it is credited with, what it is called.
+"""The ingredients of GrammeAuto: what each is, when it applies, its pseudo-labels, and its name in words.
 
-An ingredient is one entry here. Naming, choosing, fitting, weighing, explaining, saving and loading all follow from it.
+An ingredient is one entry here. Naming, choosing, fitting, weighting, explaining, saving and loading all follow from
+it.
 """
 
 from __future__ import annotations

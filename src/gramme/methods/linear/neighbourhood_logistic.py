@@ -1,6 +1,6 @@
 """Logistic regression on features averaged over neighbourhoods, and its predictions smoothed over them.
 
-What attributes tell without training a network.
+It shows how far attributes go without training a network.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Logistic regression on the groups of the nodes, without a graph: what a table's owner would try first."""
+"""Logistic regression on the groups of the nodes, without a graph: what the owner of a table would try first."""
 
 from __future__ import annotations
 

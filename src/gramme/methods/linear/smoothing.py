@@ -1,4 +1,4 @@
-"""Smoothing of a regression's predictions: what a model says about a node's neighbours also speaks about the node.
+"""Smoothing a regression's predictions over neighbours, who often have the same label.
 
 A regression on features looks at each node's columns alone. Where like joins like, its errors are not alike among
 neighbours, and a mean over the neighbourhood takes part of them out. With p the regression's probabilities,

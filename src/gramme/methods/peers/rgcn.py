@@ -42,7 +42,7 @@ class RGCN(PygModel):
     dropout : float, default=0.0
         Share of inputs to both convolutions that are zeroed in a training step.
     features : {"random", "given", "both"} or None, default=None
-        Random features by node name, the graph's own, or both side by side. Where not given, the graph's own if it
+        Random features by node name, the graph's own, or both side by side. If not given, the graph's own if it
         has any, else random ones.
     device : str, default="auto"
         "auto" takes a GPU if there is one.

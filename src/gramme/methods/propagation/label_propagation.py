@@ -74,7 +74,7 @@ class LabelPropagation(NodeClassifier):
     alpha : float or None, default=None
         From 0 to below 1: the weight of what neighbours say. Chosen among 0.1, 0.3, 0.6 and 0.9 if not given.
     layer_weights : "equal" or mapping of layer name to float or None, default=None
-        Where not given, proportional to a power (0, 0.5, 1, 2 or 4, chosen) of each layer's skill: how much better the
+        If not given, proportional to a power (0, 0.5, 1, 2 or 4, chosen) of each layer's skill: how much better the
         labels of labelled neighbours tell a node's own than the class frequencies do.
     sharpness : float or None, default=None
         Exponent of a node's probabilities relative to the class frequencies: the mean over many neighbours is less sure

@@ -204,7 +204,7 @@ def propagate(
         Layer weights, each column summing to 1.
     alphas : sequence of float
     rows : array of int, optional
-        Where F is wanted. Where not given, at all nodes; of a graph in parts at this part's.
+        Where F is wanted. If not given, at all nodes; of a graph in parts at this part's.
     tolerance : float
         The series ends when a further power changes no entry by more than this share of the largest; what follows is
         then a geometric series of equal terms, added as such. It also ends when alpha^k is below it. In both cases

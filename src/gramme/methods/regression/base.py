@@ -1,4 +1,4 @@
-"""The interface of every regression on nodes: fit on a graph, predict a number for its nodes or for another graph's."""
+"""The interface of every regression on nodes: fit on a graph, predict numbers for its nodes or another graph's."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
     layers_ : list of str
         Names of the layers.
     interrupted_ : bool
-        Whether the fit was ended early with Ctrl-C, so that the model is less than was asked for.
+        Whether Ctrl-C ended the fit early, so the model is smaller or less trained than asked for.
     """
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
@@ -80,7 +80,7 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
     def fit_with_folds(
         self, graph: MultilayerGraph, known: KnownNumbers, fold: NDArray[np.int64]
     ) -> Floats:
-        """Fit, and say about each known number what a model says that has not seen the number's fold.
+        """Fit, and predict each known number by a model that has not seen the number's fold.
 
         NaN where an interrupt (Ctrl-C) came before a fold was done.
         """
@@ -131,7 +131,7 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
         return found
 
     def score(self, graph: MultilayerGraph | None = None, y: Any = None) -> float:
-        """R2, the share of how much numbers differ that the predictions explain; 1 is perfect, 0 is saying the mean.
+        """R2, the share of the variance that the predictions explain: 1 is perfect, 0 is as good as the mean.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ def explained(values: Floats, predicted: Floats) -> float:
 def known_numbers(
     graph: MultilayerGraph, y: Any = None, *, least: int = LEAST_LABELS
 ) -> KnownNumbers:
-    """The nodes whose number is known; an error if they are too few, or where a label is not a number."""
+    """The nodes whose number is known; an error if there are too few, or if a label is not a number."""
     if y is None and graph.labels is None:
         raise DataError("the graph has no labels and none were given; pass y")
     aligned = graph.align(graph.labels if y is None else y, "label")

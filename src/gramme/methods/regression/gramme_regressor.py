@@ -216,13 +216,13 @@ class GrammeRegressor(NodeRegressor):
 
     @property
     def r2_(self) -> float:
-        """R2 of what is predicted of labelled nodes without their number; NaN where all numbers are the same."""
+        """R2 of the predictions for labelled nodes, each made without its number; NaN if all numbers are the same."""
         self.check_fitted()
         return explained(self.known_values_, self.unseen_)
 
     @property
     def mean_absolute_error_(self) -> float:
-        """How far these predictions are off on average."""
+        """The mean absolute error of these predictions."""
         self.check_fitted()
         return float(np.abs(self.known_values_ - self.unseen_).mean())
 

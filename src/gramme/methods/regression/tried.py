@@ -1,7 +1,7 @@
 """A regression with one setting that is chosen on known numbers, on a table that needs none of them.
 
-The table is made once for all folds and all settings. Every choice is made anew in every fold, so that what is said
-about a number has not seen it in any way.
+The table is made once for all folds and all settings. Every choice is made anew in every fold, so the prediction for a
+number has not seen it in any way.
 """
 
 from __future__ import annotations

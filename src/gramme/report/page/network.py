@@ -51,7 +51,7 @@ def network(
         Names of layers, the most important first; others are not drawn. Couplings are, whether named or not.
     held : iterable of str, optional
         Layers whose groups and degrees stand elsewhere on the page, see :mod:`gramme.report.page.neighbours`. Only
-        these are drawn. Where not given, groups and degrees come with the network.
+        these are drawn. If not given, groups and degrees come with the network.
     """
     joined = with_coupling_layers(graph)
     couplings = [name for name in joined.layers if name not in graph.layers]
