@@ -186,7 +186,7 @@ class ModelFace:
         return later("gramme.plots.models:plot_confusion")(self, y, ax=ax)
 
     def plot_reliability(self, y: Any = None, *, ax: Any = None) -> Any:
-        """Draw whether the probabilities hold: of the predictions made with 80 %, are 80 % right?
+        """Draw whether the probabilities hold: of the predictions made with 80 %, 80 % should be right.
 
         Parameters
         ----------
