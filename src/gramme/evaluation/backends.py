@@ -42,7 +42,7 @@ class Spec(Protocol[Found]):
         """What tells this run from all others."""
 
     def run(self, graph: MultilayerGraph) -> Found:
-        """Do it; what goes wrong in a method is a result and no error."""
+        """Do it; if the method fails, the failure is the result, not an error."""
 
     def failed(self, error: str) -> Found:
         """The result of a run that could not end."""
@@ -123,7 +123,7 @@ def surviving(
     results: Callable[[Sequence[Spec[Result]], int], Iterator[Result]],
     jobs: int,
 ) -> Iterator[Result]:
-    """Do all runs although some may kill their worker, and with it the pool.
+    """Do all runs, even if some kill their worker and with it the pool.
 
     After a death the first runs that are left, among them those that were under way, are tried one by one; one that
     kills its worker again, alone, has failed.
@@ -153,7 +153,7 @@ def _in_worker(spec: Spec[Result], path: str, parent: int) -> Result:
 
 @lru_cache(maxsize=1)
 def _end_with(parent: int) -> None:
-    """End this process soon after its parent: nobody would write down what it finds."""
+    """End this process soon after its parent ends, since nobody would record what it finds."""
 
     def watch() -> None:
         while os.getppid() == parent:

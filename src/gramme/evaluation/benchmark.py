@@ -69,7 +69,7 @@ def benchmark(
     force : bool
         Do everything again.
     command : str, optional
-        The command that asked for this, which the ledger notes for whoever wants to do the same again.
+        The command that started this; the ledger keeps it for anyone who wants to repeat it.
     on_start : callable, optional
         Called once with the runs to do, the number that are done already, and the number of jobs.
     on_result : callable, optional

@@ -1,8 +1,8 @@
-"""An estimate from what a fit has already found out: predictions of labels by models that had not seen them.
+"""An estimate from predictions that a fit has already made, for labels by models that had not seen them.
 
-A mixture weighs its ingredients by what each says about labels it has not learned from. The same predictions, mixed
-with weights and calibrated by what the other folds say, are those of the whole mixture for labels that it has not seen.
-So its accuracy can be told without further fits (``benchmarks/estimate_check.py`` compares it with the truth).
+A mixture weights its ingredients by their predictions for labels they have not learned from. The same predictions,
+mixed and calibrated with what the other folds say, are predictions of the whole mixture for labels it has not seen. So
+its accuracy is known without further fits (``benchmarks/estimate_check.py`` compares it with the truth).
 """
 
 from __future__ import annotations

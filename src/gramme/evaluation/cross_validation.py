@@ -1,4 +1,4 @@
-"""Cross-validation: how good a model is, when every label is needed to learn from.
+"""Cross-validation: estimate how good a model is when every label is needed for learning.
 
 The labelled nodes are dealt into folds. Each fold in turn is predicted by a model that learned from the labels of the
 others alone, so every label is tested once and none is ever seen by the model that predicts it. The price is a fit per
@@ -27,7 +27,7 @@ from gramme.methods.folds import dealt_in_turn
 
 DEFAULT_FOLDS = 5
 LARGE_NODE_LAYERS, VERY_LARGE_NODE_LAYERS = 1_000_000, 5_000_000
-"""Nodes times layers from which on only two of the folds, or one, are tested unless asked otherwise."""
+"""Above these numbers of nodes times layers, only two of the folds, or one, are tested by default."""
 
 
 def deal_folds(
@@ -59,7 +59,7 @@ def deal_folds(
 
 
 def folds_to_test(graph: MultilayerGraph, folds: int) -> int:
-    """How many of the folds are worth their time: all, except in large data, where a part has labels enough."""
+    """How many of the folds to test: all, except in large data, where some of them have enough labels."""
     size = graph.num_nodes * graph.num_layers
     return min(
         folds, folds if size < LARGE_NODE_LAYERS else 2 if size < VERY_LARGE_NODE_LAYERS else 1
@@ -86,7 +86,7 @@ def cross_validate(
     labels : array of object, shape (nodes,)
         The known labels, None where unknown.
     folds : int, optional
-        All of so many folds; if not given 5, of which large data test only two or one.
+        How many folds, all of them tested. If not given, 5, of which only two or one are tested in large data.
     random_state : int
         Which labels go to which fold.
     balanced : bool, default=False
@@ -97,7 +97,7 @@ def cross_validate(
     Raises
     ------
     KeyboardInterrupt
-        Also where a method would end its training early and keep what it has: half a fold says nothing.
+        Also if a method would end its training early and keep what it has: half a fold says nothing.
     """
     dealt, single = deal_folds(
         labels, DEFAULT_FOLDS if folds is None else folds, random_state, graph.nodes

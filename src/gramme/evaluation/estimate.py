@@ -1,4 +1,4 @@
-"""How good a model is, as far as labels that it did not see can tell: an accuracy, its interval, who was confused."""
+"""How good a model is, judged by labels that it did not see: accuracy, interval, confusion."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Estimate:
 
     @property
     def accuracy(self) -> float | None:
-        """The share of tested nodes that were predicted rightly; None without tested nodes."""
+        """The share of tested nodes that were predicted correctly; None without tested nodes."""
         return self._right() / len(self.labels) if self.labels else None
 
     @property
@@ -195,7 +195,7 @@ def joined_estimate(
 
 
 def holdout_estimate(split: Holdout, classes: NDArray[Any], shares: Any) -> Estimate:
-    """The estimate of a model that was fitted on the labels a holdout left."""
+    """The estimate of a model that was fitted without the labels of a holdout."""
     if not split.held_out.size:
         raise DataError("no labels were set aside, so there is nothing to test on")
     note = (

@@ -1,4 +1,4 @@
-"""Which labels look wrong: confident learning on predictions by models that had not learned from the label.
+"""Which labels look wrong, by confident learning on predictions of models that had not seen the label.
 
 A model is surer of some classes than of others, so the bar differs from class to class: the *threshold* of class j is
 the mean probability that nodes labelled j are given of being j. The label of a node is doubted if the node is predicted

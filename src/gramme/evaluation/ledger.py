@@ -104,7 +104,7 @@ class Ledger(LedgerFace):
 
     @contextlib.contextmanager
     def _errors_in_words(self) -> Iterator[None]:
-        """Tell what is wrong with the file, and what is not lost."""
+        """Turn sqlite's errors into messages that say what is wrong with the file and what is safe."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -186,7 +186,7 @@ class Ledger(LedgerFace):
             return set(rows)
 
     def record(self, result: RunResult, *, replace: bool = False) -> None:
-        """Write a run down; one that is done already stays as it is, unless it shall be replaced."""
+        """Record a run; one that is there already stays as it is, unless it is to be replaced."""
         row = _row(result)
         names = ", ".join(row)
         marks = ", ".join("?" for _ in row)
@@ -285,7 +285,7 @@ def _versions() -> str:
 
 @contextlib.contextmanager
 def _transaction(connection: sqlite3.Connection) -> Any:
-    """All or nothing; begins by waiting for the right to write, so that it cannot fail halfway for lack of it."""
+    """A transaction that waits for the write lock first, so it cannot fail halfway for lack of it."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -296,7 +296,7 @@ def _transaction(connection: sqlite3.Connection) -> Any:
 
 
 def _retried(connection: sqlite3.Connection, statement: str) -> None:
-    """Change the journal's mode, for which sqlite itself does not wait."""
+    """Change the journal mode, retrying because sqlite itself does not wait for it."""
     until = time.monotonic() + LOCK_WAIT_SECONDS
     while True:
         try:

@@ -29,7 +29,7 @@ def link_benchmark(
     force: bool = False,
     tell: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """Compare ways to predict links, resuming where an earlier call ended.
+    """Compare methods that predict links, resuming where an earlier call ended.
 
     Each run is written when it ends; calling again does only what is missing or has failed. Results do not depend on
     jobs, backend or order.

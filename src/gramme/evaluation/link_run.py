@@ -64,7 +64,7 @@ class LinkSpec:
 
 @dataclass(frozen=True)
 class LinkResult:
-    """What came of a run: a row for each kind of unlinked pairs."""
+    """The result of a run: a row for each kind of unlinked pairs."""
 
     spec: LinkSpec
     scores: list[dict[str, Any]] = field(default_factory=list)

@@ -79,7 +79,7 @@ class RunSpec:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What came of a run: scores where it was done, the error's text where it failed."""
+    """The result of a run: scores, or the text of the error if it failed."""
 
     spec: RunSpec
     status: str
@@ -104,7 +104,7 @@ class Prediction:
 
 
 def execute(spec: RunSpec, graph: MultilayerGraph) -> RunResult:
-    """Do a run; whatever goes wrong in the method is its result and no error here."""
+    """Do a run; if the method fails, the failure is the result, not an error here."""
     assert graph.labels is not None
     split = random_split(graph.labels, spec.percent, spec.realisation)
     known: dict[str, Any] = {

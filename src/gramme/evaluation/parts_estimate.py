@@ -1,4 +1,4 @@
-"""How good a model is that several processes fit together: the same estimates, from labels that all of them know.
+"""How good a model is that several processes fitted together: the same estimates, from labels that all of them hold.
 
 Folds and the labels set aside are drawn among the labelled nodes in the order of the whole graph, as on one process.
 """
@@ -89,7 +89,7 @@ def cross_validate_parts(
 
 
 def folds_in_parts(graph: PartGraph, folds: int) -> int:
-    """How many of the folds are worth their time, by the size of the whole graph."""
+    """How many of the folds to test, by the size of the whole graph."""
     size = graph.whole.nodes * graph.num_layers
     large, very_large = size >= LARGE_NODE_LAYERS, size >= VERY_LARGE_NODE_LAYERS
     return min(folds, 1 if very_large else 2 if large else folds)

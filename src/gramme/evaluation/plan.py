@@ -34,7 +34,7 @@ _NO_MATTER = ("progress", "cache", "random_state")
 
 
 def default_methods() -> list[str]:
-    """The methods that are benchmarked where none is named: those that need neither extras nor explicit edges."""
+    """The methods that are benchmarked if none is named: those that need neither extras nor explicit edges."""
     embeds = [name for name, one in METHODS.items() if issubclass(one.estimator, EmbeddingModel)]
     return [name for name, one in METHODS.items() if one.extra is None and name not in embeds]
 

@@ -1,4 +1,4 @@
-"""How well each class is found, and whether a model beats the best blind guess; accuracy alone hides rare classes."""
+"""How well each class is found, and whether a model beats the best blind guess. Accuracy alone hides rare classes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gramme.evaluation.intervals import accuracy_interval
 
 UNEQUAL_CLASS_RATIO = 2.0
-"""Classes are unequal where the most common has more than so many times as many nodes as the rarest."""
+"""Classes count as unequal if the most common has more than this many times as many nodes as the rarest."""
 
 
 @dataclass(frozen=True)

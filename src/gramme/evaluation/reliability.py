@@ -1,4 +1,4 @@
-"""Whether probabilities can be taken at their word: of the nodes predicted with 80 %, some 80 % should be right."""
+"""Whether probabilities hold: of the nodes predicted with 80 %, about 80 % should be right."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def measured() -> Iterator[Cost]:
 
 
 def _forget_peak() -> None:
-    """Look for the peak anew, where the system can; elsewhere a process's earlier peak counts too."""
+    """Reset the peak, if the system can; otherwise an earlier peak of the process counts too."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 

@@ -1,4 +1,4 @@
-"""What there is to say about prediction sets: the promise, how many classes they hold, which ones stay undecided."""
+"""Facts about prediction sets: the promise, how many classes they hold, which classes are hard to tell apart."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from scipy import stats
 
 
 def mean_interval(values: ArrayLike, level: float = 0.95) -> tuple[float, float, float]:
-    """Mean, standard deviation and half the width of the t interval of the mean; NaN where one value says nothing.
+    """Mean, standard deviation and half the width of the t interval of the mean; NaN if there is only one value.
 
     >>> [round(number, 3) for number in mean_interval([80.0, 82.0, 84.0])]
     [82.0, 2.0, 4.968]

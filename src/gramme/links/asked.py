@@ -1,4 +1,4 @@
-"""What is asked about: the layers of a graph that links can be learned in, and pairs by the names of their nodes."""
+"""The layers of a graph in which links can be learned, and pairs by the names of their nodes."""
 
 from __future__ import annotations
 

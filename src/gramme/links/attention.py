@@ -52,7 +52,7 @@ def members_for(graph: MultilayerGraph) -> int:
 
 
 def attention_is_affordable(graph: MultilayerGraph, trainings: int) -> bool:
-    """Whether so many trainings on a graph of this size can be had within :data:`MAX_WORK`."""
+    """Whether this many trainings on a graph of this size stay within :data:`MAX_WORK`."""
     sums = sum(2 * _pairs_summed(layer) for layer in graph.layers.values())
     wide = HEADS * HIDDEN_DIM
     products = graph.num_nodes * graph.num_layers * 192 * wide * 4 / 10

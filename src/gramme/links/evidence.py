@@ -1,4 +1,4 @@
-"""What speaks for a link: every score of a pair in a layer, from that layer, from the others and from all together.
+"""Evidence for a link: every score of a pair in a layer, from that layer, from the others and from all together.
 
 The columns are the same for every layer of every graph, so one mixture can learn from all layers at once, and a layer
 with few edges profits from those with many.

@@ -78,7 +78,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         layers: Iterable[str] | None = None,
         tell: Tell | None = None,
     ) -> Self:
-        """Learn from the edges of a graph what speaks for a link.
+        """Learn from the edges of a graph what makes a link likely.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
     def candidates(
         self, layer: str, top: int = 100, node: Any = None, tell: Tell | None = None
     ) -> pd.DataFrame:
-        """The pairs without a link in a layer that most probably have, or get, one.
+        """The unlinked pairs of a layer that are most likely to have, or to get, a link.
 
         Only pairs are looked at that paths of at most three steps or a small group join, never all of them.
 

@@ -40,7 +40,7 @@ class Line:
 
     @classmethod
     def fitted(cls, rows: Floats, linked: Linked, strength: float) -> Line:
-        """With an L2 penalty; a smaller strength holds weights nearer to 0."""
+        """Fit with an L2 penalty; a smaller strength keeps the weights nearer to 0."""
         mean, scale = rows.mean(axis=0), rows.std(axis=0)
         scale = np.where(scale > 1e-9, scale, 1.0)
         model = fitted_regression((rows - mean) / scale, linked, strength, max_iter=500)
@@ -138,7 +138,7 @@ def fitted_mixtures(
 
 
 def hidden_share(linked: Linked, probability: Floats) -> float:
-    """An estimate of the share of pairs without an edge that are linked in truth, on the low side.
+    """A cautious estimate of the share of pairs without an edge that are in fact linked.
 
     The pairs that serve as unlinked are those without an edge in the graph, and some of them may be the very links
     that are missing. So the share is at most U(t) / A(t) for any score t, the parts of both kinds of pair that score t
@@ -163,7 +163,7 @@ def hidden_share(linked: Linked, probability: Floats) -> float:
 
 
 def against_truly_unlinked(probability: Floats, hidden: float) -> Floats:
-    """Probabilities against pairs without an edge, made those against pairs that are not linked in truth.
+    """Turn probabilities against pairs without an edge into probabilities against pairs that are in fact not linked.
 
     With the share h of hidden links, odds r become (1 - h) r / (1 - h r). The order of pairs stays the same.
 

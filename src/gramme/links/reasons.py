@@ -1,4 +1,4 @@
-"""Why a pair may be linked, and what the predictions of a layer rest on, in words and numbers."""
+"""Why a pair may be linked, and what the predictions of a layer are based on, in words and numbers."""
 
 from __future__ import annotations
 

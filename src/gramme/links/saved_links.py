@@ -170,7 +170,7 @@ def whole_from_file(
 
 
 def _checked_trees(trees: Trees) -> Trees:
-    """Trees whose every step leads forward to a node and asks about a column: no file can make them run astray."""
+    """Trees in which every step leads forward to a node and every question is about a column that exists."""
     count = len(trees.column)
     inner = trees.column >= 0
     places = np.arange(count)

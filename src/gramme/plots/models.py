@@ -90,7 +90,7 @@ def _rows(model: NodeClassifier, shares: NDArray[np.float32]) -> NDArray[Any]:
 
 
 def plot_layers(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
-    """Draw how much the predictions rest on each layer; called as ``model.plot_layers()``.
+    """Draw how much the predictions depend on each layer; called as ``model.plot_layers()``.
 
     The whisker is one standard deviation over the members of an ensemble.
 
@@ -126,7 +126,7 @@ def plot_layers(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_confusion(model: NodeClassifier, y: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Draw which classes are taken for which; called as ``model.plot_confusion()``.
+    """Draw which classes are mistaken for which; called as ``model.plot_confusion()``.
 
     A row per true class, a column per prediction, numbers of nodes; the darker, the larger the share of the row.
 
@@ -134,8 +134,8 @@ def plot_confusion(model: NodeClassifier, y: Any = None, *, ax: Axes | None = No
     ----------
     model : NodeClassifier
     y : sequence, mapping or Series, optional
-        True labels; counted are nodes that the model has not learned from. If not given, the labels that it has
-        learned from are predicted by models that had not (:meth:`~gramme.methods.NodeClassifier.out_of_fold`).
+        True labels; only nodes that the model has not learned from are counted. If not given, its training labels are
+        used, predicted by models that had not seen them (:meth:`~gramme.methods.NodeClassifier.out_of_fold`).
     ax : matplotlib axes, optional
         Where to draw; a new figure if not given.
     """
@@ -169,7 +169,7 @@ def plot_confusion(model: NodeClassifier, y: Any = None, *, ax: Axes | None = No
 
 
 def plot_reliability(model: NodeClassifier, y: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Draw whether probabilities can be taken at their word; called as ``model.plot_reliability()``.
+    """Draw whether the probabilities hold; called as ``model.plot_reliability()``.
 
     A point stands for equally many nodes: across the probability their predictions were given, upwards the share of
     them that is right, with its 95 % interval. On the dashed line both are equal.

@@ -44,7 +44,7 @@ def panel_columns(count: int) -> int:
 
 
 def panels(count: int, size: float = 3.0) -> NDArray[Any]:
-    """The axes of a new figure with so many panels; those left over are not seen."""
+    """The axes of a new figure with this many panels; those left over are hidden."""
     import matplotlib.pyplot as plt
 
     wide = panel_columns(count)

@@ -1,4 +1,4 @@
-"""What is said when an iteration ends at its limit rather than at its goal."""
+"""The warning for an iteration that stops at its limit before it has converged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PageRank on the supra graph: where a walker is found that follows edges, changes layers and at times starts anew."""
+"""PageRank on the supra graph: how often a walker that follows edges, changes layers and restarts visits a node."""
 
 from __future__ import annotations
 

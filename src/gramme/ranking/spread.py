@@ -1,4 +1,4 @@
-"""How far a ranking can be trusted: where ranks go when the coupling changes or some edges are missing."""
+"""How far a ranking can be trusted: how ranks move when the coupling changes or some edges are missing."""
 
 from __future__ import annotations
 

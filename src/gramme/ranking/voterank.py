@@ -1,4 +1,4 @@
-"""VoteRank: nodes elect the spreaders they listen to, one after the other, and who has elected one votes less."""
+"""VoteRank: nodes elect the spreaders they listen to, one after the other; a node that has elected one votes less."""
 
 from __future__ import annotations
 

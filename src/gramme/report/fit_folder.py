@@ -33,7 +33,7 @@ EMBEDDINGS = ("csv", "parquet", "none")
 
 
 def check_target(folder: Path, *, overwrite: bool) -> None:
-    """Whether a folder may be written, said before the work begins rather than after it."""
+    """Refuse a folder that cannot be written, before the work begins."""
     check_writable(folder)
     if folder.exists() and not overwrite:
         raise exists_already(folder)

@@ -36,7 +36,7 @@ def write_model_page(path: Path, model: NodeClassifier, graph: MultilayerGraph) 
 
 
 def model_estimate(model: NodeClassifier) -> Estimate:
-    """How good a model is, from the labels that were predicted unseen; none where that was not done."""
+    """How good a model is, from labels that were predicted unseen; kind "none" if there are no such predictions."""
     if not hasattr(model, "tested_nodes_"):
         return Estimate("none", "call out_of_fold() on the model before report()")
     seen = model.out_of_fold()

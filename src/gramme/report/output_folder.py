@@ -38,7 +38,7 @@ _RENAME_NOREPLACE, _RENAME_EXCHANGE, _AT_FDCWD = 1, 2, -100  # of Linux's rename
 
 @dataclass(frozen=True)
 class OutputFolder:
-    """A name that is taken for a result: fill ``folder``, which will stand at ``target``."""
+    """A reserved name for a result: fill ``folder``, which will be moved to ``target``."""
 
     target: Path
     folder: Path
@@ -46,7 +46,7 @@ class OutputFolder:
 
 @contextlib.contextmanager
 def output_folder(target: Path, *, overwrite: bool = False) -> Iterator[OutputFolder]:
-    """Take the name ``target`` now; when all went well what was filled stands there, else nothing has changed.
+    """Reserve the name ``target`` now. If all goes well, the filled folder appears there; otherwise nothing changes.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def exists_already(target: Path) -> DataError:
 
 
 def cannot_write(target: Path, error: OSError) -> DataError:
-    """The error for a place that cannot be written, in words one can act on."""
+    """The error for a place that cannot be written, with what to do about it."""
     reason = error.strerror or str(error)
     return DataError(
         f"{target} cannot be written: {reason}. Nothing was left half done; choose another place with --out, or make "
@@ -109,7 +109,7 @@ def cannot_write(target: Path, error: OSError) -> DataError:
 
 
 def check_writable(target: Path) -> None:
-    """Say at once, not after an hour of work, that a folder cannot be made."""
+    """Fail at once, not after an hour of work, if a folder cannot be made."""
     check_name(target)
     above = target.absolute()
     while not above.exists() and above != above.parent:

@@ -1,4 +1,4 @@
-"""How sure a reader can be: the accuracy in plain words, its interval, and which classes are taken for which."""
+"""How certain a reader can be: the accuracy in plain words, its interval, and which classes are mistaken for which."""
 
 from __future__ import annotations
 

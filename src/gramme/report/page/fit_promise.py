@@ -1,4 +1,4 @@
-"""What a reader may rely on: sets of classes with a promise."""
+"""The section about prediction sets and their promise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sections of a fit's page, in the order of a reader's questions: what, how sure, why, who, how to repeat it."""
+"""The sections of a fit's page, in the order of a reader's questions: what, how certain, why, who, how to repeat it."""
 
 from __future__ import annotations
 

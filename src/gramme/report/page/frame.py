@@ -1,4 +1,4 @@
-"""What stands around the sections of every page: title, theme, links to the sections, footer."""
+"""The frame around the sections of every page: title, theme, links to the sections, footer."""
 
 from __future__ import annotations
 

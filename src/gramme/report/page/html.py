@@ -59,7 +59,7 @@ def escape(value: Any) -> str:
 
 
 def name(value: Any, longest: int = 200) -> str:
-    """A name of the user's, shortened, with a writing direction of its own so that it cannot reorder what is around it.
+    """A user's name for something, shortened, and isolated so that its writing direction cannot reorder other text.
 
     >>> name("a&b")
     '<bdi>a&amp;b</bdi>'
@@ -79,7 +79,7 @@ def soft_name(value: Any, longest: int = 200) -> str:
 
 
 def shorten(value: Any, longest: int) -> str:
-    """Text of at most so many characters, with an ellipsis where some are left out.
+    """Text cut to a number of characters, with an ellipsis if some are left out.
 
     >>> shorten("abcdefgh", 5)
     'abcd…'

@@ -1,4 +1,4 @@
-"""What layers tell, as far as the data alone say: which of them tell the same, and which speak for which class.
+"""What the data alone say about the layers: which ones are alike, and which ones go with which class.
 
 Both come from the layers and the labels that were learned from, not from the model: they hold for every method.
 """

@@ -1,4 +1,4 @@
-"""What the page knows of each node: name, label, prediction, how sure, and whether its label looks wrong."""
+"""What the page shows about each node: name, label, prediction, how certain, and whether its label looks wrong."""
 
 from __future__ import annotations
 
