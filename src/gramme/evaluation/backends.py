@@ -26,7 +26,7 @@ from gramme.graph import MultilayerGraph
 
 Graphs = Mapping[str, MultilayerGraph]
 Result = TypeVar("Result", bound=Any)
-"""What comes of a run; its ``spec`` says about which."""
+"""The result of a run; its ``spec`` says which run."""
 Found = TypeVar("Found", covariant=True)
 
 

@@ -1,4 +1,4 @@
-"""The accuracies the paper published, to stand beside ours: percent, at 10, 20 and 30 % training nodes."""
+"""The accuracies the paper published, for comparison with ours: percent, at 10, 20 and 30 % training nodes."""
 
 from __future__ import annotations
 

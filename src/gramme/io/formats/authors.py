@@ -27,7 +27,7 @@ _ENDING = ".edges"
 
 
 def read(path: Path, options: ReadOptions) -> Parsed:
-    """The edges, with the labels and features that stand beside."""
+    """The edges, with the labels and features beside it."""
     rows = read_edge_rows(
         path, options.encoding, columns=(3,), expected="3 (layer, source and target)"
     )

@@ -28,7 +28,7 @@ _LABEL_OF_NODE = "nodeLabel"
 
 
 def read(path: Path, options: ReadOptions) -> Parsed:
-    """The edges, with the tables of layers and nodes that stand beside."""
+    """The edges, with the tables of layers and nodes beside it."""
     expected = "3 or 4 (layer, source, target and perhaps weight)"
     rows = read_edge_rows(path, options.encoding, expected=expected)
     parsed = Parsed([path], rows, id_start=1, ones_mean_unweighted=True)

@@ -81,7 +81,7 @@ def _version(graph: MultilayerGraph) -> int:
 
 
 def _put_matrix(members: dict[str, Any], key: str, matrix: Any) -> str:
-    """Store a matrix under the key and say about which kind it is."""
+    """Store a matrix under the key and return its kind."""
     if isinstance(matrix, np.ndarray):
         members[key] = matrix
         return "dense"
@@ -269,7 +269,7 @@ def _labels(archive: ArrayReader, size: int) -> Any:
 def _layer(archive: ArrayReader, key: str, facts: Any, size: int, mapped: bool) -> Layer:
     present = None if facts["all_present"] is True else archive.array(f"{key}.present", "b")
     if present is not None and present.shape != (size,):
-        raise ValueError(f"{key} does not say about each node whether it is present")
+        raise ValueError(f"{key} does not say for each node whether it is present")
     if facts["kind"] == "groups":
         names = take_names(archive, f"{key}.groups", facts["groups"])
         node, group = archive.array(f"{key}.node", "i"), archive.array(f"{key}.group", "i")

@@ -32,7 +32,7 @@ _BATCH_ROWS = 256, 65_536  # fewer where single values may be large
 
 
 def read(path: Path, options: ReadOptions) -> Parsed:
-    """The edges, with the tables that stand beside."""
+    """The edges, with the tables beside it."""
     parsed = Parsed([path], _edge_rows(read_arrow(path), path))
     tables = {}
     for name in COMPANIONS:
