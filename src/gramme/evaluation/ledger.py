@@ -11,9 +11,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from json import dumps
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pandas as pd
 
@@ -22,6 +20,7 @@ from gramme.errors import DataError
 from gramme.evaluation.face import LedgerFace
 from gramme.evaluation.ledger_rows import sound_rows
 from gramme.evaluation.one_run import RunResult, RunSpec
+from gramme.evaluation.results_file import ResultsFile
 
 PROTOCOL = 1
 """Raise it when the same run would come to mean something else; rows of another protocol are kept apart."""
@@ -69,7 +68,7 @@ KEY_COLUMNS = (
 _PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "numba", "gensim", "torch-geometric")
 
 
-class Ledger(LedgerFace):
+class Ledger(LedgerFace, ResultsFile):
     """The results of a benchmark in a file.
 
     Every row is a transaction of its own in sqlite's write-ahead log: it is there whole or not at all, whenever the
@@ -92,13 +91,7 @@ class Ledger(LedgerFace):
     """
 
     def __init__(self, path: Any, *, create: bool = True) -> None:
-        self.path = Path(path)
-        if self.path.is_dir():
-            raise DataError(f"{self.path} is a folder; a file of results is needed")
-        if not create and not self.path.is_file():
-            raise DataError(f"{self.path}: there is no such file; gramme benchmark writes it")
-        if create and not self.path.absolute().parent.is_dir():
-            raise DataError(f"there is no folder {self.path.parent} to write {self.path.name} into")
+        super().__init__(path, create=create)
         with self._errors_in_words():
             self._connection = self._opened(create)
 
@@ -227,21 +220,6 @@ class Ledger(LedgerFace):
             return [str(row[0]) for row in rows]
         except sqlite3.OperationalError:
             return []
-
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _row(result: RunResult) -> dict[str, Any]:

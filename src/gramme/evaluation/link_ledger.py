@@ -5,13 +5,13 @@ from __future__ import annotations
 import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pandas as pd
 
 from gramme._version import __version__
 from gramme.errors import DataError
+from gramme.evaluation.results_file import ResultsFile
 
 APPLICATION = 0x67726C6B  # "grlk", which tells it from other sqlite files
 PATIENCE_SECONDS = 60.0
@@ -39,7 +39,7 @@ COLUMNS = {
 }
 
 
-class LinkLedger:
+class LinkLedger(ResultsFile):
     """The results of a benchmark of links in a file; every row is written whole or not at all.
 
     Parameters
@@ -50,13 +50,7 @@ class LinkLedger:
     """
 
     def __init__(self, path: Any, *, create: bool = True) -> None:
-        self.path = Path(path)
-        if self.path.is_dir():
-            raise DataError(f"{self.path} is a folder; a file of results is needed")
-        if not create and not self.path.is_file():
-            raise DataError(f"{self.path}: there is no such file; gramme benchmark writes it")
-        if not self.path.absolute().parent.is_dir():
-            raise DataError(f"there is no folder {self.path.parent} to write {self.path.name} into")
+        super().__init__(path, create=create)
         fresh = not self.path.exists() or self.path.stat().st_size == 0
         if not fresh and not is_link_ledger(self.path):
             raise DataError(
@@ -120,21 +114,6 @@ class LinkLedger:
         )
         table = pd.DataFrame(cursor.fetchall(), columns=list(COLUMNS))
         return table.astype({name: float for name, kind in COLUMNS.items() if kind == "REAL"})
-
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def is_link_ledger(path: Path) -> bool:

@@ -1,0 +1,47 @@
+"""A sqlite file of results: what the two ledgers share, from the checks of its path to its closing."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from gramme.errors import DataError
+
+
+class ResultsFile:
+    """A file of results that is closed at the end of a ``with`` block; a subclass opens ``_connection``.
+
+    Parameters
+    ----------
+    path : path-like
+    create : bool, default=True
+        With False, the file must be there.
+    """
+
+    _connection: sqlite3.Connection
+
+    def __init__(self, path: Any, *, create: bool = True) -> None:
+        self.path = Path(path)
+        if self.path.is_dir():
+            raise DataError(f"{self.path} is a folder; a file of results is needed")
+        if not create and not self.path.is_file():
+            raise DataError(f"{self.path}: there is no such file; gramme benchmark writes it")
+        if create and not self.path.absolute().parent.is_dir():
+            raise DataError(f"there is no folder {self.path.parent} to write {self.path.name} into")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
