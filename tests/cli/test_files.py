@@ -118,7 +118,7 @@ def test_a_bad_line_is_named(run, school):
     school.write_text("layer,source,target\nchat,1\n")
     code, _, err = run("info", school)
     assert code == 2
-    assert f"{school}, line 2: 2 cells" in one_message(err)
+    assert f"{school}, line 2: there are 2 cells" in one_message(err)
 
 
 def test_convert(run, school, tmp_path):

@@ -89,7 +89,7 @@ def test_no_server(tmp_path):
 
 @pytest.mark.parametrize("address", ["file:///etc/passwd", "ftp://host/data.txt", "data.txt"])
 def test_only_web_addresses(tmp_path, address):
-    with pytest.raises(DataError, match="no web address"):
+    with pytest.raises(DataError, match="is not a web address"):
         get(address, tmp_path / "data.txt")
 
 

@@ -45,7 +45,7 @@ def test_a_graph(tmp_path):
         ({"edges_0": np.array([0, 1])}, "do not make a graph"),
         ({"labels": np.array([0])}, "1 labels were given for 3 nodes"),
         ({"features_indices": np.array([0, 10**6])}, "do not make a graph"),
-        ({"labels": np.array([{}, 1, 2], dtype=object)}, "no archive of plain arrays"),
+        ({"labels": np.array([{}, 1, 2], dtype=object)}, "is not an archive of plain arrays"),
     ],
 )
 def test_a_broken_graph_is_one_clear_error(tmp_path, changes, message):

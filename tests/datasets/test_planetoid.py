@@ -77,7 +77,7 @@ def test_bytes_never_become_pointers(tmp_path):
     for code in (b"O8", b"V8", b"S8", b"M8"):
         crafted = content.replace(b"i8", code)
         assert crafted != content
-        with pytest.raises(FileFormatError, match="no array of numbers"):
+        with pytest.raises(FileFormatError, match="is not an array of numbers"):
             read_classes(pickled(tmp_path, crafted))
 
 

@@ -85,7 +85,7 @@ def test_files_that_are_no_ledgers(tmp_path):
     for create in (True, False):
         with pytest.raises(DataError, match=r"notes\.txt cannot be used"):
             Ledger(text, create=create)
-        with pytest.raises(DataError, match="is no file of results"):
+        with pytest.raises(DataError, match="is not a results file"):
             Ledger(foreign, create=create)
     assert text.read_text().startswith("no database")
     with pytest.raises(DataError, match="is a folder"):

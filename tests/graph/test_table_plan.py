@@ -115,7 +115,7 @@ def test_mistakes_are_named(options, message):
     ],
 )
 def test_a_record_that_is_none(record):
-    with pytest.raises(DataError, match="no plan of a table"):
+    with pytest.raises(DataError, match="this is not a plan of a table"):
         TablePlan.from_record(record)
 
 

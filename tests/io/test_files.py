@@ -25,7 +25,7 @@ def test_missing_and_strange_files(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(DataError, match=r"the folder .* holds no file"):
         read(tmp_path / "folder.csv")
-    with pytest.raises(DataError, match="no ordinary file"):
+    with pytest.raises(DataError, match="is not an ordinary file"):
         read("/dev/null", format="csv")
     with pytest.raises(DataError, match="cannot be read"):
         read("a\0b.csv")
@@ -50,12 +50,12 @@ def test_encodings(edges):
     with pytest.warns(GrammeWarning, match="read as Windows-1252"):
         assert read(edges).nodes.tolist() == ["a", "b", "Zoë"]
     _, report = inspect(edges)
-    assert report.doubts == report.notes == ("g.csv: read as Windows-1252, since it is no UTF-8",)
+    assert report.doubts == report.notes == ("g.csv: read as Windows-1252, since it is not UTF-8",)
     edges.write_bytes("layer,source,target\nl,a,Zoë\n".encode("utf-16"))
     assert read(edges).nodes.tolist() == ["a", "Zoë"]
     for broken in (b"source,target\na,\x81\n", b"source,target\n\xe4\0,b\n", b"\xff\xfea"):
         edges.write_bytes(broken)
-        with pytest.raises(FileFormatError, match=r"are not text|no UTF-16"):
+        with pytest.raises(FileFormatError, match=r"are not text|not UTF-16"):
             read(edges)
     edges.write_bytes("layer,source,target\nl,a,b\nl,a,Zoë\n".encode("latin-1"))
     assert read(edges, encoding="latin-1").nodes.tolist() == ["a", "b", "Zoë"]

@@ -201,8 +201,8 @@ def test_a_header_is_read_of_ordinary_files_that_fit_the_memory_only(tmp_path):
     (tmp_path / "huge.csv").touch()
     os.truncate(tmp_path / "huge.csv", 8 * 10**12)
     for name, message in (
-        ("pipe.csv", "no ordinary file"),
-        ("zero.csv", "no ordinary file"),
+        ("pipe.csv", "is not an ordinary file"),
+        ("zero.csv", "is not an ordinary file"),
         ("huge.csv", "of memory are free"),
     ):
         with pytest.raises(DataError, match=message):

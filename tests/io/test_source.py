@@ -17,7 +17,7 @@ def test_what_is_no_file(tmp_path):
         checked_file("a\0b")
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
-        with pytest.raises(DataError, match="no ordinary file"):
+        with pytest.raises(DataError, match="is not an ordinary file"):
             checked_file(tmp_path / "pipe")
 
 
@@ -37,7 +37,7 @@ def test_text_in_any_encoding_and_without_its_mark(tmp_path):
         read_text(path, "utf-8")
     with gathered() as notes:
         assert read_text(path) == "ü"
-    assert notes.doubts == ["t: read as Windows-1252, since it is no UTF-8"]
+    assert notes.doubts == ["t: read as Windows-1252, since it is not UTF-8"]
 
 
 def test_the_line_of_the_first_wrong_byte(tmp_path):

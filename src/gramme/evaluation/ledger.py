@@ -151,7 +151,7 @@ class Ledger(LedgerFace, ResultsFile):
         if tables == 0 and mark == 0 and empty_allowed:
             return  # new, or killed before anything was written
         if mark != APPLICATION_ID:
-            raise DataError(f"{self.path} is no file of results of gramme benchmark")
+            raise DataError(f"{self.path} is not a results file of gramme benchmark")
         if version > VERSION:
             raise DataError(f"{self.path} was written by a newer gramme; upgrade to read it")
 

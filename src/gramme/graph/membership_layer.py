@@ -1,8 +1,7 @@
 """A layer given by who belongs to what: the same vote, the same age band, a paper's authors.
 
-Nodes that share a group are neighbours. The cliques this implies are never built unless asked for
-(:meth:`MembershipLayer.to_edges`): a million rows with ten values in a column are a million
-memberships but fifty billion edges.
+Nodes that share a group are neighbours. The edges this implies are built only by :meth:`MembershipLayer.to_edges`: a
+million rows with ten values in a column are a million memberships but fifty billion edges.
 """
 
 from __future__ import annotations
@@ -47,11 +46,9 @@ class MembershipLayer(Layer):
     weight : array of float, shape (memberships,), optional
         Positive finite weights; those of a membership stated twice add. Without, all weigh 1.
     group_names : sequence, optional
-        Distinct names of the groups; 0, 1, 2, ... if not given. Groups without members are left
-        out.
+        Distinct names of the groups; 0, 1, 2, ... if not given. Groups without members go.
     nodes : array of int or mask, optional
-        The nodes this layer holds. If not given, the nodes that are in at least one group: who
-        joins nobody is absent from the layer.
+        The nodes this layer holds. If not given, the nodes that are in at least one group.
 
     Attributes
     ----------

@@ -90,7 +90,7 @@ def _detected(data: bytes, path: Path) -> str:
         try:
             text = data.decode("utf-16")
         except UnicodeError:
-            raise FileFormatError("the bytes are no UTF-16 text", file=path) from None
+            raise FileFormatError("the bytes are not UTF-16 text", file=path) from None
         tell(f"{path.name}: read as UTF-16")
         return text
     order = _unmarked_utf16(data)
@@ -108,7 +108,7 @@ def _detected(data: bytes, path: Path) -> str:
     except UnicodeError:
         problem = "the bytes here are not text in UTF-8 or Windows-1252; say encoding=... if it is another one"
         raise FileFormatError(problem, file=path, line=line) from None
-    tell(f"{path.name}: read as Windows-1252, since it is no UTF-8", doubt=True)
+    tell(f"{path.name}: read as Windows-1252, since it is not UTF-8", doubt=True)
     return text
 
 

@@ -86,7 +86,7 @@ def test_features_beside(tmp_path):
 def test_a_fourth_column_is_refused_with_its_line(tmp_path):
     path = tmp_path / "g.multilayer.edges"
     path.write_text("0 0 1\n\n0 0 1 5\n")
-    with pytest.raises(FileFormatError, match=r"edges, line 3: 4 fields") as caught:
+    with pytest.raises(FileFormatError, match=r"edges, line 3: there are 4 fields") as caught:
         read(path)
     assert caught.value.line == 3
 

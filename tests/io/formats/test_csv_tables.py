@@ -124,7 +124,7 @@ def test_an_unknown_column_is_named(tmp_path):
         ("layer,source,target\nl,a\n", "line 2: there are 2 cells, but the header names 3"),
         ("layer,source,target\nl,,b\n", "line 2: the column 'source' is empty"),
         ("layer,source,target\n,a,b\n", "line 2: the column 'layer' is empty"),
-        ('layer,source,target\nl,a,b\nl,"x\ny",c\nl,a\n', "line 5: 2 cells"),
+        ('layer,source,target\nl,a,b\nl,"x\ny",c\nl,a\n', "line 5: there are 2 cells"),
         ('layer,source,target\nl,"a,b\n', "line 2: not readable as a table"),
         ("layer,source,target,weight\nl,a,b,1\nl,a,c,\n", "line 3: this edge has no weight"),
         ("layer,source,target,weight\n1,2,3,4\n1,2,5,inf\n", "line 3: the weight 'inf'"),

@@ -78,7 +78,7 @@ def test_labels_that_repeat_leave_the_ids_as_names(tmp_path):
 @pytest.mark.parametrize(
     ("edges", "layers", "nodes", "message"),
     [
-        ("1 1 2\n1 2\n", None, None, "edges, line 2: 2 fields"),
+        ("1 1 2\n1 2\n", None, None, "edges, line 2: there are 2 fields"),
         ("1 1 2 x\n", None, None, "line 1: the weight 'x' is not a number"),
         ("1 1 2 1\n1 1 3 nan\n", None, None, "line 2: the weight 'nan' is not a number"),
         ("1 1 2 1\n1 1 3 -2\n", None, None, "line 2: the weight is '-2'; weights must be positive"),
@@ -98,7 +98,7 @@ def test_labels_that_repeat_leave_the_ids_as_names(tmp_path):
             "nodeID\n1\n1\n",
             "nodes.txt, line 3: '1' is here for the second time, after line 2",
         ),
-        ("1 1 2\n", None, "nodeID x\n1\n2 3\n", "nodes.txt, line 2: 1 cells"),
+        ("1 1 2\n", None, "nodeID x\n1\n2 3\n", "nodes.txt, line 2: there are 1 cells"),
         ("\n\n", None, None, "no edges"),
     ],
 )

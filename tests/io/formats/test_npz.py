@@ -154,7 +154,10 @@ def header(path, **changes):
         ({"features__npy": npy(np.full((5, 2), np.inf))}, "not finite"),
         ({"features__npy": npy(np.zeros((4, 2)))}, "do not fit"),
         ({"labels__npy": npy(np.array([0, 1, 7, 0, -1]))}, "labels do not fit"),
-        ({"labels__classes__npy": npy(np.frombuffer(b'{"a": 1}', dtype=np.uint8))}, "no list"),
+        (
+            {"labels__classes__npy": npy(np.frombuffer(b'{"a": 1}', dtype=np.uint8))},
+            "the values are not a list",
+        ),
         ({"nodes__ends__npy": npy(np.array([9, 5, 7, 8, 10]))}, "bounds of the names"),
     ],
 )

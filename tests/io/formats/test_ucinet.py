@@ -137,7 +137,7 @@ def test_half_matrices(dl, kind, cells, diagonal):
         ("dl n=99999999\ndata:\n0\n", "99999999 nodes or relations are declared"),
         ("dl format=edgelist1\ndata:\n1 2\n", "states n="),
         ("dl n=2 format=wide\ndata:\n1 2\n", "'wide' of a DL file is not known"),
-        ("dl n=2\ndata:\n0 x\n1 0\n", "no number"),
+        ("dl n=2\ndata:\n0 x\n1 0\n", "something that is not a number"),
         (
             "dl n=2 format=edgelist1\ndata:\n1 7\n",
             "line 3: '7' is neither a label nor a number up to 2",

@@ -75,7 +75,7 @@ def test_the_data_of_a_page_can_be_read_back(tmp_path: Path) -> None:
 def test_another_file_is_no_page(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.html"
     path.write_text(text)
-    with pytest.raises(FileFormatError, match="no page of gramme's"):
+    with pytest.raises(FileFormatError, match="is not a page made by gramme"):
         read_data(path)
 
 
