@@ -79,7 +79,7 @@ def test_features_beside(tmp_path):
     graph = read(tmp_path / "g.multilayer.edges")
     np.testing.assert_array_equal(graph.features, [[1, 2], [3, 4], [5, 6.5]])
     (tmp_path / "g.multilayer.features").write_text("1 2\n3\n")
-    with pytest.raises(FileFormatError, match="features, line 2: 1 features"):
+    with pytest.raises(FileFormatError, match="features, line 2: there are 1 features"):
         read(tmp_path / "g.multilayer.edges")
 
 

@@ -113,7 +113,7 @@ def test_the_same_graph_gives_the_same_bytes(tmp_path):
 
 
 def test_a_foreign_archive(gramme_data):
-    with pytest.raises(FileFormatError, match=r"no gramme graph archive.*edges_0"):
+    with pytest.raises(FileFormatError, match=r"not a graph archive of gramme .*edges_0"):
         read(gramme_data / "acm3025" / "graph.npz")
 
 
