@@ -97,6 +97,7 @@ def test_the_walk_of_an_attention_model():
     graph = MultilayerGraph(layers, labels=[*"aabb", None, None, None, None])
     with Calls() as calls:
         GrammeFusion(epochs=1, ensemble=1, random_state=0).fit(graph)
+        GrammeFusion(epochs=1, ensemble=1, attention_dropout=0.5, random_state=0).fit(graph)
     steps = walk("GrammeFusion().fit(graph)")
     rooms = [re.match(r"`(\w+)`:", step)[1] for step, _ in steps]
     assert rooms == ["methods", "training", "nn", "ops"]
@@ -108,4 +109,4 @@ def test_the_walk_of_an_attention_model():
     entered = [
         name for outer, inner, name in calls.doors if (outer, inner) == ("methods", "training")
     ]
-    assert [name for name in entered if name.isidentifier()] == ["train_ensemble"]
+    assert [name for name in entered if name.isidentifier()] == ["train_ensemble"] * 2  # two fits
