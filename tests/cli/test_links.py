@@ -71,3 +71,25 @@ def test_a_mistake_is_one_message(friends, tmp_path, capsys, arguments, message)
     assert run("links", friends, *arguments, "--out", target) == 2
     assert message in capsys.readouterr().err.replace("\n", " ")
     assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("layer,source,target\ntalk,n0,n4\nchat,n0,n1\n", "line 3: links of the layer 'chat'"),
+        ("layer,source,target\nmail,n0,n4\n", "line 2: links of the layer 'mail'"),
+        ("source,target\nn0,n4\nn0,nobody\n", "line 3: there is no node 'nobody'"),
+        ("source,target\nn0,n4\nn3,n3\n", "line 3: 'n3' is paired with itself"),
+        ("first,second\nn0,n4\n", "has no column 'source'"),
+    ],
+)
+def test_a_wrong_row_of_pairs_is_named_before_anything_is_learned(
+    friends, tmp_path, capsys, monkeypatch, text, message
+) -> None:
+    """A row of another layer once vanished without a word."""
+    monkeypatch.setattr(GrammeLinks, "fit", lambda *_, **__: pytest.fail("learned first"))
+    pairs, target = tmp_path / "pairs.csv", tmp_path / "links"
+    pairs.write_text(text)
+    assert run("links", friends, "--layer", "talk", "--pairs", pairs, "--out", target) == 2
+    assert message in capsys.readouterr().err.replace("\n", " ")
+    assert not target.exists()

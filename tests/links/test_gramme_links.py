@@ -177,7 +177,7 @@ def test_mistakes_are_named(model, graph):
         GrammeLinks().candidates("talk")
     empty = graph.replace(layers={**graph.layers, "none": EdgeLayer(60, [], [])})
     fitted = GrammeLinks().fit(empty, layers=["talk"])
-    with pytest.raises(DataError, match="the layer 'none' has 0 edges"):
+    with pytest.raises(DataError, match="the layer 'none' has no edges"):
         fitted.candidates("none")
     with pytest.raises(DataError, match="were not learned; learned: talk"):
         fitted.candidates("mail")

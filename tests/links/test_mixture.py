@@ -14,14 +14,22 @@ from gramme.links.mixture import (
 from gramme.links.reasons import link_calibration_error, roc_auc
 
 
-def examples(pairs: int, hidden: float, seed: int = 0) -> tuple[LayerExamples, np.ndarray]:
-    """Pairs with one telling column; a share of those that pass for unlinked is linked. Also who is, in truth."""
+def examples(pairs: int, hidden: float = 0.0, seed: int = 0) -> LayerExamples:
+    """Pairs with one telling column; a share of those that pass for unlinked is linked in truth."""
     random = np.random.default_rng(seed)
     linked = np.arange(pairs) < pairs // 2
     true = linked | (random.random(pairs) < hidden)
     rows = random.normal(size=(pairs, len(column_names())))
     rows[:, 0] += 3.0 * true
-    return LayerExamples(rows, linked), true
+    return LayerExamples(rows, linked)
+
+
+def test_probabilities_hold_for_new_pairs():
+    mixtures, _ = fitted_mixtures({"a": examples(2000)}, seed=0)
+    fresh = examples(2000, seed=5)
+    found = mixtures["a"].probability(fresh.rows)
+    assert link_calibration_error(fresh.linked, found) < 0.02
+    assert roc_auc(fresh.linked, found) > 0.97
 
 
 def test_hidden_links_are_counted_on_the_low_side():
@@ -35,15 +43,14 @@ def test_hidden_links_are_counted_on_the_low_side():
     assert hidden_share(few, np.ones(20)) == 0.0, "too few pairs to tell"
 
 
-def test_probabilities_hold_against_pairs_that_are_not_linked_in_truth():
-    asked, _ = examples(2000, hidden=0.3)
-    mixtures, _ = fitted_mixtures({"a": asked}, seed=0)
-    fresh, true = examples(2000, hidden=0.0, seed=5)
+def test_probabilities_hold_better_against_pairs_that_are_not_linked_in_truth():
+    mixtures, _ = fitted_mixtures({"a": examples(2000, hidden=0.3)}, seed=0)
+    fresh = examples(2000, seed=5)
     found = mixtures["a"]
-    right = link_calibration_error(true, found.probability(fresh.rows))
+    right = link_calibration_error(fresh.linked, found.probability(fresh.rows))
     found.hidden = 0.0
-    cautious = link_calibration_error(true, found.probability(fresh.rows))
-    assert right < 0.6 * cautious
+    cautious = link_calibration_error(fresh.linked, found.probability(fresh.rows))
+    assert right < 0.8 * cautious
 
 
 def test_the_order_of_pairs_stays_and_probabilities_stay_below_1():
@@ -55,7 +62,7 @@ def test_the_order_of_pairs_stays_and_probabilities_stay_below_1():
 
 
 def test_layers_learn_from_each_other_and_the_loss_is_of_unseen_pairs():
-    few, many = examples(40, 0.0, seed=2)[0], examples(1000, 0.0, seed=3)[0]
+    few, many = examples(40, seed=2), examples(1000, seed=3)
     mixtures, unseen = fitted_mixtures({"few": few, "many": many}, seed=0)
     assert {"all layers", "trees of all layers"} & set(mixtures["few"].parts)
     assert roc_auc(few.linked, unseen["few"]) > 0.9
@@ -64,12 +71,12 @@ def test_layers_learn_from_each_other_and_the_loss_is_of_unseen_pairs():
     assert unseen_loss(both, unseen) < unseen_loss(both, guess) == pytest.approx(np.log(2))
 
 
-def test_evidence_left_out_plays_no_part():
-    asked, _ = examples(600, 0.0)
-    assert not asked.without(0).rows[:, 0].any()
-    mixtures, unseen = fitted_mixtures({"a": asked.without(0)}, seed=0)
+def test_evidence_that_is_nothing_plays_no_part():
+    asked = examples(600)
+    without = asked.with_column(0, np.zeros(600))
+    assert asked.rows[:, 0].any(), "the examples themselves stay as they are"
+    mixtures, unseen = fitted_mixtures({"a": without}, seed=0)
     assert roc_auc(asked.linked, unseen["a"]) < 0.65
-    rows = asked.rows.copy()
-    changed = rows.copy()
+    changed = asked.rows.copy()
     changed[:, 0] += 5.0
-    assert (mixtures["a"].probability(rows) == mixtures["a"].probability(changed)).all()
+    assert (mixtures["a"].probability(asked.rows) == mixtures["a"].probability(changed)).all()

@@ -19,6 +19,7 @@ from gramme.cli.steps_bar import steps_bar
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
 from gramme.links import GrammeLinks
+from gramme.links.asked import checked, layers_to_learn, with_edges
 from gramme.report.fit_folder import check_target
 from gramme.report.links_folder import write_links
 
@@ -53,7 +54,8 @@ def links_of_graph(
     node = None if request.node is None else names.get(request.node, request.node)
     if node is not None:
         graph.positions([node])
-    asked = None if request.pairs is None else _read_pairs(Path(request.pairs), names)
+    learnable = layers_to_learn(with_edges(checked(graph)), request.layers)
+    asked = None if request.pairs is None else _read_pairs(Path(request.pairs), names, learnable)
     with steps_bar("Learning what speaks for a link", silent=silent) as bar:
         model = GrammeLinks(random_state=request.seed).fit(graph, layers=request.layers, tell=bar)
     found = []
@@ -81,8 +83,8 @@ def links_of_graph(
         out.print(escape(f"open {target / 'report.html'}"))
 
 
-def _read_pairs(path: Path, names: dict[str, Any]) -> pd.DataFrame:
-    """Pairs from a CSV file, nodes as the graph calls them; an empty layer means every layer."""
+def _read_pairs(path: Path, names: dict[str, Any], layers: list[str]) -> pd.DataFrame:
+    """Pairs from a CSV file, nodes as the graph calls them; an empty layer means every layer that is asked about."""
     if not path.is_file():
         raise DataError(f"there is no file {str(path)!r} of pairs")
     try:
@@ -103,8 +105,23 @@ def _read_pairs(path: Path, names: dict[str, Any]) -> pd.DataFrame:
                 f"there is no node {unknown[0]!r} in the data", file=path, line=line
             )
         table[column] = pd.Series([names[name] for name in table[column]], dtype=object)
+    same = (table["source"] == table["target"]).to_numpy()
+    if same.any():
+        raise FileFormatError(
+            f"{table['source'][same.argmax()]!r} is paired with itself; a pair needs two nodes",
+            file=path,
+            line=int(same.argmax()) + 2,
+        )
     if "layer" not in table.columns:
         table["layer"] = ""
+    other = ~table["layer"].isin([*layers, ""]).to_numpy()
+    if other.any():
+        raise FileFormatError(
+            f"links of the layer {table['layer'][other.argmax()]!r} are not asked about; those of "
+            f"{', '.join(layers)} are",
+            file=path,
+            line=int(other.argmax()) + 2,
+        )
     return table
 
 

@@ -39,6 +39,12 @@ PLAIN = {
     "group_shares": "small groups in common",
     "walks_4": "walks of 4 steps",
     "walks_5": "walks of 5 steps",
+    "walks_6": "walks of 6 steps",
+    "walks_7": "walks of 7 steps",
+    "own_walks_4": "walks of 4 steps in the layer",
+    "own_walks_5": "walks of 5 steps in the layer",
+    "own_walks_6": "walks of 6 steps in the layer",
+    "own_walks_7": "walks of 7 steps in the layer",
     "walks_near": "short walks lead to the same places",
     "walks_far": "long walks lead to the same places",
     "attention": "attention trained for links",
@@ -47,7 +53,8 @@ PLAIN = {
 }
 
 DIRECTED = ("answered", "repeated_answered", "sends", "receives")
-WALKS = ("walks_4", "walks_5", "walks_near", "walks_far")
+WALKS = tuple(name for name in PLAIN if "walks" in name)
+"""All steps in all layers, all steps in the layer, and what their profiles say."""
 
 
 def column_names() -> list[str]:
@@ -126,7 +133,8 @@ class Evidence:
             "all": PathScores(together),
         }
         self.whole = WholeGraph.of(graph) if whole is None else whole
-        self.long_walks = LongWalks(together, self.whole.gathered.long_walks)
+        steps = self.whole.gathered.long_walks
+        self.long_walks = [LongWalks(matrix, steps) for matrix in (together, own)]
         self.features = _unit_features(graph.features)
         self.likely = self._resemblance()
         sizes = np.asarray((self.matrices.groups > 0).sum(axis=0)).ravel()
@@ -154,7 +162,9 @@ class Evidence:
         if not self.is_directed:
             pairs = np.sort(pairs, axis=1)
         found = [np.log1p(self.scores[where].of(pairs)) for where in WHERE]
-        walks = np.column_stack([self.long_walks.of(pairs), self.whole.closeness.of_pairs(pairs)])
+        walks = np.column_stack(
+            [*(one.of(pairs) for one in self.long_walks), self.whole.closeness.of_pairs(pairs)]
+        )
         for name in PLAIN:
             column = walks[:, WALKS.index(name)] if name in WALKS else self._plain(name, pairs)
             found.append(column[:, None])

@@ -66,7 +66,8 @@ def edge_layer(graph: MultilayerGraph, name: str) -> EdgeLayer:
         raise DataError(f"the layer {name!r} holds groups, not edges")
     if layer.num_edges < 2:
         raise DataError(
-            f"the layer {name!r} has {layer.num_edges} edges; at least 2 are needed to learn which pairs get linked"
+            f"the layer {name!r} has {'1 edge' if layer.num_edges == 1 else 'no edges'}; at least 2 are needed to "
+            "learn which pairs get linked"
         )
     return layer
 

@@ -17,8 +17,9 @@ from gramme.graph.name_order import in_name_order
 from gramme.links import saved_links
 from gramme.links.asked import checked, layers_to_learn, named_pairs, with_edges
 from gramme.links.candidates import candidate_pairs
-from gramme.links.evidence import Evidence, column_names
-from gramme.links.examples import edge_layer, num_rounds, rounds
+from gramme.links.evidence import Evidence
+from gramme.links.examples import edge_layer, num_rounds
+from gramme.links.gathering import given_examples, set_aside, with_attention
 from gramme.links.mixture import LayerExamples, LayerMixture, fitted_mixtures, unseen_loss
 from gramme.links.reasons import explanation, ingredient_table, reasons
 from gramme.links.whole_graph import Gathered, WholeGraph
@@ -26,7 +27,6 @@ from gramme.methods.parameters import RandomState, check_parameters, seed_from
 from gramme.methods.saving import Learned, broken, read_model, write_model
 
 _BLOCK = 200_000
-_ATTENTION = column_names().index("attention")
 NO_GAIN = "Attention was left out: it did not lower the error on pairs set aside."
 TOO_LARGE = "Attention was left out: the graph is too small or too large to train it for links."
 
@@ -89,41 +89,44 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         layers : sequence of str, default=None
             The layers to learn links of; all if not given. The others still serve as evidence.
         tell : callable, optional
-            Called with the number of layers done and in all.
+            Called with the number of steps done and in all.
         """
         check_parameters({"random_state": RandomState()}, self.get_params(deep=False))
         seed = seed_from(self.random_state)
-        for name in [name for name in vars(self) if name.endswith("_")]:
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_whole"]:
             delattr(self, name)
         graph = with_edges(checked(graph))
         wanted = layers_to_learn(graph, layers)
         graph = in_name_order(graph).graph  # chance and ties follow names
         given = {} if examples is None else examples
-        trainings = sum(num_rounds(graph, name) for name in wanted if name not in given)
-        gathered = Gathered.affordable(graph, trainings + 1, seed)
+        parts = {name: 0 if name in given else num_rounds(graph, name) for name in wanted}
+        possible = Gathered.affordable(graph, sum(parts.values()) + 1, seed)
+        gathered = replace(possible, attention=False)
+        step = _counted(tell, sum(parts.values()) + 2)
         whole = WholeGraph.of(graph, gathered) if given else None
         learned: dict[str, LayerExamples] = {}
-        for done, name in enumerate(sorted(wanted), start=1):
+        for name in sorted(wanted):
             if whole is not None and name in given:
-                learned[name] = _given_examples(graph, name, whole, *given[name])
+                learned[name] = given_examples(graph, name, whole, *given[name])
             else:
-                learned[name] = _set_aside(graph, name, gathered)
-            if tell is not None:
-                tell(done, len(wanted))
+                learned[name] = set_aside(graph, name, gathered, step)
         self.mixtures_, unseen = fitted_mixtures(learned, seed)
-        word = "" if gathered.attention else TOO_LARGE
-        if gathered.attention:
-            # what it costs must be worth it: without it nothing has to be trained for another graph either
-            less = {name: one.without(_ATTENTION) for name, one in learned.items()}
-            plain, plain_unseen = fitted_mixtures(less, seed)
-            if unseen_loss(less, plain_unseen) <= unseen_loss(learned, unseen):
-                self.mixtures_, unseen, learned, word = plain, plain_unseen, less, NO_GAIN
-                gathered = replace(gathered, attention=False)
+        step()
+        word = "" if possible.attention else TOO_LARGE
+        attention = None
+        if possible.attention:
+            word = NO_GAIN
+            richer, attention = with_attention(graph, learned, unseen, given, seed)
+            if richer:
+                mixtures, found = fitted_mixtures(richer, seed)
+                if unseen_loss(richer, found) < unseen_loss(learned, unseen):
+                    self.mixtures_, unseen, learned, word = mixtures, found, richer, ""
+                    gathered = possible
+        step()
         self.graph_, self.layers_, self.gathered_ = graph, wanted, gathered
-        self.__dict__.pop("_whole", None)
         if whole is not None:
-            kept = whole.attention if gathered.attention else None
-            self._whole = replace(whole, gathered=gathered, attention=kept)
+            kept = attention if gathered.attention else None
+            self._whole = WholeGraph(gathered, whole.closeness, kept)
         learned = {name: learned[name] for name in wanted}
         self.ingredients_ = ingredient_table(learned, self.mixtures_)
         self.scores_, self.explanation_ = explanation(learned, unseen, self.ingredients_, word)
@@ -138,7 +141,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         ----------
         layer : str
         pairs : sequence of (source, target)
-            By name. An edge of the graph between the two is not looked at.
+            By name, without an edge between them: walks and attention have seen the edges of the graph.
         graph : MultilayerGraph, default=None
             Another graph with the same layers, perhaps with new nodes; the fitted one if not given.
         """
@@ -310,25 +313,14 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         return {name: value for name, value in vars(self).items() if name != "_whole"}
 
 
-def _set_aside(graph: MultilayerGraph, name: str, gathered: Gathered) -> LayerExamples:
-    """Evidence for edges of a layer that are set aside, and for pairs without one."""
-    number = list(graph.layers).index(name)
-    rows, linked = [], []
-    for one in rounds(graph, name, np.random.default_rng([gathered.seed, number])):
-        evidence = Evidence(one.graph, name, WholeGraph.of(one.graph, gathered))
-        rows += [evidence.of(one.linked), evidence.of(one.unlinked)]
-        linked += [np.ones(len(one.linked), bool), np.zeros(len(one.unlinked), bool)]
-    return LayerExamples(np.concatenate(rows), np.concatenate(linked))
+def _counted(tell: Tell | None, steps: int) -> Callable[[], None]:
+    """A function that tells of one step more each time it is called."""
+    done = 0
 
+    def step() -> None:
+        nonlocal done
+        done += 1
+        if tell is not None:
+            tell(done, steps)
 
-def _given_examples(
-    graph: MultilayerGraph, name: str, whole: WholeGraph, pairs: Any, linked: Any
-) -> LayerExamples:
-    positions = named_pairs(graph, pairs)
-    answers = np.asarray(linked).astype(bool)
-    if answers.shape != (len(positions),) or len(np.unique(answers)) < 2:
-        raise DataError(
-            f"the examples of layer {name!r} need an answer for each of {len(positions)} pairs, linked ones and "
-            "unlinked ones among them"
-        )
-    return LayerExamples(Evidence(graph, name, whole).of(positions), answers)
+    return step

@@ -1,4 +1,4 @@
-"""Chances of walks of 4 and 5 steps between two nodes, over all layers: who is near though no short path joins them."""
+"""Chances of walks of 4 to 7 steps between two nodes: who is near though no short path joins them."""
 
 from __future__ import annotations
 
@@ -7,138 +7,96 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme.links.pair_scores import Floats, Pairs
-from gramme.ops.compiled import compiled, compiled_sums
 
-STEPS = (4, 5)
+STEPS = (4, 5, 6, 7)
 MAX_WALK_WORK = 30_000_000_000
-"""Edges that walks from all nodes may take; beyond that the closeness of walk profiles has to do."""
-MAX_HALVED_NODES = 12_000
-"""Nodes up to which walks are put together of two halves, which takes a dense matrix of that size."""
+"""Multiplications that walks from all nodes may take; beyond that they are shorter, or left out."""
+MAX_DENSE_NODES = 3000
+"""Nodes up to which powers of a well filled matrix are found whole."""
 _NOTHING = 1e-9
 _DENSE_SHARE = 0.05
-"""Share of entries from which on the square is a product of dense matrices."""
+"""Share of entries from which on products of dense matrices are faster."""
+_COLUMNS = 128
+"""Nodes whose walks are followed together."""
+_WIDTH = 16
+"""Columns are padded to a multiple of this, so that the processor adds up each of them in the same way."""
 
 
-def walks_are_affordable(nodes: int, entries: int) -> bool:
-    """Whether walks from every node of a graph with so many entries in its matrix can be followed.
+def affordable_steps(nodes: int, entries: int) -> int:
+    """The longest walks that can be followed from every node of a graph with so many entries in its matrix; or 0.
 
     The answer must not depend on which pairs are asked about together: a pair has one score.
     """
-    passes = 2 if nodes <= MAX_HALVED_NODES else 3
-    return nodes * entries * passes <= MAX_WALK_WORK
+    for longest in (STEPS[-1], STEPS[1]):
+        if nodes * entries * (longest - 1) <= MAX_WALK_WORK:
+            return longest
+    return 0
 
 
 class LongWalks:
-    """The log of ``(N^4)_ij`` and ``(N^5)_ij``, with N the adjacency scaled by the square roots of the strengths.
+    """The logs of ``(N^k)_ij`` for k of 4 to 7, with N the adjacency scaled by the square roots of the strengths.
 
-    A walk of 4 steps is two of 2 that meet, one of 5 a walk of 2 and one of 3. So ``N^2`` is kept for graphs that it
-    fits the memory for, and the rows of ``N^3`` are found for one node after the other; in larger graphs walks are
-    followed from each first node.
+    Columns of N are multiplied by N again and again, those of some nodes together, so no matrix of all pairs is kept;
+    in a small graph with many edges the powers are found whole. Cost: a pass over the edges for each step and each
+    node that is asked about.
 
     Parameters
     ----------
     adjacency : scipy CSR, shape (nodes, nodes)
         Symmetric.
-    follow : bool, default=True
-        Without it, all scores are 0.
+    longest : int, default=7
+        Steps of the longest walks that are followed; the scores of longer ones are 0.
     """
 
-    def __init__(self, adjacency: sp.csr_array, follow: bool = True) -> None:
+    def __init__(self, adjacency: sp.csr_array, longest: int = STEPS[-1]) -> None:
         strength = np.asarray(adjacency.sum(axis=1)).ravel()
         root = np.divide(1.0, np.sqrt(strength), out=np.zeros_like(strength), where=strength > 0)
         scale = sp.diags_array(root)
         self.step = sp.csr_array(scale @ adjacency @ scale).astype(np.float32)
-        self.follow = follow and bool(self.step.nnz)
-        self._two: NDArray[np.float32] | None = None
+        self.steps = [step for step in STEPS if step <= longest and self.step.nnz]
+        self._powers: list[NDArray[np.float32]] | None = None
 
     def of(self, pairs: Pairs) -> Floats:
-        """Shape (pairs, 2); what a pair gets does not depend on the others."""
+        """Shape (pairs, 4); what a pair gets does not depend on the others."""
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-        if not len(pairs) or not self.follow:
-            return np.zeros((len(pairs), len(STEPS)))
-        halved = self.step.shape[0] <= MAX_HALVED_NODES
-        order = np.lexsort((pairs[:, 0], pairs[:, 1]) if halved else (pairs[:, 1], pairs[:, 0]))
-        ordered = np.ascontiguousarray(pairs[order])
-        parts = (
-            self.step.indptr.astype(np.int64),
-            self.step.indices.astype(np.int64),
-            self.step.data,
-        )
-        found = np.empty((len(pairs), len(STEPS)))
-        found[order] = _met(*parts, self._halves(), ordered) if halved else _walked(*parts, ordered)
-        logs: Floats = np.log(np.maximum(found, 0.0) + _NOTHING) - np.log(_NOTHING)
+        logs = np.zeros((len(pairs), len(STEPS)))
+        if len(pairs) and self.steps:
+            nodes = self.step.shape[0]
+            dense = nodes <= MAX_DENSE_NODES and self.step.nnz > _DENSE_SHARE * nodes**2
+            found = self._whole(pairs) if dense else self._followed(pairs)
+            logs[:, : len(self.steps)] = np.log(found + _NOTHING) - np.log(_NOTHING)
         return logs
 
-    def _halves(self) -> NDArray[np.float32]:
-        if self._two is None:
+    def _whole(self, pairs: Pairs) -> Floats:
+        if self._powers is None:
             full = self.step.toarray()
-            dense = self.step.nnz > _DENSE_SHARE * full.size
-            self._two = np.ascontiguousarray((full if dense else self.step) @ full)
-        return self._two
+            two = full @ full
+            powers = {2: two, 3: two @ full}
+            for step in self.steps:
+                powers[step] = powers[step - 2] @ two
+            self._powers = [powers[step] for step in self.steps]
+        return np.stack([power[pairs[:, 0], pairs[:, 1]] for power in self._powers], axis=1)
 
+    def _followed(self, pairs: Pairs) -> Floats:
+        # from the end with more neighbours, which other pairs are likely to have as well
+        degree = np.diff(self.step.indptr)
+        turned = degree[pairs[:, 0]] > degree[pairs[:, 1]]
+        from_, to = np.where(turned[:, None], pairs, pairs[:, ::-1]).T
+        found = np.zeros((len(pairs), len(self.steps)))
+        sources, place = np.unique(from_, return_inverse=True)
+        order = np.argsort(place, kind="stable")
+        bounds = np.searchsorted(place[order], np.arange(0, sources.size + _COLUMNS, _COLUMNS))
+        for number, begin in enumerate(range(0, sources.size, _COLUMNS)):
+            mine = order[bounds[number] : bounds[number + 1]]
+            here = self._columns(sources[begin : begin + _COLUMNS])
+            for step in range(2, self.steps[-1] + 1):
+                here = self.step @ here
+                if step in self.steps:
+                    column = self.steps.index(step)
+                    found[mine, column] = here[to[mine], place[mine] - begin]
+        return found
 
-@compiled_sums
-def _met(
-    starts: NDArray[np.int64],
-    others: NDArray[np.int64],
-    weights: NDArray[np.float32],
-    two: NDArray[np.float32],
-    pairs: Pairs,
-) -> Floats:
-    """Walks that meet after 2 steps from the first node of a pair; pairs are in the order of their second nodes."""
-    nodes = starts.size - 1
-    found = np.zeros((pairs.shape[0], 2))
-    three = np.zeros(nodes, dtype=np.float32)
-    begin = 0
-    while begin < pairs.shape[0]:
-        target = pairs[begin, 1]
-        three[:] = 0.0
-        for place in range(starts[target], starts[target + 1]):
-            weight, row = weights[place], two[others[place]]
-            for node in range(nodes):
-                three[node] += weight * row[node]
-        back = two[target]
-        while begin < pairs.shape[0] and pairs[begin, 1] == target:
-            out = two[pairs[begin, 0]]
-            four, five = np.float32(0.0), np.float32(0.0)
-            for node in range(nodes):
-                four += out[node] * back[node]
-                five += out[node] * three[node]
-            found[begin, 0], found[begin, 1] = four, five
-            begin += 1
-    return found
-
-
-@compiled
-def _walked(
-    starts: NDArray[np.int64],
-    others: NDArray[np.int64],
-    weights: NDArray[np.float32],
-    pairs: Pairs,
-) -> Floats:
-    """Walks from the first node of a pair on; pairs are in the order of their first nodes."""
-    nodes = starts.size - 1
-    found = np.zeros((pairs.shape[0], 2))
-    here = np.zeros(nodes, dtype=np.float32)
-    there = np.zeros(nodes, dtype=np.float32)
-    begin = 0
-    while begin < pairs.shape[0]:
-        source = pairs[begin, 0]
-        here[:] = 0.0
-        here[source] = 1.0
-        end = begin
-        while end < pairs.shape[0] and pairs[end, 0] == source:
-            end += 1
-        for step in range(1, 6):
-            there[:] = 0.0
-            for node in range(nodes):
-                value = here[node]
-                if value != 0.0:
-                    for place in range(starts[node], starts[node + 1]):
-                        there[others[place]] += value * weights[place]
-            here, there = there, here
-            if step >= 4:
-                for place in range(begin, end):
-                    found[place, step - 4] = here[pairs[place, 1]]
-        begin = end
-    return found
+    def _columns(self, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Columns of N, those of the last node repeated to a full width; N is symmetric."""
+        padded = np.pad(nodes, (0, -nodes.size % _WIDTH), mode="edge")
+        return np.ascontiguousarray(self.step[padded].toarray().T)

@@ -21,6 +21,9 @@ FEWEST_FOR_TREES = 400
 FOLDS = 5
 FEWEST_ABOVE, SHARE_ABOVE = 15, 0.1
 """Linked pairs, and the share of them, that must score as high to tell how many links are hidden."""
+BELIEF = 0.5
+"""How much of the estimated share of hidden links is believed: few pairs tell it, and pairs that are asked about have
+somewhat more evidence than those set aside, which works the other way."""
 NEAR_ALL = 0.8
 STRENGTHS = (0.01, 0.1, 1.0)
 _STEEPEST = 30.0
@@ -82,10 +85,10 @@ class LayerExamples:
     rows: Floats
     linked: Linked
 
-    def without(self, column: int) -> LayerExamples:
-        """The same with one column of evidence left out."""
+    def with_column(self, place: int, column: Floats) -> LayerExamples:
+        """The same with another column of evidence at a place."""
         rows = self.rows.copy()
-        rows[:, column] = 0.0
+        rows[:, place] = column
         return LayerExamples(rows, self.linked)
 
 
@@ -132,7 +135,7 @@ def fitted_mixtures(
         kept = {part: model for part, model in parts.items() if weights[part] > 0}
         found[name] = LayerMixture(kept, {part: weights[part] for part in kept}, slope, offset)
         unseen[name] = _share(slope * np.asarray(mixed) + offset)
-        found[name].hidden = hidden_share(one.linked, unseen[name])
+        found[name].hidden = BELIEF * hidden_share(one.linked, unseen[name])
         begin = end
     return found, unseen
 
@@ -235,7 +238,7 @@ def _weights(odds: dict[str, Floats], linked: Linked) -> dict[str, float]:
     names = list(odds)
     columns = np.stack([_bounded(odds[name]) for name in names], axis=1)
     best = np.full(len(names), 1.0 / len(names))
-    loss = _loss(columns @ best, linked)
+    loss = loss_of(columns @ best, linked)
     for step in (0.3, 0.1, 0.05):
         improved = True
         while improved:
@@ -246,7 +249,7 @@ def _weights(odds: dict[str, Floats], linked: Linked) -> dict[str, float]:
                     moved = min(step, tried[other])
                     tried[one] += moved
                     tried[other] -= moved
-                    if one != other and (found := _loss(columns @ tried, linked)) < loss - 1e-7:
+                    if one != other and (found := loss_of(columns @ tried, linked)) < loss - 1e-7:
                         best, loss, improved = tried, found, True
     return {name: float(round(weight, 6)) for name, weight in zip(names, best, strict=True)}
 
@@ -278,5 +281,6 @@ def _share(odds: Floats) -> Floats:
     return found
 
 
-def _loss(odds: Floats, linked: Linked) -> float:
+def loss_of(odds: Floats, linked: Linked) -> float:
+    """The logistic loss of log-odds, a mean over pairs."""
     return float(np.logaddexp(0.0, np.where(linked, -odds, odds)).mean())

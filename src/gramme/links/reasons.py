@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gramme.links.evidence import column_names, in_words
+from gramme.links.evidence import WALKS, column_names, in_words
 from gramme.links.mixture import LayerExamples, LayerMixture, Line
 
 REASONS = 2
@@ -32,8 +32,11 @@ _FAMILIES = {
     "receives": "many point to it",
     "groups": "groups in common",
     "group_shares": "groups in common",
-    "walks_4": "walks lead from one to the other",
-    "walks_5": "walks lead from one to the other",
+    **{
+        name: "walks lead from one to the other"
+        for name in WALKS
+        if name not in ("walks_near", "walks_far")
+    },
     "walks_near": "walks lead to the same places",
     "walks_far": "walks lead to the same places",
     "attention": "attention trained for links",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gramme.graph import MultilayerGraph
 from gramme.links.attention import LinkAttention, attention_is_affordable
-from gramme.links.long_walks import walks_are_affordable
+from gramme.links.long_walks import STEPS, affordable_steps
 from gramme.links.walk_closeness import WalkCloseness
 
 
@@ -16,13 +16,14 @@ class Gathered:
 
     Attributes
     ----------
-    long_walks : bool
+    long_walks : int
+        Steps of the longest walks that are followed.
     attention : bool
     seed : int
         Of the attention's training.
     """
 
-    long_walks: bool = True
+    long_walks: int = STEPS[-1]
     attention: bool = False
     seed: int = 0
 
@@ -33,7 +34,7 @@ class Gathered:
             2 * layer.num_edges for layer in graph.layers.values() if layer.made_of == "edges"
         )
         return cls(
-            walks_are_affordable(graph.num_nodes, entries),
+            affordable_steps(graph.num_nodes, entries),
             attention_is_affordable(graph, trainings),
             seed,
         )

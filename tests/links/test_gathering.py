@@ -1,0 +1,78 @@
+"""Attention is trained for all parts only if a trial shows a gain, and each part is told without its own edges."""
+
+import numpy as np
+import pytest
+from tests.links.graphs import planted_links
+
+from gramme.graph.name_order import in_name_order
+from gramme.links import GrammeLinks
+from gramme.links.attention import LinkAttention
+from gramme.links.gathering import attention_of_set_aside, set_aside, trial
+from gramme.links.gramme_links import NO_GAIN
+from gramme.links.mixture import LayerExamples
+from gramme.links.whole_graph import Gathered
+
+
+def test_a_trial_tells_a_column_that_adds_something_from_one_that_does_not():
+    random = np.random.default_rng(0)
+    linked = np.arange(300) < 150
+    example = LayerExamples(np.zeros((300, 1)), linked)
+    guess = np.full(300, 0.5)
+    before, after = trial(linked + random.normal(size=300), example, guess)
+    assert after < 0.9 * before
+    before, after = trial(random.normal(size=300), example, guess)
+    assert after > 0.99 * before
+    before, _ = trial(np.zeros(100), example, guess)
+    assert before == pytest.approx(100 * np.log(2)), "the first examples alone"
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """Stand-ins for attention, whose rows know which edges they have seen."""
+    graphs = []
+
+    def stand_in(graph, seed):
+        graphs.append(graph)
+        rows = np.asarray(graph.layers["talk"].to_scipy().toarray(), dtype=np.float32)
+        weights = {name: np.ones((1, len(rows)), np.float32) for name in graph.layers}
+        return LinkAttention(rows[:, None], weights, dict.fromkeys(weights, np.zeros(1)))
+
+    monkeypatch.setattr(LinkAttention, "trained", stand_in)
+    return graphs
+
+
+def test_each_part_is_told_by_attention_that_has_not_seen_its_edges(trained):
+    graph = planted_links(24)
+    column = attention_of_set_aside(graph, "talk", 0)
+    examples = set_aside(graph, "talk", Gathered(0, False, 0))
+    assert len(trained) == 5
+    assert len(column) == len(examples.linked)
+    edges = graph.layers["talk"].num_edges
+    assert [edges - one.layers["talk"].num_edges for one in trained] == [
+        len(part) for part in np.array_split(np.arange(edges), 5)
+    ]
+
+
+def test_a_trial_without_gain_costs_one_training_per_layer_tried(trained, monkeypatch):
+    monkeypatch.setattr("gramme.links.gathering.LEAST_GAIN", 1.0)
+    model = GrammeLinks().fit(planted_links(24))
+    assert len(trained) == 2
+    assert NO_GAIN in model.explanation_
+
+
+def test_attention_that_tells_the_links_is_kept(monkeypatch):
+    graph = in_name_order(planted_links(40)).graph
+    known = {name: layer.to_scipy().toarray() for name, layer in graph.layers.items()}
+
+    class Oracle:
+        weights, offsets = {}, {}
+
+        def of_pairs(self, name, pairs):
+            return 3.0 * known[name][pairs[:, 0], pairs[:, 1]]
+
+    monkeypatch.setattr(LinkAttention, "trained", lambda graph, seed: Oracle())
+    told = []
+    model = GrammeLinks().fit(graph, tell=lambda done, steps: told.append((done, steps)))
+    assert model.gathered_.attention
+    assert "attention" in set(model.ingredients_["ingredient"])
+    assert told == [(done, 12) for done in range(1, 13)], "five parts of two layers, and two fits"
