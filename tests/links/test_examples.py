@@ -52,5 +52,5 @@ def test_a_full_graph_has_no_unlinked_pairs_and_ends():
 
 def test_a_layer_without_edges_is_named():
     graph = MultilayerGraph({"empty": EdgeLayer(3, [], [])})
-    with pytest.raises(DataError, match="the layer 'empty' has 0 edges; at least 2"):
+    with pytest.raises(DataError, match="the layer 'empty' has no edges; at least 2"):
         next(iter(rounds(graph, "empty", np.random.default_rng(0))))
