@@ -64,7 +64,7 @@ def with_attention(
     given: Mapping[str, tuple[Any, Any]],
     seed: int,
 ) -> tuple[dict[str, LayerExamples], LinkAttention | None]:
-    """The examples with what attention says of them; none where a trial gains nothing.
+    """The examples with what attention says about them; none where a trial gains nothing.
 
     Where pairs are given, the attention that was trained on the whole graph comes with them.
 
@@ -100,7 +100,7 @@ def with_attention(
 def attention_of_set_aside(
     graph: MultilayerGraph, name: str, seed: int, most: int | None = None
 ) -> Floats:
-    """What attention says of the examples of :func:`set_aside`, or of those of its first few parts.
+    """What attention says about the examples of :func:`set_aside`, or of those of its first few parts.
 
     It is trained anew for each part, on the edges that are left.
     """
