@@ -10,7 +10,7 @@ from tests.methods.graphs import planted
 
 from gramme.errors import DataError
 from gramme.evaluation import Ledger, benchmark
-from gramme.evaluation.backends import DIED, check_backend
+from gramme.evaluation.backends import WORKER_DIED, check_backend
 from gramme.methods import METHODS, Majority, Method
 
 GRAPHS = {"small": planted(40), "other": planted(50, seed=1)}
@@ -72,7 +72,7 @@ def test_a_run_that_kills_its_process_costs_only_itself(tmp_path):
     assert len(found) == 2 * 2 * 2
     dead = found[found["status"] == "failed"]
     assert dead[["dataset", "method", "train_percent", "error"]].to_numpy().tolist() == [
-        ["small", "deadly", 30.0, DIED]
+        ["small", "deadly", 30.0, WORKER_DIED]
     ]
 
 

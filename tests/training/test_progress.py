@@ -7,7 +7,7 @@ from gramme.training import ProgressDisplay, progress
 
 @pytest.fixture
 def at_once(monkeypatch):
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", -1.0)
 
 
 def work(wanted):

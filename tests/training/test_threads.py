@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from gramme.training.threads import WORTH_SHARING, threads_for
+from gramme.training.threads import MIN_SHARED_NUMBERS, threads_for
 
 
 @pytest.fixture
@@ -14,9 +14,9 @@ def two_threads():
 
 @pytest.mark.usefixtures("two_threads")
 def test_only_large_work_is_shared() -> None:
-    with threads_for(WORTH_SHARING - 1):
+    with threads_for(MIN_SHARED_NUMBERS - 1):
         assert torch.get_num_threads() == 1
-    with threads_for(WORTH_SHARING):
+    with threads_for(MIN_SHARED_NUMBERS):
         assert torch.get_num_threads() == 2
 
 

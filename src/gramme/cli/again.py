@@ -6,7 +6,7 @@ import shlex
 
 import typer
 
-NO_MATTER = ("overwrite", "quiet", "as_json", "force", "jobs", "backend")
+OPTIONS_WITHOUT_EFFECT = ("overwrite", "quiet", "as_json", "force", "jobs", "backend")
 """Options that do not change the result: they say what is printed or replaced, and where the work is done."""
 
 
@@ -16,7 +16,7 @@ def command_line(context: typer.Context) -> str:
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
-        if source is None or source.name != "COMMANDLINE" or name in NO_MATTER:
+        if source is None or source.name != "COMMANDLINE" or name in OPTIONS_WITHOUT_EFFECT:
             continue
         value = context.params[name]
         if parameter.param_type_name == "argument":

@@ -35,7 +35,7 @@ from gramme.report import (
     write_csv,
 )
 from gramme.report.output_folder import output_folder
-from gramme.report.page.number_page import COVERAGE
+from gramme.report.page.number_page import DEFAULT_COVERAGE
 from gramme.report.tables import number_table, proper_text, with_sets
 
 PAGE_SECONDS, PAGE_SECONDS_PER_NODE = 2.5, 1e-4
@@ -221,7 +221,7 @@ def write_predictions(
                 raise DataError(
                     "--coverage-by-class is for classes, and this model predicts numbers"
                 )
-            table = number_table(model, graph, COVERAGE if sets is None else sets.coverage)
+            table = number_table(model, graph, DEFAULT_COVERAGE if sets is None else sets.coverage)
         else:
             table = prediction_table(model, graph)
             if sets is not None:

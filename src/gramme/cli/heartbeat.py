@@ -21,7 +21,7 @@ FIRST_SECONDS = 1.5
 """When it is first said what is being done; imports and the machine's load come on top."""
 SECOND_SECONDS = 8.0
 """When the time left is first said, if not before."""
-EVERY_SECONDS = 20.0
+LATER_SECONDS = 20.0
 """From then on; after ten minutes a line a minute."""
 SURE_SHARE = 0.01
 """The share of the work that must be done before the time left is told from it."""
@@ -120,4 +120,4 @@ def moments() -> Iterator[float]:
     moment = SECOND_SECONDS
     while True:
         yield moment
-        moment += EVERY_SECONDS if moment < 600 else 60.0
+        moment += LATER_SECONDS if moment < 600 else 60.0

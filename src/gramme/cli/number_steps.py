@@ -20,7 +20,7 @@ from gramme.methods import GrammeRegressor
 from gramme.methods.saving import to_json
 from gramme.report.fit_folder import versions
 from gramme.report.output_folder import output_folder
-from gramme.report.page.number_page import COVERAGE, number_data, render_numbers
+from gramme.report.page.number_page import DEFAULT_COVERAGE, number_data, render_numbers
 from gramme.report.tables import number_table, write_csv
 
 METHOD = "gramme-regressor"
@@ -52,7 +52,7 @@ def fit_numbers(
         raise DataError(
             "there are no numbers to learn from; say with --label which column they are"
         )
-    share = COVERAGE if coverage is None else coverage
+    share = DEFAULT_COVERAGE if coverage is None else coverage
     graph = graph.with_coupling_layers()  # so that table and page speak of the model's layers
     with output_folder(target, overwrite=overwrite) as place:
         with part("Fitting a regression", 0.9):

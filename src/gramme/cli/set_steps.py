@@ -9,7 +9,7 @@ from gramme.errors import DataError
 from gramme.evaluation.set_facts import set_facts
 from gramme.methods import NodeClassifier
 
-MOST_SETS_TOLD = 3
+MAX_SETS_PRINTED = 3
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ def sets_told(facts: dict[str, Any]) -> list[str]:
     if facts["undecided"]:
         named = [
             f"{' or '.join(one['classes'])} {one['nodes']:,}"
-            for one in facts["undecided"][:MOST_SETS_TOLD]
+            for one in facts["undecided"][:MAX_SETS_PRINTED]
         ]
-        more = ", ..." if len(facts["undecided"]) > MOST_SETS_TOLD else ""
+        more = ", ..." if len(facts["undecided"]) > MAX_SETS_PRINTED else ""
         lines.append(f"  undecided: {', '.join(named)}{more}")
     if facts["unsettled"]:
         lines.append(

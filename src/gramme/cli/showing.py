@@ -15,7 +15,7 @@ from gramme._terminal import escape
 from gramme.cli.console import out
 from gramme.cli.set_steps import sets_told
 
-MAX_CLASSES_TOLD = 8  # classes whose recall is printed, the rarest first
+MAX_CLASSES_PRINTED = 8  # classes whose recall is printed, the rarest first
 
 Show = Callable[[dict[str, Any], pd.DataFrame | None, Path, list[str]], None]
 
@@ -86,9 +86,10 @@ def accuracy_told(estimate: dict[str, Any]) -> list[str]:
 def _recalls(recall: dict[str, dict[str, Any]]) -> str:
     rarest = sorted(recall.items(), key=lambda one: one[1]["nodes"])
     told = [
-        f"{label} {one['found']:,} of {one['nodes']:,}" for label, one in rarest[:MAX_CLASSES_TOLD]
+        f"{label} {one['found']:,} of {one['nodes']:,}"
+        for label, one in rarest[:MAX_CLASSES_PRINTED]
     ]
-    return ", ".join(told) + (", ..." if len(rarest) > MAX_CLASSES_TOLD else "")
+    return ", ".join(told) + (", ..." if len(rarest) > MAX_CLASSES_PRINTED else "")
 
 
 def _layers(layers: pd.DataFrame) -> Table:

@@ -24,10 +24,10 @@ from gramme.graph import MultilayerGraph
 from gramme.ops.compiled import compiled
 
 ASSIGNMENTS = ("communities", "contiguous", "random")
-MAX_GROUP = 200  # members up to which a group says who belongs together
+MAX_GROUP_MEMBERS = 200  # members up to which a group says who belongs together
 CLUSTERS_PER_PART = 8  # so that parts can be filled evenly
-SWEEPS = 8
-ROOM = 1.05  # a part's share at most, where 1 is even
+CLUSTER_SWEEPS = 8
+MAX_PART_LOAD = 1.05  # a part's share at most, where 1 is even
 
 Ints = NDArray[np.int64]
 
@@ -80,7 +80,7 @@ def _joined(graph: MultilayerGraph) -> sp.csr_array:
     for layer in graph.with_coupling_layers().layers.values():
         groups = layer.as_groups()
         if groups is not None:
-            small = (groups.sizes > 1) & (groups.sizes <= MAX_GROUP)
+            small = (groups.sizes > 1) & (groups.sizes <= MAX_GROUP_MEMBERS)
             number = count + np.cumsum(small) - 1
             kept = small[groups.group]
             rows.append(groups.node[kept].astype(np.int64))
@@ -104,18 +104,18 @@ def _by_communities(joined: sp.csr_array, nodes: int, parts: int, seed: int) -> 
     # what a node costs: half by being there, half by its edges; a group costs nothing
     weight = np.where(np.arange(count) < nodes, 0.5 + 0.5 * degree / max(degree.mean(), 1e-9), 0.0)
     random = np.random.default_rng(seed)
-    room = weight.sum() / parts * ROOM
+    room = weight.sum() / parts * MAX_PART_LOAD
     cluster = np.arange(count)
     load = weight.copy()
     most = max(weight.sum() / (parts * CLUSTERS_PER_PART), float(weight.max(initial=0)))
-    for _ in range(SWEEPS):
+    for _ in range(CLUSTER_SWEEPS):
         if not _sweep(
             indptr, indices, joined.data, random.permutation(count), cluster, load, weight, most
         ):
             break
     part = _dealt(joined, cluster, weight, parts, room)
     load = np.bincount(part, weights=weight, minlength=count).astype(np.float64)
-    for _ in range(SWEEPS):
+    for _ in range(CLUSTER_SWEEPS):
         if not _sweep(
             indptr, indices, joined.data, random.permutation(count), part, load, weight, room
         ):

@@ -51,7 +51,7 @@ class Spec(Protocol[Found]):
 BACKENDS = ("loky", "ray")
 WATCH_SECONDS = 1.0
 """How often a worker looks whether its parent lives."""
-DIED = "the process that ran it died; there may have been too little memory"
+WORKER_DIED = "the process that ran it died; there may have been too little memory"
 
 
 def check_backend(backend: str) -> None:
@@ -141,7 +141,7 @@ def surviving(
                     # joblib would run one job in this very process; a pool of two has a worker for it
                     yield from results([spec], 2)
                 except TerminatedWorkerError:
-                    yield spec.failed(DIED)
+                    yield spec.failed(WORKER_DIED)
 
 
 def _in_worker(spec: Spec[Result], path: str, parent: int) -> Result:
@@ -216,5 +216,5 @@ def _arrived(ray: Any, running: dict[Any, Spec[Result]]) -> Iterator[Result]:
         try:
             result = ray.get(reference)
         except ray.exceptions.RayError as error:
-            result = spec.failed(f"{DIED} ({str(error).splitlines()[0]})")
+            result = spec.failed(f"{WORKER_DIED} ({str(error).splitlines()[0]})")
         yield result

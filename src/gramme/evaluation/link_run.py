@@ -18,7 +18,7 @@ from gramme.evaluation.one_run import told
 from gramme.graph import MultilayerGraph
 from gramme.links.reasons import calibration_bins, roc_auc
 
-HITS = 20
+HITS_RANK = 20
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,9 @@ def scored(split: LinkSplit, layer: str, method: LinkMethod, *, seed: int) -> li
     return found
 
 
-def hits_at(linked: NDArray[np.float64], unlinked: NDArray[np.float64], count: int = HITS) -> float:
+def hits_at(
+    linked: NDArray[np.float64], unlinked: NDArray[np.float64], count: int = HITS_RANK
+) -> float:
     """The share of linked pairs that score above the 20th best unlinked one; 1 where there are fewer.
 
     >>> hits_at(np.array([3.0, 1.0]), np.array([2.0, 0.0]), count=1)

@@ -30,7 +30,7 @@ QUICK_REPEATS = 3
 
 _EXTRA_MODULES = {"walks": "gensim", "pyg": "torch_geometric"}
 # Settings that cannot change a prediction.
-_NO_MATTER = ("progress", "cache", "random_state")
+_PARAMETERS_WITHOUT_EFFECT = ("progress", "cache", "random_state")
 
 
 def default_methods() -> list[str]:
@@ -131,7 +131,11 @@ def _runs(
     for key in changed:
         if key not in known:
             raise DataError(f"{one.name} has no parameter {key!r}; {did_you_mean(key, known)}")
-    full = {key: value for key, value in (known | dict(changed)).items() if key not in _NO_MATTER}
+    full = {
+        key: value
+        for key, value in (known | dict(changed)).items()
+        if key not in _PARAMETERS_WITHOUT_EFFECT
+    }
     if "random_state" in changed:
         full["random_state"] = changed["random_state"]
     elif "random_state" in known:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from gramme.evaluation.intervals import accuracy_interval
 
-MOST_BINS = 10
+MAX_RELIABILITY_BINS = 10
 LABELS_PER_BIN = 15
 """Labels that a bin should have, or its interval says nothing."""
-_SURE = 1.96  # standard errors, beyond which a difference is more than chance
+_SURE_STANDARD_ERRORS = 1.96  # standard errors, beyond which a difference is more than chance
 
 
 def reliability_table(
@@ -49,7 +49,7 @@ def reliability_table(
     """
     given = probabilities.max(axis=1) if probabilities.size else np.zeros(0)
     right = probabilities.argmax(axis=1) == codes if probabilities.size else np.zeros(0, bool)
-    count = min(MOST_BINS, codes.size // LABELS_PER_BIN) if bins is None else bins
+    count = min(MAX_RELIABILITY_BINS, codes.size // LABELS_PER_BIN) if bins is None else bins
     order = np.argsort(given, kind="stable")
     rows = []
     for part in np.array_split(order, max(1, count)):
@@ -96,7 +96,7 @@ def on_the_whole(table: pd.DataFrame | Mapping[str, Sequence[float]]) -> OnTheWh
     off = float((nodes * (said - right)).sum())
     error = float(np.sqrt((nodes * said * (1 - said)).sum()))
     verdict: Literal["fits", "too sure", "not sure enough"] = "fits"
-    if abs(off) > _SURE * error + 1e-3 * total:  # the table may be rounded
+    if abs(off) > _SURE_STANDARD_ERRORS * error + 1e-3 * total:  # the table may be rounded
         verdict = "too sure" if off > 0 else "not sure enough"
     return OnTheWhole(
         int(total), float(nodes @ said / total), float(nodes @ right / total), verdict

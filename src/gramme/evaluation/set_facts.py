@@ -14,7 +14,7 @@ from gramme.methods import NodeClassifier
 from gramme.methods.out_of_fold import OutOfFold
 from gramme.methods.prediction_sets import fewest_labels
 
-MOST_UNDECIDED = 10
+MAX_UNDECIDED_SHOWN = 10
 """Sets of several classes that are named, the most frequent first."""
 
 
@@ -65,7 +65,7 @@ def set_facts(
                 "classes": [classes[place] for place in np.flatnonzero(np.frombuffer(row, bool))],
                 "nodes": count,
             }
-            for row, count in several.most_common(MOST_UNDECIDED)
+            for row, count in several.most_common(MAX_UNDECIDED_SHOWN)
         ],
     }
 

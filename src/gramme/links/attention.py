@@ -35,13 +35,13 @@ SCORE_BOUND = 5.0
 MEMBERS = 3
 ROWS_OF_ONE_MEMBER = 20_000
 """Nodes times layers from which on one member has to do."""
-DRAW_EVERY = 3
+EPOCHS_PER_DRAW = 3
 """Epochs for which the pairs that are looked at stay the same."""
 EDGES_PER_EPOCH = 5_000
 """Edges of a layer that an epoch looks at."""
 MAX_WORK = 1e11
 """Multiplications of all trainings of a fit together, those of dense products counted as a tenth."""
-FEWEST_NODES = 8
+MIN_ATTENTION_NODES = 8
 _BLOCK = 200_000
 
 
@@ -57,7 +57,7 @@ def attention_is_affordable(graph: MultilayerGraph, trainings: int) -> bool:
     wide = HEADS * HIDDEN_DIM
     products = graph.num_nodes * graph.num_layers * 192 * wide * 4 / 10
     each = EPOCHS * members_for(graph) * (sums * wide * 2 * DEPTH + products)
-    return graph.num_nodes >= FEWEST_NODES and trainings * each <= MAX_WORK
+    return graph.num_nodes >= MIN_ATTENTION_NODES and trainings * each <= MAX_WORK
 
 
 def _pairs_summed(layer: Layer) -> int:
@@ -96,7 +96,7 @@ class LinkAttention:
         )
         with threads_for(network.largest(plan)):
             for epoch in range(EPOCHS):
-                if epoch % DRAW_EVERY == 0:
+                if epoch % EPOCHS_PER_DRAW == 0:
                     bonds.draw(random)
                 optimiser.zero_grad(set_to_none=True)
                 bonds.loss(network(features, plan).embedding).backward()  # type: ignore[no-untyped-call]

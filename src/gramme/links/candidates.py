@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from gramme.links.pair_scores import Pairs, entries
 from gramme.ops.compiled import compiled
 
-PER_NODE = 60
+CANDIDATES_PER_NODE = 60
 """Candidates that are kept for each node, those with most paths by degrees."""
-MAX_PAIRS = 400_000
+MAX_CANDIDATE_PAIRS = 400_000
 """Candidates that are scored in all."""
-MAX_GROUP = 100
+MAX_GROUP_MEMBERS = 100
 """Members of a group up to which each pair of them is a candidate."""
 MAX_NEIGHBOURS = 2000
 """Neighbours of a node through which paths are followed, the first in the order of nodes."""
@@ -44,9 +44,9 @@ def candidate_pairs(
     """
     nodes = adjacency.shape[0]
     starts = np.arange(nodes) if sources is None else sources
-    each = max(5, min(PER_NODE, MAX_PAIRS // max(starts.size, 1)))
+    each = max(5, min(CANDIDATES_PER_NODE, MAX_CANDIDATE_PAIRS // max(starts.size, 1)))
     if sources is not None:
-        each = min(nodes, 50 * PER_NODE)
+        each = min(nodes, 50 * CANDIDATES_PER_NODE)
     strength = np.asarray(adjacency.sum(axis=1)).ravel()
     by_root = np.divide(1.0, np.sqrt(strength), out=np.zeros(nodes), where=strength > 0)
     reached = _nearest(
@@ -74,12 +74,12 @@ def _in_small_groups(groups: sp.csr_array, starts: NDArray[np.int64]) -> Pairs:
     if not groups.nnz:
         return np.zeros((0, 2), dtype=np.int64)
     sizes = np.bincount(groups.indices, minlength=groups.shape[1])
-    small = sp.csr_array(groups[:, np.flatnonzero((sizes > 1) & (sizes <= MAX_GROUP))])
+    small = sp.csr_array(groups[:, np.flatnonzero((sizes > 1) & (sizes <= MAX_GROUP_MEMBERS))])
     shared = (small[starts] @ small.T).tocoo()
     pairs = np.column_stack([starts[shared.row], shared.col]).astype(np.int64)
-    if len(pairs) <= MAX_PAIRS:
+    if len(pairs) <= MAX_CANDIDATE_PAIRS:
         return pairs
-    best = np.argsort(-shared.data, kind="stable")[:MAX_PAIRS]
+    best = np.argsort(-shared.data, kind="stable")[:MAX_CANDIDATE_PAIRS]
     return pairs[best]
 
 

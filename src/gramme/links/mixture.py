@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from gramme.links.trees import Trees
 from gramme.methods.linear.logistic import fitted_regression
 
-FEWEST_FOR_TREES = 400
+MIN_TREE_EXAMPLES = 400
 """Pairs of a layer from which on trees of its own are fitted."""
 FOLDS = 5
-FEWEST_ABOVE, SHARE_ABOVE = 15, 0.1
+MIN_LINKS_ABOVE, MIN_SHARE_ABOVE = 15, 0.1
 """Linked pairs, and the share of them, that must score as high to tell how many links are hidden."""
 BELIEF = 0.5
 """How much of the estimated share of hidden links is believed: few pairs tell it, and pairs that are asked about have
@@ -114,7 +114,7 @@ def fitted_mixtures(
     everything = _stacked(examples, folds)
     rows, linked, _ = everything
     shared = {"all layers": _line_maker(rows, linked)}
-    if len(examples) > 1 and len(linked) >= FEWEST_FOR_TREES:
+    if len(examples) > 1 and len(linked) >= MIN_TREE_EXAMPLES:
         shared["trees of all layers"] = _tree_maker(seed)
     pooled = {part: make(rows, linked) for part, make in shared.items()}
     unseen_pooled = {part: _out_of_fold(*everything, make) for part, make in shared.items()}
@@ -157,7 +157,7 @@ def hidden_share(linked: Linked, probability: Floats) -> float:
     0.0
     """
     high, low = np.sort(probability[linked])[::-1], np.sort(probability[~linked])
-    fewest = max(FEWEST_ABOVE, int(np.ceil(SHARE_ABOVE * high.size)))
+    fewest = max(MIN_LINKS_ABOVE, int(np.ceil(MIN_SHARE_ABOVE * high.size)))
     if fewest > high.size // 2 or not low.size:
         return 0.0
     reached = np.arange(fewest, high.size // 2 + 1)
@@ -190,7 +190,7 @@ def _makers(one: LayerExamples, seed: int) -> dict[str, Maker]:
     if len(np.unique(one.linked)) < 2 or min(one.linked.sum(), (~one.linked).sum()) < FOLDS:
         return {}
     makers = {"the layer": _line_maker(one.rows, one.linked)}
-    if len(one.linked) >= FEWEST_FOR_TREES:
+    if len(one.linked) >= MIN_TREE_EXAMPLES:
         makers["trees"] = _tree_maker(seed)
     return makers
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from gramme.links.evidence import WALKS, column_names, in_words
 from gramme.links.mixture import LayerExamples, LayerMixture, Line
 
-REASONS = 2
+REASONS_PER_PAIR = 2
 """Pieces of evidence that are named for a pair."""
-_FEWEST_TO_SAY = 0.05
+_MIN_REASON_SHARE = 0.05
 
 
 _FAMILIES = {
@@ -82,8 +82,8 @@ def reasons(
     found = []
     for pair, row in enumerate(np.asarray(added) @ belongs):
         words = []
-        for place in np.argsort(-row, kind="stable")[:REASONS]:
-            if row[place] > _FEWEST_TO_SAY:
+        for place in np.argsort(-row, kind="stable")[:REASONS_PER_PAIR]:
+            if row[place] > _MIN_REASON_SHARE:
                 named = linked_in[pair] if linked_in is not None else ""
                 repeated = named and kinds[place] == "linked in other layers"
                 words.append(f"linked in {named}" if repeated else kinds[place])

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from gramme.ops.compiled import compiled
 
-TREES = 200
+NUM_TREES = 200
 LEARNING_RATE = 0.04
-LEAVES = 8
-FEWEST_PER_LEAF = 20
+LEAVES_PER_TREE = 8
+MIN_EXAMPLES_PER_LEAF = 20
 COLUMN_SHARE = 0.3
 """Columns that a split chooses from, drawn at random."""
 
@@ -48,10 +48,10 @@ class Trees:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         model = HistGradientBoostingClassifier(
-            max_iter=TREES,
+            max_iter=NUM_TREES,
             learning_rate=LEARNING_RATE,
-            max_leaf_nodes=LEAVES,
-            min_samples_leaf=FEWEST_PER_LEAF,
+            max_leaf_nodes=LEAVES_PER_TREE,
+            min_samples_leaf=MIN_EXAMPLES_PER_LEAF,
             l2_regularization=1.0,
             max_features=COLUMN_SHARE,
             early_stopping=False,

@@ -11,7 +11,7 @@ from gramme.graph import MultilayerGraph
 from gramme.links.pair_scores import Floats, Pairs
 from gramme.methods.linear.walk_profile import WalkProfile
 
-DIMENSIONS = 64
+PROFILE_DIMENSIONS = 64
 NEAR, FAR = 2, 8
 """Steps of the walks that are compared."""
 MAX_WALK_NODES = 200_000
@@ -30,7 +30,7 @@ class WalkCloseness:
         """From all layers of a graph."""
         if graph.num_nodes > MAX_WALK_NODES or graph.num_nodes < 3 or not graph.num_edges:
             return cls(None, None)
-        profile = WalkProfile.of(graph, min(DIMENSIONS, graph.num_nodes - 1))
+        profile = WalkProfile.of(graph, min(PROFILE_DIMENSIONS, graph.num_nodes - 1))
         return cls(*(_rows(profile, steps) for steps in (NEAR, FAR)))
 
     def of_pairs(self, pairs: Pairs) -> Floats:

@@ -20,7 +20,7 @@ MANY_CLASSES = (
     "there are more classes than half of the labels, so most classes have a single label to learn from; "
     "join some of them, or check that the labels are what they should be"
 )
-FEWEST_CLASSES = 3
+MIN_SUSPICIOUS_CLASSES = 3
 """Classes up to which a handful of labels is no sign of a mistake."""
 
 
@@ -84,7 +84,7 @@ def known_labels(graph: MultilayerGraph, y: Any = None) -> KnownLabels:
     count = amounts(values, text=False)
     if count:
         raise DataError(f"{too_many(count, nodes.size)}; in Python pass such numbers as text")
-    if 2 * len(found) > nodes.size and len(found) > FEWEST_CLASSES:
+    if 2 * len(found) > nodes.size and len(found) > MIN_SUSPICIOUS_CLASSES:
         warnings.warn(MANY_CLASSES, GrammeWarning, stacklevel=2)
     return KnownLabels(nodes, _codes(values, found), natural_array(found))
 

@@ -15,9 +15,9 @@ from gramme.graph.name_order import in_name_order
 from gramme.ops.counter_random import derived_seed
 from gramme.ranking.cascade import SpreadingEdges, activate, reached, spreading_edges
 
-SEEDS = 5
-PROBABILITY = 0.1
-WORLDS = 1000
+DEFAULT_SEEDS = 5
+DEFAULT_PROBABILITY = 0.1
+DEFAULT_WORLDS = 1000
 """Worlds in which seeds are compared; as many further ones say how far they reach."""
 FEWER_WORLDS, MANY_NODES = 200, 2000
 """Fewer worlds do for graphs of many nodes, whose reach varies less."""
@@ -27,10 +27,10 @@ MAX_CANDIDATES = 2000
 
 def influence(
     graph: MultilayerGraph,
-    seeds: int = SEEDS,
+    seeds: int = DEFAULT_SEEDS,
     *,
     model: str = "cascade",
-    probability: float | Mapping[str, float] = PROBABILITY,
+    probability: float | Mapping[str, float] = DEFAULT_PROBABILITY,
     worlds: int | None = None,
     random_state: int = 0,
     tell: Callable[[int, int], None] | None = None,
@@ -83,7 +83,7 @@ def influence(
             f"from 1 to {graph.num_nodes} seeds can be chosen among {graph.num_nodes} nodes, not {seeds}"
         )
     if worlds is None:
-        worlds = WORLDS if graph.num_nodes <= MANY_NODES else FEWER_WORLDS
+        worlds = DEFAULT_WORLDS if graph.num_nodes <= MANY_NODES else FEWER_WORLDS
     if worlds < 2:
         raise DataError(f"at least 2 worlds are needed, not {worlds}")
     graph = in_name_order(graph).graph  # chance and ties follow names

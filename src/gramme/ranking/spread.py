@@ -11,11 +11,11 @@ from gramme.graph import Layer, MultilayerGraph
 from gramme.ranking.measures import MEASURES, RankingTask
 from gramme.ranking.ranks import ranks_of
 
-COUPLINGS = (0.1, 0.3, 3.0, 10.0)
+SPREAD_COUPLINGS = (0.1, 0.3, 3.0, 10.0)
 """Strengths of coupling over which ranks are followed, as multiples of the one asked for."""
-SAMPLES = 10
+SPREAD_SAMPLES = 10
 """Graphs with some edges left out over which ranks are followed."""
-LEFT_OUT = 0.1
+LEFT_OUT_SHARE = 0.1
 """Share of the edges and memberships that each such graph lacks."""
 
 Bounds = dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]
@@ -48,9 +48,11 @@ def rank_spread(
     high = {name: np.zeros(graph.num_nodes, dtype=np.int64) for name in measures}
     coupled = [name for name in measures if MEASURES[name].coupled]
     couplings = (
-        [one * (coupling or 1.0) for one in COUPLINGS] if coupled and graph.num_layers > 1 else []
+        [one * (coupling or 1.0) for one in SPREAD_COUPLINGS]
+        if coupled and graph.num_layers > 1
+        else []
     )
-    steps = len(couplings) + SAMPLES
+    steps = len(couplings) + SPREAD_SAMPLES
 
     def note(task: RankingTask, names: Sequence[str]) -> None:
         for name in names:
@@ -63,7 +65,7 @@ def rank_spread(
         note(RankingTask(graph, strength, restart, products), coupled)
         if tell is not None:
             tell(done, steps)
-    for sample in range(SAMPLES):
+    for sample in range(SPREAD_SAMPLES):
         random = np.random.default_rng([random_state, sample])
         thinner = graph.replace(
             layers={name: thinned(layer, random) for name, layer in graph.layers.items()}
@@ -74,6 +76,6 @@ def rank_spread(
     return {name: (low[name], high[name]) for name in measures}
 
 
-def thinned(layer: Layer, random: np.random.Generator, share: float = LEFT_OUT) -> Layer:
+def thinned(layer: Layer, random: np.random.Generator, share: float = LEFT_OUT_SHARE) -> Layer:
     """A layer that lacks a random share of its edges, or of its memberships, and no nodes."""
     return layer.with_entries(random.random(layer.num_entries) >= share)

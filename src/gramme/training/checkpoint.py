@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gramme.training.adam import Adam
     from gramme.training.loop import Callback, State
 
-EVERY_SECONDS = 120.0
+CHECKPOINT_SECONDS = 120.0
 """Between two checkpoints of a training; ``GRAMME_CHECKPOINT_SECONDS`` changes it."""
 FORMAT = "gramme checkpoint 1"
 MARKER = "gramme-checkpoints.txt"
@@ -51,7 +51,7 @@ class Keeper:
 
     def __init__(self, folder: Path, world: World) -> None:
         self.folder, self.world = folder, world
-        self.every = float(os.environ.get("GRAMME_CHECKPOINT_SECONDS", EVERY_SECONDS))
+        self.every = float(os.environ.get("GRAMME_CHECKPOINT_SECONDS", CHECKPOINT_SECONDS))
         self.trainings = 0
 
     def next_training(self, network: Network, epochs: int, settings: Sequence[float]) -> Training:

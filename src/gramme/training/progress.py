@@ -18,7 +18,7 @@ from rich.progress import (
 
 from gramme._progress import advance
 
-PATIENCE = 2.0
+PATIENCE_SECONDS = 2.0
 """Seconds after which a training shows its progress."""
 
 
@@ -50,7 +50,7 @@ class ProgressDisplay:
         advance(self.done / max(self.total, 1))
         if not self.wanted:
             return
-        if self._bar is None and time.monotonic() - self._began > PATIENCE:
+        if self._bar is None and time.monotonic() - self._began > PATIENCE_SECONDS:
             self._bar = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(),

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 
 import torch
 
-WORTH_SHARING = 1 << 21
+MIN_SHARED_NUMBERS = 1 << 21
 """Numbers in an activation from which several threads pay off."""
 
 
 @contextmanager
 def threads_for(numbers: int) -> Iterator[None]:
-    """Run the body on one thread where its tensors hold fewer than :data:`WORTH_SHARING` numbers.
+    """Run the body on one thread where its tensors hold fewer than :data:`MIN_SHARED_NUMBERS` numbers.
 
     >>> before = torch.get_num_threads()
     >>> with threads_for(1000):
@@ -27,7 +27,7 @@ def threads_for(numbers: int) -> Iterator[None]:
     True
     """
     before = torch.get_num_threads()
-    if numbers >= WORTH_SHARING or before == 1:
+    if numbers >= MIN_SHARED_NUMBERS or before == 1:
         yield
         return
     torch.set_num_threads(1)

@@ -23,7 +23,7 @@ def test_the_largest_come_first_and_name_groups_and_neighbours_of_the_page() -> 
     for row in range(chosen.size):
         mine = slice(starts[row], starts[row + 1])
         assert (np.diff(np.abs(amount[mine])) <= 1e-6).all()
-        assert len(amount[mine]) <= page_why.MOST_THROUGH
+        assert len(amount[mine]) <= page_why.MAX_THROUGH_PER_PART
         for place, number, value in zip(layer[mine], thing[mine], amount[mine], strict=True):
             name = found["layers"][place]
             parts = next(one for one in wanted.through if one.layer == name).parts[[row]].toarray()

@@ -34,7 +34,7 @@ ALPHAS = (0.3, 0.6, 0.9)
 POWERS = (0.0, 2.0)  # of the layers' skills
 SHARPNESS = (1.0, 2.0, 4.0)
 STEPS = 10
-LEAST = 1e-6  # what a probability is at least, before its logarithm is taken
+MIN_SMOOTHED_PROBABILITY = 1e-6  # what a probability is at least, before its logarithm is taken
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _spread(
 
 def _sharpened(values: Floats, sharpness: float) -> Floats:
     total = values.sum(axis=-1, keepdims=True)
-    return softmax(sharpness * np.log(np.maximum(values / total, LEAST)))
+    return softmax(sharpness * np.log(np.maximum(values / total, MIN_SMOOTHED_PROBABILITY)))
 
 
 def _loss(

@@ -19,7 +19,7 @@ from gramme.methods.number_range import check_number_range
 from gramme.methods.probability import Floats
 from gramme.methods.saved_fields import SavedArray, SavedField
 
-LEAST_LABELS = 5
+MIN_KNOWN_NUMBERS = 5
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def explained(values: Floats, predicted: Floats) -> float:
 
 
 def known_numbers(
-    graph: MultilayerGraph, y: Any = None, *, least: int = LEAST_LABELS
+    graph: MultilayerGraph, y: Any = None, *, least: int = MIN_KNOWN_NUMBERS
 ) -> KnownNumbers:
     """The nodes whose number is known; an error if there are too few, or if a label is not a number."""
     if y is None and graph.labels is None:

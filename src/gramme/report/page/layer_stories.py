@@ -19,7 +19,7 @@ from gramme.report.page.html import name, soft_name
 
 MAX_COMPARED_LAYERS = 16
 """Layers in the table of similarities, the most important ones."""
-ALIKE = 0.5
+MIN_ALIKE_CORRELATION = 0.5
 """A correlation from which two layers are said to tell much the same."""
 
 _MAX_CLASSES = 12  # classes with a row, the most frequent ones
@@ -176,7 +176,7 @@ def similarity_told(layers: Sequence[str], table: Sequence[Sequence[float | None
     if not pairs:
         return "No two layers can be compared: each joins no pair of nodes, or all pairs alike."
     pairs.sort(key=lambda pair: -pair[0])
-    alike = [pair for pair in pairs if pair[0] >= ALIKE]
+    alike = [pair for pair in pairs if pair[0] >= MIN_ALIKE_CORRELATION]
     if alike:
         told = "; ".join(
             f"{name(one, 40)} and {name(other, 40)} ({value:.2f})"

@@ -17,7 +17,7 @@ from gramme.report.page.fit_settings import settings_section
 from gramme.report.page.frame import frame
 from gramme.report.page.html import escape, name, page
 
-COVERAGE = 0.9
+DEFAULT_COVERAGE = 0.9
 """The share of nodes whose number the intervals of page and table should hold, where nothing else was asked for."""
 MAX_POINTS = 600  # of the figure
 MAX_ROWS = 200  # of the table
@@ -39,7 +39,7 @@ def number_data(
     known: list[float | None] = [None] * graph.num_nodes
     for place, value in zip(model.known_.tolist(), model.known_values_.tolist(), strict=True):
         known[place] = value
-    coverage = float(config.get("coverage", COVERAGE))
+    coverage = float(config.get("coverage", DEFAULT_COVERAGE))
     half = model.half_width(coverage)
     return {
         "format": FORMAT,

@@ -15,7 +15,7 @@ from gramme.methods.hearing import NEIGHBOURS
 from gramme.methods.reasons import Part, Reasons, reasons
 from gramme.report.page.pack import pack_floats, pack_integers
 
-MOST_THROUGH = 6
+MAX_THROUGH_PER_PART = 6
 """Neighbours and groups of a node that a page holds for each ingredient."""
 MAX_PAGE_THROUGH = 400_000  # of all nodes together
 
@@ -40,7 +40,9 @@ def why(
     """
     if found is None:
         return None
-    most = int(np.clip(MAX_PAGE_THROUGH // (chosen.size * len(found.parts)), 1, MOST_THROUGH))
+    most = int(
+        np.clip(MAX_PAGE_THROUGH // (chosen.size * len(found.parts)), 1, MAX_THROUGH_PER_PART)
+    )
     layers = list(graph.layers)
     names = {layer: _page_numbers(graph, layer, chosen) for layer in layers}
     inner = getattr(model, "models_", {})
