@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from PIL import Image
+from sklearn.datasets import load_diabetes
 
 import gramme
 from gramme.methods import OneHotLogistic
@@ -56,6 +57,14 @@ def main(folder: Path) -> None:
     some = scale.labels.copy()
     some[np.random.default_rng(0).random(625) < 0.7] = None
     model = OneHotLogistic(random_state=0).fit(scale, some)
+    people, progress = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    people["sex"] = people["sex"].astype(str)
+    some = progress.where(np.arange(len(progress)) % 2 == 0)
+    numbers = gramme.GrammeRegressor(
+        ingredients=["propagation", "groups-ridge", "walks-ridge"], random_state=0
+    ).fit(gramme.MultilayerGraph.from_table(people), some.to_numpy())
+    save(folder, "numbers", numbers.plot_predictions())
+    save(folder, "ingredients", numbers.plot_ingredients())
     save(folder, "confusion", model.plot_confusion())
     save(folder, "reliability", model.plot_reliability(scale.labels))
 

@@ -13,6 +13,7 @@ from gramme.plots.models import (
     plot_reliability,
 )
 from gramme.plots.network import plot_graph
+from gramme.plots.numbers import plot_ingredients, plot_predictions
 from gramme.plots.results import plot_results
 
 __all__ = [
@@ -20,7 +21,9 @@ __all__ = [
     "plot_embedding",
     "plot_graph",
     "plot_history",
+    "plot_ingredients",
     "plot_layers",
+    "plot_predictions",
     "plot_reliability",
     "plot_results",
 ]

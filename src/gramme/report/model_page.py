@@ -9,10 +9,12 @@ import numpy as np
 
 from gramme.evaluation.estimate import Estimate, UnseenPredictions, joined_estimate
 from gramme.graph import MultilayerGraph
-from gramme.methods import METHODS, NodeClassifier
+from gramme.io.atomic import write_files
+from gramme.methods import METHODS, GrammeRegressor, NodeClassifier
 from gramme.methods.saving import to_json
 from gramme.report.fit_folder import versions
 from gramme.report.page import write_fit_page
+from gramme.report.page.number_page import number_data, render_numbers
 
 
 def write_model_page(path: Path, model: NodeClassifier, graph: MultilayerGraph) -> Path:
@@ -33,6 +35,19 @@ def write_model_page(path: Path, model: NodeClassifier, graph: MultilayerGraph) 
     }
     measured = estimate.record() | {"predictions": estimate.predictions(graph.nodes)}
     return write_fit_page(path, model, graph, known=known, estimate=measured, config=config)
+
+
+def write_number_page(path: Path, model: GrammeRegressor, graph: MultilayerGraph) -> Path:
+    """Write the page of a fitted regression; called as ``model.report(path)``."""
+    config: dict[str, Any] = {
+        "data": graph.name or "a graph",
+        "method": type(model).__name__,
+        "parameters": {name: to_json(value, name) for name, value in model.get_params().items()},
+        "versions": versions(),
+    }
+    page = render_numbers(number_data(model, graph, config))
+    write_files({path: page}, overwrite=True)
+    return path
 
 
 def model_estimate(model: NodeClassifier) -> Estimate:

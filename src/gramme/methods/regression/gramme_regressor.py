@@ -30,6 +30,7 @@ from gramme.methods.parameters import (
 )
 from gramme.methods.probability import Floats
 from gramme.methods.regression.base import KnownNumbers, NodeRegressor, explained
+from gramme.methods.regression.face import NumberFace
 from gramme.methods.regression.ingredients import INGREDIENTS
 from gramme.methods.saved_fields import Column, SavedArray, SavedField, SavedTable
 from gramme.methods.saving import MisfitError
@@ -38,7 +39,7 @@ FOLDS = 5
 SUM_WEIGHT = 1e3  # how strictly the weights sum to 1 in the least squares that finds them
 
 
-class GrammeRegressor(NodeRegressor):
+class GrammeRegressor(NumberFace, NodeRegressor):
     """Predict a number for every node of a graph from the numbers of some.
 
     Four ingredients: attention (the network of :class:`GrammeFusion` with one output), propagation (a node takes the
