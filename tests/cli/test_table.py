@@ -306,3 +306,27 @@ def test_a_messy_table_becomes_what_it_was_meant_to_be(table: Path, capsys) -> N
     assert "Bemerkung: left out" in printed
     assert run("fit", table, *options, "--missing", "NSP") == 0
     assert "Alter: numbers cut at" in capsys.readouterr().out
+
+
+def test_cuts_between_dates_are_shown_as_dates(table: Path, capsys) -> None:
+    days = np.datetime64("1950-01-01") + np.arange(0, 16000, 80)
+    rows = [f"{k},{day},{'xy'[k % 2]}" for k, day in enumerate(days)]
+    table.write_text("\n".join(["who,born,team", *rows]))
+    assert (
+        run(
+            "fit",
+            table,
+            "--table",
+            "--label",
+            "team",
+            "--id",
+            "who",
+            "--dry-run",
+            "--bins",
+            "born=3",
+        )
+        == 0
+    )
+    printed = capsys.readouterr().out
+    assert "born: dates cut at 19" in printed
+    assert "T0" not in printed.partition("born:")[2].partition("\n")[0]

@@ -207,3 +207,25 @@ def test_a_header_is_read_of_ordinary_files_that_fit_the_memory_only(tmp_path):
     ):
         with pytest.raises(DataError, match=message):
             header_of(tmp_path / name)
+
+
+def test_what_r_writes_and_comments_and_semicolons_are_said(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('# a survey\n"Ort";"Alter"\n"1";"Ulm";31\n"2";"Bonn";40\n')
+    with gathered() as notes:
+        table = read_table(path)
+    assert table.columns.tolist() == ["row", "Ort", "Alter"]
+    assert table["Alter"].tolist() == [31, 40]
+    assert notes.all == [
+        "t.csv: 1 line of comment left out (# or % at the start)",
+        "t.csv: read with ; between the cells",
+        "t.csv: the first column has no name in the header; called 'row'",
+    ]
+
+
+def test_marks_among_numbers_with_thousands_are_told(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n" + "".join(f"x;{k}.{100 + k},50\n" for k in range(1, 10)) + "x;k.A.\n")
+    with gathered() as notes:
+        read_table(path)
+    assert any("90 % of 'b' are numbers" in note and "k.A." in note for note in notes.all)

@@ -123,10 +123,11 @@ def _in_words(plan: LayerPlan, graph: MultilayerGraph, name: str) -> str:
         return f"each row joined to the {plan.choice} rows with the nearest numbers"
     groups = getattr(graph.layers[name], "num_groups", 0)
     if plan.way == "bins":
-        cuts = ", ".join(
-            _short(edge) if isinstance(edge, (int, float)) else str(edge) for edge in plan.choice
-        )
-        return f"numbers cut at {cuts}"
+        numbers = all(isinstance(edge, (int, float)) for edge in plan.choice)
+        if not numbers:
+            days = ", ".join(str(edge).partition("T")[0] for edge in plan.choice)
+            return f"dates cut at {days}"
+        return f"numbers cut at {', '.join(map(_short, plan.choice))}"
     if plan.way == "dates":
         return f"dates, {groups:,} groups by {plan.choice}"
     kind = "values between separators" if plan.way == "separator" else "categories"
@@ -148,6 +149,7 @@ def _to_change(plan: LayerPlan) -> str:
         "bins": f" (--bins {column}=5, --knn {column}=10)",
         "dates": f" (--dates {column}=weekday, --bins {column}=5)",
         "knn": f" (--bins {column}=5)",
+        "categories": " (--columns leaves it out)",
     }.get(plan.way, "")
 
 

@@ -126,9 +126,7 @@ def _tell_of_odd_cells(
 ) -> None:
     """A column of numbers with a few words in it: the words may mean "not known"."""
     counts = np.bincount(codes[codes >= 0], minlength=len(cells))
-    number = np.array(
-        [bool(_NUMBER.match(cell.replace(",", "."))) and not _CODE.match(cell) for cell in cells]
-    )
+    number = np.array([_looks_like_number(cell) for cell in cells])
     filled = ~gaps[: len(cells)]
     total, share = counts[filled].sum(), 0.0
     if total:
@@ -140,6 +138,14 @@ def _tell_of_odd_cells(
             f"if the others mean 'not known', add {setting('missing', odd)}",
             doubt=True,
         )
+
+
+def _looks_like_number(cell: str) -> bool:
+    if len(cell) > MAX_NUMBER_LENGTH or _CODE.match(cell):
+        return False
+    bare = (_UNIT.match(cell) or ["", cell])[1]
+    patterns = (_NUMBER, _COMMA_DECIMALS, _POINT_DECIMALS)
+    return any(pattern.match(bare) for pattern in patterns)
 
 
 def _tell_of_spaces(raw: Sequence[str], gaps: NDArray[np.bool_], name: str) -> None:

@@ -13,6 +13,7 @@ from gramme.io.notes import tell
 
 # What a cell must not show bare: the separators, quotes, line ends, and white space that a reader might strip.
 SEPARATORS = (",", "\t", ";", "|")
+_USUAL = {".csv": ",", ".tsv": "\t"}
 _QUOTED = re.compile(r'"[^"]*"')
 #: More columns than any table of people has; a header of commas alone would fill the memory.
 MAX_TABLE_COLUMNS = 100_000
@@ -97,7 +98,7 @@ def separator_of(path: Path, text: str) -> str:
 
     A ``.csv`` whose first line has no comma but semicolons, tabs or bars is read with those, and the report says so.
     """
-    usual = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
+    usual = _USUAL.get(path.suffix.lower())
     first = _QUOTED.sub("", next((line for line in text.split("\n", 20) if line.strip()), ""))
     if usual is not None and usual in first:
         return usual
@@ -105,6 +106,11 @@ def separator_of(path: Path, text: str) -> str:
     mark = max(SEPARATORS, key=lambda one: counts[one])
     if not counts[mark]:
         return usual or " "
-    if usual is not None:
-        tell(f"{path.name}: read with {'tabs' if mark == chr(9) else mark} between the cells")
+    tell_separator(path, mark)
     return mark
+
+
+def tell_separator(path: Path, mark: str) -> None:
+    """Say which separator was found, where the name of the file lets expect another."""
+    if _USUAL.get(path.suffix.lower(), mark) != mark:
+        tell(f"{path.name}: read with {'tabs' if mark == chr(9) else mark} between the cells")

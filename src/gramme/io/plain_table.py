@@ -21,10 +21,12 @@ import pandas as pd
 from gramme.errors import DataError, FileFormatError, import_extra
 from gramme.io.column_text import typed_column
 from gramme.io.dates import in_nanoseconds
-from gramme.io.delimited import check_width
+from gramme.io.delimited import check_width, tell_separator
 from gramme.io.formats.parquet import read_arrow
+from gramme.io.notes import tell
 from gramme.io.source import AUTO, checked_file, decode, read_bytes
 from gramme.io.spreadsheet import check_extent
+from gramme.io.text_rows import without_comments
 from gramme.io.unknown import unknown_marks
 
 ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".xlsx")
@@ -85,15 +87,20 @@ def header_of(path: Path, encoding: str = AUTO) -> list[str]:
 def _delimited(
     path: Path, encoding: str, marks: Collection[str], text: Collection[str]
 ) -> pd.DataFrame:
-    content = decode(read_bytes(path), path, encoding)
+    content = without_comments(decode(read_bytes(path), path, encoding), path)
     if "\0" in content:
         raise FileFormatError("this is not a text file: it has bytes of zero", file=path)
     separator, names = _header(content, path)
+    if len(names) > 1:
+        tell_separator(path, separator)
     above = _header_lines(content)
     lines = io.StringIO(content, newline="")
     for _ in range(above):
         lines.readline()
     body = lines.read()
+    if _has_row_names(body, separator, len(names)) and "row" not in names:
+        tell(f"{path.name}: the first column has no name in the header; called 'row'")
+        names = ["row", *names]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -129,6 +136,17 @@ def _delimited(
         for place, name in enumerate(names)
     }
     return pd.DataFrame(columns)
+
+
+def _has_row_names(body: str, separator: str, columns: int) -> bool:
+    """Whether the first rows have one cell more than the header: names of rows, as R writes them."""
+    try:
+        rows = csv.reader(io.StringIO(body, newline=""), delimiter=separator)
+        first = [row for _, row in zip(range(5), rows, strict=False) if row]
+    except csv.Error:
+        return False
+    different = len({row[0] for row in first}) == len(first) > 1
+    return columns > 1 and different and {len(row) for row in first} == {columns + 1}
 
 
 def _header_lines(content: str) -> int:
