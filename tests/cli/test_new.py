@@ -88,3 +88,14 @@ def test_answers_that_end_too_early_are_a_message(answer):
     code, out, err = answer("people.csv")
     assert (code, out.strip()) == (2, "")
     assert "the answers ended before the questions did" in err
+
+
+def test_a_matrix_is_told_from_a_table(answer, tmp_path):
+    names = [f"p{row}" for row in range(5)]
+    ties = pd.DataFrame(0, index=names, columns=names)
+    ties.loc["p0", "p1"] = ties.loc["p1", "p2"] = 1
+    ties.to_csv(tmp_path / "who.csv")
+    code, out, err = answer("who.csv", "", "people.csv", "team", "who", "", options=["--print"])
+    assert code == 0
+    assert "read as a matrix of ties, 5 x 5, with names" in err
+    assert out.strip().startswith("gramme fit who.csv --labels people.csv --label team")

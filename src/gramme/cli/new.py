@@ -11,6 +11,8 @@ from gramme.cli.console import messages, out
 from gramme.errors import DataError, did_you_mean
 
 TIES, PEOPLE = "tie", "person"
+MAX_TRIED_BYTES = 20_000_000
+"""Bytes up to which a file is read to see whether it is a matrix."""
 
 
 def new(
@@ -40,7 +42,11 @@ def ask() -> list[str]:
     files = _files(typer.prompt("1. Where is the file (or files, a layer each)?", err=True))
     header = _columns(files[0])
     ties = header is None or edge_header(header) is not None or len(files) > 1
-    if header is not None:
+    matrix = None if ties else _matrix(files[0])
+    if matrix is not None:
+        ties = True
+        messages.print(f"   {matrix}", markup=False)
+    elif header is not None:
         messages.print(f"   its columns: {', '.join(header)}", markup=False)
     row = _choice(
         "2. What is a row: a tie between two (tie), or a person or thing (person)?",
@@ -84,6 +90,19 @@ def _columns(name: str) -> list[str] | None:
     if not Path(name).is_file() or not is_table_name(name):
         return None
     return header_of(Path(name))
+
+
+def _matrix(name: str) -> str | None:
+    """What is said of a file that is a matrix; None for other files, and for those too large to be tried."""
+    from gramme.io import inspect
+
+    if Path(name).stat().st_size > MAX_TRIED_BYTES:
+        return None
+    try:
+        _, report = inspect(name)
+    except DataError:
+        return None
+    return next((note for note in report.notes if "read as a matrix" in note), None)
 
 
 def _choice(question: str, known: tuple[str, ...], default: str) -> str:
