@@ -46,3 +46,10 @@ def test_long_work_is_told_and_quiet_work_is_not(
     with heartbeat(["fit", "votes.csv", "--json"]):
         time.sleep(0.3)
     assert capsys.readouterr().err == ""
+
+
+def test_no_sign_of_life_in_the_middle_of_a_question() -> None:
+    with heartbeat(["new", "--print"]):
+        assert not module._current
+    with heartbeat(["info", "a.csv"]):
+        assert module._current

@@ -27,7 +27,14 @@ SURE_SHARE = 0.01
 """The share of the work that must be done before the time left is told from it."""
 
 SILENT_OPTIONS = ("--quiet", "--json", "--help", "--version")
-QUICK_COMMANDS = ("methods", "datasets", "results", "help", "benchmark")  # the last tells by itself
+QUICK_COMMANDS = (
+    "methods",
+    "datasets",
+    "results",
+    "help",
+    "new",
+    "benchmark",
+)  # new asks, the last tells by itself
 
 
 @dataclass
