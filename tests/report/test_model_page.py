@@ -1,7 +1,9 @@
 import numpy as np
+import pandas as pd
 from tests.methods.graphs import half_known, planted
 
-from gramme.methods import OneHotLogistic
+from gramme import MultilayerGraph
+from gramme.methods import LabelPropagation, OneHotLogistic
 from gramme.methods.out_of_fold import OutOfFold
 from gramme.report.model_page import model_estimate, write_model_page
 
@@ -24,3 +26,14 @@ def test_labels_of_classes_nobody_knows_do_no_harm(tmp_path):
     assert len(model_estimate(model).labels) == 2
     text = write_model_page(tmp_path / "p.html", model, GRAPH).read_text()
     assert "cross-validated" in text
+
+
+def test_couplings_stay_what_they_are(tmp_path):
+    rows = [("a", f"a{k}", "a", f"a{k + 1}") for k in range(5)]
+    rows += [("b", f"b{k}", "b", f"b{k + 1}") for k in range(5)]
+    rows += [("a", f"a{k}", "b", f"b{k}") for k in range(6)]
+    table = pd.DataFrame(rows, columns=["source_layer", "source", "target_layer", "target"])
+    graph = MultilayerGraph.from_edges(table)
+    model = LabelPropagation().fit(graph, {"a0": "x", "b0": "x", "a5": "y", "b5": "y"})
+    page = model.report(tmp_path / "page.html").read_text()
+    assert "Dashed lines join two layers." in page

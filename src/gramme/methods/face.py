@@ -91,7 +91,7 @@ class ModelFace:
         """
         model = self._model()
         model.check_fitted()
-        seen = graph if graph is not None else vars(model).get("graph_")
+        seen = graph if graph is not None else vars(model).get("given_graph_")
         if seen is None:
             raise DataError("a loaded model does not hold the graph it was fitted on; pass graph=")
         if "graph_" not in vars(model):

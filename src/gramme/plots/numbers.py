@@ -84,7 +84,7 @@ def plot_ingredients(model: GrammeRegressor, *, ax: Axes | None = None) -> Axes:
     ax : matplotlib axes, optional
         Where to draw; a new figure where not given.
     """
-    model._check_fitted()
+    model.check_fitted()
     table = model.ingredients_.sort_values("weight", kind="stable")
     weights = 100 * table["weight"].to_numpy()
     drawn = axes(ax, (5.0, 0.8 + 0.32 * len(table)))

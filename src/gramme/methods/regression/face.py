@@ -68,8 +68,8 @@ class NumberFace:
             The graph it was fitted on; needed only for a model that was loaded.
         """
         model = self._model()
-        model._check_fitted()
-        seen = graph if graph is not None else vars(model).get("graph_")
+        model.check_fitted()
+        seen = graph if graph is not None else vars(model).get("given_graph_")
         if seen is None:
             raise DataError("a loaded model does not hold the graph it was fitted on; pass graph=")
         written: Path = later("gramme.report.model_page:write_number_page")(Path(path), model, seen)
