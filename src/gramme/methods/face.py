@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from gramme._later import later
-from gramme.errors import DataError
 
 if TYPE_CHECKING:
     from gramme.graph import MultilayerGraph
@@ -90,10 +89,7 @@ class ModelFace:
             The graph it was fitted on; needed only for a model that was loaded.
         """
         model = self._model()
-        model.check_fitted()
-        seen = graph if graph is not None else vars(model).get("given_graph_")
-        if seen is None:
-            raise DataError("a loaded model does not hold the graph it was fitted on; pass graph=")
+        seen = model.fitted_on(graph)
         if "graph_" not in vars(model):
             model.graph_ = seen.select_layers(model.layers_)
         written: Path = later("gramme.report.model_page:write_model_page")(Path(path), model, seen)
