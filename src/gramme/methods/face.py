@@ -89,7 +89,7 @@ class ModelFace:
             The graph it was fitted on; needed only for a model that was loaded.
         """
         model = self._model()
-        seen = model.fitted_on(graph)
+        seen = model.graph_given(graph)
         if "graph_" not in vars(model):
             model.graph_ = seen.select_layers(model.layers_)
         written: Path = later("gramme.report.model_page:write_model_page")(Path(path), model, seen)

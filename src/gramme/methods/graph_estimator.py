@@ -174,7 +174,7 @@ class GraphEstimator(OrderedFit, BaseEstimator, ABC):
         # not by looking at every value, as BaseEstimator does: some are computed when asked for
         return object.__dir__(self)
 
-    def fitted_on(self, graph: MultilayerGraph | None = None) -> MultilayerGraph:
+    def graph_given(self, graph: MultilayerGraph | None = None) -> MultilayerGraph:
         """The graph it was fitted on, as it was given; a loaded model has none, and the caller must have it."""
         self.check_fitted()
         found = graph if graph is not None else vars(self).get("given_graph_")

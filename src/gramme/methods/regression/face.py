@@ -67,7 +67,7 @@ class NumberFace:
             The graph it was fitted on; needed only for a model that was loaded.
         """
         model = self._model()
-        seen = model.fitted_on(graph)
+        seen = model.graph_given(graph)
         written: Path = later("gramme.report.model_page:write_number_page")(Path(path), model, seen)
         return written
 
