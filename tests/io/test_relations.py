@@ -1,8 +1,13 @@
 """Relations between several kinds of node from files."""
 
+import random
+import warnings
+
 import pytest
+from tests.io.cases import mutated, random_bytes
 
 from gramme.errors import DataError, FileFormatError
+from gramme.graph import MultilayerGraph
 from gramme.io import inspect_relations, read_relations
 
 WRITTEN = "paper,author\np1,Ann\np1,Bo\np2,Bo\n"
@@ -83,3 +88,29 @@ def test_a_table_of_relations_needs_its_columns(tmp_path):
         read_relations(path, target="b")
     with pytest.raises(DataError, match="there is no file"):
         read_relations(tmp_path / "none.csv", target="b")
+
+
+def test_arbitrary_bytes_end_in_a_graph_or_an_error(tmp_path):
+    table = b"relation,source_type,source,target_type,target,weight\nr,paper,p,author,a,2\ns,paper,p,venue,v,1\n"
+    words = [b"paper", b"author", b",", b"\n", b"nan", b"-1", b"1e999", b'"']
+    path, read, problems = tmp_path / "x.csv", 0, []
+    for seed in range(100):
+        randomness = random.Random(seed)
+        whole = seed % 2 == 0
+        start = table if whole else WRITTEN.encode()
+        data = (
+            random_bytes(randomness, words) if seed % 5 == 0 else mutated(randomness, start, words)
+        )
+        path.write_bytes(data)
+        files = path if whole else {("paper", "author"): path}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                graph = read_relations(files, target="paper")
+        except DataError as error:
+            problems.append(str(error))
+        else:
+            assert isinstance(graph, MultilayerGraph)
+            read += 1
+    assert read > 10
+    assert all("x.csv" in problem for problem in problems)

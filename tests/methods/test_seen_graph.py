@@ -31,7 +31,24 @@ def views_graph(nodes=120, seed=0):
     return MultilayerGraph.from_views({"left": left, "right": right}, k=4, labels=labels)
 
 
+def kinds_graph(nodes=60):
+    """Papers whose authors and venues keep to a class, with a venue's topic and weighted authorships."""
+    random = np.random.default_rng(0)
+    labels = np.arange(nodes) % 2
+    authors = [
+        (i, f"{labels[i]}a{random.integers(6)}", 1 + i % 3) for i in range(nodes) for _ in "12"
+    ]
+    venues = [(i, f"v{labels[i] if random.random() < 0.9 else 2}") for i in range(nodes)]
+    return MultilayerGraph.from_relations(
+        {("paper", "author"): authors, ("paper", "venue"): venues},
+        target="paper",
+        features={"venue": {"v0": [1.0, 0.0], "v1": [0.0, 1.0], "v2": [0.5, 0.5]}},
+        labels=dict(enumerate(labels.tolist())),
+    )
+
+
 VIEWS = views_graph()
+KINDS = kinds_graph()
 SOME = VIEWS.labels.copy()
 SOME[12:] = None
 
@@ -99,6 +116,25 @@ def test_labels_that_were_not_given_change_nothing(name, graph):
         for model, each in zip(models, (graph, turned), strict=True)
     ]
     assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("name", ["gramme-fusion", "label-propagation"])
+def test_kinds_are_learned_saved_and_asked_again(name, tmp_path):
+    """The same bits again, also where hidden labels differ; other papers of known authors are predicted."""
+    options = {"epochs": 25, "ensemble": 2} if name == "gramme-fusion" else {}
+    y = KINDS.labels.copy()
+    y[::3] = None
+    turned = KINDS.replace(labels=1 - KINDS.labels.astype(int))
+    model, again = (
+        method(name).estimator(random_state=0, **options).fit(graph, y) for graph in (KINDS, turned)
+    )
+    assert np.array_equal(model.probabilities_, again.probabilities_)
+    assert (model.predict() == KINDS.labels)[::3].mean() > 0.9
+    model.save(tmp_path / "m.safetensors")
+    loaded = gramme.load(tmp_path / "m.safetensors")
+    part = KINDS.subgraph(KINDS.nodes[::2])
+    assert np.array_equal(loaded.predict_proba(part), model.predict_proba(part))
+    assert (loaded.predict(part) == part.labels).mean() > 0.9
 
 
 @pytest.mark.parametrize("name", ["gramme-fusion", "gramme-sg", "one-hot-logistic", "gramme-auto"])
