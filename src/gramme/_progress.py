@@ -1,7 +1,6 @@
-"""How far long work has come: parts within parts, told to whoever watches.
+"""Progress of long work: parts within parts, reported to a watcher.
 
-Work that takes long says what it is doing and how large a share of the whole that is; it need not know what it is a
-part of:
+Long work says what it is doing and what share of the whole that is. It need not know what it is a part of:
 
     with part("label propagation", 0.2):
         for number in range(folds):
@@ -49,7 +48,7 @@ def watched(tell: Watcher) -> Iterator[None]:
 
 @contextmanager
 def part(name: str, share: float) -> Iterator[None]:
-    """Work that is such a share of what it is a part of, beginning where the last part ended.
+    """A part of the work: its share of the enclosing part, starting where the last part ended.
 
     >>> told = []
     >>> with watched(lambda name, done: told.append((name, round(done, 2)))):
@@ -79,7 +78,7 @@ def part(name: str, share: float) -> Iterator[None]:
 
 
 def advance(share: float) -> None:
-    """Say that such a share of the innermost part is done."""
+    """Say what share of the innermost part is done."""
     watch = _WATCH.get()
     if watch is not None:
         _, start, width = watch.stack[-1]

@@ -30,7 +30,7 @@ def setting(name: str, value: Any = None, *, of_method: bool = False) -> str:
         Of the argument; the option has the same name.
     value : object, optional
         What to set it to; several in a list. If not given, the name alone.
-    of_method : bool
+    of_method : bool, default=False
         Whether it is a parameter of a method, which the command line takes with ``--set``.
 
     Examples

@@ -1,4 +1,4 @@
-"""More than one process, on one machine or many: each owns some of the nodes, in all layers.
+"""One graph over several processes, on one machine or many: each owns some of the nodes, in all layers.
 
 Estimators run on a :class:`PartGraph` as on a whole graph; what crosses the border of a process is in ``part_sums.py``
 (neighbourhood sums) and ``world.py`` (everything else).

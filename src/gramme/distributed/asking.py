@@ -1,4 +1,4 @@
-"""What methods ask of a graph that may be one process's part of a larger one.
+"""What methods ask of a graph, which may be one process's part of a larger one.
 
 Positions of labelled nodes are those in the whole graph, and every process knows all of them; tables of rows are those
 of its own nodes. On a whole graph every answer is at hand.

@@ -1,4 +1,4 @@
-"""A small graph gathered from all its parts, at every process: for what costs less to do everywhere than together."""
+"""A small graph gathered from all its parts at every process, for work that is cheaper to repeat than to share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The manifest of a graph in parts: read once by every process, and refused by name where it does not fit."""
+"""The manifest of a graph in parts. Every process reads it once; an entry that does not fit is refused by name."""
 
 from __future__ import annotations
 

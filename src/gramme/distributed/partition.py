@@ -1,9 +1,9 @@
-"""Which process owns which node: so that each has about as much to do, and few edges lead to others.
+"""Which process owns which node: each should have about the same work, with few edges to other processes.
 
-Three ways. *contiguous*: as the nodes come. *random*: as they fall, which is the worst to compare with. *communities*:
+Three ways. *contiguous*: in the order of the nodes. *random*: at random, the worst case for comparison. *communities*:
 labels of clusters spread along edges and small groups until neighbours agree, clusters of a bounded size; these are
-dealt to the parts, each to the one it has most edges to among those with room; then single nodes move to the part
-where most of their neighbours are, as long as there is room. Cost: a few passes over all edges and memberships.
+dealt to the parts, each to the one it has most edges to among those with room; then single nodes move to the part where
+most of their neighbours are, as long as there is room. Cost: a few passes over all edges and memberships.
 
 References
 ----------
@@ -41,8 +41,8 @@ def assign(
     ----------
     graph : MultilayerGraph
     parts : int
-    how : {"communities", "contiguous", "random"}
-    random_state : int
+    how : {"communities", "contiguous", "random"}, default="communities"
+    random_state : int, default=0
 
     Examples
     --------

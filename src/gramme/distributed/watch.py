@@ -1,7 +1,7 @@
-"""Noticing that another process is gone, and saying which.
+"""Notices that another process is gone, and says which one.
 
-A process that dies closes its connections, and whoever waits for it hears of it at once. One that vanishes with its
-machine, or stands still, does not: so each tells the meeting place every two seconds that it lives, and is given up
+A process that dies closes its connections, and any process that waits for it notices at once. One that vanishes with
+its machine, or stands still, does not: so each tells the meeting place every two seconds that it lives, and is given up
 after :data:`SILENCE_SECONDS` without a word.
 """
 
@@ -32,7 +32,7 @@ _cleanups: list[Callable[[], None]] = []
 
 
 class LostWorkerError(GrammeError):
-    """Another process is gone, so that the work cannot go on."""
+    """Another process is gone, so the work cannot go on."""
 
     of_one_process = True
 

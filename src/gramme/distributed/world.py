@@ -1,4 +1,4 @@
-"""What processes that work on one graph say to each other: sums, extremes, rows; tensors and plain bytes, no pickles.
+"""What processes that work on one graph send each other: sums, extremes, rows; tensors and plain bytes, no pickles.
 
 A :class:`World` is this process among the others. :data:`ALONE` is a world of one, for which every question has its
 answer at once; code that asks its world runs unchanged on one process and on many.
@@ -189,7 +189,7 @@ class World:
         return buffer
 
     def wait(self) -> None:
-        """Go on when all have come here."""
+        """Wait until all processes have come here."""
         if not self.alone:
             dist.barrier()
 

@@ -50,23 +50,23 @@ def benchmark(
 
     Parameters
     ----------
-    datasets : sequence of str, or mapping of str to MultilayerGraph
+    datasets : sequence of str, or mapping of str to MultilayerGraph, default=("balance_scale", "wine")
         Datasets by name, or any graphs with labels under names of your choice.
     methods : sequence of str or Method, optional
         Methods by name; ``Method("mine", MyClassifier, "what it does")`` brings your own.
     out : path-like
         The ledger, a sqlite file.
-    train : sequence of float
+    train : sequence of float, default=(10, 20, 30)
         Percentages of the labelled nodes to learn from.
-    repeats : int
+    repeats : int, default=20
         Realisations.
     settings : mapping of method name to mapping, optional
         Parameters other than the defaults.
     jobs : int, optional
         Runs at a time, each on one thread; as many as there are cores if not given.
-    backend : {"loky", "ray"}
+    backend : {"loky", "ray"}, default="loky"
         Processes of this machine, or a Ray cluster (``$RAY_ADDRESS``, or a local one).
-    force : bool
+    force : bool, default=False
         Do everything again.
     command : str, optional
         The command that started this; the ledger keeps it for anyone who wants to repeat it.

@@ -87,7 +87,7 @@ def cross_validate(
         The known labels, None where unknown.
     folds : int, optional
         How many folds, all of them tested. If not given, 5, of which only two or one are tested in large data.
-    random_state : int
+    random_state : int, default=0
         Which labels go to which fold.
     balanced : bool, default=False
         Whether every class counts alike (:meth:`~gramme.methods.NodeClassifier.balance_classes`).

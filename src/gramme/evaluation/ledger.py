@@ -78,7 +78,7 @@ class Ledger(LedgerFace, ResultsFile):
     ----------
     path : path-like
         The file; made where it is not there.
-    create : bool
+    create : bool, default=True
         With False, the file must be there and is only read.
 
     Examples

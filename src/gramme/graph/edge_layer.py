@@ -39,7 +39,7 @@ class EdgeLayer(Layer):
         Positions of the nodes at both ends.
     weight : array of float, shape (edges,), optional
         Positive finite weights. A layer without edges has no weights either.
-    directed : bool
+    directed : bool, default=False
         Whether edges have a direction.
     nodes : array of int or mask, optional
         The nodes this layer holds; all if not given.

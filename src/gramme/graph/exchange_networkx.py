@@ -47,9 +47,9 @@ def from_networkx(
         Graph or DiGraph, one per layer, by layer name or in order (named as the graphs are, else
         "layer 1", "layer 2", ...); the nodes of the result are those of any graph, and a layer
         holds the nodes of its own. Or one MultiGraph or MultiDiGraph whose edges name their layer.
-    layer : str
+    layer : str, default="layer"
         The edge attribute that names the layer of a multigraph's edge.
-    weight : str or None
+    weight : str or None, default="weight"
         The edge attribute with the weight, 1 where an edge of a weighted layer has none; None
         leaves weights out.
     label : str, optional
@@ -132,7 +132,7 @@ def to_networkx(
     Parameters
     ----------
     graph : MultilayerGraph
-    merged : bool
+    merged : bool, default=False
         False: a mapping of layer name to Graph or DiGraph with the nodes the layer holds.
         ``from_networkx(that, label="label", nodes=graph.nodes)`` is the way back.
         True: one MultiGraph, or a MultiDiGraph if any layer is directed (an undirected edge is then

@@ -1,4 +1,4 @@
-"""The graph as Python people expect it: ``g["advice"]``, ``len(g)``, ``"Ann" in g``, neighbours, tables, a picture."""
+"""What Python users expect of a graph: ``g["advice"]``, ``len(g)``, ``"Ann" in g``, neighbours, tables, a picture."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def from_edges(
         (layer, source, target[, weight]). Layer names become text. With the columns
         ``source_layer`` and ``target_layer`` in place of ``layer``, an edge may join two layers;
         see :func:`gramme.graph.from_coupled_edges.from_coupled_edges`.
-    directed : bool or mapping of layer name to bool
+    directed : bool or mapping of layer name to bool, default=False
         Whether edges have a direction.
     nodes : iterable, optional
         All node names in order, also of nodes without edges. If not given, the nodes of the

@@ -75,7 +75,7 @@ def from_table(
         For cells with several values, such as ``{"authors": ";"}``: a row joins each of them.
     dates : mapping of column to {"year", "month", "weekday"}, optional
         Dates join the rows of the same year, month (of one year) or day of the week.
-    missing : {"nobody", "group", "median", "most common"} or mapping of column to these
+    missing : {"nobody", "group", "median", "most common"} or mapping of column to these, default="nobody"
         What becomes of missing values: the row is absent from the layer, or in a group called
         "missing" (absent where ``knn`` makes no groups), or has the column's median (the lower of
         two) or most common value (the first of several).
@@ -163,7 +163,7 @@ def layer_columns(
     id: Any,
     asked: Mapping[str, Any] | None = None,
 ) -> tuple[list[Any], dict[Any, str]]:
-    """The columns to make layers of, and why others are left out; a column about which something is asked stays."""
+    """The columns that become layers, and why others are left out; a column that an option names stays."""
     taken = [column for column in (label, id) if column is not None]
     left_out: dict[Any, str] = {}
     if columns is None:

@@ -1,4 +1,4 @@
-"""Labels that are amounts, such as an income or an age: no classes by themselves, but they can be cut into some."""
+"""Labels that are amounts, such as an income or an age: not classes, but they can be cut into classes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def settled_labels(
     bins: int | None = None,
     edges: Sequence[float] | None = None,
 ) -> dict[str, Any]:
-    """The labels by node as classes or numbers, as was asked for; amounts about which nothing was said are refused.
+    """The labels by node as classes or numbers; amounts are refused unless an option says what to do with them.
 
     >>> settled_labels({"Ann": "17", "Bo": "42.5", "Cy": "70"}, edges=[18, 65])
     {'Ann': 'below 18', 'Bo': '[18, 65)', 'Cy': '65 and above'}

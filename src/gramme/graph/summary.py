@@ -1,4 +1,4 @@
-"""What a graph looks like at a glance: the per-layer summary and the printed and HTML forms.
+"""A graph at a glance: the summary per layer, the printed form and the HTML form.
 
 Everything is counted without building the edges of a membership layer.
 """

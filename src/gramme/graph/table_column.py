@@ -42,7 +42,7 @@ def column_layer(
         What was said about the column; where nothing was, its values decide.
     choice
         The number of bins, quantiles or neighbours, the edges of bins, the separator, or the unit of the calendar.
-    missing : {"nobody", "group", "median", "most common"}
+    missing : {"nobody", "group", "median", "most common"}, default="nobody"
         What becomes of missing values.
 
     Examples

@@ -35,7 +35,7 @@ ONLY_LAYER = "edges"
 def assemble(
     parsed: Parsed, options: ReadOptions, format_name: str
 ) -> tuple[MultilayerGraph, ReadReport]:
-    """The graph, with labels that stand in a file of their own, and the report."""
+    """The graph, with labels from a file of their own if there is one, and the report."""
     path = parsed.files[0]
     if not (len(parsed.rows) or parsed.groups or parsed.layers or parsed.labels_file) and (
         parsed.nodes is None and options.nodes is None and options.labels is None

@@ -1,4 +1,4 @@
-"""Writing several files so that either all of them stand there whole or none was touched."""
+"""Writing several files so that either all of them appear whole or none is touched."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _part_of(path: Path) -> Iterator[_Part]:
 
 
 def _nameless(path: Path) -> int | None:
-    """An open file without a name in the folder of another: whatever ends the process leaves nothing of it behind."""
+    """An open file without a name, in the folder of another: if the process ends, nothing of it is left behind."""
     if not hasattr(os, "O_TMPFILE") or not Path("/proc/self/fd").is_dir():
         return None
     try:

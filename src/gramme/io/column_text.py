@@ -1,7 +1,7 @@
 """What a column of text cells holds: numbers in the ways people write them, dates, codes, or words.
 
-Only the different cells are looked at, so that a million rows of answers cost little. What is not beyond doubt is told
-to the report of the reading, with the option that settles it.
+Only distinct cells are looked at, so a million rows of answers cost little. What is not beyond doubt is told to the
+report of the reading, with the option that settles it.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ def _one(
 def _several(
     files: dict[str, Path], format: str | None, options: ReadOptions
 ) -> tuple[MultilayerGraph, ReadReport]:
-    """One graph of several files; what is said about nodes and labels goes for all of them together."""
+    """One graph from several files; options about nodes and labels apply to all of them together."""
     alone = replace(options, labels=None, nodes=None)
     if options.labels is not None or options.nodes is not None:  # whose columns these are
         alone = replace(alone, label=None, id=None, columns=None, features=None, layers_from=None)
@@ -204,7 +204,7 @@ def write(
     path : path
     format : str, optional
         Name of the format where the file's name does not tell it.
-    overwrite : bool
+    overwrite : bool, default=True
         Whether files that exist may be replaced.
     """
     name = Path(path)

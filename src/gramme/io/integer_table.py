@@ -49,11 +49,11 @@ def integer_table(
     ----------
     data : bytes
         Lines of numbers.
-    separators : bytes
+    separators : bytes, default=b' \t'
         Any run of spaces and tabs, or one character that must stand exactly once between two numbers.
-    columns : tuple of int
+    columns : tuple of int, default=(3, 4)
         How many columns there may be; all lines have the same number.
-    weight : int
+    weight : int, default=3
         The column that may hold decimal numbers.
 
     >>> [column.tolist() for column in integer_table(b"1 10 2 0.5\n1 2 33 4\n")]

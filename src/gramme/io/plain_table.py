@@ -46,13 +46,13 @@ def read_table(
     Parameters
     ----------
     path : Path
-    encoding : str
+    encoding : str, default="auto"
         Of CSV and TSV files.
-    missing : iterable of str
+    missing : iterable of str, default=()
         Further cells that mean "not known", such as "99".
     keep_na : bool, default=False
         Whether NA and the like are values, so that only blank and named cells are not known.
-    text : collection of str
+    text : collection of str, default=()
         Columns to leave as text: names and labels, in which 1 and 01 differ.
     """
     ending = path.suffix.lower()

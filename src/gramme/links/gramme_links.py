@@ -305,7 +305,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         return in_name_order(flat).graph.select_layers(list(self.graph_.layers))
 
     def check_fitted(self) -> None:
-        """Raise :class:`~gramme.errors.NotFittedError` unless it is fitted."""
+        """Raise a ``NotFittedError`` unless it is fitted."""
         if not hasattr(self, "mixtures_"):
             raise NotFittedError("this GrammeLinks is not fitted yet; call fit first")
 

@@ -184,6 +184,6 @@ class GraphEstimator(OrderedFit, BaseEstimator, ABC):
         return seen
 
     def check_fitted(self) -> None:
-        """Raise :class:`~gramme.errors.NotFittedError` unless it is fitted."""
+        """Raise a ``NotFittedError`` unless it is fitted."""
         if not hasattr(self, self._result):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")

@@ -30,7 +30,7 @@ class AttentionHop(nn.Module):
     activation : str
     attention_dropout : float
         Probability with which a node is not heard, by anybody, in a training step.
-    combine_heads : {"weighted", "average", "concatenate"}
+    combine_heads : {"weighted", "average", "concatenate"}, default="weighted"
     score_bound : float, optional
         Keep scores between minus and plus this.
     """

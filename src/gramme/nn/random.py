@@ -1,6 +1,6 @@
-"""Random numbers for an ensemble: every member draws from generators of its own.
+"""Random numbers for an ensemble: every member draws from its own generators.
 
-What a member becomes then depends on its seed alone, not on which other members are trained in the same batch.
+So what a member becomes depends only on its seed, not on which other members are trained in the same batch.
 """
 
 from __future__ import annotations

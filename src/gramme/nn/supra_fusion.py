@@ -53,7 +53,7 @@ class SupraFusion(nn.Module):
         )
 
     def layer_factors(self) -> Tensor:
-        """What each layer is multiplied with when no feed-forward layer stands between, (members, layers)."""
+        """What each layer is multiplied with if there is no feed-forward layer in between, (members, layers)."""
         return torch.einsum("mk,mkl->ml", self.kappa(), self.gamma())
 
     def forward(self, values: Tensor, groups: PooledGroups | None = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Weighted graph attention as a module that stands alone, to be put into any model."""
+"""Weighted graph attention as a standalone module for any model."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class Bags(nn.Module):
 
 
 def hold(module: nn.Module, name: str, tensor: Tensor | None) -> None:
-    """Keep a tensor that moves with its module and is no part of what a network saves."""
+    """Keep a tensor that moves with its module but is not saved with the network."""
     module.register_buffer(name, tensor, persistent=False)
 
 

@@ -12,7 +12,7 @@ BLOCK = 1 << 17
 
 
 def blocks(values: Tensor) -> Iterator[slice]:
-    """Slices of the rows; all at once on devices that have no such cache.
+    """Slices of the rows; a single one on devices without such a cache.
 
     >>> list(blocks(torch.zeros(3, 2)))
     [slice(0, 3, None)]

@@ -23,7 +23,7 @@ def compiled_sums(function: Function) -> Function:
 
 
 def compiled_careful_sums(function: Function) -> Function:
-    """The same where a sum may meet what is not a number: it must not get lost."""
+    """The same for sums that may contain NaN, which must not get lost."""
     order = {"contract", "reassoc", "nsz", "arcp"}
     made = numba.njit(cache=True, nogil=True, fastmath=order, error_model="numpy")(function)
     return cast(Function, made)

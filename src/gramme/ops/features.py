@@ -31,7 +31,7 @@ def random_features(
     dim : int
         Columns.
     seed : int
-    copy : int
+    copy : int, default=0
         A further key, for several sets of features of the same nodes (the copies of a node in the supra graph).
     out : array of float32, shape (names, dim), optional
         Where to write.

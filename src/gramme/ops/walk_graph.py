@@ -65,7 +65,7 @@ def walk_graph(layers: Sequence[Layer], *, merged: bool = False) -> WalkGraph:
     ----------
     layers : sequence of Layer
         At least one, all over the same nodes.
-    merged : bool
+    merged : bool, default=False
         One row per node with the edges of all layers, whose weights thereby add; otherwise one row per layer and node:
         that of node i in layer l is ``l * num_nodes + i``.
     """

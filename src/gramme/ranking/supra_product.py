@@ -24,7 +24,7 @@ class SupraProduct:
     Parameters
     ----------
     products : sequence of LayerProduct
-    coupling : float
+    coupling : float, default=1.0
         Weight of the edges between a node's copies, at least 0.
     across : mapping of (layer, layer) to scipy CSR, optional
         Further edges, from nodes in the first layer to nodes in the second, by the layers' numbers.

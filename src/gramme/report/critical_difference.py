@@ -16,7 +16,7 @@ def critical_difference_figure(ranking: Ranking, title: str = "") -> Any:
     ----------
     ranking : Ranking
         From :func:`gramme.evaluation.rank_methods`.
-    title : str
+    title : str, default=""
 
     Returns
     -------

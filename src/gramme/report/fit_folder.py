@@ -69,11 +69,11 @@ def write_fit(
         What else to note in ``config.json``: data, method, estimate, ...
     estimate : mapping, optional
         How accurate it is, with the single ``predictions`` of tested nodes, for the page.
-    embedding : {"csv", "parquet", "none"}
+    embedding : {"csv", "parquet", "none"}, default="csv"
         How to write the embedding.
     raw_csv : bool, default=False
         Whether cells that a spreadsheet runs as formulas are written as they are.
-    overwrite : bool
+    overwrite : bool, default=False
         Replace the result of an earlier fit.
     """
     check_target(folder, overwrite=overwrite)

@@ -26,9 +26,9 @@ class LiveTable:
     Parameters
     ----------
     console : Console
-    wanted : bool
+    wanted : bool, default=True
         With False, nothing is shown.
-    every : float
+    every : float, default=30.0
         Seconds between two lines where the output is not a terminal.
     """
 

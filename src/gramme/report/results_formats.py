@@ -56,7 +56,7 @@ def format_results(table: pd.DataFrame, style: str = "table") -> str:
     Parameters
     ----------
     table : DataFrame
-    style : {"table", "csv", "json", "markdown", "latex"}
+    style : {"table", "csv", "json", "markdown", "latex"}, default="table"
 
     Examples
     --------

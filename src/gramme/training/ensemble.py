@@ -1,6 +1,6 @@
 """Training an ensemble of networks, batch after batch of its members.
 
-It knows no estimator: who calls it says how a batch is made, on which plan, from which labels and with which settings.
+It knows no estimator: the caller says how a batch is made, on which plan, from which labels and with which settings.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ def train_ensemble(
         Nodes and classes whose accuracy is noted after every epoch; nothing depends on it.
     trained : callable, optional
         Called with the members of each batch that is kept and with what its network says about all nodes.
-    title : str
+    title : str, default=""
         Stands beside the progress bar.
-    progress : bool, optional
+    progress : bool, default=False
         Show it or not; where None, only if standard error is a terminal.
     world : World, optional
         The processes that train together, each on its part of the graph.

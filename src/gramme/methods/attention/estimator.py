@@ -373,7 +373,7 @@ class AttentionModel(NodeClassifier):
         Parameters
         ----------
         layer : str
-        hop : int
+        hop : int, default=1
             Which hop, counted from 1.
         graph : MultilayerGraph, optional
             A graph other than the fitted one.

@@ -49,7 +49,7 @@ def skip_gram(
     dim, window, epochs, negative : int
         Of word2vec: columns, most steps between a node and its context, rounds over the walks, noise nodes per pair.
     walks_per_node : int
-    seed : int
+    seed : int, default=0
         Of the starting vectors and the noise; the walks have a seed of their own.
     """
     word2vec = import_extra("gensim.models.word2vec", EXTRA, "learning from random walks")
