@@ -1,5 +1,6 @@
 import pytest
 
+from gramme._progress import watched
 from gramme.cli import steps_bar as module
 from gramme.cli.steps_bar import StepsBar, steps_bar
 
@@ -22,3 +23,14 @@ def test_long_work_gets_a_bar(monkeypatch: pytest.MonkeyPatch):
         assert (task.completed, task.total, task.description) == (3, 4, "work")
     finally:
         bar.bar.stop()
+
+
+def test_the_sign_of_life_knows_how_far_the_work_is():
+    told = []
+    with watched(lambda what, done: told.append((what, round(done, 2)))):
+        with steps_bar("Learning", 0.8) as bar:
+            bar(1, 4)
+        with steps_bar("Looking", 0.2) as bar:
+            bar(1, 2)
+    assert ("Learning", 0.2) in told
+    assert ("Looking", 0.9) in told

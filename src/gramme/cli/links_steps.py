@@ -20,6 +20,7 @@ from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
 from gramme.links import GrammeLinks
 from gramme.links.asked import checked, layers_to_learn, with_edges
+from gramme.links.reasons import percent
 from gramme.report.fit_folder import check_target
 from gramme.report.links_folder import write_links
 
@@ -56,10 +57,10 @@ def links_of_graph(
         graph.positions([node])
     learnable = layers_to_learn(with_edges(checked(graph)), request.layers)
     asked = None if request.pairs is None else _read_pairs(Path(request.pairs), names, learnable)
-    with steps_bar("Learning what speaks for a link", silent=silent) as bar:
+    with steps_bar("Learning what speaks for a link", 0.7, silent=silent) as bar:
         model = GrammeLinks(random_state=request.seed).fit(graph, layers=request.layers, tell=bar)
     found = []
-    with steps_bar("Looking for candidates", silent=silent) as bar:
+    with steps_bar("Looking for candidates", 0.1, silent=silent) as bar:
         for done, layer in enumerate(model.layers_, start=1):
             if asked is None:
                 found.append(model.candidates(layer, request.top, node))
@@ -130,7 +131,7 @@ def _table(links: pd.DataFrame) -> Table:
     for column in links.columns:
         table.add_column(column, justify="right" if column == "probability" else "left")
     for row in links.to_dict(orient="records"):
-        row["probability"] = f"{row['probability']:.1%}"
+        row["probability"] = percent(row["probability"])
         table.add_row(*(escape(str(value)) for value in row.values()))
     return table
 

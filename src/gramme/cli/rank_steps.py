@@ -71,7 +71,7 @@ def rank_graph(
 ) -> None:
     """Rank, find out how sure that is, choose seeds, write the folder and show the first nodes."""
     began = time.perf_counter()
-    with steps_bar("How sure the ranks are", silent=silent) as bar:
+    with steps_bar("How sure the ranks are", 0.7, silent=silent) as bar:
         ranks = rank(
             graph,
             request.measures,
@@ -137,7 +137,7 @@ def _seeds(graph: MultilayerGraph, request: RankRequest, silent: bool) -> pd.Dat
     if not request.seeds:
         return None
     try:
-        with steps_bar("Whom to tell first", silent=silent) as bar:
+        with steps_bar("Whom to tell first", 0.25, silent=silent) as bar:
             return influence(
                 graph,
                 min(request.seeds, graph.num_nodes),

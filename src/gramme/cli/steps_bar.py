@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from gramme._progress import advance, part
 from gramme.cli.console import messages
 
 PATIENCE_SECONDS = 2.0
@@ -24,6 +25,7 @@ class StepsBar:
 
     def __call__(self, done: int, total: int) -> None:
         """Note how far the work is."""
+        advance(done / max(total, 1))
         if not self.wanted:
             return
         if self.bar is None and time.monotonic() - self.began > PATIENCE_SECONDS:
@@ -42,11 +44,15 @@ class StepsBar:
 
 
 @contextmanager
-def steps_bar(title: str, *, silent: bool = False) -> Iterator[StepsBar]:
-    """A bar for one piece of work; only if standard error is a terminal."""
+def steps_bar(title: str, share: float = 1.0, *, silent: bool = False) -> Iterator[StepsBar]:
+    """A bar for one piece of work; only if standard error is a terminal.
+
+    The share of the whole command that the piece is lets the sign of life tell the time left, also in a log.
+    """
     made = StepsBar(title, not silent and sys.stderr.isatty())
     try:
-        yield made
+        with part(title, share):
+            yield made
     finally:
         if made.bar is not None:
             made.bar.stop()

@@ -32,13 +32,7 @@ _FAMILIES = {
     "receives": "many point to it",
     "groups": "groups in common",
     "group_shares": "groups in common",
-    **{
-        name: "walks lead from one to the other"
-        for name in WALKS
-        if name not in ("walks_near", "walks_far")
-    },
-    "walks_near": "walks lead to the same places",
-    "walks_far": "walks lead to the same places",
+    **dict.fromkeys(WALKS, "walks from both often meet"),
     "attention": "attention trained for links",
     "attributes": "similar attributes",
     "attributes_far": "similar attributes",
@@ -152,6 +146,15 @@ def explanation(
     if named:
         text += f" What counts most: {', '.join(named)}."
     return scores, f"{text} {word}".rstrip()
+
+
+def percent(probability: float) -> str:
+    """A probability for a reader; none is called certain.
+
+    >>> percent(0.875), percent(0.99987)
+    ('87.5%', '>99.9%')
+    """
+    return ">99.9%" if probability >= 0.9995 else f"{probability:.1%}"
 
 
 def roc_auc(linked: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:

@@ -36,6 +36,13 @@ def test_without_a_spread_or_a_second_measure_those_sections_are_left_out() -> N
     assert '<section id="disagree"' not in text
 
 
+def test_the_best_mean_rank_is_over_measures_of_importance() -> None:
+    _, text = page_of(florentine_families(), measures=["degree", "pagerank", "participation"])
+    assert "by 3 measures. Over the 2 that tell importance, " in text
+    _, text = page_of(florentine_families(), measures=["degree", "pagerank"])
+    assert "by 2 measures. Over all of them, " in text
+
+
 @pytest.mark.browser
 def test_hostile_names_stay_text_in_a_browser(tmp_path) -> None:
     graph = florentine_families()

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from gramme.links import GrammeLinks
+from gramme.links.reasons import percent
 from gramme.report.page.charts import bar
 from gramme.report.page.fit_page import FORMAT, VERSION
 from gramme.report.page.frame import command_and_versions, frame
@@ -87,7 +88,7 @@ def links_section(data: dict[str, Any]) -> str:
     rows = "".join(
         f"<tr><td>{name(row['source'], 60)}</td><td>{name(row['target'], 60)}</td>"
         f"<td>{name(row['layer'], 40)}</td>"
-        f'<td class="number">{row["probability"]:.1%}</td><td>{escape(row["why"])}</td></tr>'
+        f'<td class="number">{escape(percent(row["probability"]))}</td><td>{escape(row["why"])}</td></tr>'
         for row in data["links"]
     )
     more = (

@@ -35,10 +35,14 @@ def rank_body(data: dict[str, Any]) -> str:
 def _summary(data: dict[str, Any]) -> str:
     first = data["leading"][0]["node"] if data["leading"] else ""
     layers = len(data["layers"])
+    telling = sum(one["importance"] for one in data["measures"]) or len(data["measures"])
+    over = (
+        "all of them" if telling == len(data["measures"]) else f"the {telling} that tell importance"
+    )
     return (
         f'<p class="lead"><strong>{data["nodes"]:,}</strong> nodes in {layers:,} '
         f"{'layer' if layers == 1 else 'layers'} were ranked by {len(data['measures'])} measures. "
-        f"Over all of them, {name(first, 60)} has the best mean rank.</p>"
+        f"Over {over}, {name(first, 60)} has the best mean rank.</p>"
     )
 
 
