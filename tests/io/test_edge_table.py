@@ -136,3 +136,9 @@ def test_numbers_that_may_be_weights_are_told(put):
         match="'w' is not used; if it says how strong a tie is, call the column 'weight'"
     ):
         read(put(",from,to,w\n1,a,b,3\n2,b,c,NA\n"))
+
+
+def test_edges_to_nobody_are_told(put):
+    with pytest.warns(match="2 edges have the node 'NA'; if it means nobody, leave these rows out"):
+        assert "NA" in read(put("ego,alter\na,NA\nb,NA\na,b\n")).nodes
+    assert not inspect(put("source,target\na,NA\nb,a\n"))[1].doubts, "as gramme itself writes it"

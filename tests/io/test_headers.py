@@ -13,6 +13,8 @@ from gramme.io.headers import edge_header, plain_word
         (["Quelle", "Ziel"], 0, 1),
         (["Źródło", "cel"], 0, 1),
         (["Nœud 1", "Nœud 2"], 0, 1),
+        (["year", "Person A", "Person B"], 1, 2),
+        (["FromNodeId", "ToNodeId"], 0, 1),
     ],
 )
 def test_the_ends_whatever_they_are_called(names, source, target):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -68,6 +69,7 @@ def parse_edges(
             raise FileFormatError(problem, file=path, line=line)
     _settle_type(header, rows)
     _tell(header, names, rows, where)
+    _tell_of_nobody(header, rows, where)
     decimal_comma = decimal_comma and _has_decimal_commas(header, rows, where)
     collector = RowCollector(path)
     one_way: dict[str, set[bool]] = {}
@@ -139,6 +141,19 @@ def _settle_type(header: EdgeHeader, rows: Rows) -> None:
         header.layer = place
     elif header.layer != place:
         header.others.append(place)
+
+
+def _tell_of_nobody(header: EdgeHeader, rows: Rows, where: str) -> None:
+    """Edges to NA, in a list from elsewhere: a survey may mean nobody by it, where it is a node like any other here."""
+    ends = (header.source, header.target)
+    met = Counter(row[place] for _, row in rows for place in ends if row[place] in UNKNOWN)
+    if met and not header.usual:
+        name, times = met.most_common(1)[0]
+        edges = "1 edge has" if times == 1 else f"{times:,} edges have"
+        tell(
+            f"{where}: {edges} the node {name!r}; if it means nobody, leave these rows out",
+            doubt=True,
+        )
 
 
 def _tell(header: EdgeHeader, names: Sequence[str], rows: Rows, where: str) -> None:

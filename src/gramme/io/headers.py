@@ -15,6 +15,7 @@ _ENDS = (
     ("sender", "receiver"), ("fromid", "toid"), ("fromnodeid", "tonodeid"), ("fromnode", "tonode"),
     ("sourcenode", "targetnode"),
     ("start", "end"), ("startnode", "endnode"), ("head", "tail"), ("actor1", "actor2"), ("person1", "person2"),
+    ("persona", "personb"), ("nodea", "nodeb"), ("actora", "actorb"),
     ("id1", "id2"), ("user1", "user2"), ("v1", "v2"), ("vertex1", "vertex2"), ("name1", "name2"),
     ("nominator", "nominee"), ("citing", "cited"), ("follower", "followee"), ("origin", "destination"),
     ("quelle", "ziel"), ("von", "nach"), ("von", "zu"), ("knoten1", "knoten2"), ("person1id", "person2id"),
