@@ -11,7 +11,9 @@ from typing import Any
 from gramme.cli import main
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["gramme.cli.fit_steps", "gramme.cli.benchmark_steps"])
+_CONTEXT.set_forkserver_preload(
+    ["gramme.cli.fit_steps", "gramme.cli.benchmark_steps", "gramme.cli.links_steps", "networkx"]
+)
 
 
 def _lead_a_group(function: Callable[..., object], *arguments: Any) -> None:

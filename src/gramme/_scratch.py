@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
+import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gramme._locks import is_abandoned, lock, unlock
-
-MARKER = ".gramme-run"
-"""A file in each such folder, locked while the run lives: a folder without it is not ours, whatever its name."""
+from gramme._leftovers import marker_of, sweep, taken
 
 
 @contextmanager
@@ -24,22 +21,9 @@ def scratch_folder(purpose: str) -> Iterator[Path]:
     >>> folder.is_dir()
     False
     """
-    prefix = f"gramme-{purpose}-"
-    _sweep(prefix)
-    folder = Path(tempfile.mkdtemp(prefix=prefix))
-    try:
-        marker = folder / MARKER
-        marker.touch()
-        held = lock(marker)
-        try:
-            yield folder
-        finally:
-            unlock(held)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sweep(prefix: str) -> None:
-    for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-        if (left / MARKER).is_file() and is_abandoned(left / MARKER):
-            shutil.rmtree(left, ignore_errors=True)
+    place = Path(tempfile.gettempdir()) / f"gramme-{purpose}"
+    for marker in place.parent.glob(f"{marker_of(place).stem}-*.gramme"):
+        sweep(marker.with_name(marker.stem.removeprefix(".")))
+    with taken(place.with_name(f"{place.name}-{secrets.token_hex(4)}")) as folder:
+        folder.mkdir(mode=0o700)
+        yield folder

@@ -55,8 +55,7 @@ def seed_of(out: Path) -> int:
 
 def kill_while_writing(process: Command, out: Path, delay: float) -> None:
     """Kill so many seconds after the first file in the hidden folder, in which the result is gathered."""
-    gathered = out.with_name(f".{out.name}.gramme") / "new"
-    while process.poll() is None and not any(gathered.glob("*")):
+    while process.poll() is None and not any(out.parent.glob(f".{out.name}.*.gramme/new/*")):
         time.sleep(0.001)
     time.sleep(delay)
     process.kill()

@@ -1,11 +1,16 @@
 """Commands killed at random moments: nothing is lost, doubled or left behind.
 
 Each command is killed again and again in the same place, with SIGKILL, and then run to its end. What stands there must
-be whole after every kill, and all of it in the end.
+be whole after every kill, and all of it in the end. Every second kill comes at a moment by the clock, the others just
+before a step that changes a folder (a file or folder made, renamed, linked or removed), however fast the machine is.
 """
 
 import os
 import random
+import shutil
+import signal
+import subprocess
+import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
@@ -22,32 +27,62 @@ from gramme.evaluation import Ledger
 from gramme.io import read, write
 
 USUAL, MANY = 10, 100
+NEVER = -1
+SECONDS_OF_A_NEW_ONE = 6.0
 
 
-def in_folder(folder: Path, words: list[str]) -> None:
-    """`gramme WORDS` in a folder, with a place for temporary files of its own."""
+CHANGES = {"os.mkdir", "os.rename", "os.link", "os.remove", "os.rmdir", "os.symlink", "os.chmod"}
+CHANGES |= {"shutil.rmtree", "tempfile.mkstemp", "tempfile.mkdtemp", "sqlite3.connect"}
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+LIBC = {"renameat2"}  # what is called through ctypes
+
+
+def in_folder(folder: Path, words: list[str], last: int | None = None) -> None:
+    """`gramme WORDS` in a folder, with a place for temporary files of its own.
+
+    Killed before the step number ``last`` that changes a folder; without it, the number of such steps goes to a file.
+    """
     os.chdir(folder)
     tempfile.tempdir = str(folder / "tmp")
-    main(words)
+    process, steps = os.getpid(), 0
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal steps
+        if os.getpid() != process:
+            return
+        writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITES
+        called = event == "ctypes.dlsym" and arguments[1] in LIBC
+        if event in CHANGES or writes or called:
+            if steps == last:
+                os.kill(process, signal.SIGKILL)
+            steps += 1
+
+    sys.addaudithook(hook)
+    try:
+        main(words)
+    finally:
+        if last is None:
+            Path("tmp/steps").write_text(str(steps))
 
 
 class Killed(ABC):
     """A command, and what must be true of what it leaves."""
 
     seconds: float
-    """Kills come within so many seconds of the start, or within thrice that in the slow run."""
+    """Kills by the clock come within so many seconds of the start, or within thrice that in the slow run."""
+    nodes = 30
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "tmp").mkdir()
         random_ends = random.Random(1)
         rows = [
-            f"{layer},n{random_ends.randrange(30)},n{random_ends.randrange(30)}"
+            f"{layer},n{random_ends.randrange(self.nodes)},n{random_ends.randrange(self.nodes)}"
             for layer in ("talk", "mail")
-            for _ in range(80)
+            for _ in range(self.nodes * 8 // 3)
         ]
         (folder / "edges.csv").write_text("\n".join(["layer,source,target", *rows]) + "\n")
-        labels = [f"n{place},{'ab'[place % 4 > 1]}" for place in range(0, 30, 2)]
+        labels = [f"n{place},{'ab'[place % 4 > 1]}" for place in range(0, self.nodes, 2)]
         (folder / "labels.csv").write_text("\n".join(["node,label", *labels]) + "\n")
         self.given = self.names()
 
@@ -60,14 +95,27 @@ class Killed(ABC):
         """Fails unless what is there is whole."""
 
     @abstractmethod
-    def look_at_end(self) -> None:
-        """Fails unless all is there, once, and nothing else."""
+    def look_at_end(self, turns: int) -> None:
+        """Fails unless all is there after the last turn, once, and nothing else."""
 
     def names(self) -> set[str]:
         return {path.name for path in self.folder.iterdir()}
 
-    def start(self, turn: int) -> Process:
-        return Process(in_folder, self.folder, self.words(turn))
+    def begin_anew(self) -> None:
+        """Remove what a first run wrote."""
+        for name in self.names() - self.given:
+            path = self.folder / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        (self.folder / "tmp" / "steps").unlink()
+
+    def start(self, turn: int, last: int | None = None) -> Process:
+        return Process(in_folder, self.folder, self.words(turn), last)
+
+    def start_new(self, turn: int) -> subprocess.Popen[bytes]:
+        """As from a shell: a process that imports all by itself."""
+        command = [sys.executable, "-m", "gramme", *self.words(turn)]
+        environment = os.environ | {"TMPDIR": str(self.folder / "tmp")}
+        return subprocess.Popen(command, cwd=self.folder, env=environment)
 
 
 class Fit(Killed):
@@ -88,13 +136,14 @@ class Fit(Killed):
     def files(self) -> set[str]:
         return {"config.json", "model.safetensors", "predictions.csv", "report.html"}
 
-    def look_at_end(self) -> None:
+    def look_at_end(self, turns: int) -> None:
         assert self.names() - self.given == {"out"}
-        assert not list((self.folder / "tmp").glob("gramme*"))
+        assert not [path.name for path in (self.folder / "tmp").iterdir() if path.name != "steps"]
 
 
 class Links(Fit):
     option = ("--top", "5")
+    nodes = 7  # so few that attention, which takes seconds, is left out
 
     def files(self) -> set[str]:
         return {"config.json", "model.safetensors", "links.csv", "ingredients.csv", "report.html"}
@@ -107,22 +156,22 @@ class Convert(Killed):
         return ["convert", "edges.csv", "graph.npz", "--overwrite"]
 
     def look(self, turn: int) -> None:
-        assert self.names() - self.given <= {"graph.npz"}, "something was left behind"
+        left = {name for name in self.names() - self.given if not name.startswith(".graph.npz")}
+        assert left <= {"graph.npz"}, "something was left behind that the next one does not sweep"
         if (self.folder / "graph.npz").exists():
             assert read(self.folder / "graph.npz") == read(self.folder / "edges.csv")
 
-    def look_at_end(self) -> None:
+    def look_at_end(self, turns: int) -> None:
         assert self.names() - self.given == {"graph.npz"}
 
 
 class Benchmark(Killed):
     seconds = 0.3
-    runs = 2 * 2 * 10
 
     def words(self, turn: int) -> list[str]:
         words = ["benchmark", "--datasets", "graph.npz", "--methods", "majority,label-propagation"]
-        words += ["--train", "30,50", "--repeats", "10", "--jobs", "1", "--quiet"]
-        return [*words, "--out", "runs.sqlite"]
+        words += ["--train", "30", "--repeats", str(5 + turn), "--jobs", "1", "--quiet"]
+        return [*words, "--out", "runs.sqlite"]  # each turn has something left to do
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -145,11 +194,25 @@ class Benchmark(Killed):
         assert found >= self.seen, "a run was lost or done again with another result"
         self.seen = found
 
-    def look_at_end(self) -> None:
-        assert len(self.table()) == self.runs
+    def look_at_end(self, turns: int) -> None:
+        assert len(self.table()) == 2 * (5 + turns)
         beside = {"runs.sqlite-wal", "runs.sqlite-shm"}  # sqlite's own, while somebody reads
         assert self.names() - self.given - beside == {"runs.sqlite"}
-        assert not list((self.folder / "tmp").glob("gramme*"))
+        assert not [path.name for path in (self.folder / "tmp").iterdir() if path.name != "steps"]
+
+
+def strike(killed: Killed, turn: int, steps: int, chance: random.Random, longer: float) -> bool:
+    """Start a turn and kill it at a random moment; True unless it had ended by itself."""
+    if turn % 2:
+        return killed.start(turn, chance.randrange(steps)).wait() != 0
+    if turn % 24 == 12:
+        process: Process | subprocess.Popen[bytes] = killed.start_new(turn)
+        seconds = SECONDS_OF_A_NEW_ONE
+    else:
+        process, seconds = killed.start(turn, NEVER), longer * killed.seconds
+    time.sleep(seconds * chance.random())
+    process.kill()
+    return process.wait() != 0
 
 
 def kill_again_and_again(
@@ -157,16 +220,16 @@ def kill_again_and_again(
 ) -> int:
     """Returns how many were killed before they had ended by themselves."""
     killed, chance = kind(folder), random.Random(kills)
+    assert killed.start(0).wait() == 0
+    steps = int((folder / "tmp" / "steps").read_text())
+    killed.begin_anew()
     early = 0
     for turn in range(kills):
-        process = killed.start(turn)
-        time.sleep(longer * killed.seconds * chance.random())
-        process.kill()
-        early += process.wait() != 0
+        early += strike(killed, turn, steps, chance, longer)
         killed.look(turn)
     assert killed.start(kills).wait() == 0
     killed.look(kills)
-    killed.look_at_end()
+    killed.look_at_end(kills)
     return early
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from tests.processes import Process
 
+from gramme._leftovers import marker_of
 from gramme._locks import lock, unlock
 from gramme.errors import DataError, GrammeWarning
 from gramme.report import output_folder as module
-from gramme.report.output_folder import MARKER, check_writable, output_folder, recover
+from gramme.report.output_folder import check_writable, output_folder, recover
 
 
 def fill(folder: Path, text: str, overwrite: bool = True) -> None:
@@ -24,12 +25,12 @@ def names(folder: Path) -> list[str]:
 
 
 def leftover(folder: Path) -> Path:
-    """What a run that was killed has left: the hidden folder with its marker."""
-    hidden = folder.with_name(f".{folder.name}.gramme")
+    """What a run that was killed has left: the marker and the hidden folder that it names."""
+    hidden = folder.with_name(f".{folder.name}.0123abcd.gramme")
     (hidden / "new").mkdir(parents=True)
     (hidden / "new" / "a").write_text("half")
-    record = {"gramme": "x", "process": 1, "started": "2026-01-01T00:00:00"}
-    (hidden / MARKER).write_text(json.dumps(record))
+    record = {"gramme": "x", "process": 1, "started": "2026-01-01T00:00:00", "work": hidden.name}
+    marker_of(folder).write_text(json.dumps(record))
     return hidden
 
 
@@ -99,7 +100,7 @@ def test_a_run_that_dies_between_the_two_steps_loses_nothing(tmp_path, monkeypat
 
     def dies_at_the_second(self: Path, target: Path) -> Path:
         steps.append(target)
-        if len(steps) == 3:  # the marker, the old folder aside, and now the new one in place
+        if len(steps) == 2:  # the old folder aside, and now the new one in place
             raise KeyboardInterrupt
         return replace(self, target)
 
@@ -127,20 +128,24 @@ def test_a_folder_that_was_put_aside_comes_back(tmp_path):
     assert (tmp_path / "out" / "a").read_text() == "first"
 
 
-@pytest.mark.parametrize("name", [".out.gramme", ".out.old-2024", ".out.part-x", ".gramme-x"])
-@pytest.mark.parametrize("marker", [None, "thesis", "[1]", '{"process": 1}'])
-def test_what_is_not_ours_is_never_touched(tmp_path, name, marker):
+@pytest.mark.parametrize("name", [".out.gramme", ".out.old-2024", ".out.0123abcd.gramme"])
+def test_what_is_not_ours_is_never_touched(tmp_path, name):
     other = tmp_path / name
     other.mkdir()
     (other / "thesis.txt").write_text("x")
-    if marker is not None:
-        (other / MARKER).write_text(marker)
     if name == ".out.gramme":
         with pytest.raises(DataError, match=r"\.out\.gramme is in the way and not gramme's own"):
             fill(tmp_path / "out", "whole")
     else:
         fill(tmp_path / "out", "whole")
     assert (other / "thesis.txt").read_text() == "x"
+
+
+def test_links_in_a_circle_are_refused(tmp_path):
+    (tmp_path / "out").symlink_to("out")
+    for refuse in (check_writable, lambda out: fill(out, "x")):
+        with pytest.raises(DataError, match="out is a link that leads in a circle"):
+            refuse(tmp_path / "out")
 
 
 def test_a_second_run_into_the_same_place_is_refused(tmp_path):

@@ -6,23 +6,30 @@ import contextlib
 import os
 import secrets
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from gramme._leftovers import sweep, taken
+from gramme._nameless import give_name, open_nameless
 from gramme._wording import setting
 from gramme.errors import DataError
 
 #: The text of a file, its bytes, a function that writes it, or None for a file that must not stay.
 Content = str | bytes | Callable[[BinaryIO], None] | None
+_PATIENCE = 2.0  # seconds to wait for another writer that gives a file the same name
 
 
 def write_files(files: Mapping[Path, Content], *, overwrite: bool = True) -> None:
     """Write all the files, each through a temporary one in its own folder, and put them in place at the end.
 
-    Where the system has files without a name, a process that is killed while it writes leaves nothing behind.
+    A link is followed: what it points to is replaced. Where the system has files without a name, a process that is
+    killed while it writes leaves nothing behind, or, killed while it replaces a file, what the next one to write there
+    sweeps.
     """
+    files = {followed(path): content for path, content in files.items()}
     if not overwrite:
         for path in files:
             if path.exists():
@@ -34,6 +41,8 @@ def write_files(files: Mapping[Path, Content], *, overwrite: bool = True) -> Non
         for path, content in files.items():
             if path.is_dir():
                 raise DataError(f"{path} is a folder; name a file in it")
+            if path.exists() and not path.is_file():
+                raise DataError(f"{path} is no ordinary file (a device or a pipe); name another")
             if content is not None:
                 part = parts.enter_context(_part_of(path))
                 _fill(part.file, content, path)
@@ -56,25 +65,53 @@ class _Part:
 
     def put_in_place(self) -> None:
         """Give it its name, or exchange the file of that name for it, at one stroke."""
-        if self.name is None:
-            with contextlib.suppress(FileExistsError):
-                self._link(self.path)
-                return
-            name = self.path.with_name(f".{self.path.name[:50]}.{secrets.token_hex(4)}.part")
-            self._link(name)
-            self.name = name
-        self.name.replace(self.path)
-        self.name = None
+        if self.name is not None:
+            self.name.replace(self.path)
+            self.name = None
+            return
+        sweep(self.path)
+        with contextlib.suppress(FileExistsError):
+            give_name(self.file.fileno(), self.path)
+            return
+        with _name_beside(self.path) as name:
+            give_name(self.file.fileno(), name)
+            name.replace(self.path)
 
-    def _link(self, name: Path) -> None:
-        number = self.file.fileno()
-        # only with a folder named does Python follow the link that stands for the open file
-        os.link(f"/proc/self/fd/{number}", name, src_dir_fd=number, follow_symlinks=True)
+
+@contextlib.contextmanager
+def _name_beside(path: Path) -> Iterator[Path]:
+    """A free name for a moment, known to the next run should this one be killed at it."""
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline:
+        with contextlib.ExitStack() as stack:
+            try:
+                name = stack.enter_context(taken(path))
+            except (
+                FileExistsError
+            ):  # another writer is at the same moment, or something is in the way
+                time.sleep(0.01)
+                continue
+            yield name
+            return
+    yield path.with_name(f".{path.name[:50]}.{secrets.token_hex(4)}.part")
+
+
+def followed(path: Path) -> Path:
+    """Where a path leads; an error for links that lead in a circle.
+
+    >>> followed(Path("no/link"))
+    PosixPath('no/link')
+    """
+    try:
+        end = path.resolve()
+    except (OSError, RuntimeError):
+        raise DataError(f"{path} is a link that leads in a circle") from None
+    return end if path.is_symlink() else path
 
 
 @contextlib.contextmanager
 def _part_of(path: Path) -> Iterator[_Part]:
-    handle, name = _nameless(path), None
+    handle, name = open_nameless(path.parent), None
     if handle is None:
         handle, name = _named(path)
     with os.fdopen(handle, "w+b") as file:
@@ -85,19 +122,6 @@ def _part_of(path: Path) -> Iterator[_Part]:
             if part.name is not None:
                 with contextlib.suppress(OSError):
                     part.name.unlink()
-
-
-def _nameless(path: Path) -> int | None:
-    """An open file without a name, in the folder of another: if the process ends, nothing of it is left behind."""
-    if not hasattr(os, "O_TMPFILE") or not Path("/proc/self/fd").is_dir():
-        return None
-    try:
-        return os.open(path.parent, os.O_TMPFILE | os.O_RDWR, 0o666)
-    except (
-        OSError,
-        ValueError,
-    ):  # some file systems have no such files; else the reason is found below
-        return None
 
 
 def _named(path: Path) -> tuple[int, Path]:

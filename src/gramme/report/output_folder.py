@@ -1,10 +1,8 @@
 """A folder of results that appears whole or not at all, whatever happens while it is written.
 
-Beside the place of the result, ``.NAME.gramme`` is made in one step. That takes the name: a second run into the same
-place is refused. It holds
+The place of the result is taken first (``_leftovers.py``): a second run into it is refused, and what a killed run left
+is known by its marker, never by name. The folder that belongs to the marker holds
 
-- ``run.json``, the marker: process id, start time and target. It is locked while the run lives. A folder without it is
-  not ours, whatever its name, and is never touched.
 - ``new``, which is filled and moved into place at the end. An earlier result is exchanged for it in a single step of
   the file system, so there is no moment at which neither stands there.
 - ``old``, only where a system has no such step: the earlier result, put aside. Should the run die in between, the next
@@ -16,23 +14,20 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
-import json
 import os
-import shutil
 import tempfile
-import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
-from gramme._locks import LOCKS, is_abandoned, lock, unlock
+from gramme._leftovers import holder, marker_of, remove, sweep, taken
+from gramme._locks import LOCKS
+from gramme._nameless import open_nameless
 from gramme._wording import setting
 from gramme.errors import DataError, GrammeWarning
+from gramme.io.atomic import followed
 
-MARKER = "run.json"
-_MARKER_SECONDS = 2.0  # how long to wait for the marker of a run that is just starting
 _RENAME_NOREPLACE, _RENAME_EXCHANGE, _AT_FDCWD = 1, 2, -100  # of Linux's renameat2
 
 
@@ -61,27 +56,22 @@ def output_folder(target: Path, *, overwrite: bool = False) -> Iterator[OutputFo
         If the target exists and may not be replaced, or if another run is writing to it.
     """
     check_name(target)
-    place = target.resolve()
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        recover(place)
-        if os.path.lexists(place) and not overwrite:
-            raise exists_already(target)
-        hidden, handle = _take(place)
-    except OSError as error:
-        raise cannot_write(target, error) from error
-    try:
-        fresh = hidden / "new"
-        fresh.mkdir()
-        yield OutputFolder(target, fresh)
-        _to_disk(fresh)
-        if not _put_in_place(fresh, place, hidden, overwrite=overwrite):
-            raise exists_already(target)
-    except OSError as error:
-        raise cannot_write(target, error) from error
-    finally:
-        _clean(hidden, place)
-        unlock(handle)
+    place = followed(target).resolve()
+    with contextlib.ExitStack() as stack:
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            recover(place)
+            if os.path.lexists(place) and not overwrite:
+                raise exists_already(target)
+            hidden = _take(place, stack)
+            fresh = hidden / "new"
+            fresh.mkdir(parents=True)
+            yield OutputFolder(target, fresh)
+            _to_disk(fresh)
+            if not _put_in_place(fresh, place, hidden, overwrite=overwrite):
+                raise exists_already(target)
+        except OSError as error:
+            raise cannot_write(target, error) from error
 
 
 def check_name(target: Path) -> None:
@@ -111,25 +101,28 @@ def cannot_write(target: Path, error: OSError) -> DataError:
 def check_writable(target: Path) -> None:
     """Fail at once, not after an hour of work, if a folder cannot be made."""
     check_name(target)
-    above = target.absolute()
+    above = followed(target).absolute()
     while not above.exists() and above != above.parent:
         above = above.parent
     if above != target.absolute() and not above.is_dir():
         raise DataError(f"{target} cannot be made: {above} is a file, not a folder")
     place = above if above != target.absolute() else above.parent
+    handle = open_nameless(place)
     try:
-        Path(tempfile.mkdtemp(dir=place, prefix=".gramme-")).rmdir()
+        if handle is None:
+            handle, name = tempfile.mkstemp(dir=place, prefix=".gramme-")
+            Path(name).unlink()
     except OSError as error:
         raise cannot_write(target, error) from error
+    os.close(handle)
 
 
 def recover(place: Path) -> None:
     """Clean up after a run into this place that was killed, bringing back a result it had put aside, and say so."""
-    hidden = _hidden(place)
-    marker = hidden / MARKER
-    if not _is_ours(marker) or not is_abandoned(marker):
+    back = []
+    if not sweep(place, lambda hidden: back.append(_clean(hidden, place))):
         return
-    if _clean(hidden, place):
+    if any(back):
         what = "the result it had put aside was brought back"
     else:
         what = "what it left unfinished was removed"
@@ -144,71 +137,33 @@ def _clean(hidden: Path, place: Path) -> bool:
     lost = aside.is_dir() and not os.path.lexists(place)
     if lost:
         aside.replace(place)
-    shutil.rmtree(hidden, ignore_errors=True)
+    remove(hidden)
     return lost
 
 
-def _hidden(place: Path) -> Path:
-    return place.with_name(f".{place.name[:100]}.gramme")
-
-
-def _is_ours(marker: Path) -> bool:
+def _take(place: Path, stack: contextlib.ExitStack) -> Path:
+    """Take the place, which only one run can, until the stack ends; returns the folder for its work."""
     try:
-        record = json.loads(marker.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(record, dict) and {"gramme", "process", "started"} <= set(record)
-
-
-def _take(place: Path) -> tuple[Path, int | None]:
-    """Make the hidden folder, which only one run can, and mark it as ours."""
-    hidden = _hidden(place)
-    try:
-        hidden.mkdir()
+        hidden = stack.enter_context(taken(place))
     except FileExistsError:
-        raise _taken(place, hidden) from None
-    try:
-        return hidden, _mark(hidden, place)
-    except BaseException:
-        shutil.rmtree(hidden, ignore_errors=True)
-        raise
+        raise _taken(place) from None
+    stack.callback(_clean, hidden, place)
+    return hidden
 
 
-def _mark(hidden: Path, place: Path) -> int | None:
-    """Put the marker into the hidden folder: it appears whole and locked, or not at all."""
-    handle, name = tempfile.mkstemp(dir=hidden)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(
-            {
-                "gramme": "a result is being written here",
-                "process": os.getpid(),
-                "started": datetime.now().isoformat(timespec="seconds"),
-                "target": str(place),
-            },
-            file,
-        )
-    held = lock(Path(name))
-    Path(name).replace(hidden / MARKER)
-    return held
-
-
-def _taken(place: Path, hidden: Path) -> DataError:
-    marker = hidden / MARKER
-    deadline = time.monotonic() + _MARKER_SECONDS
-    while not marker.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    if not _is_ours(marker):
+def _taken(place: Path) -> DataError:
+    marker, other = marker_of(place), holder(place)
+    if other is None:
         return DataError(
-            f"{hidden} is in the way and not gramme's own; move it, or name another folder"
+            f"{marker} is in the way and not gramme's own; move it, or name another folder"
         )
-    record = json.loads(marker.read_text(encoding="utf-8"))
-    who = f"process {record['process']}, started {record['started']}"
+    who = f"process {other.process}, started {other.started}"
     if LOCKS:
         return DataError(
             f"another run is writing to {place} ({who}); wait for it, or name another folder"
         )
     return DataError(
-        f"another run is or was writing to {place} ({who}); if it has ended, delete {hidden}"
+        f"another run is or was writing to {place} ({who}); if it has ended, delete {marker}"
     )
 
 
