@@ -25,7 +25,7 @@ from tests.sizes import sample
 
 from gramme.cli import main
 from gramme.cli.memory import bounded_memory
-from gramme.links import attention
+from gramme.links import attention, mixture
 
 CASES, USUAL = 100_000, 1000
 PARTS = 5  # the usual cases are run in so many tests, so that they share out among processes
@@ -33,13 +33,12 @@ BATCH = 500  # cases to a process
 CORPUS = Path(__file__).with_name("corpus")
 SECONDS = 30  # of processor time, which no case may take; most take a few thousandths
 PATIENCE = 600  # seconds by the clock, which may be far more on a busy machine
-ATTENTION_EVERY = (
-    200  # in one of so many cases gramme links may train attention, which takes seconds
-)
+# one of so many cases lets gramme links grow trees and train attention, which takes seconds
+COSTLY_EVERY = 200
 MEMORY = (
     2 << 30
 )  # bytes that a case may take, so that a case which goes wrong does not harm the machine
-FEWEST_NODES = attention.FEWEST_NODES
+FEWEST_NODES, FEWEST_FOR_TREES = attention.FEWEST_NODES, mixture.FEWEST_FOR_TREES
 RAW = {chr(code) for code in [*range(32), *range(127, 160)]} - {"\n", "\t", "\r"}
 
 
@@ -112,7 +111,9 @@ def run_batch(seeds: range, good: Files, folder: Path) -> None:
     for seed in seeds:
         (folder / "case").write_text(str(seed))
         words = make_case(seed, good, folder, written)
-        attention.FEWEST_NODES = FEWEST_NODES if seed % ATTENTION_EVERY == 0 else sys.maxsize
+        costly = seed % COSTLY_EVERY == 0
+        attention.FEWEST_NODES = FEWEST_NODES if costly else sys.maxsize
+        mixture.FEWEST_FOR_TREES = FEWEST_FOR_TREES if costly else sys.maxsize
         try:
             codes.append(try_case(words, folder))
         except BaseException:

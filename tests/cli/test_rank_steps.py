@@ -1,9 +1,10 @@
 import pytest
 
-from gramme.cli import rank_steps
+from gramme.cli import main, rank_steps
 from gramme.cli.rank_steps import check_request, words
 from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.io import write
 
 
 def test_words():
@@ -34,3 +35,20 @@ def test_the_spread_of_large_graphs_is_left_out_and_that_is_said(monkeypatch, ca
     monkeypatch.setattr(rank_steps, "MAX_SPREAD_ENTRIES", 4)
     assert not rank_steps._small_enough(graph)
     assert "with 5 edges and memberships" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("layer", "node"), [("l\ud800", "a"), ("l", "a\ud800")])
+@pytest.mark.parametrize("command", ["rank", "links", "info"])
+def test_names_that_cannot_be_written_are_refused_before_the_work(
+    tmp_path, capsys, command, layer, node
+):
+    path = tmp_path / "a.npz"
+    write(MultilayerGraph({layer: EdgeLayer(3, [0, 1], [1, 2])}, nodes=[node, "b", "c"]), path)
+    words = [] if command == "info" else ["--out", str(tmp_path / "out")]
+    with pytest.raises(SystemExit) as end:
+        main([command, str(path), *words])
+    if command == "info" and layer == "l":
+        assert not end.value.code  # the names of nodes are not shown
+        return
+    assert end.value.code == 2
+    assert "is not valid Unicode text; rename it" in capsys.readouterr().err

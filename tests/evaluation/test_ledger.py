@@ -116,3 +116,22 @@ def test_a_ledger_is_read_while_it_is_written(tmp_path):
             assert len(reader.runs()) == 1
             writer.record(done(spec(realisation=1)))
             assert len(reader.runs()) == 2
+
+
+def test_damaged_commands_are_said(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    with Ledger(path) as ledger:
+        ledger.note_command("gramme benchmark")
+    with Ledger(path, create=False) as ledger:
+        page = ledger._connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'commands'"
+        ).fetchone()[0]
+        size = ledger._connection.execute("PRAGMA page_size").fetchone()[0]
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * size : page * size] = b"x" * size
+    path.write_bytes(data)
+    with (
+        Ledger(path, create=False) as ledger,
+        pytest.raises(DataError, match=r"runs\.sqlite cannot be used"),
+    ):
+        ledger.commands()

@@ -1,8 +1,10 @@
 """The ledger of links keeps every row once, is known by its mark, and refuses other files."""
 
+import os
+
 import pytest
 
-from gramme.errors import DataError
+from gramme.errors import DataError, GrammeWarning
 from gramme.evaluation import Ledger
 from gramme.evaluation.link_ledger import LinkLedger, is_link_ledger
 
@@ -49,3 +51,28 @@ def test_other_files_are_refused(tmp_path):
         LinkLedger(tmp_path)
     with pytest.raises(DataError, match="there is no folder"):
         LinkLedger(tmp_path / "no" / "links.sqlite")
+
+
+def test_a_pipe_is_no_ledger_and_nobody_waits_for_it(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert not is_link_ledger(tmp_path / "pipe")
+
+
+def test_damaged_files_and_foreign_values_are_said(tmp_path):
+    path = tmp_path / "links.sqlite"
+    with LinkLedger(path) as ledger:
+        ledger.record([ROW, ROW | {"layer": "other"}])
+        ledger._connection.execute("UPDATE links SET roc_auc = 'high' WHERE layer = 'other'")
+    with (
+        LinkLedger(path, create=False) as ledger,
+        pytest.warns(
+            GrammeWarning, match=r"left out, as not written by gramme: row 2 \(roc_auc is"
+        ),
+    ):
+        assert len(ledger.rows()) == 1
+    path.write_bytes(path.read_bytes()[:5000])
+    with (
+        pytest.raises(DataError, match="cannot be used"),
+        LinkLedger(path, create=False) as ledger,
+    ):
+        ledger.rows()

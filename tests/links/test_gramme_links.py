@@ -191,3 +191,9 @@ def test_nodes_and_layers_in_another_order_are_linked_the_same(graph, model):
     assert found.layers_ == list(other.layers)
     for layer in model.layers_:
         assert found.candidates(layer, top=40).equals(model.candidates(layer, top=40))
+
+
+def test_without_a_pair_that_is_not_linked_there_is_nothing_to_learn():
+    everyone = MembershipLayer.from_values(["x"] * 6)
+    with pytest.raises(DataError, match="all nodes are linked to each other in every layer"):
+        GrammeLinks().fit(MultilayerGraph({"room": everyone}))

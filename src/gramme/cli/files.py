@@ -100,8 +100,10 @@ def convert(
 def _facts(name: str, opened: Opened) -> dict[str, Any]:
     from gramme.cli.table import describe
     from gramme.graph.number_labels import amounts, too_many
+    from gramme.report.tables import require_proper
 
     graph, report = opened.graph, opened.report
+    require_proper("layer", graph.layers)
     summary = graph.summary().reset_index()
     layers = json.loads(summary.to_json(orient="records")) if graph.layers else []
     for facts in layers:

@@ -36,7 +36,7 @@ from gramme.report import (
 )
 from gramme.report.output_folder import output_folder
 from gramme.report.page.number_page import DEFAULT_COVERAGE
-from gramme.report.tables import number_table, proper_text, with_sets
+from gramme.report.tables import number_table, require_proper, with_sets
 
 PAGE_SECONDS, PAGE_SECONDS_PER_NODE = 2.5, 1e-4
 """Roughly how long writing the results takes; used only to show progress."""
@@ -100,11 +100,8 @@ def fit_graph(
 def _check_names(graph: MultilayerGraph) -> None:
     """Refuse early what cannot be written as a column or a class; names of nodes are escaped."""
     labels: list[Any] = [] if graph.labels is None else list(graph.labels)
-    kinds = {"layer": [*graph.layers], "label": [one for one in labels if isinstance(one, str)]}
-    for kind, names in kinds.items():
-        for name in dict.fromkeys(names):
-            if proper_text(name) != name:
-                raise DataError(f"the {kind} {name!r} is not valid Unicode text; rename it")
+    require_proper("layer", graph.layers)
+    require_proper("label", labels)
 
 
 def _fit_into(

@@ -23,6 +23,7 @@ from gramme.links.asked import checked, layers_to_learn, with_edges
 from gramme.links.reasons import percent
 from gramme.report.fit_folder import check_target
 from gramme.report.links_folder import write_links
+from gramme.report.tables import require_proper
 
 _SHOWN = 10
 
@@ -50,6 +51,8 @@ def links_of_graph(
     raw_csv: bool = False,
 ) -> None:
     """Fit on a graph, list the candidates of each layer or score the given pairs, and write the folder."""
+    require_proper("layer", graph.layers)
+    require_proper("node", graph.nodes)
     began = time.perf_counter()
     names = {str(name): name for name in graph.nodes}
     node = None if request.node is None else names.get(request.node, request.node)

@@ -25,6 +25,7 @@ from gramme.ranking.measures import chosen_measures
 from gramme.ranking.rank_nodes import leading_nodes
 from gramme.report.fit_folder import check_target
 from gramme.report.rank_folder import write_ranks
+from gramme.report.tables import require_proper
 
 MAX_SPREAD_ENTRIES = 3_000_000
 """Edges and memberships up to which the spread of the ranks is computed; it takes 20 times as long as the ranks."""
@@ -70,6 +71,8 @@ def rank_graph(
     raw_csv: bool = False,
 ) -> None:
     """Rank, find out how sure that is, choose seeds, write the folder and show the first nodes."""
+    require_proper("layer", graph.layers)
+    require_proper("node", graph.nodes)
     began = time.perf_counter()
     with steps_bar("How sure the ranks are", 0.7, silent=silent) as bar:
         ranks = rank(

@@ -6,7 +6,6 @@ import contextlib
 import platform
 import sqlite3
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
@@ -20,7 +19,7 @@ from gramme.errors import DataError
 from gramme.evaluation.face import LedgerFace
 from gramme.evaluation.ledger_rows import sound_rows
 from gramme.evaluation.one_run import RunResult, RunSpec
-from gramme.evaluation.results_file import ResultsFile
+from gramme.evaluation.results_file import ResultsFile, transaction
 
 PROTOCOL = 1
 """Raise it when the same run would come to mean something else; rows of another protocol are kept apart."""
@@ -95,23 +94,6 @@ class Ledger(LedgerFace, ResultsFile):
         with self._errors_in_words():
             self._connection = self._opened(create)
 
-    @contextlib.contextmanager
-    def _errors_in_words(self) -> Iterator[None]:
-        """Turn sqlite's errors into messages that say what is wrong with the file and what is safe."""
-        try:
-            yield
-        except sqlite3.OperationalError as error:
-            if "full" not in str(error) and "I/O" not in str(error):
-                raise DataError(f"{self.path} cannot be used: {error}") from error
-            raise DataError(
-                f"{self.path} cannot be written: {error}. What was recorded before is safe; make room and give the "
-                "same command again, and it goes on from there"
-            ) from error
-        except sqlite3.DatabaseError as error:
-            raise DataError(
-                f"{self.path} cannot be used as a file of results of gramme benchmark ({error})"
-            ) from error
-
     def _opened(self, create: bool) -> sqlite3.Connection:
         if not create:
             return self._opened_to_read()
@@ -158,7 +140,7 @@ class Ledger(LedgerFace, ResultsFile):
     def _make(self, connection: sqlite3.Connection) -> None:
         """The table, all at once; another process may be at it too."""
         columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
-        with _transaction(connection):
+        with transaction(connection):
             connection.execute(
                 f"CREATE TABLE IF NOT EXISTS runs "
                 f"(id INTEGER PRIMARY KEY, {columns}, UNIQUE ({', '.join(KEY_COLUMNS)}))"
@@ -185,7 +167,7 @@ class Ledger(LedgerFace, ResultsFile):
         marks = ", ".join("?" for _ in row)
         changes = ", ".join(f"{name} = excluded.{name}" for name in row if name not in KEY_COLUMNS)
         which = "" if replace else " WHERE runs.status = 'failed'"
-        with self._errors_in_words(), _transaction(self._connection):
+        with self._errors_in_words(), transaction(self._connection):
             self._connection.execute(
                 f"INSERT INTO runs ({names}) VALUES ({marks}) "
                 f"ON CONFLICT ({', '.join(KEY_COLUMNS)}) DO UPDATE SET {changes}{which}",
@@ -208,18 +190,19 @@ class Ledger(LedgerFace, ResultsFile):
 
     def note_command(self, command: str) -> None:
         """Note a command whose runs are in this file."""
-        with self._errors_in_words(), _transaction(self._connection):
+        with self._errors_in_words(), transaction(self._connection):
             self._connection.execute(
                 "INSERT INTO commands VALUES (?, ?) ON CONFLICT DO NOTHING", (command, _now())
             )
 
     def commands(self) -> list[str]:
         """The commands that were noted, the first one first; none in a file of an older version."""
-        try:
+        with self._errors_in_words():
+            there = "SELECT name FROM sqlite_master WHERE name = 'commands'"
+            if self._connection.execute(there).fetchone() is None:
+                return []
             rows = self._connection.execute("SELECT command FROM commands ORDER BY recorded, rowid")
             return [str(row[0]) for row in rows]
-        except sqlite3.OperationalError:
-            return []
 
 
 def _row(result: RunResult) -> dict[str, Any]:
@@ -259,18 +242,6 @@ def _versions() -> str:
         with contextlib.suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
     return dumps(found, sort_keys=True)
-
-
-@contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection) -> Any:
-    """A transaction that waits for the write lock first, so it cannot fail halfway for lack of it."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def _retried(connection: sqlite3.Connection, statement: str) -> None:

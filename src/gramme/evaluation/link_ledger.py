@@ -11,7 +11,8 @@ import pandas as pd
 
 from gramme._version import __version__
 from gramme.errors import DataError
-from gramme.evaluation.results_file import ResultsFile
+from gramme.evaluation.ledger_rows import sound_rows
+from gramme.evaluation.results_file import ResultsFile, transaction
 
 APPLICATION = 0x67726C6B  # "grlk", which tells it from other sqlite files
 PATIENCE_SECONDS = 60.0
@@ -56,19 +57,23 @@ class LinkLedger(ResultsFile):
             raise DataError(
                 f"{self.path} is not a ledger of links; name another file for gramme benchmark --task links"
             )
-        self._connection = sqlite3.connect(
-            self.path, timeout=PATIENCE_SECONDS, isolation_level=None
-        )
-        if create:
-            columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
-            if fresh:
-                # before the log begins, so that the mark is in the file itself whatever happens later
-                self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            self._connection.execute(
-                f"CREATE TABLE IF NOT EXISTS links ({columns}, PRIMARY KEY ({', '.join(KEY)}))"
+        with self._errors_in_words():
+            self._connection = sqlite3.connect(
+                self.path, timeout=PATIENCE_SECONDS, isolation_level=None
             )
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._add_new_columns()
+            if create:
+                self._make(fresh)
+
+    def _make(self, fresh: bool) -> None:
+        columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+        if fresh:
+            # before the log begins, so that the mark is in the file itself whatever happens later
+            self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        self._connection.execute(
+            f"CREATE TABLE IF NOT EXISTS links ({columns}, PRIMARY KEY ({', '.join(KEY)}))"
+        )
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._add_new_columns()
 
     def _columns(self) -> set[str]:
         return {row[1] for row in self._connection.execute("PRAGMA table_info(links)")}
@@ -83,41 +88,41 @@ class LinkLedger(ResultsFile):
     def done(self) -> set[tuple[Any, ...]]:
         """The keys of all rows of runs that ended well, but for the kind of unlinked pairs."""
         asked = f"SELECT {', '.join(KEY[:-1])} FROM links WHERE status = 'done'"
-        return set(self._connection.execute(asked))
+        with self._errors_in_words():
+            return set(self._connection.execute(asked))
 
     def record(self, rows: list[dict[str, Any]]) -> None:
         """Write rows in one transaction, in the place of earlier ones."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        marks = ", ".join("?" for _ in COLUMNS)
+        with self._errors_in_words(), transaction(self._connection):
             for row in rows:
                 full = row | {"version": __version__, "recorded": now}
-                marks = ", ".join("?" for _ in COLUMNS)
                 self._connection.execute(
                     f"INSERT OR REPLACE INTO links ({', '.join(COLUMNS)}) VALUES ({marks})",
                     [full.get(name) for name in COLUMNS],
                 )
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
 
     def rows(self) -> pd.DataFrame:
         """All rows, in an order that does not depend on when they were written."""
-        there = self._columns()
-        words = [
-            name if name in there else "'done' AS status" for name in COLUMNS if name != "error"
-        ]
-        words.insert(list(COLUMNS).index("error"), "error" if "error" in there else "NULL AS error")
-        cursor = self._connection.execute(
-            f"SELECT {', '.join(words)} FROM links ORDER BY {', '.join(KEY)}"
-        )
-        table = pd.DataFrame(cursor.fetchall(), columns=list(COLUMNS))
+        with self._errors_in_words():
+            there = self._columns()
+            missing = {"status": "'done' AS status"}
+            words = [
+                name if name in there else missing.get(name, f"NULL AS {name}") for name in COLUMNS
+            ]
+            cursor = self._connection.execute(
+                f"SELECT rowid, {', '.join(words)} FROM links ORDER BY {', '.join(KEY)}"
+            )
+            sound = sound_rows(cursor, COLUMNS, self.path)
+        table = pd.DataFrame(sound, columns=list(COLUMNS))
         return table.astype({name: float for name, kind in COLUMNS.items() if kind == "REAL"})
 
 
 def is_link_ledger(path: Path) -> bool:
     """Whether a file is a ledger of links."""
+    if not path.is_file():  # a pipe would keep us waiting
+        return False
     try:
         with path.open("rb") as file:
             head = file.read(72)

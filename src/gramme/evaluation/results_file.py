@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -31,6 +33,23 @@ class ResultsFile:
         if create and not self.path.absolute().parent.is_dir():
             raise DataError(f"there is no folder {self.path.parent} to write {self.path.name} into")
 
+    @contextlib.contextmanager
+    def _errors_in_words(self) -> Iterator[None]:
+        """Turn sqlite's errors into messages that say what is wrong with the file and what is safe."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "full" not in str(error) and "I/O" not in str(error):
+                raise DataError(f"{self.path} cannot be used: {error}") from error
+            raise DataError(
+                f"{self.path} cannot be written: {error}. What was recorded before is safe; make room and give the "
+                "same command again, and it goes on from there"
+            ) from error
+        except sqlite3.DatabaseError as error:
+            raise DataError(
+                f"{self.path} cannot be used as a file of results of gramme benchmark ({error})"
+            ) from error
+
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
@@ -45,3 +64,15 @@ class ResultsFile:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """A transaction that waits for the write lock first, so it cannot fail halfway for lack of it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")

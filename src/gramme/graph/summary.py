@@ -22,6 +22,7 @@ from gramme.graph.membership_layer import MembershipLayer
 if TYPE_CHECKING:
     from gramme.graph.multilayer import MultilayerGraph
 
+FEW_PAIRS = 100
 SUMMARY = ["kind", "nodes", "edges", "groups", "directed", "weighted", "density", "components"]
 
 
@@ -84,18 +85,50 @@ def density(layer: Layer) -> float:
 
 
 def components(layer: Layer) -> int:
-    """Connected pieces among the nodes present, directions ignored."""
-    incidence = layer.incidence()
-    if incidence is not None:
-        bipartite: Any = sp.block_array([[None, incidence], [incidence.T, None]], format="csr")
-        found, _ = connected_components(bipartite, directed=False)
+    """Connected pieces among the nodes present, directions ignored.
+
+    The cost follows the layer's own edges or memberships: of many small layers none looks at all nodes.
+    """
+    if isinstance(layer, MembershipLayer):
+        start, end = layer.node, layer.num_nodes + layer.group.astype(np.int64)
+        joined = int(np.unique(start).size)
+        pieces = _pieces(start, end)
     else:
         edges = layer.to_edges()
-        ones = np.ones(edges.num_edges, dtype=np.int8)
-        shape = (edges.num_nodes, edges.num_nodes)
-        matrix = sp.csr_array((ones, (edges.source, edges.target)), shape=shape)
-        found, _ = connected_components(matrix, directed=False)
-    return int(found) - (layer.num_nodes - layer.num_present)
+        joined = int(np.unique(np.concatenate([edges.source, edges.target])).size)
+        pieces = _pieces(edges.source, edges.target)
+    return pieces + layer.num_present - joined
+
+
+def _pieces(start: NDArray[Any], end: NDArray[Any]) -> int:
+    """Connected pieces of what pairs of numbers join."""
+    if start.size <= FEW_PAIRS:
+        return _pieces_of_few(start.tolist(), end.tolist())
+    ends, places = np.unique(np.concatenate([start, end]), return_inverse=True)
+    ones = np.ones(start.size, dtype=np.int8)
+    joined = (places[: start.size], places[start.size :])
+    matrix = sp.csr_array((ones, joined), shape=(ends.size, ends.size))
+    found, _ = connected_components(matrix, directed=False)
+    return int(found)
+
+
+def _pieces_of_few(start: list[int], end: list[int]) -> int:
+    """The same for so few pairs that making a matrix would take most of the time."""
+    above: dict[int, int] = {}
+
+    def top(one: int) -> int:
+        while (higher := above.setdefault(one, one)) != one:
+            above[one] = above[higher]
+            one = higher
+        return one
+
+    joins = 0
+    for first, second in zip(start, end, strict=True):
+        one, other = top(first), top(second)
+        if one != other:
+            above[one] = other
+            joins += 1
+    return len(above) - joins
 
 
 def homophily(layer: Layer, classes: NDArray[np.int64]) -> float:

@@ -110,6 +110,11 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
                 learned[name] = given_examples(graph, name, whole, *given[name])
             else:
                 learned[name] = set_aside(graph, name, gathered, step)
+        if all(one.linked.all() for one in learned.values()):
+            raise DataError(
+                "all nodes are linked to each other in every layer: there is no pair without a link to learn from or "
+                "to ask about"
+            )
         self.mixtures_, unseen = fitted_mixtures(learned, seed)
         step()
         word = "" if possible.attention else TOO_LARGE

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from gramme.errors import DataError
 from gramme.evaluation.set_facts import joined_sets
 from gramme.graph import MultilayerGraph
 from gramme.methods import GrammeRegressor, NodeClassifier
@@ -197,6 +198,13 @@ def written_cell(text: str) -> str:
     """
     guarded: str = without_formula(text)
     return proper_text(guarded)
+
+
+def require_proper(kind: str, names: Iterable[Any]) -> None:
+    """Refuse names that are no proper Unicode text, where escapes could not stand in for them."""
+    for name in dict.fromkeys(one for one in names if isinstance(one, str)):
+        if proper_text(name) != name:
+            raise DataError(f"the {kind} {name!r} is not valid Unicode text; rename it")
 
 
 def proper_text(text: str) -> str:

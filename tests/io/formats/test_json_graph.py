@@ -99,3 +99,12 @@ def test_cytoscape_and_plain_lists(tmp_path):
 def test_errors_say_what_is_wrong(tmp_path, data, message):
     with pytest.raises(FileFormatError, match=message):
         read(put(tmp_path, data))
+
+
+def test_halves_of_characters_are_read_as_escapes(tmp_path):
+    path = tmp_path / "a.json"
+    links = '[{"source": "a\\ud800", "target": "\\ud83d\\ude00", "layer": "l\\uDC00"}]'
+    path.write_text(f'{{"links": {links}}}')
+    graph = read(path)
+    assert list(graph.nodes) == ["a\\ud800", "\U0001f600"]
+    assert list(graph.layers) == ["l\\udc00"]

@@ -7,6 +7,7 @@ its ``label`` and features.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,16 @@ from gramme.io.spreadsheet import cell_text
 NAME = "json"
 _LAYERS = "gramme_layers"
 _IDS = ("id", "name", "key", "label")
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The graph of a JSON file."""
+    text = read_text(path, options.encoding)
     try:
-        data = json.loads(read_text(path, options.encoding))
+        data = json.loads(text)
+        if _HALF.search(text):
+            data = _proper(data)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         raise FileFormatError(f"no JSON that can be read: {error}", file=path, line=line) from None
@@ -52,6 +57,17 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     )
     _take_layers(parsed, facts)
     return parsed
+
+
+def _proper(value: Any) -> Any:
+    """The same with backslashes for halves of characters, which only an escape in a damaged file can spell."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, list):
+        return [_proper(one) for one in value]
+    if isinstance(value, dict):
+        return {_proper(key): _proper(one) for key, one in value.items()}
+    return value
 
 
 def _parts(data: Any, path: Path) -> tuple[list[Any], list[Any]]:
