@@ -38,7 +38,7 @@ COSTLY_EVERY = 200
 MEMORY = (
     2 << 30
 )  # bytes that a case may take, so that a case which goes wrong does not harm the machine
-FEWEST_NODES, FEWEST_FOR_TREES = attention.FEWEST_NODES, mixture.FEWEST_FOR_TREES
+MIN_ATTENTION_NODES, MIN_TREE_EXAMPLES = attention.MIN_ATTENTION_NODES, mixture.MIN_TREE_EXAMPLES
 RAW = {chr(code) for code in [*range(32), *range(127, 160)]} - {"\n", "\t", "\r"}
 
 
@@ -112,8 +112,8 @@ def run_batch(seeds: range, good: Files, folder: Path) -> None:
         (folder / "case").write_text(str(seed))
         words = make_case(seed, good, folder, written)
         costly = seed % COSTLY_EVERY == 0
-        attention.FEWEST_NODES = FEWEST_NODES if costly else sys.maxsize
-        mixture.FEWEST_FOR_TREES = FEWEST_FOR_TREES if costly else sys.maxsize
+        attention.MIN_ATTENTION_NODES = MIN_ATTENTION_NODES if costly else sys.maxsize
+        mixture.MIN_TREE_EXAMPLES = MIN_TREE_EXAMPLES if costly else sys.maxsize
         try:
             codes.append(try_case(words, folder))
         except BaseException:

@@ -92,6 +92,23 @@ def test_nothing_is_written(base):
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "ATTACH 'new.db' AS x",
+        "VACUUM INTO 'new.db'",
+        "PRAGMA writable_schema = 1",
+        "SELECT load_extension('x')",
+    ],
+)
+def test_a_query_cannot_write_other_files(base, query, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    before = set(tmp_path.iterdir())
+    with pytest.raises(FileFormatError, match="the database cannot be read"):
+        read(f"{base}?query={query}")
+    assert set(tmp_path.iterdir()) == before
+
+
 def test_what_is_no_database(tmp_path):
     (tmp_path / "g.db").write_text("source,target\n")
     with pytest.raises(FileFormatError, match="no SQLite database"):

@@ -21,6 +21,12 @@ from gramme.io.spreadsheet import cell_text
 
 _CELLS_PER_BYTE = 50
 _BATCH = 10_000
+_READING = {
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+}
 _SQLITE_HEAD = b"SQLite format 3\x00"
 _TABLES = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
@@ -93,7 +99,13 @@ def _sqlite(path: Path) -> Iterator[Any]:
         database.text_factory = lambda data: data.decode("utf-8", errors="replace")
         database.execute("PRAGMA trusted_schema = OFF")
         database.execute("PRAGMA cell_size_check = ON")
+        # "read only" is about this file: ATTACH and VACUUM INTO would still write others
+        database.set_authorizer(_only_reading)
         yield database
+
+
+def _only_reading(action: int, *_: str | None) -> int:
+    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
 
 
 @contextlib.contextmanager
