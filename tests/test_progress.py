@@ -17,7 +17,7 @@ def test_every_ingredient_and_fold_tells_and_the_share_only_grows() -> None:
     told: list[tuple[str, float]] = []
     graph = fits()[0]
     model = GrammeAuto(ensemble=1, epochs=4, random_state=0, progress=False)
-    with watched(lambda what, done: told.append((what, done))):
+    with watched(lambda what, done, until: told.append((what, done))):
         with part("fit", 0.4):
             model.fit(graph)
         with part("estimate", 0.6):

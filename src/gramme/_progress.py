@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-Watcher = Callable[[str, float], None]
+Watcher = Callable[[str, float, float], None]
 
 
 @dataclass
@@ -30,7 +30,8 @@ class _Watch:
 
     def moved(self, done: float) -> None:
         self.done = min(max(done, self.done), 1.0)
-        self.tell(": ".join(name for name, _, _ in self.stack if name), self.done)
+        _, start, width = self.stack[-1]
+        self.tell(": ".join(name for name, _, _ in self.stack if name), self.done, start + width)
 
 
 _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
@@ -38,7 +39,7 @@ _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def watched(tell: Watcher) -> Iterator[None]:
-    """Within this, ``tell`` is called with what is being done and the share of the whole that is done."""
+    """Within this, ``tell`` is called with what is being done, how much of the whole is done, and how much will be then."""
     before = _WATCH.set(_Watch(tell))
     try:
         yield
@@ -51,7 +52,7 @@ def part(name: str, share: float) -> Iterator[None]:
     """A part of the work: its share of the enclosing part, starting where the last part ended.
 
     >>> told = []
-    >>> with watched(lambda name, done: told.append((name, round(done, 2)))):
+    >>> with watched(lambda name, done, until: told.append((name, round(done, 2)))):
     ...     with part("fit", 0.5):
     ...         with part("one", 0.4):
     ...             advance(0.5)

@@ -1,7 +1,8 @@
 """A sign of life: what a command is doing after two seconds, how long it will take before ten, and both as it goes on.
 
 The lines go to standard error, in a terminal and in a log alike. The time left follows from the share of the work that
-is done (:mod:`gramme._progress`); before any of it is done, from how large the data are, where that is known.
+is done (:mod:`gramme._progress`): what is under way goes on at its own speed, what comes after it takes as long as the
+size of the data lets expect, times how much longer than expected the middle one of the parts so far has taken.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from statistics import median
 
 from gramme._durations import rough_duration
 from gramme._progress import watched
@@ -25,6 +27,10 @@ LATER_SECONDS = 20.0
 """From then on; after ten minutes a line a minute."""
 SURE_SHARE = 0.01
 """The share of the work that must be done before the time left is told from it."""
+PART_SHARE = 0.05
+"""The share of a part that must be done before the time left is told from the part's own speed."""
+CAUTION_SECONDS = 3.0
+"""Of work as fast as expected that each part is credited with: a slow first second says little about the rest."""
 
 SILENT_OPTIONS = ("--quiet", "--json", "--help", "--version")
 QUICK_COMMANDS = (
@@ -47,25 +53,58 @@ class Heartbeat:
     done: float = 0.0
     started: float | None = None
     moved: float = 0.0
+    until: float = 1.0
+    part_began: float = 0.0
+    part_start: float = 0.0
+    parts: list[tuple[float, float]] = field(default_factory=list)
+    expected_at: float = 0.0
+    news: threading.Event = field(default_factory=threading.Event)
 
-    def tell(self, what: str, done: float) -> None:
+    def expect(self, seconds: float) -> None:
+        """Take note of how long the work may take from now on."""
+        self.expected_seconds = seconds
+        self.expected_at = time.monotonic()
+        self.news.set()
+
+    def tell(self, what: str, done: float, until: float) -> None:
         """Take note of where the work is; reading and imports before the first word of it do not count."""
         now = time.monotonic()
         self.started = now if self.started is None else self.started
+        if what != self.what:
+            if done > self.part_start:
+                self.parts.append((now - self.part_began, done - self.part_start))
+            self.part_began, self.part_start = now, done
         if done > self.done:
             self.moved = now
-        self.what, self.done = what or self.what, done
+        self.what, self.done, self.until = what or self.what, done, until
 
     def left(self, now: float) -> float | None:
         """Seconds left, None if nothing tells."""
-        if self.done >= SURE_SHARE and self.started is not None:
-            # as it was when something was last done, less the time since; overdue, it is told from the delay alone
-            then = (self.moved - self.started) * (1 - self.done) / self.done
-            since = now - self.moved
-            return max(then - since, 0.2 * since)
+        since = now - self.moved
         if self.expected_seconds is None:
-            return None
-        return max(self.expected_seconds - (now - self.began), 1.0)
+            if self.done < SURE_SHARE or self.started is None:
+                return None
+            then = (self.moved - self.started) * (1 - self.done) / self.done
+        elif self.started is None or not self.moved:
+            then, since = self.expected_seconds, now - self.expected_at
+        else:
+            pace = self._pace(self.expected_seconds)
+            share = (self.done - self.part_start) / max(self.until - self.part_start, 1e-9)
+            if PART_SHARE <= share <= 1:
+                in_part = (self.moved - self.part_began) * (1 - share) / share
+            else:
+                in_part = self.expected_seconds * max(self.until - self.done, 0.0) * pace
+            then = in_part + self.expected_seconds * (1 - max(self.until, self.done)) * pace
+        # as it was when something was last done, less the time since; overdue, it is told from the delay alone
+        return max(then - since, 0.2 * since)
+
+    def _pace(self, expected: float) -> float:
+        """How many times longer than expected the parts that are done have taken, by the middle one of them."""
+        parts = self.parts or [(0.0, 0.0)]
+        return median(
+            (taken + CAUTION_SECONDS) / (expected * share + CAUTION_SECONDS)
+            for taken, share in parts
+        )
 
     def line(self, now: float) -> str:
         """What is being done and the time left, in words."""
@@ -81,7 +120,7 @@ _current: list[Heartbeat] = []
 def expect(seconds: float) -> None:
     """Say how long the work may take, from how large it is, before any of it is done."""
     if _current:
-        _current[-1].expected_seconds = time.monotonic() - _current[-1].began + seconds
+        _current[-1].expect(seconds)
 
 
 @contextmanager
@@ -110,10 +149,17 @@ def heartbeat(arguments: Sequence[str]) -> Iterator[None]:
 
 
 def _beat(beat: Heartbeat, end: threading.Event) -> None:
+    told = True  # whether the last line said how long it will take
     for moment in moments():
-        if end.wait(max(0.0, beat.began + moment - time.monotonic())):
-            return
-        messages.print(escape(beat.line(time.monotonic())))
+        while (wait := beat.began + moment - time.monotonic()) > 0:
+            # who has only been told how long it has been going on hears at once how long it will take
+            if end.wait(min(wait, 0.2)):
+                return
+            if not told and beat.news.is_set():
+                break
+        line = beat.line(time.monotonic())
+        told = line.endswith(" left")
+        messages.print(escape(line))
 
 
 def moments() -> Iterator[float]:
