@@ -39,7 +39,7 @@ _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def watched(tell: Watcher) -> Iterator[None]:
-    """Within this, ``tell`` is called with what is being done, how much of the whole is done, and how much will be then."""
+    """Within this, ``tell`` is called with what is being done, the share of the whole done, and the share after it."""
     before = _WATCH.set(_Watch(tell))
     try:
         yield

@@ -82,6 +82,19 @@ def test_a_model_that_is_no_better_than_a_guess(against, words):
     assert not any("always saying" in line for line in accuracy_told(ESTIMATE))
 
 
+def test_against_a_guess_it_is_said_by_what_it_is_judged():
+    """54 % right against 98 % of a guess is no draw: the balanced accuracy is."""
+    unequal = ESTIMATE | {
+        "unequal_classes": True,
+        "balanced_accuracy": 0.52,
+        "balanced_accuracy_ci95": [0.3, 0.7],
+        "recall": {"a": {"found": 48, "nodes": 88}, "b": {"found": 1, "nodes": 2}},
+        "against_guess": "unclear",
+    }
+    said = "by balanced accuracy not clearly better than always saying 'a', which has 50.0%"
+    assert any(said in line for line in accuracy_told(unequal))
+
+
 def test_no_accuracy():
     lines = accuracy_told({"kind": "none", "note": "it was not asked for"})
     assert lines == ["accuracy: not known (it was not asked for)"]

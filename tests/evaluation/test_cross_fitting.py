@@ -28,6 +28,7 @@ def test_every_label_is_predicted_once_by_what_had_not_seen_it() -> None:
     right = model.classes_[found.probabilities.argmax(axis=1)] == y[found.nodes]
     assert estimate.accuracy == right.mean()
     assert "divided into 4 parts" in estimate.note
+    assert estimate.to_predict == 90 - len(estimate.labels)
 
 
 def test_it_tells_of_labels_that_carry_nothing_that_they_carry_nothing() -> None:

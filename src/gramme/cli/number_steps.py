@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import typer
 
+from gramme._numbers import rough_number
 from gramme._progress import part
 from gramme._terminal import escape
 from gramme.cli.console import out
@@ -71,7 +72,7 @@ def fit_numbers(
         out.print(
             escape(
                 f"learned from {known:,} of {graph.num_nodes:,} nodes; on these, each predicted without its number: "
-                f"R2 {model.r2_:.3f}, {model.mean_absolute_error_:.4g} off on average"
+                f"R2 {model.r2_:.3f}, {rough_number(model.mean_absolute_error_)} off on average"
             )
         )
         out.print(escape(f"open {target / 'report.html'}"))

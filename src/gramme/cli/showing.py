@@ -77,9 +77,13 @@ def accuracy_told(estimate: dict[str, Any]) -> list[str]:
     guess = estimate["guess"]
     if estimate["against_guess"] != "better":
         word = "no better" if estimate["against_guess"] == "no better" else "not clearly better"
-        lines.append(
-            f"  {word} than always saying {guess['class']!r}, which is right for {guess['accuracy']:.1%}"
-        )
+        always = f"{word} than always saying {guess['class']!r}, which"
+        right = f"is right for {guess['accuracy']:.1%}"
+        if estimate["unequal_classes"]:
+            blind = 1 / len(estimate["recall"])
+            lines.append(f"  by balanced accuracy {always} has {blind:.1%} and {right}")
+        else:
+            lines.append(f"  {always} {right}")
     return [*lines, f"  {estimate['note']}"]
 
 

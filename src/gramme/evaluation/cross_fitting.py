@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramme.evaluation.cross_validation import untested_note
+from gramme.evaluation.cross_validation import nodes_without_label, untested_note
 from gramme.evaluation.estimate import Estimate, UnseenPredictions, joined_estimate
 from gramme.methods import NodeClassifier
 
@@ -50,5 +50,10 @@ def fitted_estimate(model: NodeClassifier, labels: NDArray[np.object_]) -> Estim
         "and the like were chosen once, for all parts"
     )
     return joined_estimate(
-        CROSS_FITTING, note + untested_note(single), [part], folds=folds, folds_tested=folds
+        CROSS_FITTING,
+        note + untested_note(single),
+        [part],
+        folds=folds,
+        folds_tested=folds,
+        to_predict=nodes_without_label(labels),
     )

@@ -120,7 +120,19 @@ def cross_validate(
             one.balance_classes()
         parts.append(UnseenPredictions.of(fold, labels, one.classes_, one.predict_proba()))
     note = fold_note(len(dealt), count, single)
-    return joined_estimate("cross-validation", note, parts, folds=len(dealt), folds_tested=count)
+    return joined_estimate(
+        "cross-validation",
+        note,
+        parts,
+        folds=len(dealt),
+        folds_tested=count,
+        to_predict=nodes_without_label(labels),
+    )
+
+
+def nodes_without_label(labels: NDArray[np.object_]) -> int:
+    """How many nodes there are to predict."""
+    return int(sum(label is None for label in labels))
 
 
 def fold_note(folds: int, tested: int, single: list[Any]) -> str:

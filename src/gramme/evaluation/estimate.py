@@ -17,6 +17,10 @@ from gramme.evaluation.recall import Recall
 from gramme.evaluation.reliability import reliability_table
 from gramme.graph import sorted_labels
 
+CROSS_TESTED_VARIANCE = 1.4
+"""Of the accuracy by cross-validation or cross-fitting, in units of that of as many independent tests; chosen on three
+datasets, see docs/evaluation.md."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -37,6 +41,8 @@ class Estimate:
         The class probabilities each was given.
     folds : int
         Into how many parts the labels were divided, and how many of these were tested; 0 for a holdout.
+    to_predict : int
+        The nodes without a label, for which the accuracy is meant; 0 where it is meant for any number of others.
     """
 
     kind: str
@@ -48,6 +54,7 @@ class Estimate:
     shares: NDArray[np.floating[Any]] = field(default_factory=lambda: np.zeros((0, 0)))
     folds: int = 0
     folds_tested: int = 0
+    to_predict: int = 0
 
     @property
     def accuracy(self) -> float | None:
@@ -56,8 +63,22 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the accuracy."""
-        return accuracy_interval(self._right(), len(self.labels))
+        """Wilson's 95 % interval of the accuracy on the nodes without a label, with each test counted by its worth."""
+        return accuracy_interval(self.worth * self._right(), self.worth * len(self.labels))
+
+    @property
+    def worth(self) -> float:
+        """How many independent tests a tested node is worth: 1 for labels that were set aside, else less.
+
+        Models that test each other's labels have learned from much the same ones, so that they err together: their mean
+        has ``CROSS_TESTED_VARIANCE`` times the variance of independent tests. And the nodes to predict are a sample as
+        well: the nodes that are hard to predict are either among them or among the tested. Both are shown in
+        docs/evaluation.md.
+        """
+        if self.kind == "holdout" or not self.labels:
+            return 1.0
+        others = min(len(self.labels) / self.to_predict, 1.0) if self.to_predict else 0.0
+        return 1 / (CROSS_TESTED_VARIANCE + others)
 
     def _right(self) -> int:
         return sum(known == guess for known, guess in zip(self.labels, self.predicted, strict=True))
@@ -78,7 +99,7 @@ class Estimate:
 
     def recall(self) -> Recall:
         """How many nodes of each class were found."""
-        return Recall.of(*self.confusion())
+        return Recall.of(*self.confusion(), self.worth)
 
     def doubts(self) -> LabelDoubts:
         """Which of the labels look wrong, by confident learning."""
@@ -135,6 +156,7 @@ class Estimate:
             "guess": {"class": str(guess), "accuracy": guess_accuracy},
             "against_guess": recall.verdict(self.accuracy, self.interval),
             "nodes": len(self.labels),
+            "independent_tests": round(self.worth * len(self.labels), 1),
             "folds": self.folds,
             "folds_tested": self.folds_tested,
             "confusion": {"classes": [str(one) for one in classes], "counts": counts.tolist()},
@@ -170,7 +192,12 @@ class UnseenPredictions:
 
 
 def joined_estimate(
-    kind: str, note: str, parts: list[UnseenPredictions], folds: int = 0, folds_tested: int = 0
+    kind: str,
+    note: str,
+    parts: list[UnseenPredictions],
+    folds: int = 0,
+    folds_tested: int = 0,
+    to_predict: int = 0,
 ) -> Estimate:
     """One estimate from several parts, whose models may know different classes."""
     classes = sorted_labels([label for part in parts for label in part.classes])
@@ -191,6 +218,7 @@ def joined_estimate(
         shares=shares,
         folds=folds,
         folds_tested=folds_tested,
+        to_predict=to_predict,
     )
 
 

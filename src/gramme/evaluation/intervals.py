@@ -7,7 +7,7 @@ import math
 from scipy.stats import norm
 
 
-def accuracy_interval(right: float, total: int, level: float = 0.95) -> tuple[float, float]:
+def accuracy_interval(right: float, total: float, level: float = 0.95) -> tuple[float, float]:
     """Wilson's score interval for a share of ``right`` out of ``total``.
 
     Stays within 0 .. 1 and is sensible for small numbers and for shares near 0 or 1, where the usual plus-minus fails.
@@ -16,7 +16,7 @@ def accuracy_interval(right: float, total: int, level: float = 0.95) -> tuple[fl
     >>> round(low, 3), round(high, 3)
     (0.826, 0.945)
     """
-    if total == 0:
+    if total <= 0:
         return 0.0, 1.0
     z = float(norm.ppf(0.5 + level / 2))
     share = right / total

@@ -84,7 +84,14 @@ def cross_validate_parts(
         shares = rows_at(graph, one.predict_proba(), known.nodes)
         found.append(UnseenPredictions.of(fold, labels, one.classes_, shares))
     note = fold_note(len(dealt), count, single)
-    joined = joined_estimate("cross-validation", note, found, folds=len(dealt), folds_tested=count)
+    joined = joined_estimate(
+        "cross-validation",
+        note,
+        found,
+        folds=len(dealt),
+        folds_tested=count,
+        to_predict=graph.whole.nodes - known.nodes.size,
+    )
     return replace(joined, tested=known.nodes[joined.tested])
 
 

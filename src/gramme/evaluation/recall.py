@@ -25,18 +25,22 @@ class Recall:
         The classes that tested nodes have.
     sizes, found : array of int
         Tested nodes of each class, and how many of them were predicted to be of it.
+    worth : float
+        How many independent tests a tested node is worth (:attr:`Estimate.worth`).
     """
 
     classes: list[Any]
     sizes: NDArray[np.int64]
     found: NDArray[np.int64]
+    worth: float = 1.0
 
     @classmethod
-    def of(cls, classes: list[Any], confusion: NDArray[np.int64]) -> Recall:
+    def of(cls, classes: list[Any], confusion: NDArray[np.int64], worth: float = 1.0) -> Recall:
         """From how often each class (row) was predicted as each (column)."""
         sizes = confusion.sum(axis=1)
         there = np.flatnonzero(sizes)
-        return cls([classes[place] for place in there], sizes[there], np.diag(confusion)[there])
+        found = np.diag(confusion)[there]
+        return cls([classes[place] for place in there], sizes[there], found, worth)
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -65,7 +69,7 @@ class Recall:
         """
         bounds = np.array(
             [
-                accuracy_interval(int(one), int(of))
+                accuracy_interval(self.worth * int(one), self.worth * int(of))
                 for one, of in zip(self.found, self.sizes, strict=True)
             ]
         )

@@ -61,6 +61,24 @@ def reliability_table(
     return pd.DataFrame(rows, columns=["probability", "right", "low", "high", "nodes"])
 
 
+def bins_off(table: pd.DataFrame | Mapping[str, Sequence[float]]) -> list[int]:
+    """The bins of a :func:`reliability_table` that are right less or more often than was said, beyond chance.
+
+    With so many bins, one among them may be far off by chance alone: each is judged by an interval of the level
+    1 - 0.05 / bins, in which the probability that was said must lie.
+
+    >>> bins_off({"probability": [0.55, 0.56], "right": [0.6, 0.07], "nodes": [15, 15]})
+    [1]
+    """
+    said, right, nodes = (list(table[column]) for column in ("probability", "right", "nodes"))
+    found = []
+    for place, (one, share, count) in enumerate(zip(said, right, nodes, strict=True)):
+        low, high = accuracy_interval(round(share * count), int(count), 1 - 0.05 / len(said))
+        if not low - 1e-3 <= one <= high + 1e-3:  # the table may be rounded
+            found.append(place)
+    return found
+
+
 @dataclass(frozen=True)
 class OnTheWhole:
     """How sure predictions were on average, and how often they were right.

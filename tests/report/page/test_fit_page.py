@@ -192,7 +192,7 @@ def test_what_an_automatic_method_leaned_on_is_shown(graph) -> None:
     model.ingredients_ = pd.DataFrame({"ingredient": ["one & all"], "weight": [0.75]})
     text = render_fit(fit_data(model, graph))
     assert "Mostly &lt;friends&gt;." in text
-    assert "<td>one &amp; all</td><td>0.750</td>" in text
+    assert "<td>one &amp; all</td><td>75.0%</td>" in text
 
 
 def test_hostile_text_adds_no_markup() -> None:

@@ -67,3 +67,19 @@ def test_nothing_is_said_without_tested_labels() -> None:
     assert reliability_told({"kind": "none"}) == ""
     empty: dict[str, list[float]] = {name: [] for name in TABLE}
     assert reliability_told({"kind": "holdout", "reliability": empty}) == ""
+
+
+def test_a_part_that_is_far_off_is_not_hidden_by_a_mean_that_fits() -> None:
+    table = {
+        "probability": [0.52, 0.56],
+        "right": [1.0, 0.07],
+        "low": [0.8, 0.01],
+        "high": [1.0, 0.3],
+        "nodes": [15, 15],
+    }
+    told = reliability_told({"kind": "holdout", "reliability": table})
+    assert "no more than chance explains, but <strong>not everywhere</strong>" in told
+    assert "given 56% on average and 7% were right (15 nodes, more than chance explains)" in told
+    assert "as if all were equally frequent" not in told
+    weighed = reliability_told({"kind": "holdout", "reliability": table}, balanced=True)
+    assert "as if all were equally frequent" in weighed

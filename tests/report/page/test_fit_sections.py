@@ -78,3 +78,36 @@ def test_shares_that_add_up_to_nothing_are_not_said_to_add_up_to_everything() ->
     assert "The predictions rest on no layer" in layers_section(data)
     data = {"layers": {"layer": ["e", "f"], "importance": [0.75, 0.25]}}
     assert "the shares add up to 100 %" in layers_section(data)
+
+
+MADE_OF = {
+    "ingredient": ["gramme-fusion", "spectral-logistic"],
+    "weight": [0.012, 0.988],
+    "accuracy": [0.433, float("nan")],
+    "log_loss": [1.042, 0.013],
+    "what_it_is": ["attention within each layer", "a linear model of where walks lead"],
+}
+
+
+def test_the_ingredients_are_told_in_the_units_and_words_of_the_sentence_above():
+    text = layers_section(data(ingredients=MADE_OF))
+    assert (
+        "<td>98.8%</td><td>–</td><td>0.013</td><td>a linear model of where walks lead</td>" in text
+    )
+    assert "had not learned from their labels" in text
+
+
+def test_curves_of_a_mixture_say_whose_they_are():
+    history = {"epoch": [1, 2, 3], "loss": [1.0, 0.9, 0.8], "accuracy": [0.3, 0.4, 0.45]}
+    alone = training_section(data(history=history))
+    assert "attention alone" not in alone
+    mixed = training_section(data(history=history, ingredients=MADE_OF))
+    assert "about attention alone, which has 1.2% of the mixture" in mixed
+    none = {"ingredient": ["spectral-logistic"], "weight": [1.0]}
+    assert "attention alone" not in training_section(data(history=history, ingredients=none))
+
+
+def test_classes_that_count_alike_are_said_to():
+    assert "counts alike" not in summary(data())
+    weighed = data(config={"method": "gat", "class_weight": "balanced"})
+    assert "Every class counts alike, however rare" in summary(weighed)

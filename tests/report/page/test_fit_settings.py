@@ -9,7 +9,8 @@ def data(**config):
 
 
 def test_the_command_as_it_was_given_goes_before_one_made_up():
-    assert command({"command": "gramme fit x --out y", "data": "z"}) == "gramme fit x --out y"
+    given = {"command": "gramme fit 'my x' --out y --seed 2", "data": "z"}
+    assert command(given) == "gramme fit 'my x' --out y-again --seed 2", "y is there already"
     assert command({"command": ["gramme", "fit", "a b"]}) == "gramme fit 'a b'"
     words = shlex.split(command({"data": "my file.csv", "holdout": "20%", "seed": 0}))
     assert words == shlex.split("gramme fit 'my file.csv' --holdout 20% --seed 0 --out result")

@@ -34,13 +34,14 @@ def accuracy_section(data: dict[str, Any]) -> str:
         if drawn
         else ""
     )
+    balanced = data.get("config", {}).get("class_weight") == "balanced"
     scale = '<p class="scale" aria-hidden="true"><span>0 %</span><span>50 %</span><span>100 %</span></p>'
     return (
         f'<div class="score"><p class="big"><strong>{value:.1%}</strong> {words}</p>{between}'
         f'<div class="gauge">{drawn}{scale if drawn else ""}</div></div>'
         f'<div class="beside"><div><p>{_how(estimate)}</p>{_per_class(estimate)}<p>{_meaning(estimate)}</p></div>'
         f"{_confusion(estimate.get('confusion'))}</div>"
-        f"{reliability_told(estimate)}{sets}"
+        f"{reliability_told(estimate, balanced=balanced)}{sets}"
     )
 
 
@@ -96,8 +97,15 @@ def _how(estimate: dict[str, Any]) -> str:
             estimate.get("note")
             or "each was predicted by a model that had not learned from its label"
         )
+        worth = estimate.get("independent_tests")
+        counted = (
+            f" For the interval they count as {worth:,.0f}, since models that learn from nearly the same labels err "
+            "together."
+            if worth
+            else ""
+        )
         return (
-            f"This is a {how} estimate from {many}: {escape(note)}. The model on this page learned from all "
+            f"This is a {how} estimate from {many}: {escape(note)}.{counted} The model on this page learned from all "
             "labels, so it should do about as well on new nodes, or slightly better."
         )
     return (
@@ -140,7 +148,8 @@ def _meaning(estimate: dict[str, Any]) -> str:
     else:
         words += " (the thin mark)"
     verdict = verdict_told(estimate)
-    return f"{words}, so the model is <strong>{verdict}</strong>." if verdict else f"{words}."
+    by = "by balanced accuracy " if estimate.get("unequal_classes") else ""
+    return f"{words}, so {by}the model is <strong>{verdict}</strong>." if verdict else f"{words}."
 
 
 def doubts_told(estimate: dict[str, Any]) -> str:

@@ -20,6 +20,7 @@ from gramme.io.atomic import write_files
 from gramme.methods import NodeClassifier
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.auto.gramme_auto import GrammeAuto
+from gramme.methods.auto.ingredients import INGREDIENTS
 from gramme.plots.plane import plane
 from gramme.report.page.fit_sections import fit_body, page_title
 from gramme.report.page.html import page
@@ -116,7 +117,7 @@ def fit_data(
         ),
         "members": len(getattr(model, "layer_importances_", ())) or None,
         "explanation": getattr(model, "explanation_", None),
-        "ingredients": _table(getattr(model, "ingredients_", None)),
+        "ingredients": _ingredients(model),
         "history": _table(getattr(model, "history_", None), rows=2000),
         "nodes": nodes.packed(chosen) | _sets(model, chosen, classes, config),
         "map": _map(model, graph, chosen),
@@ -212,6 +213,21 @@ def _starting_features(
     copies = features.reshape(-1, chosen.size, features.shape[-1])
     side: NDArray[np.float32] = np.concatenate(list(copies), axis=1)
     return side
+
+
+def _ingredients(model: NodeClassifier) -> dict[str, list[Any]] | None:
+    """What a mixture is made of, the largest first, with what each ingredient does; None for other methods."""
+    table = getattr(model, "ingredients_", None)
+    if table is None:
+        return None
+    fitted = getattr(model, "models_", {})
+    words = [
+        INGREDIENTS[one].in_words(fitted[one]) if one in INGREDIENTS and one in fitted else ""
+        for one in table["ingredient"]
+    ]
+    if any(words):
+        table = table.assign(what_it_is=words)
+    return _table(table.sort_values("weight", ascending=False, kind="stable"))
 
 
 def _table(table: pd.DataFrame | None, rows: int = 200) -> dict[str, list[Any]] | None:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from gramme.evaluation.reliability import LABELS_PER_BIN, on_the_whole
+from gramme.evaluation.reliability import LABELS_PER_BIN, bins_off, on_the_whole
 from gramme.report.page.charts import Series, chart, legend
 
 
-def reliability_told(estimate: dict[str, Any]) -> str:
-    """The diagram and what it says in words; nothing where no labels were tested."""
+def reliability_told(estimate: dict[str, Any], *, balanced: bool = False) -> str:
+    """The diagram and what it says in words; nothing where no labels were tested.
+
+    ``balanced`` where every class counts alike, so that the probabilities are about other nodes than those tested.
+    """
     table = estimate.get("reliability")
     if not table or not table["probability"]:
         return ""
     words = f"<p>{in_words(table, estimate.get('kind'))}</p>"
+    if balanced:
+        words += (
+            "<p>Every class counts alike in these probabilities, as if all were equally frequent. Among the nodes "
+            "tested they are not, so what is said of a common class is too low here and of a rare one too high.</p>"
+        )
     figure = _figure(table) if len(table["probability"]) > 1 else ""
     return (
         "<h3>Can the probabilities be taken at their word?</h3>"
@@ -31,8 +39,14 @@ def in_words(table: dict[str, list[float]], kind: str | None) -> str:
     parts = [
         f"{who} predictions on average, and right for {found.right:.1%} of {found.nodes:,} nodes."
     ]
-    if found.verdict == "fits":
+    apart = bins_off(table)
+    if found.verdict == "fits" and not apart:
         parts.append("The difference is no more than chance explains.")
+    elif found.verdict == "fits":
+        parts.append(
+            "On the whole the difference is no more than chance explains, but "
+            "<strong>not everywhere</strong>: some predictions were too sure and others too modest."
+        )
     else:
         take = "lower" if found.verdict == "too sure" else "higher"
         points = 100 * abs(found.said - found.right)
@@ -46,7 +60,8 @@ def in_words(table: dict[str, list[float]], kind: str | None) -> str:
         parts.append(
             "Each point stands for about equally many of these nodes, from the least to the most sure. Above the "
             "dashed line predictions were too modest, below it too sure. Farthest from it, they were given "
-            f"{said[off]:.0%} on average and {right[off]:.0%} were right ({nodes[off]:,.0f} nodes)."
+            f"{said[off]:.0%} on average and {right[off]:.0%} were right ({nodes[off]:,.0f} nodes"
+            + (", more than chance explains)." if off in apart else ").")
         )
     if found.nodes < 4 * LABELS_PER_BIN:
         parts.append("So few nodes tell little about single probabilities.")

@@ -14,6 +14,8 @@ from gramme.report.page.layer_stories import stories_section
 from gramme.report.page.leading_groups import leading_groups_section
 from gramme.report.page.network import ONE_SIZE_NODES, network_section, search_box, zoom_buttons
 
+ATTENTION = "gramme-fusion"
+"""The ingredient of a mixture that is trained in epochs."""
 _SHOWN_LAYERS = 20
 
 
@@ -59,7 +61,16 @@ def summary(data: dict[str, Any]) -> str:
         f"<strong>{labels['learned']:,}</strong> of {graph['nodes']:,} nodes, "
         f"joined by {kinds} of relations ({listed}). "
         f"It then predicted which of {len(classes)} classes ({which}) each node belongs to, "
-        f"with a probability, for {target}.</p>"
+        f"with a probability, for {target}.{_balanced(data)}</p>"
+    )
+
+
+def _balanced(data: dict[str, Any]) -> str:
+    if data["config"].get("class_weight") != "balanced":
+        return ""
+    return (
+        " Every class counts alike, however rare it is: the probabilities are those of nodes among which all classes "
+        "are equally frequent."
     )
 
 
@@ -126,18 +137,30 @@ def _ingredients(table: dict[str, list[Any]]) -> str:
     columns = list(table)
     head = "".join(f'<th scope="col">{escape(column.replace("_", " "))}</th>' for column in columns)
     body = "".join(
-        "<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>"
+        "<tr>"
+        + "".join(
+            f"<td>{_cell(value, column)}</td>" for column, value in zip(columns, row, strict=True)
+        )
+        + "</tr>"
         for row in zip(*table.values(), strict=True)
     )
+    tested = (
+        " Accuracy and log loss are those of each alone, on labelled nodes predicted by a copy that had not learned "
+        "from their labels; a lower log loss is better."
+        if "accuracy" in columns
+        else ""
+    )
     return (
-        '<div class="scroll"><table><caption>What the prediction is made of</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        '<div class="scroll"><table><caption>What the prediction is made of; the weights add up to 100 %.'
+        f"{tested}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, column: str) -> str:
+    if isinstance(value, float) and column in ("weight", "accuracy"):
+        return "–" if value != value else f"{value:.1%}"
     if isinstance(value, float):
-        return f"{value:.3f}"
+        return "–" if value != value else f"{value:.3f}"
     return escape("" if value is None else shorten(value, 200))
 
 
@@ -260,9 +283,21 @@ def training_section(data: dict[str, Any]) -> str:
     if not figures:
         return ""
     return (
-        "<p>A loss that has levelled off means that further training would change little. "
-        "Accuracy here is on the nodes the model learned from, so it says nothing about new ones.</p>"
+        f"<p>{_whose_training(data)}A loss that has levelled off means that further training would change little. "
+        "Accuracy here is on the nodes that were learned from, so it says nothing about new ones.</p>"
         f'<div class="figures">{"".join(figures)}</div>'
+    )
+
+
+def _whose_training(data: dict[str, Any]) -> str:
+    """In a mixture only attention is trained in epochs: that the curves are about that part of it."""
+    made_of = data.get("ingredients") or {}
+    weights = dict(zip(made_of.get("ingredient", []), made_of.get("weight", []), strict=False))
+    if ATTENTION not in weights:
+        return ""
+    return (
+        f"These curves are about attention alone, which has {weights[ATTENTION]:.1%} of the mixture; the other "
+        "ingredients are not trained in epochs. "
     )
 
 

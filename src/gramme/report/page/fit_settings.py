@@ -46,15 +46,29 @@ def command(config: dict[str, Any]) -> str:
     "gramme fit 'my votes.csv' --method gramme-fusion --seed 3 --out result"
     """
     given = config.get("command")
-    if isinstance(given, list):
-        return shlex.join(str(word) for word in given)
     if given:
-        return str(given)
+        try:
+            words = [str(word) for word in given] if isinstance(given, list) else shlex.split(given)
+        except ValueError:  # changed by hand
+            return str(given)
+        return shlex.join(_to_another_folder(words))
     words = ["gramme", "fit", str(config.get("data", "DATA"))]
     for option in ("method", "holdout", "seed"):
         if config.get(option) is not None:
             words += [f"--{option}", str(config[option])]
     return shlex.join([*words, "--out", str(config.get("out", "result"))])
+
+
+def _to_another_folder(words: list[str]) -> list[str]:
+    """A command that writes beside the results of the first run, which would be refused in their place.
+
+    >>> _to_another_folder(["gramme", "fit", "votes.csv", "--out", "result/", "--seed", "1"])
+    ['gramme', 'fit', 'votes.csv', '--out', 'result-again', '--seed', '1']
+    """
+    return [
+        word.rstrip("/") + "-again" if place and words[place - 1] == "--out" else word
+        for place, word in enumerate(words)
+    ]
 
 
 def _reading(notes: Any, most: int = 50) -> str:

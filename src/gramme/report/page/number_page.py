@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gramme._numbers import rough_number
 from gramme.graph import MultilayerGraph
 from gramme.methods import GrammeRegressor
 from gramme.methods.regression.ingredients import INGREDIENTS
@@ -94,7 +95,7 @@ def _summary(data: dict[str, Any]) -> str:
         else "there was none left to predict"
     )
     return (
-        f'<p class="headline"><strong>{data["mean_absolute_error"]:.4g}</strong> off on average'
+        f'<p class="headline"><strong>{rough_number(data["mean_absolute_error"])}</strong> off on average'
         f"{_in_brackets(data['r2'])} on {known:,} labelled nodes, each predicted without its own number</p>"
         f'<p class="lead"><strong>GrammeRegressor</strong> learned from the numbers of <strong>{known:,}</strong> of '
         f"{data['graph']['nodes']:,} nodes and {rest}.</p>"
@@ -124,15 +125,15 @@ def _accuracy(data: dict[str, Any]) -> str:
     plain = float(np.abs(numbers - numbers.mean()).mean())
     half = data["half_width"]
     width = (
-        f"lies within {half:.4g} of the prediction (cross-conformal interval)"
+        f"lies within {rough_number(half)} of the prediction (cross-conformal interval)"
         if half is not None
         else "may be anywhere: there are too few labels for an interval"
     )
     shown = "" if step == 1 else f"<p>The figure shows one in {step:,} of them.</p>"
     return (
-        f"<p>{_explained(data['r2'])} On average the predictions are {data['mean_absolute_error']:.4g} off; always "
-        f"saying the mean would be {plain:.4g} off.</p><p>For {data['coverage']:.0%} of nodes like the labelled ones "
-        f"the true number {width}.</p><figure>{drawn}</figure>{shown}"
+        f"<p>{_explained(data['r2'])} On average the predictions are {rough_number(data['mean_absolute_error'])} off; "
+        f"always saying the mean would be {rough_number(plain)} off.</p><p>For {data['coverage']:.0%} of nodes like "
+        f"the labelled ones the true number {width}.</p><figure>{drawn}</figure>{shown}"
     )
 
 
@@ -147,7 +148,7 @@ def _explained(r2: float | None) -> str:
 def _ingredients(data: dict[str, Any]) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(data.get("words", {}).get(one, one))}</th><td class="number">{weight:.1%}</td>'
-        f'<td class="number">{error:.4g}</td></tr>'
+        f'<td class="number">{rough_number(error)}</td></tr>'
         for one, weight, error in zip(*data["ingredients"].values(), strict=True)
     )
     return (
@@ -164,7 +165,7 @@ def _table(data: dict[str, Any]) -> str:
     for node, known, value in zip(data["names"], data["known"], data["predicted"], strict=True):
         if known is None and len(rows) < MAX_ROWS:
             rows.append(
-                f'<tr><th scope="row">{name(node, 60)}</th><td class="number">{value:.4g}</td>'
+                f'<tr><th scope="row">{name(node, 60)}</th><td class="number">{rough_number(value)}</td>'
                 f'<td class="number">{_interval(value, half)}</td></tr>'
             )
     if not rows:
@@ -181,4 +182,8 @@ def _table(data: dict[str, Any]) -> str:
 
 
 def _interval(value: float, half: float | None) -> str:
-    return "anything" if half is None else f"{value - half:.4g} to {value + half:.4g}"
+    return (
+        "anything"
+        if half is None
+        else f"{rough_number(value - half)} to {rough_number(value + half)}"
+    )

@@ -9,7 +9,8 @@ gramme.nodeTable = function ({ nodes, total, choose }) {
   const sets = { uncertain: open.length ? open : every, doubtful, all: every };
   const told = {
     uncertain: open.length ? "Nodes the model did not learn from, the least certain first." : "Every node has a label, so these are the nodes whose own label was given the lowest probability.",
-    doubtful: "Labels that look wrong, with the class that is suggested in their place, the most probable suggestion first.",
+    doubtful: doubtful.length ? "Labels that look wrong, with the class that is suggested in their place (without its label), the most probable suggestion first."
+      : every.some((i) => nodes.judged[i]) ? "No label looks wrong by this rule." : "No label was judged.",
     all: "All nodes on this page.",
   };
   view.options[1].textContent = "likely mislabelled (" + count(doubtful.length) + ")";

@@ -97,7 +97,7 @@ gramme.panel = function ({ place, nodes, neighbourhoods, choose, why }) {
         " (" + count(around.sizes[group]) + " nodes)"));
       if (found.groups.length > 5) told.append(", …");
       block.append(told);
-    } else if (!found.total) return block.append(element("p", { class: "faint" }, "no neighbours in this layer")), block;
+    } else if (!found.total) return block.append(element("p", { class: "faint" }, layer.directed ? "no edge leads from it to another node in this layer" : "no neighbours in this layer")), block;
     const shown = found.list.slice(0, SHOWN), most = Math.max(...shown.map((one) => one.share || 0), 1e-9);
     block.append(element("ol", {}, ...shown.map(({ node, share }) => {
       const item = element("li", {}, link(node), element("span", { class: "faint" }, share === null ? nodes.labelText(node) : percent(share)));
@@ -136,7 +136,7 @@ gramme.panel = function ({ place, nodes, neighbourhoods, choose, why }) {
       ? element("p", {}, element("strong", {}, signed(value)), " ", part.words, ", ", percent(part.weight), " of the mixture")
       : element("p", {}, "What the log-odds came through:");
     const block = element("div", { class: "reason" }, head);
-    if (!list.length) return block;
+    if (!list.some((one) => Math.abs(one.amount) >= 0.005) && Math.abs(value) < 0.005) return block; // all of it would read 0.00
     const rest = value - list.reduce((sum, one) => sum + one.amount, 0);
     const items = list.map(source);
     items.push(element("li", { class: "faint" }, "itself, how frequent the classes are, and all others", element("span", {}, signed(rest))));
@@ -153,7 +153,7 @@ gramme.panel = function ({ place, nodes, neighbourhoods, choose, why }) {
     const times = Math.exp(Math.abs(total));
     return [
       element("h4", { class: "why" }, "Why ", name(won, 60), " rather than ", name(rival, 60)),
-      element("p", {}, "Log-odds " + signed(total) + ": it is " + (times < 1000 ? times.toFixed(1) : "over 1,000") + " times as likely. " +
+      element("p", {}, "Log-odds " + signed(total) + ": it is " + (times < 10 ? times.toFixed(1) : times < 1000 ? times.toFixed(0) : "over 1,000") + " times as likely. " +
         "What is marked + speaks for ", name(won, 60), ", − for ", name(rival, 60),
         parts.length > 1 ? "; the ingredients add up to " + signed(total) + ", and so does what stands under each of them to its own." : "; all of it adds up to " + signed(total) + "."),
       ...parts.map((part) => reason(part, i)),
