@@ -229,3 +229,20 @@ def test_marks_among_numbers_with_thousands_are_told(tmp_path):
     with gathered() as notes:
         read_table(path)
     assert any("90 % of 'b' are numbers" in note and "k.A." in note for note in notes.all)
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet"])
+def test_labels_that_are_unknown_are_counted_in_every_format(tmp_path, ending):
+    """NA is Namibia or nothing, by what is asked for; "None" is a class like any other."""
+    table = pd.DataFrame({"who": [*"abcdef"], "team": ["x", "NA", "NA", "", "None", "."]})
+    path = tmp_path / f"t.{ending}"
+    writers = {"csv": table.to_csv, "xlsx": table.to_excel, "parquet": table.to_parquet}
+    writers[ending](path, index=False)
+    with gathered() as notes:
+        found = read_table(path, text=["team"], label="team")
+    assert cells(found["team"]) == ["x", None, None, None, "None", None]
+    assert "3 labels read as unknown: NA, ." in notes.all
+    with gathered() as notes:
+        kept = read_table(path, text=["team"], label="team", keep_na=True)
+    assert cells(kept["team"]) == ["x", "NA", "NA", None, "None", "."]
+    assert not any("unknown" in note for note in notes.all)

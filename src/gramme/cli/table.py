@@ -34,6 +34,7 @@ def open_table(
         missing=read.marks(),
         keep_na=read.keep_na,
         text=[c for c in (label, read.id) if c],
+        label=label,
     )
     names = list(table.columns)
     if needs_label and label is None and labels is None:

@@ -27,7 +27,7 @@ from gramme.io.notes import tell
 from gramme.io.source import AUTO, checked_file, decode, read_bytes
 from gramme.io.spreadsheet import check_extent
 from gramme.io.text_rows import without_comments
-from gramme.io.unknown import unknown_marks
+from gramme.io.unknown import labels_told, unknown_marks
 
 ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".xlsx")
 _SEPARATORS = (",", ";", "\t", "|")
@@ -40,6 +40,7 @@ def read_table(
     missing: Iterable[str] = (),
     keep_na: bool = False,
     text: Collection[str] = (),
+    label: str | None = None,
 ) -> pd.DataFrame:
     """The table in a file, its columns typed; which kind of file it is, its name tells.
 
@@ -54,6 +55,8 @@ def read_table(
         Whether NA and the like are values, so that only blank and named cells are not known.
     text : collection of str, default=()
         Columns to leave as text: names and labels, in which 1 and 01 differ.
+    label : str, optional
+        The column with the labels, of which it is told how many are not known.
     """
     ending = path.suffix.lower()
     marks = unknown_marks(missing, keep_na=keep_na)
@@ -62,11 +65,13 @@ def read_table(
     elif ending == ".xlsx":
         table = _excel(path)
     elif ending in ENDINGS:
-        return _delimited(path, encoding, marks, text)
+        return _delimited(path, encoding, marks, text, label)
     else:
         known = ", ".join(ENDINGS)
         raise DataError(f"{path}: the name of a table must end in one of {known}")
     table.columns = _column_names([str(name) for name in table.columns], path)
+    if label in table.columns:
+        _tell_unknown(table[label], marks)
     return pd.DataFrame(
         {
             name: _from_values(table[name], name, marks, name in text, guess=ending == ".xlsx")
@@ -84,8 +89,18 @@ def header_of(path: Path, encoding: str = AUTO) -> list[str]:
     return _header(decode(start or read_bytes(path), path, encoding), path)[1]
 
 
+def _tell_unknown(labels: pd.Series, marks: frozenset[str]) -> None:
+    told = labels_told(labels.astype(object).value_counts().to_dict(), marks)
+    if told:
+        tell(told)
+
+
 def _delimited(
-    path: Path, encoding: str, marks: Collection[str], text: Collection[str]
+    path: Path,
+    encoding: str,
+    marks: frozenset[str],
+    text: Collection[str],
+    label: str | None,
 ) -> pd.DataFrame:
     content = without_comments(decode(read_bytes(path), path, encoding), path)
     if "\0" in content:
@@ -112,7 +127,11 @@ def _delimited(
                 names=list(range(len(names))),
                 index_col=False,
                 keep_default_na=False,
-                na_values=["", *marks],
+                # in the labels these are counted before they are left out
+                na_values={
+                    place: [""] if name == label else ["", *marks]
+                    for place, name in enumerate(names)
+                },
                 skipinitialspace=True,
                 low_memory=False,
             )
@@ -129,6 +148,8 @@ def _delimited(
         raise FileFormatError(f"not readable as a table: {error}", file=path) from None
     if not len(table):
         raise FileFormatError("there is a header but no row below it", file=path)
+    if label in names:
+        _tell_unknown(table[names.index(label)], marks)
     columns = {
         name: typed_column(
             table[place], name, marks, as_text=name in text, decimal_comma=separator == ";"
@@ -243,6 +264,9 @@ def _excel(path: Path) -> pd.DataFrame:
     data = read_bytes(path)
     check_extent(data, path)
     try:
-        return pd.read_excel(io.BytesIO(data), engine="openpyxl", dtype=object)
+        # which text means "not known" is decided later, and alike for all formats
+        return pd.read_excel(
+            io.BytesIO(data), engine="openpyxl", dtype=object, keep_default_na=False, na_values=[""]
+        )
     except Exception as error:  # openpyxl raises many kinds for damaged files
         raise FileFormatError(f"no Excel file that can be read: {error}", file=path) from None

@@ -58,9 +58,22 @@ def known_labels(
     return known, _sentence(met)
 
 
+def labels_told(cells: Mapping[Any, int], marks: frozenset[str]) -> str | None:
+    """A sentence about the marks among the labels of a table, from how often each cell stands there.
+
+    >>> labels_told({"red": 3, "NA": 2, " ": 1}, unknown_marks())
+    '2 labels read as unknown: NA'
+    """
+    met: Counter[str] = Counter()
+    for cell, count in cells.items():
+        if is_unknown(cell, marks) and cell is not None and str(cell).strip():
+            met[str(cell).strip()] += int(count)
+    return _sentence(met)
+
+
 def _sentence(met: Counter[str]) -> str | None:
     if not met:
         return None
     count = sum(met.values())
     named = ", ".join(mark for mark, _ in met.most_common(5)) + (", ..." if len(met) > 5 else "")
-    return f"{count} label{'s' if count > 1 else ''} read as unknown: {named}"
+    return f"{count:,} label{'s' if count > 1 else ''} read as unknown: {named}"
