@@ -17,3 +17,10 @@ def test_equals_scipys_wilson_interval(right: int, total: int, level: float) -> 
 
 def test_nothing_measured_says_nothing() -> None:
     assert accuracy_interval(0, 0) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("total", [24, 24 / 1.51, 7.3])
+def test_all_right_may_mean_always_right(total: float) -> None:
+    """Rounding once left the bound at 1 - 1e-16, below the truth."""
+    assert accuracy_interval(total, total)[1] == 1.0
+    assert accuracy_interval(0, total)[0] == 0.0

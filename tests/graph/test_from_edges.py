@@ -1,10 +1,12 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from tests.strategies import multilayer_graphs
 
-from gramme.errors import DataError
+from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 
 from_edges = MultilayerGraph.from_edges
@@ -146,3 +148,12 @@ def test_a_column_that_seems_to_name_layers_is_never_merged_silently(name):
         MultilayerGraph.from_edges(edges)
     named = edges.rename(columns={name: "layer"})
     assert list(MultilayerGraph.from_edges(named).layers) == ["x", "y"]
+
+
+def test_columns_that_are_not_used_are_named():
+    edges = pd.DataFrame({"source": ["a"], "target": ["b"], "Strength": [2.0], "weight": [1.0]})
+    with pytest.warns(GrammeWarning, match=r"not used of the edges: 'Strength'"):
+        from_edges(edges)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        from_edges(edges.drop(columns="Strength"))

@@ -19,8 +19,13 @@ def accuracy_interval(right: float, total: float, level: float = 0.95) -> tuple[
     if total <= 0:
         return 0.0, 1.0
     z = float(norm.ppf(0.5 + level / 2))
-    share = right / total
+    share = min(max(right / total, 0.0), 1.0)
     centre = share + z * z / (2 * total)
     spread = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
     scale = 1 + z * z / total
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+    low, high = (centre - spread) / scale, (centre + spread) / scale
+    # where all or none are right, the bound is exact but for rounding
+    return (
+        max(0.0, low) if share > 1e-12 else 0.0,
+        min(1.0, high) if share < 1 - 1e-12 else 1.0,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gramme.errors import DataError, did_you_mean
+from gramme.errors import DataError, GrammeWarning, did_you_mean
 from gramme.graph.arrays import as_pandas, loose_index, name_index, object_array, plain
 from gramme.graph.edge_layer import EdgeLayer
 from gramme.graph.layer import Layer
@@ -104,6 +105,9 @@ def from_edges(
     )
 
 
+_USED = ("layer", "source", "target", "weight")
+
+
 def _columns(edges: Any) -> tuple[Any, Any, Any, Any]:
     if isinstance(edges, (pd.DataFrame, Mapping)):
         for needed in ("source", "target"):
@@ -112,12 +116,20 @@ def _columns(edges: Any) -> tuple[Any, Any, Any, Any]:
                     f"the edges have no column {needed!r}; they need source and target, and may "
                     f"have layer and weight, but have: {', '.join(map(str, edges.keys()))}"
                 )
-        columns = [edges.get(key) for key in ("layer", "source", "target", "weight")]
+        columns = [edges.get(key) for key in _USED]
         unread = [key for key in edges.keys() if str(key).strip().lower() in _LAYER_WORDS]  # noqa: SIM118
         if columns[0] is None and unread:
             raise DataError(
                 f"the column {unread[0]!r} seems to name the layers; rename it to 'layer', "
                 "or drop it to make one layer of all edges"
+            )
+        unused = [str(key) for key in edges.keys() if key not in _USED]  # noqa: SIM118
+        if unused:
+            warnings.warn(
+                f"not used of the edges: {', '.join(map(repr, unused[:5]))}{', ...' if unused[5:] else ''}; only "
+                "layer, source, target and weight are, so rename or drop the others",
+                GrammeWarning,
+                stacklevel=4,
             )
     elif isinstance(edges, (tuple, list)) and len(edges) in (3, 4):
         columns = [*edges, None][:4]

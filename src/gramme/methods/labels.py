@@ -13,7 +13,7 @@ from gramme.distributed import PartGraph
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph, sorted_labels
 from gramme.graph.name_order import NameOrder
-from gramme.graph.number_labels import amounts, too_many
+from gramme.graph.number_labels import amounts
 from gramme.methods.saving import natural_array
 
 MANY_CLASSES = (
@@ -83,7 +83,11 @@ def known_labels(graph: MultilayerGraph, y: Any = None) -> KnownLabels:
         )
     count = amounts(values, text=False)
     if count:
-        raise DataError(f"{too_many(count, nodes.size)}; in Python pass such numbers as text")
+        raise DataError(
+            f"the labels are numbers with {count:,} different values on {nodes.size:,} nodes, amounts rather than "
+            "classes. GrammeRegressor predicts numbers; for classes cut them first (pandas.qcut makes classes of equal "
+            "size), or pass such numbers as text to make each a class"
+        )
     if 2 * len(found) > nodes.size and len(found) > MIN_SUSPICIOUS_CLASSES:
         warnings.warn(MANY_CLASSES, GrammeWarning, stacklevel=2)
     return KnownLabels(nodes, _codes(values, found), natural_array(found))
