@@ -82,10 +82,12 @@ def _unsettled(data: dict[str, Any]) -> str:
     open_places = [rows for rows in contested if not any(row["best"] for row in rows)]
     if not open_places:
         return ""
-    fewest = min(row["repeats"] for rows in open_places for row in rows)
+    counts = [row["repeats"] for rows in open_places for row in rows]
+    most = "" if min(counts) == max(counts) else f" to {max(counts):,}"
     return (
         f"In {len(open_places):,} of {len(contested):,} comparisons none is: the first is not told from the next with "
-        f"{_many(fewest, 'split')} or more, and more splits or more labelled nodes would be needed. "
+        f"{min(counts):,}{most} split{'' if max(counts) == 1 else 's'}; more splits or more labelled nodes would be "
+        "needed. "
     )
 
 
@@ -164,7 +166,10 @@ def _title(method: str) -> str:
 def ranks(data: dict[str, Any]) -> str:
     """A critical-difference figure per training percentage."""
     if not data["rankings"]:
-        return "<p>Ranks need at least 2 methods that have been run on at least 2 datasets; there are too few yet.</p>"
+        return (
+            "<p>Ranks need at least 2 methods that have been run on at least 2 datasets with the same percentage of the "
+            "labels; there are too few yet.</p>"
+        )
     figures = "".join(
         f"<figure><figcaption><strong>{one['train_percent']:g} % training nodes</strong>, {one['datasets']} datasets"
         + (f", Friedman p = {one['p_value']:.2g}" if _there(one["p_value"]) else "")
