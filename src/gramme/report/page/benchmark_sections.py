@@ -167,8 +167,8 @@ def ranks(data: dict[str, Any]) -> str:
     """A critical-difference figure per training percentage."""
     if not data["rankings"]:
         return (
-            "<p>Ranks need at least 2 methods that have been run on at least 2 datasets with the same percentage of the "
-            "labels; there are too few yet.</p>"
+            "<p>Ranks need at least 2 methods that have been run on at least 2 datasets with the same percentage of "
+            "the labels; there are too few yet.</p>"
         )
     figures = "".join(
         f"<figure><figcaption><strong>{one['train_percent']:g} % training nodes</strong>, {one['datasets']} datasets"
