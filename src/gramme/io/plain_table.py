@@ -116,6 +116,10 @@ def _delimited(
     if _has_row_names(body, separator, len(names)) and "row" not in names:
         tell(f"{path.name}: the first column has no name in the header; called 'row'")
         names = ["row", *names]
+    # marks among the labels are counted before they are left out
+    absent: dict[Any, list[str]] = {
+        place: [""] if name == label else ["", *marks] for place, name in enumerate(names)
+    }
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -127,11 +131,7 @@ def _delimited(
                 names=list(range(len(names))),
                 index_col=False,
                 keep_default_na=False,
-                # in the labels these are counted before they are left out
-                na_values={
-                    place: [""] if name == label else ["", *marks]
-                    for place, name in enumerate(names)
-                },
+                na_values=absent,
                 skipinitialspace=True,
                 low_memory=False,
             )

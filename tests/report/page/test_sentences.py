@@ -105,7 +105,7 @@ def test_why_and_which_layers(case) -> None:
     if isinstance(model, GrammeAuto):
         assert model.explanation_ in text
         for name, weight in zip(model.models_, model.ingredients_["weight"], strict=True):
-            assert re.search(rf"{name} {weight:.3f}", text)
+            assert re.search(rf"{name} {weight:.1%}", text)
 
 
 def test_how_labels_are_judged(case) -> None:
