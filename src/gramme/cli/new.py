@@ -93,7 +93,7 @@ def _columns(name: str) -> list[str] | None:
 
 
 def _matrix(name: str) -> str | None:
-    """What is said of a file that is a matrix; None for other files, and for those too large to be tried."""
+    """What is said about a file that is a matrix; None for other files, and for those too large to be tried."""
     from gramme.io import inspect
 
     if Path(name).stat().st_size > MAX_TRIED_BYTES:

@@ -34,7 +34,7 @@ def plot_predictions(
         learned from, each predicted without itself.
     coverage : float, default=0.9
     ax : matplotlib axes, optional
-        Where to draw; a new figure where not given.
+        Where to draw; a new figure if not given.
     """
     half = model.half_width(coverage)
     if y is None:
@@ -82,7 +82,7 @@ def plot_ingredients(model: GrammeRegressor, *, ax: Axes | None = None) -> Axes:
     ----------
     model : GrammeRegressor
     ax : matplotlib axes, optional
-        Where to draw; a new figure where not given.
+        Where to draw; a new figure if not given.
     """
     model.check_fitted()
     table = model.ingredients_.sort_values("weight", kind="stable")

@@ -27,7 +27,7 @@ class NumberFace:
         Parameters
         ----------
         graph : MultilayerGraph, optional
-            Another graph than the fitted one.
+            A graph other than the fitted one.
         coverage : float, default=0.9
             Of the interval from ``low`` to ``high``.
 
@@ -81,7 +81,7 @@ class NumberFace:
             learned from, each predicted without itself.
         coverage : float, default=0.9
         ax : matplotlib axes, optional
-            Where to draw; a new figure where not given.
+            Where to draw; a new figure if not given.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class NumberFace:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure where not given.
+            Where to draw; a new figure if not given.
 
         Returns
         -------
