@@ -58,7 +58,7 @@ def taken(place: Path) -> Iterator[Path]:
 
 
 def holder(place: Path) -> Claim | None:
-    """Who has taken a place; None if what is in the way is no marker of ours."""
+    """Who has taken a place; None if what is in the way is not a marker of ours."""
     deadline = time.monotonic() + _MARKER_SECONDS
     marker = marker_of(place)
     while (found := _read(marker)) is None and time.monotonic() < deadline:

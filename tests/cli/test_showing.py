@@ -83,7 +83,7 @@ def test_a_model_that_is_no_better_than_a_guess(against, words):
 
 
 def test_against_a_guess_it_is_said_by_what_it_is_judged():
-    """54 % right against 98 % of a guess is no draw: the balanced accuracy is."""
+    """54 % right against 98 % of a guess is not a draw: the balanced accuracy is."""
     unequal = ESTIMATE | {
         "unequal_classes": True,
         "balanced_accuracy": 0.52,

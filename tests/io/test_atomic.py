@@ -82,7 +82,7 @@ def test_what_is_no_ordinary_file_is_never_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     for name in ("pipe", "link"):
-        with pytest.raises(DataError, match="pipe is no ordinary file"):
+        with pytest.raises(DataError, match="pipe is not an ordinary file"):
             write_files({tmp_path / name: "x"})
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 

@@ -42,7 +42,9 @@ def write_files(files: Mapping[Path, Content], *, overwrite: bool = True) -> Non
             if path.is_dir():
                 raise DataError(f"{path} is a folder; name a file in it")
             if path.exists() and not path.is_file():
-                raise DataError(f"{path} is no ordinary file (a device or a pipe); name another")
+                raise DataError(
+                    f"{path} is not an ordinary file (a device or a pipe); name another"
+                )
             if content is not None:
                 part = parts.enter_context(_part_of(path))
                 _fill(part.file, content, path)

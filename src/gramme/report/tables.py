@@ -201,7 +201,7 @@ def written_cell(text: str) -> str:
 
 
 def require_proper(kind: str, names: Iterable[Any]) -> None:
-    """Refuse names that are no proper Unicode text, where escapes could not stand in for them."""
+    """Refuse names that are not valid Unicode text, where escapes could not stand in for them."""
     for name in dict.fromkeys(one for one in names if isinstance(one, str)):
         if proper_text(name) != name:
             raise DataError(f"the {kind} {name!r} is not valid Unicode text; rename it")
