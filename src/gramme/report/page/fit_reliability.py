@@ -20,7 +20,7 @@ def reliability_told(estimate: dict[str, Any], *, balanced: bool = False) -> str
     if balanced:
         words += (
             "<p>Every class counts alike in these probabilities, as if all were equally frequent. Among the nodes "
-            "tested they are not, so probabilities of a common class are too low here and those of a rare one too high.</p>"
+            "tested they are not, so those of a common class are too low here and those of a rare one too high.</p>"
         )
     figure = _figure(table) if len(table["probability"]) > 1 else ""
     return (
