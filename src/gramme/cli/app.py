@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import typer
+import typer.main
 
 from gramme._terminal import never_fail_to_print
 from gramme._version import __version__
@@ -64,6 +67,12 @@ def version(
         raise typer.Exit
 
 
+@functools.cache
+def _commands() -> Callable[..., Any]:
+    """All commands with their options, made once: that takes longer than a small command does."""
+    return typer.main.get_command(app)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; ends with exit code 2 after a user's mistake, 130 after Ctrl-C."""
     never_fail_to_print()
@@ -71,7 +80,7 @@ def main(arguments: list[str] | None = None) -> None:
         given = sys.argv[1:] if arguments is None else arguments
         told = given if os.environ.get("RANK", "0") == "0" else []
         with on_command_line(), heartbeat(told):
-            app(args=arguments, standalone_mode=True, prog_name="gramme")
+            _commands()(args=arguments, standalone_mode=True, prog_name="gramme")
     except GrammeError as error:
         if os.environ.get("RANK", "0") == "0" or getattr(error, "of_one_process", False):
             complain(str(error))  # only the first of several processes reports a user's mistake
