@@ -23,6 +23,7 @@ from gramme.methods.attention.feature_sources import InputFeatures, feature_sour
 from gramme.methods.attention.members import Members
 from gramme.nn import FusionNetwork, Shape
 from gramme.nn.plan import fusion_plan
+from gramme.training.adam import Adam
 from gramme.training.threads import threads_for
 
 EPOCHS = 60
@@ -91,14 +92,12 @@ class LinkAttention:
         bonds = _Bonds(graph, count)
         random = np.random.default_rng(seed)
         chosen = [*network.parameters(), *bonds.parameters()]
-        optimiser = torch.optim.Adam(
-            chosen, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True
-        )
+        optimiser = Adam(chosen, LEARNING_RATE, WEIGHT_DECAY)
         with threads_for(network.largest(plan)):
             for epoch in range(EPOCHS):
                 if epoch % EPOCHS_PER_DRAW == 0:
                     bonds.draw(random)
-                optimiser.zero_grad(set_to_none=True)
+                optimiser.zero_grad()
                 bonds.loss(network(features, plan).embedding).backward()  # type: ignore[no-untyped-call]
                 optimiser.step()
             network.eval()
