@@ -6,8 +6,9 @@ A method's test is three lines:
         name = "label-propagation"
         arguments = {"iterations": 5}   # whatever makes it fast
 
-and, where they apply, ``inductive = True``, ``needs = "gensim"`` (skipped with the reason where that is not installed)
-or ``quality = 0.5`` (least accuracy on the planted graph, whose three classes are equally large).
+and, where they apply, ``inductive = True``, ``needs = "gensim"`` (skipped with the reason where that is not installed),
+``trained = {"epochs": 60}`` (what it needs besides to find planted classes) or ``quality = 0.5`` (least accuracy on the
+planted graph, whose three classes are equally large).
 """
 
 import copy
@@ -33,6 +34,7 @@ import gramme
 from gramme import DataError, EdgeLayer, GrammeWarning, MembershipLayer, MultilayerGraph, datasets
 from gramme.errors import NotFittedError
 from gramme.methods import METHODS, NodeClassifier
+from gramme.methods.labels import KnownLabels
 from gramme.methods.out_of_fold import OutOfFold
 
 GRAPH = planted()
@@ -64,6 +66,13 @@ def directed_and_weighted() -> MultilayerGraph:
     return with_layers(GRAPH, chain=layer)
 
 
+ODD_NAMES: dict[str, list[Any]] = {
+    "huge whole numbers": [10**25 + i for i in range(36)],
+    "any script": [f"名 ü\n\t{i}🌲" for i in range(36)],
+    "numbers": [7 * i - 50 for i in range(36)],
+    "tuples": [("x", i) for i in range(36)],
+}
+
 ODD_GRAPHS = {
     "isolated nodes": isolated_nodes,
     "nodes absent from layers": absent_nodes,
@@ -72,20 +81,16 @@ ODD_GRAPHS = {
     "a directed, weighted layer": directed_and_weighted,
     "a single layer": lambda: GRAPH.select_layers(["friends"]),
     "a single membership layer": lambda: GRAPH.select_layers(["room"]),
-    "huge whole numbers as names": lambda: planted(names=[10**25 + i for i in range(36)]),
-    "names of any script": lambda: planted(names=[f"名 ü\n\t{i}🌲" for i in range(36)]),
-    "numbers as names": lambda: planted(names=[7 * i - 50 for i in range(36)]),
-    "tuples as names": lambda: planted(names=[("x", i) for i in range(36)]),
 }
 
-# graph.labels of the planted graph by class, turned into labels of other types
-LABEL_TYPES: dict[str, tuple[Any, ...]] = {
-    "text": ("a", "b", "c"),
-    "whole numbers": (10, 2, 33),
-    "numbers": (0.5, 1.5, -2.5),
-    "truth": (True, False, True),
-    "mixed": (1, "a", 2.5),
-    "tuples": (("a", 1), ("a", 2), ("b", 1)),
+# graph.labels of the planted graph by class, turned into labels of other types; and the names that nodes have there
+LABEL_TYPES: dict[str, tuple[tuple[Any, ...], str | None]] = {
+    "text": (("a", "b", "c"), "huge whole numbers"),
+    "whole numbers": ((10, 2, 33), "any script"),
+    "numbers": ((0.5, 1.5, -2.5), "numbers"),
+    "truth": ((True, False, True), None),
+    "mixed": ((1, "a", 2.5), None),
+    "tuples": ((("a", 1), ("a", 2), ("b", 1)), "tuples"),
 }
 
 Y_FORMS = {
@@ -120,6 +125,7 @@ class MethodCase:
 
     name: ClassVar[str]
     arguments: ClassVar[dict[str, Any]] = {}
+    trained: ClassVar[dict[str, Any]] = {}
     inductive: ClassVar[bool] = False
     needs: ClassVar[str | None] = None
     quality: ClassVar[float] = 0.7
@@ -192,9 +198,15 @@ class MethodCase:
 
     # Fitting and predicting
 
-    def test_fit_returns_self_and_predicts_every_node(self) -> None:
-        model = self.new()
-        assert model.fit(GRAPH, LABELS) is model
+    def test_fit_returns_self_predicts_every_node_and_leaves_all_else_alone(self) -> None:
+        """What it was given, and the global random states, are as they were."""
+        model, y = self.new(), LABELS.copy()
+        state = np.random.get_state()[1].copy()  # noqa: NPY002
+        torch_state = torch.get_rng_state()
+        assert model.fit(GRAPH, y) is model
+        assert (y == LABELS).all()
+        assert (np.random.get_state()[1] == state).all()  # noqa: NPY002
+        assert bool((torch.get_rng_state() == torch_state).all())
         self.check_result(model, GRAPH, LABELS)
         assert model.classes_.tolist() == ["a", "b", "c"]
 
@@ -233,17 +245,8 @@ class MethodCase:
             other = self.new().fit(GRAPH.replace(labels=labels), LABELS)
             assert other.probabilities_.tobytes() == self.fitted().probabilities_.tobytes()
 
-    def test_input_and_global_random_state_are_left_alone(self) -> None:
-        y = LABELS.copy()
-        state = np.random.get_state()[1].copy()  # noqa: NPY002
-        torch_state = torch.get_rng_state()
-        self.new().fit(GRAPH, y)
-        assert (y == LABELS).all()
-        assert (np.random.get_state()[1] == state).all()  # noqa: NPY002
-        assert bool((torch.get_rng_state() == torch_state).all())
-
     def test_results_are_the_callers_own(self) -> None:
-        model = self.new().fit(GRAPH, LABELS)
+        model = copy.deepcopy(self.fitted())
         model.predict_proba()[:] = 7
         assert (model.predict_proba() <= 1).all()
 
@@ -255,29 +258,56 @@ class MethodCase:
 
     # Labels in every form
 
+    def learned_from(self, graph: MultilayerGraph, y: Any) -> tuple[Any, ...]:
+        """All that the method's own ``_fit`` is given for labels, without the fit."""
+        model = self.new()
+        given: list[tuple[Any, ...]] = []
+
+        def look(graph: MultilayerGraph, known: KnownLabels, seed: int, **options: Any) -> Any:
+            given.append((graph, known.nodes, known.codes, known.classes, seed, options))
+            return np.full((graph.num_nodes, len(known.classes)), 1 / len(known.classes))
+
+        vars(model)["_fit"] = look
+        model.fit(graph, y)
+        assert len(given) == 1
+        return given[0]
+
     @pytest.mark.parametrize("form", Y_FORMS)
     def test_labels_may_come_in_any_form(self, form: str) -> None:
-        model = self.new().fit(GRAPH, Y_FORMS[form](LABELS))
-        assert model.probabilities_.tobytes() == self.fitted().probabilities_.tobytes()
+        """The method is given the same to learn from, and the same gives the same bits: see the tests above."""
+        graph, nodes, codes, classes, seed, options = self.learned_from(GRAPH, LABELS)
+        found = self.learned_from(GRAPH, Y_FORMS[form](LABELS))
+        assert (found[0], *found[4:]) == (graph, seed, options)
+        np.testing.assert_array_equal(found[1], nodes)
+        np.testing.assert_array_equal(found[2], codes)
+        assert found[3].tolist() == classes.tolist() == ["a", "b", "c"]
+        assert found[3].dtype == classes.dtype
 
     @pytest.mark.parametrize("kind", LABEL_TYPES)
-    def test_labels_may_be_of_any_type(self, kind: str, tmp_path: Any) -> None:
-        graph = planted(classes=LABEL_TYPES[kind])
+    def test_labels_and_names_may_be_of_any_type(self, kind: str, tmp_path: Any) -> None:
+        classes, names = LABEL_TYPES[kind]
+        graph = planted(classes=classes, names=None if names is None else ODD_NAMES[names])
         y = half_known(graph)
         model = self.new().fit(graph, y)
-        assert set(model.classes_.tolist()) == set(LABEL_TYPES[kind])
-        types = {type(label) for label in LABEL_TYPES[kind]}
+        self.check_result(model, graph, y)
+        assert set(model.classes_.tolist()) == set(classes)
+        types = {type(label) for label in classes}
         assert {type(label) for label in model.transduction_.tolist()} <= types
         loaded = self.round_trip(model, tmp_path)
         assert loaded.classes_.tolist() == model.classes_.tolist()
         assert loaded.classes_.dtype == model.classes_.dtype
+        assert list(loaded.nodes_) == list(graph.nodes)
+        assert loaded.probabilities_.tobytes() == model.probabilities_.tobytes()
 
     @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float32])
     def test_labels_may_be_a_numpy_array(self, dtype: Any) -> None:
         graph = planted(classes=(0, 1, 2))
-        y = np.array([-1 if value is None else value for value in half_known(graph)], dtype=dtype)
-        model = self.new().fit(graph, y)
-        assert model.classes_.tolist() == [0, 1, 2]
+        known = half_known(graph)
+        y = np.array([-1 if value is None else value for value in known], dtype=dtype)
+        found, expected = self.learned_from(graph, y), self.learned_from(graph, known)
+        assert found[3].tolist() == [0, 1, 2]
+        np.testing.assert_array_equal(found[1], expected[1])
+        np.testing.assert_array_equal(found[2], expected[2])
 
     @pytest.mark.parametrize("mistake", MISTAKES)
     def test_wrong_labels_are_a_clear_error(self, mistake: str) -> None:
@@ -433,7 +463,7 @@ class MethodCase:
         y = half_known(graph, every=3)
         with warnings.catch_warnings():
             warnings.simplefilter("error", GrammeWarning)
-            model = self.new().fit(graph, y)
+            model = self.new(**self.trained).fit(graph, y)
         hidden = np.array([value is None for value in y])
         accuracy = (model.predict() == graph.labels)[hidden].mean()
         assert accuracy >= self.quality

@@ -11,7 +11,8 @@ FAST = PINNED | {"epochs": 25, "hidden_dim": 8, "feature_dim": 32, "learning_rat
 
 class TestGrammeFusion(MethodCase):
     name = "gramme-fusion"
-    arguments = FAST
+    arguments = FAST | {"epochs": 4}
+    trained = FAST
     inductive = True
 
 

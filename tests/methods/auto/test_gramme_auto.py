@@ -20,7 +20,8 @@ Y = half_known(GRAPH)
 
 class TestGrammeAuto(MethodCase):
     name = "gramme-auto"
-    arguments = FAST
+    arguments = FAST | {"epochs": 3}
+    trained = FAST
     inductive = True
 
 

@@ -1,9 +1,9 @@
-import subprocess
 import sys
 
 import pytest
 from tests.methods.cases import MethodCase
 from tests.methods.graphs import planted
+from tests.processes import in_another_process
 
 from gramme import DataError
 from gramme.errors import MissingExtraError
@@ -14,7 +14,8 @@ FAST = {"walks_per_node": 4, "walk_length": 10, "dim": 16, "epochs": 5, "cache":
 
 class TestDeepWalk(MethodCase):
     name = "deepwalk"
-    arguments = FAST
+    arguments = FAST | {"epochs": 1}
+    trained = FAST
     needs = "gensim"
 
 
@@ -32,13 +33,11 @@ def test_without_gensim_it_says_what_to_install(monkeypatch):
         DeepWalk(random_state=0).fit(planted())
 
 
-def test_the_same_bits_in_another_process():
+def embedded() -> str:
+    return DeepWalk(random_state=0, **FAST).fit(planted()).embedding_.tobytes().hex()
+
+
+def test_the_same_bits_in_another_process(tmp_path):
     """Whatever Python's hashes are seeded with there."""
     pytest.importorskip("gensim")
-    here = DeepWalk(random_state=0, **FAST).fit(planted())
-    code = (
-        "from gramme.methods import DeepWalk; from tests.methods.graphs import planted; "
-        f"print(DeepWalk(random_state=0, **{FAST!r}).fit(planted()).embedding_.tobytes().hex())"
-    )
-    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert made.stdout.strip() == here.embedding_.tobytes().hex()
+    assert in_another_process(embedded, tmp_path) == embedded()

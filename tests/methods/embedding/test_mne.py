@@ -11,13 +11,14 @@ from gramme.methods import MNE
 class TestMNE(MethodCase):
     name = "mne"
     arguments: ClassVar = {
-        "walks_per_node": 5,
+        "walks_per_node": 2,
         "common_dim": 16,
         "layer_dim": 3,
-        "common_epochs": 10,
-        "layer_epochs": 3,
+        "common_epochs": 2,
+        "layer_epochs": 1,
         "cache": False,
     }
+    trained: ClassVar = {"walks_per_node": 5, "common_epochs": 10, "layer_epochs": 3}
 
 
 def test_the_layers_part_counts_by_its_weight():

@@ -10,7 +10,8 @@ from gramme.methods.embedding.node2vec import GRID
 
 class TestNode2Vec(MethodCase):
     name = "node2vec"
-    arguments = FAST | {"p": 0.5, "q": 2.0}
+    arguments = FAST | {"p": 0.5, "q": 2.0, "epochs": 1}
+    trained = FAST
     needs = "gensim"
 
 

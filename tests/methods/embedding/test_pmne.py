@@ -9,19 +9,22 @@ from gramme.methods import PMNECoanalysis, PMNENetwork, PMNEResults
 
 class TestPMNENetwork(MethodCase):
     name = "pmne-n"
-    arguments = FAST
+    arguments = FAST | {"epochs": 1}
+    trained = FAST
     needs = "gensim"
 
 
 class TestPMNEResults(MethodCase):
     name = "pmne-r"
-    arguments = FAST
+    arguments = FAST | {"epochs": 1}
+    trained = FAST
     needs = "gensim"
 
 
 class TestPMNECoanalysis(MethodCase):
     name = "pmne-c"
-    arguments = FAST
+    arguments = FAST | {"epochs": 1}
+    trained = FAST
     needs = "gensim"
 
 

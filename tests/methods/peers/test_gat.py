@@ -19,7 +19,8 @@ PEERS = [GAT, RGCN, HAN]
 
 class TestGAT(MethodCase):
     name = "gat"
-    arguments = {"epochs": 60, "learning_rate": 0.02, "hidden_dim": 4, "dropout": 0.2}  # noqa: RUF012
+    arguments = {"epochs": 4, "learning_rate": 0.02, "hidden_dim": 4, "dropout": 0.2}  # noqa: RUF012
+    trained = {"epochs": 60}  # noqa: RUF012
     inductive = True
     needs = "torch_geometric"
     quality = 0.6

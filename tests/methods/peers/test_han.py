@@ -13,7 +13,8 @@ from gramme.methods import HAN
 
 class TestHAN(MethodCase):
     name = "han"
-    arguments = {"epochs": 60, "hidden_dim": 16, "learning_rate": 0.02, "dropout": 0.2}  # noqa: RUF012
+    arguments = {"epochs": 4, "hidden_dim": 16, "learning_rate": 0.02, "dropout": 0.2}  # noqa: RUF012
+    trained = {"epochs": 60}  # noqa: RUF012
     inductive = True
     needs = "torch_geometric"
     quality = 0.6

@@ -12,7 +12,8 @@ from gramme.methods import RGCN
 
 class TestRGCN(MethodCase):
     name = "rgcn"
-    arguments = {"epochs": 40}  # noqa: RUF012
+    arguments = {"epochs": 4}  # noqa: RUF012
+    trained = {"epochs": 40}  # noqa: RUF012
     inductive = True
     needs = "torch_geometric"
     quality = 0.5
