@@ -5,15 +5,16 @@ The server runs nothing of gramme's and only forks, so that each process is as g
 
 import multiprocessing
 import os
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from gramme.cli import main
 
-_CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(
-    ["gramme.cli.fit_steps", "gramme.cli.benchmark_steps", "gramme.cli.links_steps", "networkx"]
-)
+# Python has one such server for all tests of a process, whoever asks for it first: it must know what all of them need.
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(["tests.preloaded"])
 
 
 def _lead_a_group(function: Callable[..., object], *arguments: Any) -> None:
@@ -25,7 +26,7 @@ class Process:
     """A function of a module, in a group of processes of its own; the methods are those of `subprocess.Popen`."""
 
     def __init__(self, function: Callable[..., object], *arguments: Any) -> None:
-        self._process = _CONTEXT.Process(target=_lead_a_group, args=(function, *arguments))
+        self._process = CONTEXT.Process(target=_lead_a_group, args=(function, *arguments))
         self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
@@ -47,8 +48,54 @@ class Process:
         self._process.kill()
 
 
+def _write(function: Callable[[], str], path: Path) -> None:
+    path.write_text(f"{hash('gramme')}\n{function()}")
+
+
+def in_another_process(function: Callable[[], str], folder: Path) -> str:
+    """What a function returns in a process whose hashes of texts are others than here."""
+    path = folder / "found"
+    assert Process(_write, function, path).wait() == 0
+    hashed, _, found = path.read_text().partition("\n")
+    assert "PYTHONHASHSEED" in os.environ or int(hashed) != hash("gramme")
+    return found
+
+
 class Command(Process):
     """`gramme WORDS`."""
 
     def __init__(self, *words: object) -> None:
         super().__init__(main, [str(word) for word in words])
+
+
+def _with_its_output_in(
+    folder: Path, words: list[str], place: Path | None, environment: dict[str, str]
+) -> None:
+    os.environ.update(environment)
+    if place is not None:
+        os.chdir(place)
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        stream.reconfigure(encoding=environment.get("PYTHONIOENCODING"))
+        with (folder / str(number)).open("wb") as file:
+            os.dup2(file.fileno(), number)  # of the processes that it starts as well
+    main(words)
+
+
+class HeardCommand(Process):
+    """`gramme WORDS`, whose output and that of its children can be read once it has ended.
+
+    It is kept in an empty `folder`; the command itself runs in `place`.
+    """
+
+    def __init__(
+        self, folder: Path, *words: object, place: Path | None = None, **environment: str
+    ) -> None:
+        self._folder = folder
+        given = [str(word) for word in words]
+        super().__init__(_with_its_output_in, folder, given, place, environment)
+
+    def done(self, timeout: float = 600) -> tuple[int, str, str]:
+        """Its exit code, its output and its messages."""
+        code = self.wait(timeout)
+        out, err = ((self._folder / name).read_text() for name in ("1", "2"))
+        return code, out, err

@@ -3,7 +3,8 @@
 In a page, in the order of its text and in one empty folder:
 
 - a block ``{code-block}`` with a ``:caption:`` is a file of that name;
-- a block ``sh`` is run by bash and must end with 0;
+- a block ``sh`` is run by bash and must end with 0; where each of its lines is a ``gramme`` command and nothing else,
+  the commands are run one by one in processes that have done the imports (tests/test_packaging.py has the program);
 - a block ``pycon`` is a doctest; all of a page share their names.
 
 Blocks of any other kind (``text``, ``python``, ``console``) are shown only.
@@ -12,8 +13,10 @@ Blocks of any other kind (``text``, ``python``, ``console``) are shown only.
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -21,6 +24,8 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from tests.links.short import short_fits
+from tests.processes import HeardCommand
 
 import gramme.io
 import gramme.methods
@@ -55,14 +60,42 @@ def blocks(page: str) -> Iterator[Block]:
             yield Block(kind, text, line)
 
 
+def plain_commands(text: str) -> list[list[str]] | None:
+    """The words of each line, where all are commands of gramme; None where the shell has more to do than that."""
+    lines = [line for line in text.replace("\\\n", " ").splitlines() if line.strip()]
+    if set(text) & set("|&;<>()$`*?[]#~!{}") or not lines:
+        return None
+    words = [shlex.split(line) for line in lines]
+    return [one[1:] for one in words] if all(one[0] == "gramme" for one in words) else None
+
+
+def run_commands(text: str, folder: Path, environment: dict[str, str]) -> tuple[int, str]:
+    """The exit code of the commands of a block, and what they said."""
+    commands = plain_commands(text)
+    if commands is None:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        ended = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", text],
+            cwd=folder,
+            env=os.environ | {"PATH": path} | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return ended.returncode, ended.stdout + ended.stderr
+    for words in commands:
+        with tempfile.TemporaryDirectory() as kept:
+            run = HeardCommand(Path(kept), *words, place=folder, **environment)
+            code, *said = run.done()
+        if code:
+            return code, "".join(said)
+    return 0, ""
+
+
 def run_page(page: Path, folder: Path) -> int:
     """Run the blocks of a page; how many there were."""
     names: dict[str, object] = {}
-    environment = os.environ | {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "GRAMME_CACHE": str(folder / "cache"),
-        "COLUMNS": "100",
-    }
+    environment = {"GRAMME_CACHE": str(folder / "cache"), "COLUMNS": "100"}
     found = list(blocks(page.read_text(encoding="utf-8")))
     for block in found:
         where = f"{page.name}, line {block.line}"
@@ -70,15 +103,8 @@ def run_page(page: Path, folder: Path) -> int:
             (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
             (folder / block.file).write_text(block.text, encoding="utf-8")
         elif block.kind == "sh":
-            ended = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", block.text],
-                cwd=folder,
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert ended.returncode == 0, f"{where}:\n{block.text}{ended.stdout}{ended.stderr}"
+            code, said = run_commands(block.text, folder, environment)
+            assert code == 0, f"{where}:\n{block.text}{said}"
         else:
             test = doctest.DocTestParser().get_doctest(
                 block.text, names, page.name, str(page), block.line
@@ -104,6 +130,7 @@ def test_what_the_page_shows_works(
     # what a page registers is there for this page only
     known = (gramme.methods.METHODS, gramme.io.FORMATS, INGREDIENTS)
     with ExitStack() as stack:
+        stack.enter_context(short_fits())  # of links; what the pages show of them is no figure
         for registered in known:
             stack.enter_context(mock.patch.dict(registered))
         assert run_page(page, tmp_path)
@@ -120,6 +147,7 @@ def test_the_pages_that_teach_are_run() -> None:
         "```pycon\n>>> undefined\n```\n",
         "```sh\nfalse | true\n```\n",
         "```sh\ntest -e absent\n```\n",
+        "```sh\ngramme info absent.csv\n```\n",
         "```{code-block} text\n:caption: a.txt\n\nx\n```\n```sh\ngrep -q y a.txt\n```\n",
     ],
 )

@@ -2,11 +2,10 @@
 
 import csv
 import io
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
+from tests.scripts import run_script
 
 SCRIPT = Path(__file__).resolve().parents[1] / "benchmarks" / "published" / "heco.py"
 NODES = 90
@@ -40,11 +39,7 @@ def folder(place, relations=True):
 
 
 def ran(*arguments):
-    return subprocess.run(
-        [sys.executable, str(SCRIPT), "--methods", "label-propagation", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-    )
+    return run_script(SCRIPT, "--methods", "label-propagation", *arguments)
 
 
 def printed(*arguments):

@@ -13,7 +13,7 @@ def run(*words):
 
 
 def test_the_demo_does_the_main_job(tmp_path, monkeypatch, capsys):
-    # the tour in docs/ runs it as it is, with the default method
+    # tests/test_packaging.py runs it as it is, with the default method
     monkeypatch.setattr("gramme.cli.demo.DEFAULT_METHOD", "label-propagation")
     monkeypatch.chdir(tmp_path)
     assert run("demo") == 0

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from tests.links.graphs import planted_links
+from tests.links.short import short_fits
 
 from gramme.cli import main
 from gramme.io import write
@@ -18,6 +19,12 @@ def run(*arguments: object) -> int:
     except SystemExit as end:
         return int(end.code or 0)
     return 0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short():
+    with short_fits():
+        yield
 
 
 @pytest.fixture

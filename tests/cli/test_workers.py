@@ -6,17 +6,21 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pandas as pd
 import pytest
 from tests.distributed.graphs import graph
+from tests.processes import HeardCommand
 from tests.sizes import sample
 
+from gramme.cli import main
 from gramme.io import write
 
 SECONDS = 600
-SETTINGS = ("--set", "epochs=12", "--set", "ensemble=1", "--set", "hidden_dim=4", "--no-estimate")
+SETTINGS = ("--set", "epochs=60", "--set", "ensemble=1", "--set", "hidden_dim=4", "--no-estimate")
 
 
 @pytest.fixture(scope="module")
@@ -26,20 +30,21 @@ def data(tmp_path_factory) -> Path:
     return path
 
 
-def fit(data, target, *options, method="gramme-fusion", **environment):
-    command = [sys.executable, "-m", "gramme", "fit", data, "--method", method, "--out", target]
-    return subprocess.Popen(
-        [*map(str, command), *map(str, options)],
-        env={k: v for k, v in os.environ.items() if k not in ("RANK", "WORLD_SIZE")} | environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def fit(data, target, *options, method="gramme-fusion", **environment) -> HeardCommand:
+    words = ["fit", data, "--method", method, "--out", target, *options]
+    return HeardCommand(Path(mkdtemp(dir=data.parent)), *words, **environment)
 
 
 def done(process) -> tuple[int, str, str]:
-    out, err = process.communicate(timeout=SECONDS)
-    return process.returncode, out, err
+    return process.done(SECONDS)
+
+
+def fit_here(data, target, *options, method="gramme-fusion") -> None:
+    """The same in this process alone."""
+    words = ["fit", data, "--method", method, "--out", target, *options]
+    with pytest.raises(SystemExit) as end:
+        main([str(word) for word in words])
+    assert not end.value.code
 
 
 def workers_of(parent: int, count: int) -> list[int]:
@@ -66,28 +71,32 @@ def tables(folder) -> dict[str, str]:
     return {name: (folder / name).read_text() for name in ("predictions.csv", "history.csv")}
 
 
+@pytest.fixture(scope="module")
+def undisturbed(data, tmp_path_factory) -> Path:
+    """What a fit by two workers writes that nobody disturbs."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    code, _, err = done(fit(data, folder / "out", *SETTINGS, "--workers", 2))
+    assert code == 0, err
+    assert not list(folder.glob("*.checkpoints"))
+    return folder / "out"
+
+
 @pytest.mark.distributed
-def test_two_workers_write_what_one_process_writes(data, tmp_path):
-    both = [
-        fit(data, tmp_path / "one", *SETTINGS),
-        fit(data, tmp_path / "two", *SETTINGS, "--workers", 2),
-    ]
-    for process in both:
-        code, _, err = done(process)
-        assert code == 0, err
+def test_two_workers_write_what_one_process_writes(data, undisturbed, tmp_path):
+    fit_here(data, tmp_path / "one", *SETTINGS)
     assert {path.name for path in (tmp_path / "one").iterdir()} == {
-        path.name for path in (tmp_path / "two").iterdir()
+        path.name for path in undisturbed.iterdir()
     }
     for name in ("predictions", "history", "layers", "embedding"):
-        one, two = (pd.read_csv(tmp_path / where / f"{name}.csv") for where in ("one", "two"))
+        one, two = (pd.read_csv(where / f"{name}.csv") for where in (tmp_path / "one", undisturbed))
         pd.testing.assert_frame_equal(one, two, atol=1e-4, rtol=0)
-    assert not list(tmp_path.glob("*.checkpoints"))
 
 
 @pytest.mark.distributed
 def test_torchrun_fits_a_folder_of_parts(data, tmp_path):
-    convert = [sys.executable, "-m", "gramme", "convert", data, tmp_path / "parts", "--parts", 2]
-    subprocess.run([*map(str, convert)], check=True, capture_output=True)
+    with pytest.raises(SystemExit) as end:
+        main(["convert", str(data), str(tmp_path / "parts"), "--parts", "2"])
+    assert not end.value.code
     words = ["--nproc-per-node", 2, "-m", "gramme", "fit", tmp_path / "parts", "--out"]
     command = [sys.executable, "-m", "torch.distributed.run", *words, tmp_path / "out"]
     options = ("--method", "label-propagation", "--folds", 2)
@@ -100,23 +109,31 @@ def test_torchrun_fits_a_folder_of_parts(data, tmp_path):
     )
     assert found.returncode == 0, found.stderr
     assert found.stdout.count("label-propagation on") == 1  # one process speaks
-    code, _, err = done(fit(data, tmp_path / "one", "--folds", 2, method="label-propagation"))
-    assert code == 0, err
+    fit_here(data, tmp_path / "one", "--folds", 2, method="label-propagation")
     one, two = (pd.read_csv(tmp_path / where / "predictions.csv") for where in ("one", "out"))
     pd.testing.assert_frame_equal(one, two, atol=1e-4, rtol=0)
 
 
-def kill_and_resume(data, folder, seconds, rank, signal_number=signal.SIGKILL) -> None:
-    """Kill a worker after some time; all end, nothing is left, and a resumed fit has the same bits."""
+def first_checkpoint(folder: Path) -> None:
+    """Wait until the training has begun and something of it is kept."""
+    deadline = time.monotonic() + SECONDS
+    while not list(folder.glob("*.checkpoints/*.safetensors")):
+        assert time.monotonic() < deadline, "no checkpoint is written"
+        time.sleep(0.005)
+
+
+def kill_and_resume(data, folder, wait: Callable[[], None], rank) -> bool:
+    """Kill a worker after a wait; all end, nothing is left, a resumed fit ends well. Whether it was early enough."""
     quick = {"GRAMME_CHECKPOINT_SECONDS": "0"}
-    options = (*SETTINGS, "--set", "epochs=60", "--workers", 2)
+    options = (*SETTINGS, "--workers", 2)
     process = fit(data, folder / "out", *options, **quick)
     workers = workers_of(process.pid, 2)
-    time.sleep(seconds)
-    os.kill(workers[rank], signal_number)
+    wait()
+    os.kill(workers[rank], signal.SIGKILL)
     struck = time.monotonic()
     code, _, err = done(process)
-    if code != 0:  # it was not through already
+    early = code != 0  # it was not through already
+    if early:
         assert time.monotonic() - struck < 30
         assert (
             f"worker {rank} of 2 (process {workers[rank]}) was ended by the signal SIGKILL" in err
@@ -127,21 +144,13 @@ def kill_and_resume(data, folder, seconds, rank, signal_number=signal.SIGKILL) -
         code, _, err = done(fit(data, folder / "out", *options, "--resume", **quick))
     assert code == 0, err
     assert not list(folder.glob("*.checkpoints"))
-
-
-@pytest.fixture(scope="module")
-def undisturbed(data, tmp_path_factory) -> dict[str, str]:
-    folder = tmp_path_factory.mktemp("undisturbed")
-    options = (*SETTINGS, "--set", "epochs=60", "--workers", 2)
-    code, _, err = done(fit(data, folder / "out", *options))
-    assert code == 0, err
-    return tables(folder / "out")
+    return early
 
 
 @pytest.mark.distributed
 def test_a_killed_worker_ends_all_and_resume_has_the_same_bits(data, undisturbed, tmp_path):
-    kill_and_resume(data, tmp_path, 3.0, 1)
-    assert tables(tmp_path / "out") == undisturbed
+    assert kill_and_resume(data, tmp_path, lambda: first_checkpoint(tmp_path), 1)
+    assert tables(tmp_path / "out") == tables(undisturbed)
 
 
 @pytest.mark.slow
@@ -149,8 +158,9 @@ def test_a_killed_worker_ends_all_and_resume_has_the_same_bits(data, undisturbed
 @pytest.mark.parametrize("seed", range(sample(20)))
 def test_kills_at_any_moment(seed, data, undisturbed, tmp_path):
     draw = random.Random(seed)
-    kill_and_resume(data, tmp_path, draw.uniform(0, 12), draw.randrange(2))
-    assert tables(tmp_path / "out") == undisturbed
+    seconds, rank = draw.uniform(0, 12), draw.randrange(2)
+    kill_and_resume(data, tmp_path, lambda: time.sleep(seconds), rank)
+    assert tables(tmp_path / "out") == tables(undisturbed)
 
 
 @pytest.mark.slow
@@ -195,8 +205,7 @@ def test_workers_of_a_ray_cluster_write_the_same(data, tmp_path):
         )
     )
     assert code == 0, err
-    code, _, err = done(fit(data, tmp_path / "one", *options, method="label-propagation"))
-    assert code == 0, err
+    fit_here(data, tmp_path / "one", *options, method="label-propagation")
     assert (tmp_path / "ray" / "predictions.csv").read_text() == (
         tmp_path / "one" / "predictions.csv"
     ).read_text()

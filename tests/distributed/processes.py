@@ -5,18 +5,16 @@ They are forked from a server that has torch loaded already, so that a group of 
 
 from __future__ import annotations
 
-import multiprocessing
 import multiprocessing.connection
 import traceback
 from collections.abc import Callable
 from typing import Any
 
+from tests.processes import CONTEXT
+
 from gramme.distributed.process_group import free_port, join
 
 SECONDS = 300
-
-_context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["gramme.distributed", "gramme.methods", "gramme.training"])
 
 
 def together(
@@ -24,9 +22,9 @@ def together(
 ) -> list[Any]:
     """What ``function(world, *args)`` returns in each of ``size`` processes."""
     port = free_port()
-    ends = [_context.Pipe(duplex=False) for _ in range(size)]
+    ends = [CONTEXT.Pipe(duplex=False) for _ in range(size)]
     workers = [
-        _context.Process(target=_work, args=(rank, size, port, wire, there, function, args))
+        CONTEXT.Process(target=_work, args=(rank, size, port, wire, there, function, args))
         for rank, (_, there) in enumerate(ends)
     ]
     for worker, (_, there) in zip(workers, ends, strict=True):

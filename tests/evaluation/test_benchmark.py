@@ -83,7 +83,7 @@ def test_no_jobs_is_refused_and_nothing_is_written(tmp_path):
 
 METHODS_HERE = ["majority", "label-propagation", "one-hot-logistic"]
 ARGUMENTS = ["--datasets", "balance_scale", "--methods", ",".join(METHODS_HERE), "--quiet"]
-REPEATS = 12
+REPEATS = 6
 
 
 def command(path, jobs):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.links.graphs import planted_links
+from tests.links.short import short_fits
 
 from gramme.errors import DataError
 from gramme.evaluation.link_methods import DEFAULT_LINK_METHODS, LINK_METHODS, link_method
@@ -15,7 +16,8 @@ from gramme.links.reasons import roc_auc
 def test_held_out_links_score_higher(name):
     split = next(iter(link_splits(planted_links(60), "talk", 0)))
     pairs = np.concatenate([split.linked, split.unlinked["uniform"]])
-    scores = link_method(name).score(split.graph, "talk", pairs, 0)
+    with short_fits():
+        scores = link_method(name).score(split.graph, "talk", pairs, 0)
     linked = np.arange(len(pairs)) < len(split.linked)
     assert scores.shape == (len(pairs),)
     assert np.isfinite(scores).all()

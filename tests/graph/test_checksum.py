@@ -1,10 +1,9 @@
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from hypothesis import given
+from tests.processes import in_another_process
 from tests.strategies import multilayer_graphs
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
@@ -51,11 +50,9 @@ def test_an_equal_graph_has_the_same_checksum(graph):
     assert checksum(graph.replace(nodes=list(graph.nodes))) == checksum(graph)
 
 
-def test_it_is_the_same_in_another_process():
-    code = (
-        "from gramme.graph import EdgeLayer, MultilayerGraph; from gramme.graph.checksum import checksum; "
-        "print(checksum(MultilayerGraph({'a': EdgeLayer(3, [0], [1])}, nodes=['x', 'y', 'z'])))"
-    )
-    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    graph = MultilayerGraph({"a": EdgeLayer(3, [0], [1])}, nodes=["x", "y", "z"])
-    assert made.stdout.strip() == checksum(graph)
+def checksum_of_three() -> str:
+    return checksum(MultilayerGraph({"a": EdgeLayer(3, [0], [1])}, nodes=["x", "y", "z"]))
+
+
+def test_it_is_the_same_in_another_process(tmp_path):
+    assert in_another_process(checksum_of_three, tmp_path) == checksum_of_three()

@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 from tests.graph.permuted import permuted
 from tests.links.graphs import planted_links
+from tests.links.short import short_fits
 
 import gramme
 from gramme.errors import DataError, FileFormatError, NotFittedError
@@ -13,14 +14,12 @@ from gramme.links import GrammeLinks, column_names
 from gramme.links.evidence import Evidence
 from gramme.links.examples import rounds
 from gramme.links.reasons import roc_auc
+from gramme.links.trees import NUM_TREES
 
 
 @pytest.fixture(scope="module", autouse=True)
-def short_training():
-    """A few epochs show all that these tests look at; tests/links/test_attention.py has what training is worth."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gramme.links.attention.EPOCHS", 3)
-        patch.setattr("gramme.links.attention.MEMBERS", 1)
+def short():
+    with short_fits():
         yield
 
 
@@ -38,7 +37,8 @@ def named(graph, pairs):
     return [(graph.nodes[a], graph.nodes[b]) for a, b in pairs]
 
 
-def test_links_set_aside_are_told_from_pairs_without_one(graph):
+def test_links_set_aside_are_told_from_pairs_without_one(graph, monkeypatch):
+    monkeypatch.setattr("gramme.links.trees.NUM_TREES", NUM_TREES)
     one = next(iter(rounds(graph, "talk", np.random.default_rng(5))))
     fitted = GrammeLinks(random_state=0).fit(one.graph)
     pairs = named(graph, np.concatenate([one.linked, one.unlinked]))

@@ -1,12 +1,12 @@
 """``benchmarks/published/gatne.py`` on a small folder of GATNE's layout."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from tests.links.graphs import planted_links
+from tests.links.short import short_fits
+from tests.scripts import run_script
 
 from gramme.links import unlinked_pairs
 
@@ -26,12 +26,9 @@ def test_a_folder_is_scored_by_edge_type_with_their_mean_last(tmp_path):
         test += [f"{number} {a} {b} 0" for a, b in unlinked]
     (tmp_path / "train.txt").write_text("\n".join(train) + "\n")
     (tmp_path / "test.txt").write_text("\n".join(test) + "\n")
-    ended = subprocess.run(
-        [sys.executable, str(SCRIPT), "--data", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    with short_fits():
+        ended = run_script(SCRIPT, "--data", tmp_path)
+    assert ended.returncode == 0, ended.stderr
     (tmp_path / "out.csv").write_text(ended.stdout)
     table = pd.read_csv(tmp_path / "out.csv")
     assert list(table.columns) == [

@@ -1,12 +1,10 @@
 """Walks have exactly the distribution of walks on the explicit weighted graph, whatever the layer is made of."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy import stats
+from tests.processes import in_another_process
 from tests.strategies import layers
 
 from gramme.graph import EdgeLayer, MembershipLayer
@@ -161,16 +159,13 @@ def test_a_walk_depends_on_seed_pass_and_start_alone():
         assert (Walks.of([layer], length=10, seed=seed).one_pass(number)[0] != walks).any()
 
 
-def test_walks_are_the_same_in_another_process():
-    code = (
-        "from gramme.graph import EdgeLayer; from gramme.ops.walks import Walks; "
-        "print(Walks.of([EdgeLayer(4, [0, 1, 2], [1, 2, 3])], length=9, p=0.5, q=2, seed=7)"
-        ".one_pass(1)[0].tolist())"
-    )
-    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+def walked() -> str:
     layer = EdgeLayer(4, [0, 1, 2], [1, 2, 3])
-    here = Walks.of([layer], length=9, p=0.5, q=2, seed=7).one_pass(1)[0]
-    assert made.stdout.strip() == str(here.tolist())
+    return str(Walks.of([layer], length=9, p=0.5, q=2, seed=7).one_pass(1)[0].tolist())
+
+
+def test_walks_are_the_same_in_another_process(tmp_path):
+    assert in_another_process(walked, tmp_path) == walked()
 
 
 @settings(max_examples=30)

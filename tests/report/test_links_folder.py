@@ -5,6 +5,7 @@ import json
 import pandas as pd
 import pytest
 from tests.links.graphs import planted_links
+from tests.links.short import short_fits
 
 from gramme.errors import DataError
 from gramme.links import GrammeLinks
@@ -12,7 +13,8 @@ from gramme.report.links_folder import write_links
 
 
 def test_the_tables_are_the_models(tmp_path):
-    model = GrammeLinks().fit(planted_links(30), layers=["talk"])
+    with short_fits():
+        model = GrammeLinks().fit(planted_links(30), layers=["talk"])
     found = model.candidates("talk", top=4)
     folder = tmp_path / "links"
     files = write_links(folder, model, found, config={"data": "friends"})

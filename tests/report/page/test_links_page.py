@@ -1,6 +1,7 @@
 """The page of links holds what was found, and no name of the user's as markup."""
 
 from tests.links.graphs import planted_links
+from tests.links.short import short_fits
 from tests.report.page.graphs import HOSTILE
 
 from gramme.links import GrammeLinks
@@ -10,7 +11,8 @@ from gramme.report.page.links_page import links_data, render_links
 def test_links_scores_and_evidence_are_shown_and_names_are_escaped() -> None:
     graph = planted_links(30)
     names = [*HOSTILE[:3], *list(graph.nodes)[3:]]
-    model = GrammeLinks().fit(graph.replace(nodes=names), layers=["talk"])
+    with short_fits():
+        model = GrammeLinks().fit(graph.replace(nodes=names), layers=["talk"])
     found = model.candidates("talk", top=5, node=HOSTILE[0])
     data = links_data(model, found, config={"data": "friends"})
     text = render_links(data)

@@ -1,0 +1,22 @@
+"""What the server of processes.py imports before it forks: all that commands and fits in its processes will need.
+
+Some of it is imported by the commands only when it is used; a process that is killed at once should not spend its short
+life on that.
+"""
+
+import networkx  # noqa: F401
+import pandas  # noqa: F401
+import safetensors.numpy  # noqa: F401
+import sklearn.linear_model  # noqa: F401
+import torch  # noqa: F401
+
+import gramme.cli.benchmark_steps
+import gramme.cli.fit_steps
+import gramme.cli.links_steps
+import gramme.distributed
+import gramme.methods.attention.gramme_fusion
+import gramme.methods.linear.one_hot_logistic
+import gramme.methods.majority
+import gramme.methods.propagation.label_propagation
+import gramme.report.page.fit_page
+import gramme.training  # noqa: F401
