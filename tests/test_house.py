@@ -210,17 +210,19 @@ def test_every_module_with_logic_has_a_test_file_of_its_name():
     assert missing == []
 
 
-def run_pytest(folder: Path, source: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the test module `source` in a folder of its own under this project's conftest."""
+def run_pytest(folder: Path, sources: list[str], **environment: str) -> str:
+    """What pytest prints of test modules in a folder of their own under this project's conftest."""
     shutil.copy(TESTS / "conftest.py", folder)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    dataset\n    browser\n")
-    (folder / "test_sample.py").write_text(source)
+    for number, source in enumerate(sources):
+        (folder / f"test_{number}.py").write_text(source)
     inherited = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("PYTEST_", "GRAMME_"))
     }
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "-rs"]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command += ["-rA", "--continue-on-collection-errors"]
     return subprocess.run(
         command,
         cwd=folder,
@@ -229,7 +231,7 @@ def run_pytest(folder: Path, source: str, **environment: str) -> subprocess.Comp
         text=True,
         timeout=120,
         check=False,
-    )
+    ).stdout
 
 
 MARKED_SKIP = "import pytest\n@pytest.mark.dataset\ndef test_it():\n    pytest.skip('no file')\n"
@@ -245,28 +247,26 @@ EXPECTED_FAILURE = (
 )
 
 
-@pytest.mark.parametrize("source", [MARKED_SKIP, SKIPIF, FIXTURE, WHOLE_MODULE])
-def test_a_skip_of_a_required_test_is_a_failure(tmp_path, source):
-    result = run_pytest(tmp_path, source, GRAMME_REQUIRE="dataset,browser")
-    assert result.returncode in (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
-    assert "skipped, but GRAMME_REQUIRE demands every" in result.stdout
+def test_a_skip_of_a_required_test_is_a_failure_and_nothing_else_is(tmp_path):
+    required = [MARKED_SKIP, SKIPIF, FIXTURE, WHOLE_MODULE]
+    other = [PLAIN_SKIP, EXPECTED_FAILURE]
+    said = run_pytest(tmp_path, [*required, *other], GRAMME_REQUIRE="dataset,browser")
+    said = said.partition("short test summary info")[2]
+    assert said.count("skipped, but GRAMME_REQUIRE demands every") == len(required)
+    assert "FAILED test_0.py::test_it" in said
+    assert "ERROR test_1.py::test_it" in said  # before it begins
+    assert "ERROR test_2.py::test_it" in said  # in the fixture
+    assert "ERROR test_3.py" in said  # as it is collected
+    assert "SKIPPED [1] test_4.py" in said
+    assert "XFAIL test_5.py::test_it" in said
+    assert "1 failed, 1 skipped, 1 xfailed, 3 errors" in said
 
 
-@pytest.mark.parametrize("source", [MARKED_SKIP, SKIPIF, FIXTURE])
-def test_without_the_demand_a_skip_stays_a_skip(tmp_path, source):
-    result = run_pytest(tmp_path, source)
-    assert result.returncode == pytest.ExitCode.OK
-    assert "1 skipped" in result.stdout
+def test_without_the_demand_a_skip_stays_a_skip_and_says_why(tmp_path):
+    said = run_pytest(tmp_path, [MARKED_SKIP, SKIPIF, FIXTURE, WHOLE_MODULE])
+    assert "4 skipped in" in said
+    assert "export GRAMME_DATA=" in said
 
 
-@pytest.mark.parametrize("source", [PLAIN_SKIP, EXPECTED_FAILURE])
-def test_other_skips_and_expected_failures_are_left_alone(tmp_path, source):
-    result = run_pytest(tmp_path, source, GRAMME_REQUIRE="dataset,browser")
-    assert result.returncode == pytest.ExitCode.OK
-
-
-def test_the_data_fixture_gives_the_folder_or_says_how_to_set_it(tmp_path):
-    with_data = run_pytest(tmp_path, FIXTURE, GRAMME_DATA=str(tmp_path))
-    assert "1 passed" in with_data.stdout
-    without = run_pytest(tmp_path, FIXTURE)
-    assert "export GRAMME_DATA=" in without.stdout
+def test_the_data_fixture_gives_the_folder(tmp_path):
+    assert "1 passed in" in run_pytest(tmp_path, [FIXTURE], GRAMME_DATA=str(tmp_path))

@@ -38,6 +38,15 @@ class Case:
         assert shape == (None if self.features is None else (self.nodes, self.features))
         if self.paper is not None:
             assert COUNTS[self.counted_as](graph) == self.paper
+        if self.name != "congress_votes_leaky":
+            self.check_no_leak(graph)
+
+    def check_no_leak(self, graph: MultilayerGraph) -> None:
+        """No layer is the label under another name."""
+        labels = MembershipLayer.from_values(graph.labels)
+        for layer in graph.layers.values():
+            if isinstance(layer, MembershipLayer) and layer.holds_all_nodes:
+                assert not np.array_equal(np.sort(layer.sizes), np.sort(labels.sizes))
 
 
 def both_directions_and_self_loops(graph: MultilayerGraph) -> int:

@@ -9,7 +9,8 @@ from gramme import datasets
 def test_cora_rows_belong_together(gramme_data: Path):
     """Features, labels and edges are stored apart; were the test rows in a wrong order, neighbours would differ."""
     graph = datasets.load("cora")
-    test = datasets.official_split("cora")["test"]
+    split = datasets.official_split("cora")
+    test = split["test"]
     edges = graph.layers["citations"].to_edges()
     inside = np.isin(edges.source, test) & np.isin(edges.target, test)
     start, end = edges.source[inside], edges.target[inside]
@@ -18,10 +19,7 @@ def test_cora_rows_belong_together(gramme_data: Path):
     anybody = graph.features[start].multiply(graph.features[np.roll(end, 7)]).sum(axis=1)
     assert shared.mean() > 1.5 * anybody.mean()
     assert set(np.unique(graph.features.data)) == {1.0}
-
-
-def test_cora_trains_on_twenty_papers_per_class(gramme_data):
-    labels = datasets.load("cora").labels[datasets.official_split("cora")["train"]]
+    labels = graph.labels[split["train"]]  # twenty papers per class
     assert np.unique(labels.astype(str), return_counts=True)[1].tolist() == [20] * 7
 
 

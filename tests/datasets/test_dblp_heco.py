@@ -13,7 +13,7 @@ def test_the_official_splits(gramme_data, per_class):
 
 def test_training_nodes_are_equally_many_of_each_class(gramme_data):
     train = datasets.official_split("dblp_heco")["train"]
-    labels = datasets.load("dblp_heco").labels[train].astype(int)
+    labels = datasets.load("dblp_heco", view="relations").labels[train].astype(int)
     assert np.bincount(labels).tolist() == [20] * 4
 
 

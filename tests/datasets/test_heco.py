@@ -8,19 +8,19 @@ from gramme.errors import DataError
 
 
 @pytest.mark.parametrize(
-    ("name", "layer", "meta_path"),
+    ("name", "meta_paths"),
     [
-        ("dblp_heco", "paper", "APA"),
-        ("dblp_heco", "venue", "APCPA"),
-        ("acm_heco", "author", "PAP"),
-        ("acm_heco", "subject", "PSP"),
+        ("dblp_heco", {"paper": "APA", "venue": "APCPA"}),
+        ("acm_heco", {"author": "PAP", "subject": "PSP"}),
     ],
 )
-def test_the_relations_imply_the_stored_edges(gramme_data, name, layer, meta_path):
-    implied = datasets.load(name, view="relations").layers[layer].to_edges()
-    stored = datasets.load(name).layers[meta_path]
-    assert np.array_equal(implied.source, stored.source)
-    assert np.array_equal(implied.target, stored.target)
+def test_the_relations_imply_the_stored_edges(gramme_data, name, meta_paths):
+    relations, edges = datasets.load(name, view="relations"), datasets.load(name)
+    assert relations.labels.tolist() == edges.labels.tolist()
+    for layer, meta_path in meta_paths.items():
+        implied, stored = relations.layers[layer].to_edges(), edges.layers[meta_path]
+        assert np.array_equal(implied.source, stored.source)
+        assert np.array_equal(implied.target, stored.target)
 
 
 def test_another_view(gramme_data):

@@ -1,14 +1,10 @@
 """Every dataset, built whole: sizes, classes, and the paper's edge count where it can be had."""
 
-from pathlib import Path
-
-import numpy as np
 import pytest
 from tests.datasets.cases import BROUGHT, EMBEDDED, FROM_FILES, Case
 
 from gramme import datasets
 from gramme.errors import DataError, FileFormatError
-from gramme.graph import MembershipLayer
 
 
 def by_id(case: Case) -> str:
@@ -42,17 +38,6 @@ def test_the_record_states_the_size(case):
     record = datasets.info(case.name)
     stated = (record.nodes, record.layers, record.classes)
     assert stated == (case.nodes, len(case.edges), len(case.classes))
-
-
-def test_no_other_dataset_has_its_label_among_its_layers(gramme_data: Path):
-    for case in [*EMBEDDED, *FROM_FILES]:
-        if case.name == "congress_votes_leaky":
-            continue
-        graph = datasets.load(case.name, **case.options)
-        labels = MembershipLayer.from_values(graph.labels)
-        for layer in graph.layers.values():
-            if isinstance(layer, MembershipLayer) and layer.holds_all_nodes:
-                assert not np.array_equal(np.sort(layer.sizes), np.sort(labels.sizes)), case.id
 
 
 def test_other_splits_are_errors(gramme_data):
