@@ -4,8 +4,9 @@
 
 A split draws 20 labels of each class from the nodes outside all official test sets (of cora: from the training and
 validation nodes) and predicts the others of them. Prints CSV: dataset, setting, Macro-F1 in percent, log loss, CPU
-seconds of a fit. Settings: GrammeFusion with 4 members from 64 directions of the words, and from the sparse words with
-entries that sum to 51, 19 and 6; the model of surroundings with and without smoothed predictions.
+seconds of a fit. Settings: GrammeFusion with 4 members (or --members) from 64 directions of the words, and from the
+sparse words with entries that sum to 51, 19 and 6; with dropout, and with class scores from its last hop; the model of
+surroundings with and without smoothed predictions.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,40 +39,47 @@ def outside(name: str, nodes: int) -> Nodes:
     return np.setdiff1d(np.arange(nodes), np.concatenate(tests))
 
 
-def splits(labels: NDArray[np.object_], pool: Nodes, repeats: int) -> Iterator[tuple[Nodes, Nodes]]:
+def splits(
+    labels: NDArray[np.object_], pool: Nodes, repeats: int, per_class: int = PER_CLASS
+) -> Iterator[tuple[Nodes, Nodes]]:
     """Nodes to learn from and nodes to predict."""
     for repeat in range(repeats):
         order = np.random.default_rng(1000 + repeat).permutation(pool)
-        classes = [order[labels[order] == one][:PER_CLASS] for one in np.unique(labels)]
+        classes = [order[labels[order] == one][:per_class] for one in np.unique(labels)]
         learn = np.concatenate(classes)
         yield learn, np.setdiff1d(pool, learn)
 
 
-def fusion(entry_sum: float | None) -> Callable[[int], gramme.GrammeFusion]:
-    """Attention on sparse words of that size, or on directions if none is given."""
+def fusion(
+    dense: bool = False, **settings: Any
+) -> Callable[[int, int], gramme.methods.NodeClassifier]:
+    """Attention on sparse words, or on directions of them."""
 
-    def make(seed: int) -> gramme.GrammeFusion:
-        dense = entry_sum is None
-        given_features.ENTRY_SUM = given_features.ENTRY_SUM if dense else entry_sum
+    def make(seed: int, members: int) -> gramme.GrammeFusion:
         given_features.GivenFeatures.of = classmethod(  # type: ignore[method-assign, assignment]
-            lambda cls, features, most, may_be_sparse=False: SPARSE.__func__(  # type: ignore[attr-defined]
-                cls, features, most, may_be_sparse=may_be_sparse and not dense
+            lambda cls, *given, may_be_sparse=False, **more: SPARSE.__func__(  # type: ignore[attr-defined]
+                cls, *given, may_be_sparse=may_be_sparse and not dense, **more
             )
         )
-        return gramme.GrammeFusion(ensemble=4, random_state=seed, progress=False)
+        return gramme.GrammeFusion(ensemble=members, random_state=seed, progress=False, **settings)
 
     return make
 
 
-SETTINGS: dict[str, Callable[[int], gramme.methods.NodeClassifier]] = {
-    "fusion, 64 directions": fusion(None),
-    "fusion, entries sum to 51": fusion(51.2),
-    "fusion, entries sum to 19": fusion(19.2),
-    "fusion, entries sum to 6": fusion(6.4),
-    "surroundings, as they are": lambda seed: NeighbourhoodLogistic(
+SETTINGS: dict[str, Callable[[int, int], gramme.methods.NodeClassifier]] = {
+    "fusion, 64 directions": fusion(dense=True),
+    "fusion, entries sum to 51": fusion(entry_sum=51.2),
+    "fusion, entries sum to 19": fusion(entry_sum=19.2),
+    "fusion, entries sum to 6": fusion(entry_sum=6.4),
+    "fusion, plain": fusion(),
+    "fusion, dropout 0.5": fusion(dropout=0.5),
+    "fusion, dropout 0.7": fusion(dropout=0.7),
+    "fusion, scores from the last hop": fusion(readout="attention"),
+    "fusion, scores from the last hop, dropout 0.5": fusion(readout="attention", dropout=0.5),
+    "surroundings, as they are": lambda seed, members: NeighbourhoodLogistic(
         smooth=False, random_state=seed
     ),
-    "surroundings, smoothed": lambda seed: NeighbourhoodLogistic(random_state=seed),
+    "surroundings, smoothed": lambda seed, members: NeighbourhoodLogistic(random_state=seed),
 }
 
 
@@ -80,6 +89,8 @@ def main() -> None:
     )
     parser.add_argument("--datasets", default="cora,acm_heco,dblp_heco")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--members", type=int, default=4)
+    parser.add_argument("--per-class", type=int, default=PER_CLASS)
     parser.add_argument("--only", default="", help="settings whose name begins like this")
     chosen = parser.parse_args()
     print("dataset,setting,macro_f1,log_loss,cpu_seconds")
@@ -93,11 +104,13 @@ def main() -> None:
             if not setting.startswith(chosen.only):
                 continue
             found = []
-            for seed, (learn, predict) in enumerate(splits(labels, pool, chosen.repeats)):
+            drawn = splits(labels, pool, chosen.repeats, chosen.per_class)
+            for seed, (learn, predict) in enumerate(drawn):
                 y = np.full(graph.num_nodes, None, dtype=object)
                 y[learn] = labels[learn]
                 started = time.process_time()
-                shares = make(seed).fit(graph.replace(labels=None), y).predict_proba()[predict]
+                model = make(seed, chosen.members).fit(graph.replace(labels=None), y)
+                shares = model.predict_proba()[predict]
                 seconds = time.process_time() - started
                 own = shares[np.arange(predict.size), codes[predict]]
                 macro = f1_score(codes[predict], shares.argmax(axis=1), average="macro")

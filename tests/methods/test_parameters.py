@@ -30,6 +30,7 @@ WORDS = {
     "activation": "relu",
     "head_weights": "simplex",
     "combine_heads": "average",
+    "readout": "attention",
     "features": "random",
 }
 BOTH = pytest.mark.parametrize("kind", [GrammeSG, GrammeFusion])

@@ -58,7 +58,7 @@ def plan_of(network: Network, graph: MultilayerGraph, nodes: Any = None) -> Plan
 
 
 def classes_of(network: Network, embedding: Tensor, member: int) -> Tensor:
-    return embedding @ network.classifier[member] + network.bias[member]
+    return embedding @ network.class_weights()[member] + network.bias[member]
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -92,6 +92,37 @@ def test_sg_equals_the_equations(name: str, pool: str) -> None:
         wanted = slow_sg(network, graph, features[:, member], member)
         torch.testing.assert_close(output.embedding[:, member], wanted)
         torch.testing.assert_close(output.scores[:, member], classes_of(network, wanted, member))
+
+
+@pytest.mark.parametrize("combine_heads", ["weighted", "concatenate"])
+@pytest.mark.parametrize("fuse", ["end", "every hop"])
+@pytest.mark.parametrize("name", ["groups", "mixed", "absent"])
+def test_the_last_hop_may_give_the_class_scores(name: str, fuse: str, combine_heads: str) -> None:
+    graph = graph_of(name)
+    shape = shape_of(graph, readout="attention", combine_heads=combine_heads, activation="relu")
+    network = fusion(shape, fuse=fuse, feed_forward=True).train()
+    with torch.no_grad():
+        network.bias.normal_()
+    features = features_for(graph.num_nodes)
+    nodes = np.arange(graph.num_nodes)
+    output = network(features, plan_of(network, graph, nodes))
+    assert output.scores.shape == (graph.num_nodes, 2, 3)
+    assert (output.embedding < 0).any()  # no activation cuts scores off
+    for member in range(2):
+        wanted = slow_fusion(network, graph, features[:, member], member)
+        torch.testing.assert_close(output.embedding[:, member], wanted)
+        torch.testing.assert_close(output.scores[:, member], wanted + network.bias[member])
+
+
+def test_the_last_hop_of_the_supra_graph_may_give_the_class_scores() -> None:
+    graph = graph_of("mixed")
+    network = SGNetwork(shape_of(graph, readout="attention"), MemberRandom([1, 2]), pool="end")
+    network = network.double()
+    features = features_for(graph.num_nodes * graph.num_layers)
+    output = network(features, plan_of(network, graph))
+    for member in range(2):
+        wanted = slow_sg(network, graph, features[:, member], member)
+        torch.testing.assert_close(output.scores[:, member], wanted + network.bias[member])
 
 
 def test_sg_with_features_that_the_copies_share() -> None:

@@ -9,7 +9,7 @@ from gramme.nn.hop import AttentionHop
 from gramme.nn.networks import FusionNetwork, Network, SGNetwork
 from gramme.nn.plan import Plan, fusion_plan, supra_plan
 from gramme.nn.random import MemberRandom
-from gramme.nn.shape import Output, Shape
+from gramme.nn.shape import READOUTS, Output, Shape
 from gramme.nn.structure import structure
 from gramme.nn.supra_fusion import SupraFusion, levelled
 from gramme.nn.weighted_attention import WeightedAttention
@@ -20,6 +20,7 @@ __all__ = [
     "ACTIVATIONS",
     "HEAD_COMBINATIONS",
     "HEAD_WEIGHTS",
+    "READOUTS",
     "AttentionHop",
     "FusionNetwork",
     "MemberRandom",

@@ -1,7 +1,8 @@
 """The two networks of the paper, GrAMME-SG and GrAMME-Fusion, for whole ensembles at once.
 
 Both turn features (nodes, members, in_dim) into an embedding (nodes, members, hidden_dim) and class scores
-(nodes, members, classes).
+(nodes, members, classes). With ``readout="attention"`` the last hop has a column per class and no activation: its
+result is both the embedding and, up to the intercepts, the scores.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ from gramme.ops import Features, LayerFeatures, SparseFeatures
 
 
 class Network(nn.Module, ABC):
-    """What the two networks share: input dropout and the classifier, a fully connected layer per member."""
+    """What the two networks share: input dropout and the readout, by default a fully connected layer per member."""
 
     def __init__(self, shape: Shape, random: MemberRandom) -> None:
         super().__init__()
         self.shape, self.random = shape, random
-        self.classifier = glorot(
-            random, (shape.hidden_dim, shape.classes), shape.hidden_dim, shape.classes
+        self.classifier = (
+            glorot(random, (shape.hidden_dim, shape.classes), shape.hidden_dim, shape.classes)
+            if shape.readout == "linear"
+            else None
         )
         self.bias = nn.Parameter(torch.zeros(random.members, shape.classes))
 
@@ -63,10 +66,19 @@ class Network(nn.Module, ABC):
         """
 
     def output(self, embedding: Tensor, plan: Plan) -> Output:
-        """Apply the classifier."""
-        dropped = self.drop(embedding, plan.places_at_end)
-        scores = torch.einsum("nmd,mdc->nmc", dropped, self.classifier) + self.bias
-        return Output(scores, embedding).at(plan.nodes)
+        """Apply the classifier, if there is one."""
+        scores = embedding
+        if self.classifier is not None:
+            dropped = self.drop(embedding, plan.places_at_end)
+            scores = torch.einsum("nmd,mdc->nmc", dropped, self.classifier)
+        return Output(scores + self.bias, embedding).at(plan.nodes)
+
+    def class_weights(self) -> Tensor:
+        """What the embedding is multiplied with to give the scores, (members, out_dim, classes)."""
+        if self.classifier is not None:
+            return self.classifier
+        every = torch.eye(self.shape.classes, dtype=self.bias.dtype, device=self.bias.device)
+        return every.expand(self.random.members, -1, -1)
 
     def largest(self, plan: Plan) -> int:
         """Numbers in the largest tensors of a pass."""
@@ -92,19 +104,21 @@ class Network(nn.Module, ABC):
             features = features.dense()
         return features * self.random.mask(features, features.dim() - 2, self.shape.dropout, places)
 
-    def hop(self, layers: int, heads: int, first: bool) -> AttentionHop:
-        """A hop with this network's sizes."""
+    def hop(self, layers: int, heads: int, number: int, depth: int) -> AttentionHop:
+        """Hop number 0 .. depth - 1 of a stack, with this network's sizes."""
         shape = self.shape
+        last = number == depth - 1
+        scores = last and shape.readout == "attention"
         return AttentionHop(
             self.random,
             layers,
-            shape.in_dim if first else shape.hidden_dim,
-            shape.hidden_dim,
+            shape.hidden_dim if number else shape.in_dim,
+            shape.out_dim if last else shape.hidden_dim,
             heads,
             head_weights=shape.head_weights,
-            activation=shape.activation,
+            activation="none" if scores else shape.activation,
             attention_dropout=shape.attention_dropout,
-            combine_heads=shape.combine_heads,
+            combine_heads=_heads_of_scores(shape.combine_heads) if scores else shape.combine_heads,
             score_bound=shape.score_bound,
         )
 
@@ -133,14 +147,21 @@ class FusionNetwork(Network):
         depth = max(shape.depth, default=0)
         self.hops = nn.ModuleList(
             nn.ModuleList(
-                self.hop(len(group), shape.heads[group[0]], first=step == 0)
+                self.hop(len(group), shape.heads[group[0]], step, shape.depth[group[0]])
                 for step in range(shape.depth[group[0]])
             )
             for group in self.groups
         )
         joints = depth if fuse == "every hop" else 1
         self.fusions = nn.ModuleList(
-            SupraFusion(shape, random, fusion_heads, feed_forward) for _ in range(joints)
+            SupraFusion(
+                shape,
+                random,
+                fusion_heads,
+                # an activation would cut off class scores
+                feed_forward and not (shape.readout == "attention" and number == joints - 1),
+            )
+            for number in range(joints)
         )
 
     def forward(self, features: Features, plan: Plan) -> Output:
@@ -226,7 +247,7 @@ class SGNetwork(Network):
         super().__init__(shape, random)
         self.pool = pool
         self.hops = nn.ModuleList(
-            self.hop(1, shape.heads[0], first=step == 0) for step in range(shape.depth[0])
+            self.hop(1, shape.heads[0], step, shape.depth[0]) for step in range(shape.depth[0])
         )
 
     def forward(self, features: Features, plan: Plan) -> Output:
@@ -259,6 +280,11 @@ class SGNetwork(Network):
             return copies / self.shape.layers
         present = plan.present.index_select(1, rows).to(direction)
         return copies * (present / present.sum(0).clamp(min=1))[:, :, None, None]
+
+
+def _heads_of_scores(combine: str) -> str:
+    """How the heads of a hop become class scores: side by side they would share the classes, so their mean is taken."""
+    return "average" if combine == "concatenate" else combine
 
 
 def _average(copies: Tensor, present: Tensor | None) -> Tensor:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+READOUTS = ("linear", "attention")
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -19,6 +21,8 @@ class Shape:
         Columns of the features (D), of the embedding (d), and classes (C).
     heads, depth : tuple of int
         Attention heads (H) and hops (T) of each layer.
+    readout : {"linear", "attention"}
+        What gives the class scores: a fully connected layer after the last hop, or the last hop itself.
     """
 
     layers: int
@@ -33,6 +37,12 @@ class Shape:
     attention_dropout: float = 0.0
     combine_heads: str = "weighted"
     score_bound: float | None = None
+    readout: str = "linear"
+
+    @property
+    def out_dim(self) -> int:
+        """Columns of the last hop, which are those of the embedding."""
+        return self.hidden_dim if self.readout == "linear" else self.classes
 
     @property
     def drops(self) -> bool:
@@ -49,7 +59,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Output:
-    """What a network finds: class scores (nodes, members, classes), embedding (nodes, members, hidden_dim)."""
+    """What a network finds: class scores (nodes, members, classes), embedding (nodes, members, out_dim)."""
 
     scores: Tensor
     embedding: Tensor

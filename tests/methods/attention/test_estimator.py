@@ -197,6 +197,18 @@ def test_heads_combined_in_all_ways(kind, combine_heads, tmp_path):
     assert again.predict_proba(GRAPH).tobytes() == model.predict_proba(GRAPH).tobytes()
 
 
+@BOTH
+def test_class_scores_from_the_last_hop(kind, tmp_path):
+    model = fit(kind, readout="attention")
+    check_variant(model)
+    assert model.embedding_.shape == (GRAPH.num_nodes, 3 * len(model.classes_))
+    empty = GRAPH.subgraph([])
+    assert model.embed(empty).shape == (0, 3 * len(model.classes_))
+    model.save(tmp_path / "m.safetensors")
+    again = load(tmp_path / "m.safetensors")
+    assert again.predict_proba(GRAPH).tobytes() == model.predict_proba(GRAPH).tobytes()
+
+
 @pytest.mark.parametrize("pool", ["end", "every hop"])
 @pytest.mark.parametrize("activation", ["elu", "relu", "tanh", "none"])
 def test_supra_graph_in_all_its_variants(pool, activation):

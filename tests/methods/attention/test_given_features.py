@@ -136,6 +136,8 @@ def test_many_words_stay_entries_whatever_their_unit():
     expected = scales.sparse(features)
     assert expected.nnz == features.nnz
     np.testing.assert_allclose(expected.sum(axis=1).mean(), ENTRY_SUM, rtol=1e-5)
+    less = GivenFeatures.of(features, 8, may_be_sparse=True, entry_sum=3.0).sparse(features)
+    np.testing.assert_allclose(less.toarray() * ENTRY_SUM, expected.toarray() * 3, rtol=1e-5)
     lengths = np.sqrt((expected**2).sum(axis=1))
     np.testing.assert_allclose(lengths[lengths > 0], lengths.max(), rtol=1e-5)
     for unit in (1e-3, 7.0, 1e6):

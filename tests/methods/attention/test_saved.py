@@ -48,10 +48,11 @@ def test_sizes_that_cannot_be_are_refused(record, change, message):
 
 
 def test_sizes_that_older_files_lack_have_defaults(record):
-    shape = {name: value for name, value in record["shape"].items() if name != "combine_heads"}
+    later = ("combine_heads", "readout")
+    shape = {name: value for name, value in record["shape"].items() if name not in later}
     box = SimpleNamespace()
     SavedShape("shape").load(box, Learned({"shape": shape}), SIZES)
-    assert box.shape_.combine_heads == "weighted"
+    assert (box.shape_.combine_heads, box.shape_.readout) == ("weighted", "linear")
     del shape["in_dim"]
     with pytest.raises(MisfitError, match="the sizes of a network"):
         SavedShape("shape").load(box, Learned({"shape": shape}), SIZES)

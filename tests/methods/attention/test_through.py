@@ -48,6 +48,8 @@ def came(found: AttentionReasons) -> np.ndarray:
         {"feed_forward": True, "activation": "tanh"},
         {"combine_heads": "concatenate"},
         {"combine_heads": "average", "score_bound": None},
+        {"readout": "attention"},
+        {"readout": "attention", "combine_heads": "concatenate", "fuse": "end"},
     ],
     ids=lambda one: " ".join(map(str, one.values())) or "default",
 )

@@ -48,15 +48,10 @@ class AttentionModel(NodeClassifier):
 
     Attributes
     ----------
-    members_ : int
-        Members that were trained.
-    state_ : dict of str to tensor
-        The weights of all members, who lie along the first axis.
-    history_ : DataFrame
-    shape_, seed_
-        Sizes of the networks, and the seed of everything random.
-    source_, profile_, scales_
-        Where features come from, and what walks and the graph's own features need for it.
+    members_, state_
+        How many members were trained, and the weights of all of them, who lie along the first axis.
+    history_, shape_, seed_, source_, profile_, scales_
+        Loss by epoch, sizes of the networks, the seed of everything random, and where features come from.
     """
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = RULES
@@ -91,7 +86,9 @@ class AttentionModel(NodeClassifier):
         activation: str,
         head_weights: str,
         combine_heads: str,
+        readout: str,
         features: str | None,
+        entry_sum: float,
         ensemble: int,
         validation_fraction: float,
         patience: int,
@@ -113,7 +110,9 @@ class AttentionModel(NodeClassifier):
         self.activation = activation
         self.head_weights = head_weights
         self.combine_heads = combine_heads
+        self.readout = readout
         self.features = features
+        self.entry_sum = entry_sum
         self.ensemble = ensemble
         self.validation_fraction = validation_fraction
         self.patience = patience
@@ -186,7 +185,7 @@ class AttentionModel(NodeClassifier):
         copies: int = 1,
         allowance: Allowance | None = None,
     ) -> NDArray[np.floating[Any]]:
-        inputs = InputFeatures.of(graph, self.features, self.feature_dim)
+        inputs = InputFeatures.of(graph, self.features, self.feature_dim, self.entry_sum)
         self.source_, self.profile_, self.scales_ = inputs.source, inputs.profile, inputs.scales
         self.seed_, self.shape_ = seed, self._shape(graph, inputs.columns)
         members, world = self._members(), world_of(graph)
@@ -223,8 +222,8 @@ class AttentionModel(NodeClassifier):
         self.members_ = min(found.members, effort.members)
         self.state_ = {name: value[: self.members_] for name, value in found.state.items()}
         if found.interrupted:
-            part = f"after {len(found.history)} of {effort.epochs} epochs"
-            how = "fully trained" if found.complete else part
+            after = f"after {len(found.history)} of {effort.epochs} epochs"
+            how = "fully trained" if found.complete else after
             warnings.warn(
                 f"interrupted: the model has {found.members} of {lessons.members} members, {how}",
                 GrammeWarning,
@@ -281,6 +280,7 @@ class AttentionModel(NodeClassifier):
             attention_dropout=self.attention_dropout,
             combine_heads=self.combine_heads,
             score_bound=self.score_bound,
+            readout=self.readout,
         )
 
     # Predicting
@@ -328,7 +328,7 @@ class AttentionModel(NodeClassifier):
 
     def _embed(self, order: NameOrder) -> NDArray[np.float32]:
         if not order.graph.num_nodes:
-            return np.zeros((0, self.members_ * self.shape_.hidden_dim), dtype=np.float32)
+            return np.zeros((0, self.members_ * self.shape_.out_dim), dtype=np.float32)
         parts = [
             evaluate(network, features, plan).embedding.flatten(1).cpu().numpy()
             for network, features, plan in self._each_batch(order.graph)

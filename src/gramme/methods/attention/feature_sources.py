@@ -22,7 +22,7 @@ from torch import Tensor
 from gramme.distributed import world_of
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.given_features import GivenFeatures
+from gramme.methods.attention.given_features import ENTRY_SUM, GivenFeatures
 from gramme.methods.attention.inputs import (
     by_layer,
     dense_features,
@@ -93,8 +93,14 @@ class InputFeatures:
     layer_columns: int = 0
 
     @classmethod
-    def of(cls, graph: MultilayerGraph, wanted: str | None, random_dim: int | None = None) -> Self:
-        """Learn what a graph's features need."""
+    def of(
+        cls,
+        graph: MultilayerGraph,
+        wanted: str | None,
+        random_dim: int | None = None,
+        entry_sum: float = ENTRY_SUM,
+    ) -> Self:
+        """Learn what a graph's features need; ``entry_sum`` as for :meth:`GivenFeatures.of`."""
         source = feature_source(graph, wanted)
         kinds = _kinds(source)
         walks = WalkProfile.of(graph, WALK_DIM) if "walks" in kinds else None
@@ -103,7 +109,11 @@ class InputFeatures:
             # beside other columns, words and counts are dense as well
             alone = kinds == ("given",) and not graph.layer_features
             scales = GivenFeatures.of(
-                _common(graph), GIVEN_DIM, world_of(graph), may_be_sparse=alone
+                _common(graph),
+                GIVEN_DIM,
+                world_of(graph),
+                may_be_sparse=alone,
+                entry_sum=entry_sum,
             )
             of_layers = given_columns(graph) - scales.scale.size
         found = cls(source, random_dim, walks, scales, of_layers)

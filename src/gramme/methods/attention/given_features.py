@@ -85,11 +85,12 @@ class GivenFeatures:
         world: World = ALONE,
         *,
         may_be_sparse: bool = False,
+        entry_sum: float = ENTRY_SUM,
     ) -> Self:
         """Learn the scales of some features; where several processes have rows of them, all learn from all rows.
 
-        Where they have more than ``most`` columns, words and counts stay sparse if they may; of others so many leading
-        directions are kept.
+        Where they have more than ``most`` columns, words and counts stay sparse if they may, and a node's entries sum
+        to ``entry_sum`` on average; of others so many leading directions are kept.
         """
         columns = features.shape[1]
         if not columns:
@@ -102,7 +103,7 @@ class GivenFeatures:
         raw = cls(by_row, scale, np.zeros(columns), None, 1.0)
         if by_row and may_be_sparse and columns > most:
             total = float(world.total(sum(float(part.sum()) for part in raw._parts(features))))
-            wanted = ENTRY_SUM * rows
+            wanted = entry_sum * rows
             return cls(
                 True, scale, raw.centre, None, wanted / total if total > 0 else 1.0, entries=True
             )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.estimator import AttentionModel
+from gramme.methods.attention.given_features import ENTRY_SUM
 from gramme.methods.parameters import Choice, Flag, Rule, WholeNumber
 from gramme.nn import AttentionHop, FusionNetwork, MemberRandom, Network, Plan, Shape, fusion_plan
 
@@ -59,11 +60,18 @@ class GrammeFusion(AttentionModel):
     combine_heads : {"weighted", "average", "concatenate"}, default="weighted"
         How the heads of a hop become one: summed with learned weights as in the paper, averaged, or side by side with
         ``hidden_dim / heads`` columns each, as in other attention networks.
+    readout : {"linear", "attention"}, default="linear"
+        What gives the class scores: a fully connected layer after the last hop, or the last hop itself, with a column
+        per class and no activation, as in other attention networks. There heads that are otherwise concatenated are
+        averaged, and the last fusion has no feed-forward layer.
     features : str or None, default=None
         What the model starts from: "given" (the graph's own features, scaled), "walks" (where walks over all layers
         lead from a node, which needs no labels), "random" (numbers by node name, as in the paper), or several joined by
         +, as "given+walks". None: the graph's own if it has any, else "walks+random". "both" is another name of
         "given+random".
+    entry_sum : float, default=20.0
+        Given features that are words or counts in more than 64 columns stay sparse, and the entries of a node sum to
+        this on average. The smaller, the slower a model learns from them and the more weight decay holds it back.
     ensemble : int, default=8
         Number of members. Each has its own random features and starting weights; all are trained together, and their
         probabilities are averaged.
@@ -89,6 +97,7 @@ class GrammeFusion(AttentionModel):
     layer_importance_ : Series
         Which layers the model relies on, summing to 1; ``layer_importances_`` has a row per member.
     embedding_ : array, shape (nodes, members * hidden_dim)
+        With ``readout="attention"`` (nodes, members * classes).
 
     References
     ----------
@@ -133,7 +142,9 @@ class GrammeFusion(AttentionModel):
         activation: str = "relu",
         head_weights: str = "nonnegative",
         combine_heads: str = "weighted",
+        readout: str = "linear",
         features: str | None = None,
+        entry_sum: float = ENTRY_SUM,
         ensemble: int = 8,
         validation_fraction: float = 0.0,
         patience: int = 20,
@@ -156,7 +167,9 @@ class GrammeFusion(AttentionModel):
             activation=activation,
             head_weights=head_weights,
             combine_heads=combine_heads,
+            readout=readout,
             features=features,
+            entry_sum=entry_sum,
             ensemble=ensemble,
             validation_fraction=validation_fraction,
             patience=patience,

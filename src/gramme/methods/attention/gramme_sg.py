@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.estimator import AttentionModel
+from gramme.methods.attention.given_features import ENTRY_SUM
 from gramme.methods.parameters import Choice, Flag, Rule
 from gramme.nn import AttentionHop, MemberRandom, Network, Plan, SGNetwork, Shape, supra_plan
 
@@ -33,8 +34,8 @@ class GrammeSG(AttentionModel):
         Whether a node's copies start from the same random features, as in the authors' code, or from features of
         their own, as in the paper.
     feature_dim, hidden_dim, heads, depth, learning_rate, epochs, dropout, attention_dropout, weight_decay, \
-score_bound, activation, head_weights, combine_heads, features, ensemble, validation_fraction, patience, class_weight, \
-progress, device, random_state
+score_bound, activation, head_weights, combine_heads, readout, features, entry_sum, ensemble, validation_fraction, \
+patience, class_weight, progress, device, random_state
         As for :class:`GrammeFusion`; heads and depth are the same for all layers. With ``features=None``, a graph whose
         layers are coupled starts from random features if it has none of its own.
 
@@ -83,7 +84,9 @@ progress, device, random_state
         activation: str = "relu",
         head_weights: str = "nonnegative",
         combine_heads: str = "weighted",
+        readout: str = "linear",
         features: str | None = None,
+        entry_sum: float = ENTRY_SUM,
         ensemble: int = 8,
         validation_fraction: float = 0.0,
         patience: int = 20,
@@ -106,7 +109,9 @@ progress, device, random_state
             activation=activation,
             head_weights=head_weights,
             combine_heads=combine_heads,
+            readout=readout,
             features=features,
+            entry_sum=entry_sum,
             ensemble=ensemble,
             validation_fraction=validation_fraction,
             patience=patience,

@@ -19,7 +19,7 @@ from gramme.methods.parameters import (
     Rule,
     WholeNumber,
 )
-from gramme.nn import ACTIVATIONS, HEAD_COMBINATIONS, HEAD_WEIGHTS
+from gramme.nn import ACTIVATIONS, HEAD_COMBINATIONS, HEAD_WEIGHTS, READOUTS
 
 RULES: Mapping[str, Rule] = {
     "feature_dim": Optional(WholeNumber()),
@@ -35,7 +35,9 @@ RULES: Mapping[str, Rule] = {
     "activation": Choice(*ACTIVATIONS),
     "head_weights": Choice(*HEAD_WEIGHTS),
     "combine_heads": Choice(*HEAD_COMBINATIONS),
+    "readout": Choice(*READOUTS),
     "features": Optional(Choice(*SOURCES)),
+    "entry_sum": POSITIVE,
     "ensemble": WholeNumber(),
     "validation_fraction": SHARE,
     "patience": WholeNumber(),

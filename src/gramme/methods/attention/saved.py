@@ -24,7 +24,7 @@ from gramme.methods.saved_fields import (
     check_weights,
 )
 from gramme.methods.saving import Learned, MisfitError
-from gramme.nn import ACTIVATIONS, HEAD_COMBINATIONS, HEAD_WEIGHTS, Network, Shape
+from gramme.nn import ACTIVATIONS, HEAD_COMBINATIONS, HEAD_WEIGHTS, READOUTS, Network, Shape
 
 if TYPE_CHECKING:
     from gramme.methods.attention.estimator import AttentionModel
@@ -45,6 +45,7 @@ class SavedShape(SavedField):
         "attention_dropout": SHARE,
         "combine_heads": Choice(*HEAD_COMBINATIONS),
         "score_bound": Optional(POSITIVE),
+        "readout": Choice(*READOUTS),
     }
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:

@@ -126,7 +126,7 @@ class _Seen:
     def contrast(self, pair: Pair) -> tuple[Tensor, Tensor]:
         """What the embedding is multiplied with, (rows, members, dim), and what is added, (rows, members)."""
         first, second = torch.from_numpy(pair.first), torch.from_numpy(pair.second)
-        weights = self.network.classifier.detach().double().cpu().permute(2, 0, 1)
+        weights = self.network.class_weights().detach().double().cpu().permute(2, 0, 1)
         bias = self.network.bias.detach().double().cpu().t()
         return weights[first] - weights[second], bias[first] - bias[second]
 
