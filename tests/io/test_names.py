@@ -1,7 +1,9 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramme.io.names import id_base, in_order, is_whole
+from gramme.errors import DataError
+from gramme.io.names import id_base, in_order, is_whole, require_proper
 
 
 @given(st.integers())
@@ -23,3 +25,11 @@ def test_the_smallest_id():
     assert id_base(["7", "1", "30"]) == 1
     assert id_base(["1", "x"]) is None
     assert id_base([]) is None
+
+
+def test_names_that_escapes_cannot_stand_in_for_are_refused():
+    require_proper("node", ["a", "ü", 3, None, ("a", 1)])
+    with pytest.raises(
+        DataError, match=r"the node 'a\\ud800' is not valid Unicode text; rename it"
+    ):
+        require_proper("node", ["b", "a\ud800"])

@@ -2,7 +2,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeFusion
 from gramme.report import embedding_table, layer_table, prediction_table, tables, write_csv
@@ -108,11 +107,3 @@ def test_no_cell_is_a_formula_to_a_spreadsheet(tmp_path) -> None:
 def test_what_is_no_unicode_text_is_written_with_backslashes(tmp_path) -> None:
     write_csv(pd.DataFrame({"node": ["a\udcff"]}, dtype=object), tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_text(encoding="utf-8") == "node\na\\udcff\n"
-
-
-def test_names_that_escapes_cannot_stand_in_for_are_refused():
-    tables.require_proper("node", ["a", "ü", 3, None, ("a", 1)])
-    with pytest.raises(
-        DataError, match=r"the node 'a\\ud800' is not valid Unicode text; rename it"
-    ):
-        tables.require_proper("node", ["b", "a\ud800"])

@@ -100,7 +100,7 @@ def convert(
 def _facts(name: str, opened: Opened) -> dict[str, Any]:
     from gramme.cli.table import describe
     from gramme.graph.number_labels import amounts, too_many
-    from gramme.report.tables import require_proper
+    from gramme.io.names import require_proper
 
     graph, report = opened.graph, opened.report
     require_proper("layer", graph.layers)

@@ -23,6 +23,7 @@ from gramme.evaluation.cross_validation import VERY_LARGE_NODE_LAYERS
 from gramme.evaluation.estimated_fit import EstimatePlan, fit_with_estimate
 from gramme.graph import MultilayerGraph
 from gramme.graph.table_plan import TablePlan
+from gramme.io.names import require_proper
 from gramme.methods import GrammeRegressor, NodeClassifier, load, method
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.basis import NOTHING, prediction_basis
@@ -36,7 +37,7 @@ from gramme.report import (
 )
 from gramme.report.output_folder import output_folder
 from gramme.report.page.number_page import DEFAULT_COVERAGE
-from gramme.report.tables import number_table, require_proper, with_sets
+from gramme.report.tables import number_table, with_sets
 
 PAGE_SECONDS, PAGE_SECONDS_PER_NODE = 2.5, 1e-4
 """Roughly how long writing the results takes; used only to show progress."""

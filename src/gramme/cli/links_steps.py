@@ -18,12 +18,12 @@ from gramme.cli.console import out
 from gramme.cli.steps_bar import steps_bar
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
+from gramme.io.names import require_proper
 from gramme.links import GrammeLinks
 from gramme.links.asked import checked, layers_to_learn, with_edges
 from gramme.links.reasons import percent
 from gramme.report.fit_folder import check_target
 from gramme.report.links_folder import write_links
-from gramme.report.tables import require_proper
 
 _SHOWN = 10
 

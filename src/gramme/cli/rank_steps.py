@@ -20,12 +20,12 @@ from gramme.cli.console import note, out
 from gramme.cli.steps_bar import steps_bar
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
+from gramme.io.names import require_proper
 from gramme.ranking import MEASURES, influence, layer_influences, rank
 from gramme.ranking.measures import chosen_measures
 from gramme.ranking.rank_nodes import leading_nodes
 from gramme.report.fit_folder import check_target
 from gramme.report.rank_folder import write_ranks
-from gramme.report.tables import require_proper
 
 MAX_SPREAD_ENTRIES = 3_000_000
 """Edges and memberships up to which the spread of the ranks is computed; it takes 20 times as long as the ranks."""

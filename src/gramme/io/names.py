@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gramme.errors import DataError
 
 # "7" but neither "07" nor "+7": the text of a whole number as it is usually written.
 _WHOLE = re.compile(r"(?:0|-?[1-9][0-9]{0,99})\Z")
@@ -35,3 +38,15 @@ def id_base(names: Sequence[str]) -> int | None:
     if not names or not all(map(is_whole, names)):
         return None
     return min(map(int, names))
+
+
+def require_proper(kind: str, names: Iterable[Any]) -> None:
+    """Refuse names that are not valid Unicode text, where escapes could not stand in for them."""
+    for name in dict.fromkeys(one for one in names if isinstance(one, str)):
+        if proper_text(name) != name:
+            raise DataError(f"the {kind} {name!r} is not valid Unicode text; rename it")
+
+
+def proper_text(text: str) -> str:
+    """Text with escapes for what is not valid Unicode: halves of characters from damaged files."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

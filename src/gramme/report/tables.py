@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from gramme.errors import DataError
 from gramme.evaluation.set_facts import joined_sets
 from gramme.graph import MultilayerGraph
+from gramme.io.names import proper_text
 from gramme.methods import GrammeRegressor, NodeClassifier
 
 _FORMULA = re.compile(r"[=+\-@\t\r]")
@@ -198,15 +198,3 @@ def written_cell(text: str) -> str:
     """
     guarded: str = without_formula(text)
     return proper_text(guarded)
-
-
-def require_proper(kind: str, names: Iterable[Any]) -> None:
-    """Refuse names that are not valid Unicode text, where escapes could not stand in for them."""
-    for name in dict.fromkeys(one for one in names if isinstance(one, str)):
-        if proper_text(name) != name:
-            raise DataError(f"the {kind} {name!r} is not valid Unicode text; rename it")
-
-
-def proper_text(text: str) -> str:
-    """Text with escapes for what is not valid Unicode: halves of characters from damaged files."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
