@@ -1,6 +1,8 @@
 """One run of links: what it scores is what the split holds out, and a failure is a result."""
 
 import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score
 from tests.links.graphs import planted_links
 
 from gramme.evaluation.link_methods import LinkMethod
@@ -37,3 +39,27 @@ def test_what_goes_wrong_in_a_method_is_its_result():
 
 def test_hits_count_pairs_above_the_twentieth_unlinked_one():
     assert hits_at(np.array([0.5, 0.2]), np.full(20, 0.3)) == 0.5
+
+
+def test_average_precision_is_that_of_scikit_learn_and_of_the_definition():
+    """Precision at each threshold, weighted by the recall it adds; equal scores are one threshold."""
+    graph = planted_links(24)
+
+    def tied(seen, layer, pairs, seed):
+        return np.random.default_rng(seed).integers(0, 12, len(pairs)).astype(float)
+
+    spec = LinkSpec("d", "c", "talk", LinkMethod("tied", "", tied), 0, 1)
+    split = list(link_splits(graph, "talk", 0))[1]
+    parts = [split.linked, *split.unlinked.values()]
+    scores = np.split(
+        tied(graph, "talk", np.concatenate(parts), 0), np.cumsum([len(part) for part in parts])[:-1]
+    )
+    for row, unlinked in zip(spec.run(graph).rows, scores[1:], strict=True):
+        truth = np.repeat([True, False], [len(scores[0]), len(unlinked)])
+        both = np.concatenate([scores[0], unlinked])
+        by_hand = sum(
+            truth[both >= score].mean() * (truth & (both == score)).sum() / truth.sum()
+            for score in np.unique(both)
+        )
+        assert row["average_precision"] == pytest.approx(by_hand)
+        assert row["average_precision"] == average_precision_score(truth, both)

@@ -10,7 +10,7 @@ from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.ops.counter_random import derived_seed
 from gramme.ranking import influence
-from gramme.ranking.cascade import reached, spreading_edges
+from gramme.ranking.cascade import reach_of_each, reached, spreading_edges
 
 SEED = derived_seed(0, 9)
 
@@ -136,3 +136,21 @@ def test_what_cannot_be_spread_is_said():
     crowd = MultilayerGraph({"all": MembershipLayer.from_codes(np.zeros(10_000, dtype=int))})
     with pytest.raises(DataError, match="choose layers with fewer or smaller groups"):
         influence(crowd, 1)
+
+
+@pytest.mark.parametrize("model", ["cascade", "threshold"])
+@pytest.mark.parametrize("probability", [0.02, 0.15, 0.6])
+def test_all_nodes_in_one_search_per_world_reach_what_a_search_from_each_finds(model, probability):
+    """Directed, sparse to dense: some nodes reach the pivot, some are below it, some neither."""
+    random = np.random.default_rng(3)
+    source, target = random.integers(0, 40, (2, 160))
+    apart = source != target
+    layers = {"talk": EdgeLayer(42, source[apart], target[apart], directed=True)}
+    edges = spreading_edges(layers, model, probability)
+    nodes, told = np.arange(42), []
+    found = reach_of_each(edges, nodes, SEED, 60, lambda done, of: told.append((done, of)))
+    each = [reached(edges, [node], SEED, 60).mean() for node in nodes]
+    assert found.tolist() == each
+    assert (found[40:] == 1).all(), "nobody listens to the last two"
+    assert told[-1] == (60, 60)
+    assert reach_of_each(edges, nodes[5:8], SEED, 60).tolist() == each[5:8]

@@ -95,8 +95,8 @@ def links_section(data: dict[str, Any]) -> str:
         f"<p>links.csv has all {data['total']:,}.</p>" if data["total"] > len(data["links"]) else ""
     )
     return (
-        "<p>The probability is that of a pair drawn from as many linked as unlinked pairs: it compares pairs, and "
-        "does not count on how many links are missing in all, which nobody knows.</p>"
+        "<p>The probability is that of a pair drawn from as many linked as unlinked pairs. It compares pairs; it does "
+        "not say how many links are missing in all.</p>"
         '<div class="scroll" tabindex="0" role="region" aria-label="Links"><table>'
         '<caption>Most probable first</caption><thead><tr><th scope="col">From</th>'
         '<th scope="col">To</th><th scope="col">Layer</th>'
@@ -119,7 +119,7 @@ def sure_section(data: dict[str, Any]) -> str:
         "without an edge; links in other layers stayed visible, as they are for the pairs asked about.</p>"
         '<div class="scroll"><table class="bars"><caption>How often a linked pair gets the higher probability '
         "(ROC-AUC; 50 % is guessing), by the mixture and by the best single piece of evidence, and how far "
-        'probabilities are off on average</caption><thead><tr><th scope="col">Layer</th>'
+        'probabilities are off on average, beyond chance</caption><thead><tr><th scope="col">Layer</th>'
         '<th scope="col" class="wide"><span class="sr">Bar</span></th><th scope="col" class="number">Mixture</th>'
         '<th scope="col" class="number">Best alone</th><th scope="col" class="number">Off by</th>'
         f'<th scope="col" class="number">Pairs</th></tr></thead><tbody>{rows}</tbody></table></div>'
