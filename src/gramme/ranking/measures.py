@@ -118,7 +118,7 @@ MEASURES: dict[str, Measure] = {
         ),
         Measure(
             "eigenvector",
-            "eigenvector versatility: joined with nodes that matter",
+            "eigenvector versatility: joined with nodes that matter; 0 outside the leading part of the network",
             lambda task: eigenvector_versatility(task.supra),
             coupled=True,
         ),
@@ -130,13 +130,13 @@ MEASURES: dict[str, Measure] = {
         ),
         Measure(
             "hub",
-            "listens to good authorities",
+            "listens to good authorities; 0 outside the leading part of the network",
             lambda task: task.hubs_and_authorities[0],
             coupled=True,
         ),
         Measure(
             "authority",
-            "is listened to by good hubs",
+            "is listened to by good hubs; 0 outside the leading part of the network",
             lambda task: task.hubs_and_authorities[1],
             coupled=True,
         ),
