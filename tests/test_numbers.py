@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from gramme._numbers import rough_number
+from gramme._numbers import number_within, rough_number
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,20 @@ from gramme._numbers import rough_number
 )
 def test_numbers_are_written_as_people_write_them(value: float, text: str) -> None:
     assert rough_number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "width", "text"),
+    [
+        (0.7209, 94.458, "0.7"),
+        (-0.0312, 94.458, "0.0"),
+        (15234.56, 7100.0, "15,235"),
+        (0.51234, 0.0321, "0.5123"),
+        (132.365, 0.0, "132.4"),
+        (math.inf, 94.458, "inf"),
+    ],
+)
+def test_a_number_has_the_decimals_that_its_uncertainty_allows(
+    value: float, width: float, text: str
+) -> None:
+    assert number_within(value, width) == text

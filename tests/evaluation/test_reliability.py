@@ -60,3 +60,9 @@ def test_a_verdict_needs_more_than_chance():
     assert verdict(0.9, 0.8, 200) == "too sure"
     assert verdict(1.0, 1.0, 30) == "fits"
     assert verdict(1.0, 29 / 30, 30) == "too sure"
+
+
+def test_the_share_right_is_counted_also_where_the_table_was_rounded():
+    right, nodes = np.array([28, 31, 33, 33, 42, 49, 41, 57, 58, 68]), np.array([79] * 5 + [78] * 5)
+    table = {"probability": right / nodes, "right": (right / nodes).round(4), "nodes": nodes}
+    assert on_the_whole(table).right == right.sum() / nodes.sum() == 440 / 785

@@ -56,6 +56,13 @@ def test_edges_are_shown_with_as_many_digits_as_keep_them_apart():
     assert names == ["below 1.000001", "[1.000001, 1.000002)", "1.000002 and above"]
 
 
+def test_large_edges_are_shown_as_people_write_them():
+    names = stated_bins(np.array([1.0]), [9999.6, 14350.772, 19095.306])[1]
+    assert names == ["below 10000", "[10000, 14351)", "[14351, 19095)", "19095 and above"]
+    near = stated_bins(np.array([1.0]), [14350.6, 14350.8])[1]
+    assert near == ["below 14350.6", "[14350.6, 14350.8)", "14350.8 and above"]
+
+
 def test_at_least():
     assert at_least(np.int64(3), 2, "k") == 3
     with pytest.raises(DataError, match="k must be a whole number of at least 2, not 1"):

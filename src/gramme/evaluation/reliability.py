@@ -116,6 +116,6 @@ def on_the_whole(table: pd.DataFrame | Mapping[str, Sequence[float]]) -> OnTheWh
     verdict: Literal["fits", "too sure", "not sure enough"] = "fits"
     if abs(off) > _SURE_STANDARD_ERRORS * error + 1e-3 * total:  # the table may be rounded
         verdict = "too sure" if off > 0 else "not sure enough"
-    return OnTheWhole(
-        int(total), float(nodes @ said / total), float(nodes @ right / total), verdict
-    )
+    # Counted, since the mean of rounded shares may be another one in its last digit
+    counted = np.rint(nodes * right).sum()
+    return OnTheWhole(int(total), float(nodes @ said / total), float(counted / total), verdict)

@@ -148,10 +148,18 @@ def _texts(edges: FloatArray, show: Callable[[Any], str] | None) -> list[str]:
         if len(set(texts)) == np.unique(edges).size:
             return texts
     for digits in (4, 6, 9, 12, 17):
-        texts = [
-            str(int(edge)) if edge.is_integer() and abs(edge) < 1e15 else f"{edge:.{digits}g}"
-            for edge in edges.tolist()
-        ]
+        texts = [_text(edge, digits) for edge in edges.tolist()]
         if len(set(texts)) == np.unique(edges).size:
             break
     return texts
+
+
+def _text(edge: float, digits: int) -> str:
+    """A number with so many digits, and at least those before its point: 14351, not 1.435e+04."""
+    text = f"{edge:.{digits}g}"
+    if abs(edge) < 1e15:
+        if edge.is_integer():
+            return str(int(edge))
+        if "e+" in text:
+            return f"{edge:.0f}"
+    return text

@@ -56,6 +56,11 @@ def test_the_point_farthest_from_the_line_is_named_and_the_line_has_no_points() 
     assert "80%</text>" in text, "both axes are in percent"
 
 
+def test_points_on_the_line_are_not_called_far_from_it() -> None:
+    table = {**TABLE, "probability": [0.9999, 1.0], "right": [1.0, 1.0]}
+    assert "Farthest" not in reliability_told({"kind": "holdout", "reliability": table})
+
+
 def test_few_nodes_are_said_to_tell_little_and_one_point_is_not_drawn() -> None:
     text = told_of(0.8, 16, count=20)
     assert "So few nodes tell little about single probabilities." in text

@@ -26,8 +26,14 @@ def test_sentences_are_made_from_the_numbers() -> None:
     assert "<strong>26</strong> of 40 nodes and predicted a number for the other 14" in text
     low, high = model.predict_interval(0.9)[0]
     assert f"within {(high - low) / 2:.4g} of the prediction" in text
-    assert f"{low:.4g} to {high:.4g}" in text
+    assert 0.1 <= (high - low) / 2 < 10, "so that two or three decimals are right"
+    places = 2 if (high - low) / 2 >= 1 else 3
+    assert f"{(low + high) / 2:.{places}f}</td>" in text
+    assert f"{low:.{places}f} to {high:.{places}f}</td>" in text, "all with the same decimals"
     assert "<b>bold" not in text
+    weights = [f"{one:.1%}</td>" for one in sorted(model.ingredients_["weight"], reverse=True)]
+    places_in_text = [text.index(one) for one in weights]
+    assert places_in_text == sorted(places_in_text), "the heaviest ingredient first"
     known = np.array([float(one) for one in labels if one is not None])
     assert f"always saying the mean would be {np.abs(known - known.mean()).mean():.4g} off" in text
     assert f"the predictions explain {model.r2_:.0%} of how much the numbers differ" in text

@@ -59,10 +59,15 @@ def in_words(table: dict[str, list[float]], kind: str | None) -> str:
         off = max(range(len(said)), key=lambda place: abs(said[place] - right[place]))
         parts.append(
             "Each point stands for about equally many of these nodes, from the least to the most sure. Above the "
-            "dashed line predictions were too modest, below it too sure. Farthest from it, they were given "
-            f"{said[off]:.0%} on average and {right[off]:.0%} were right ({nodes[off]:,.0f} nodes"
-            + (", more than chance explains)." if off in apart else ").")
+            "dashed line predictions were too modest, below it too sure."
         )
+        given, found_right = f"{said[off]:.0%}", f"{right[off]:.0%}"
+        if given != found_right:
+            parts.append(
+                f"Farthest from it, they were given {given} on average and {found_right} were right "
+                f"({nodes[off]:,.0f} nodes"
+                + (", more than chance explains)." if off in apart else ").")
+            )
     if found.nodes < 4 * LABELS_PER_BIN:
         parts.append("So few nodes tell little about single probabilities.")
     return " ".join(parts)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramme._numbers import rough_number
+from gramme._numbers import number_within, rough_number
 from gramme.graph import MultilayerGraph
 from gramme.methods import GrammeRegressor
 from gramme.methods.regression.ingredients import INGREDIENTS
@@ -146,10 +146,11 @@ def _explained(r2: float | None) -> str:
 
 
 def _ingredients(data: dict[str, Any]) -> str:
+    listed = sorted(zip(*data["ingredients"].values(), strict=True), key=lambda row: -row[1])
     rows = "".join(
         f'<tr><th scope="row">{escape(data.get("words", {}).get(one, one))}</th><td class="number">{weight:.1%}</td>'
         f'<td class="number">{rough_number(error)}</td></tr>'
-        for one, weight, error in zip(*data["ingredients"].values(), strict=True)
+        for one, weight, error in listed
     )
     return (
         '<div class="scroll"><table><caption>The prediction is the mean of these, by their weights, which are those '
@@ -165,7 +166,7 @@ def _table(data: dict[str, Any]) -> str:
     for node, known, value in zip(data["names"], data["known"], data["predicted"], strict=True):
         if known is None and len(rows) < MAX_ROWS:
             rows.append(
-                f'<tr><th scope="row">{name(node, 60)}</th><td class="number">{rough_number(value)}</td>'
+                f'<tr><th scope="row">{name(node, 60)}</th><td class="number">{_shown(value, half)}</td>'
                 f'<td class="number">{_interval(value, half)}</td></tr>'
             )
     if not rows:
@@ -185,5 +186,9 @@ def _interval(value: float, half: float | None) -> str:
     return (
         "anything"
         if half is None
-        else f"{rough_number(value - half)} to {rough_number(value + half)}"
+        else f"{number_within(value - half, half)} to {number_within(value + half, half)}"
     )
+
+
+def _shown(value: float, half: float | None) -> str:
+    return rough_number(value) if half is None else number_within(value, half)
