@@ -53,3 +53,13 @@ def test_bars_and_intervals_stay_within_their_scale() -> None:
     for drawn in (bar(0.5, 0.9), bar(2.0), interval(0.9, 0.8, 1.0, mark=0.5)):
         ET.fromstring(drawn)
         assert max(float(share) for share in re.findall(r'"([\d.]+)%"', drawn)) <= 100
+
+
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_series_over_one_place_stand_side_by_side_around_it(count: int) -> None:
+    series = [Series(f"s{k}", [20], [90], [85], [95]) for k in range(count)]
+    drawn = chart(series, title="t", x_label="x", y_label="y", ticks_x=[20])
+    places = [float(x) for x in re.findall(r'cx="([\d.]+)"', drawn)]
+    assert sum(places) / count == pytest.approx(217, abs=0.1), "the middle is at the mark"
+    assert len(set(places)) == count
+    assert 46 <= min(places) <= max(places) <= 388

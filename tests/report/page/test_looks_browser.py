@@ -7,7 +7,7 @@ import pytest
 from tests.browser import Page
 
 from gramme.graph import MembershipLayer, MultilayerGraph
-from gramme.methods import LabelPropagation
+from gramme.methods import LabelPropagation, OneHotLogistic
 from gramme.report.page import write_fit_page
 
 pytestmark = pytest.mark.browser
@@ -59,3 +59,31 @@ def test_a_phone_shows_the_accuracy_first_and_whole_words(page: Page) -> None:
     assert lines
     assert all(count == 1 for parts in lines for count in parts), "no part is broken within itself"
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_names_stay_whole_and_groups_of_numbers_are_listed_from_low_to_high(
+    tab: Page, tmp_path: Path
+) -> None:
+    cut = ["below 14351", "[14351, 19095)", "[19095, 104980)", "104980 and above"]
+    graph = MultilayerGraph(
+        {"Income": MembershipLayer.from_codes(np.arange(40) % 4, cut)},
+        nodes=[f"P{k:05d}" for k in range(40)],
+        labels=[("low", "high")[k % 4 // 2] if k < 20 else None for k in range(40)],
+    )
+    model = OneHotLogistic(random_state=0).fit(graph)
+    said = {"predicted": "low", "probability": 0.6, "own": 0.6, "suggested": None}
+    estimate = {
+        "kind": "cross-validation", "accuracy": 0.9, "accuracy_ci95": [0.8, 0.95], "nodes": 20,
+        "confusion": {"classes": ["low", "high"], "counts": [[9, 1], [1, 9]]},
+        "predictions": {f"P{k:05d}": said for k in range(20)}, "label_thresholds": {"low": 0.6, "high": 0.6},
+    }  # fmt: skip
+    page = tab.open(write_fit_page(tmp_path / "a.html", model, graph, estimate=estimate, config={}))
+    lines = "[...document.querySelectorAll('#nodes tbody button.link')].map(e => e.offsetHeight)"
+    heights = page.evaluate(lines)
+    whole = "(document.querySelector('#nodes tbody button.link').style.whiteSpace = 'nowrap', 1)"
+    page.evaluate(whole)
+    assert max(heights) == page.evaluate(lines)[0], "no name is broken in its middle"
+    page.choose("#colour", "3")
+    listed = " ".join(page.texts("#legend li"))
+    places = [listed.index(name) for name in cut]
+    assert places == sorted(places), listed

@@ -85,6 +85,7 @@ def chart(
     """Lines (or points only) over two axes, with intervals where a series has them.
 
     ``numbered`` writes 1, 2, ... beside the first point of each series; ``ticks_x`` are the only places to mark below.
+    Over a single one of these the series stand side by side.
     """
     drawn = [one for one in series if len(one.x)]
     if not drawn:
@@ -105,8 +106,11 @@ def chart(
         horizontal.ticks = ticks_x
     vertical = _Axis(y_ticks, HEIGHT - _BOTTOM, _TOP)
     parts = [_frame(horizontal, vertical, x_label, y_label, percent=percent, percent_x=percent_x)]
-    for one in drawn:
-        parts.append(_series(one, horizontal, vertical, lines=lines))
+    # Over one place alone, points and intervals would cover each other
+    gap = min(14.0, 160 / len(drawn)) if ticks_x is not None and len(ticks_x) == 1 else 0.0
+    for number, one in enumerate(drawn):
+        shift = gap * (number - (len(drawn) - 1) / 2)
+        parts.append(_series(one, horizontal, vertical, lines=lines, shift=shift))
     if numbered:
         parts.append(_numbers(drawn, horizontal, vertical))
     return (
@@ -174,8 +178,8 @@ def _frame(
     return "".join(parts)
 
 
-def _series(one: Series, x: _Axis, y: _Axis, *, lines: bool) -> str:
-    points = [(x(across), y(up)) for across, up in zip(one.x, one.y, strict=True)]
+def _series(one: Series, x: _Axis, y: _Axis, *, lines: bool, shift: float = 0.0) -> str:
+    points = [(round(x(across) + shift, 1), y(up)) for across, up in zip(one.x, one.y, strict=True)]
     parts = []
     if one.low is not None and one.high is not None:
         for (across, _), low, high in zip(points, one.low, one.high, strict=True):

@@ -21,13 +21,16 @@
 
   /* Colours: a code per node (0 for none) and names, or a share per node. At most nine groups have a colour of their own. */
   const MOST = 9;
+  const collator = new Intl.Collator(undefined, { numeric: true });
+  const openEnd = (name) => (name.endsWith(" and above") ? 1 : 0) - (name.startsWith("below ") ? 1 : 0); // of numbers that were cut
+  const byName = (one, other) => openEnd(one) - openEnd(other) || collator.compare(one, other);
   const byCodes = (title, codes, names, ordered) => ({ title, make() {
     const sizes = new Uint32Array(names.length + 1);
     for (const code of codes) sizes[code]++;
     let kept = names.map((_, k) => k + 1).filter((code) => sizes[code]);
     const dropped = kept.length > MOST + 1;
     if (dropped) kept = kept.sort((a, b) => sizes[b] - sizes[a]).slice(0, MOST);
-    if (ordered !== "given") kept.sort((a, b) => new Intl.Collator(undefined, { numeric: true }).compare(names[a - 1], names[b - 1]));
+    if (ordered !== "given") kept.sort((a, b) => byName(names[a - 1], names[b - 1]));
     const slot = new Uint8Array(names.length + 1).fill(11);
     slot[0] = 0;
     kept.forEach((code, k) => { slot[code] = k + 1; });
