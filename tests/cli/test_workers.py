@@ -167,9 +167,13 @@ def test_kills_at_any_moment(seed, data, undisturbed, tmp_path):
 @pytest.mark.distributed
 def test_a_worker_that_stands_still_is_given_up(data, tmp_path):
     options = (*SETTINGS, "--set", "epochs=100000", "--workers", 2)
-    process = fit(data, tmp_path / "out", *options, GRAMME_SILENCE_SECONDS="8")
+    quick = {"GRAMME_SILENCE_SECONDS": "8", "GRAMME_CHECKPOINT_SECONDS": "0"}
+    process = fit(data, tmp_path / "out", *options, **quick)
     workers = workers_of(process.pid, 2)
-    time.sleep(10)
+    deadline = time.monotonic() + SECONDS
+    while not list(tmp_path.glob("out.checkpoints/*.safetensors")):  # both have met and train
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
     os.kill(workers[1], signal.SIGSTOP)
     struck = time.monotonic()
     code, _, err = done(process)
