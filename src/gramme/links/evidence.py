@@ -55,6 +55,8 @@ PLAIN = {
 DIRECTED = ("answered", "repeated_answered", "sends", "receives")
 WALKS = tuple(name for name in PLAIN if "walks" in name)
 """All steps in all layers, all steps in the layer, and what their profiles say."""
+NAMED_LAYERS = 3
+"""Layers that a reason names; of many more it says how many."""
 
 
 def column_names() -> list[str]:
@@ -207,13 +209,13 @@ class Evidence:
                 return np.sqrt(2.0 - 2.0 * alike)
 
     def linked_in(self, pairs: Pairs) -> list[str]:
-        """For each pair the names of the other layers that link it, with commas between them."""
+        """For each pair the names of the other layers that link it."""
         found: list[list[str]] = [[] for _ in range(len(pairs))]
         seen = self.matrices.directed if self.is_directed else self.matrices.symmetric
         for name in self.likely:
             for place in np.flatnonzero(entries(seen[name], pairs)):
                 found[place].append(name)
-        return [", ".join(names) for names in found]
+        return [named(names) for names in found]
 
     def _repeated(self, pairs: Pairs, weights: Mapping[str, float]) -> Floats:
         total = np.zeros(len(pairs))
@@ -258,3 +260,15 @@ def _unit_features(features: Any) -> Any:
     dense = (dense - dense.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     length = np.linalg.norm(dense, axis=1, keepdims=True)
     return dense / np.where(length > 0, length, 1.0)
+
+
+def named(layers: list[str]) -> str:
+    """The names of layers in a row, no more than :data:`NAMED_LAYERS` of them.
+
+    >>> named(["advice", "friend"]), named(["a", "b", "c", "d", "e"])
+    ('advice, friend', 'a, b, c and 2 other layers')
+    """
+    more = len(layers) - NAMED_LAYERS
+    if more <= 1:
+        return ", ".join(layers)
+    return f"{', '.join(layers[:NAMED_LAYERS])} and {more} other layers"

@@ -149,11 +149,13 @@ def explanation(
 
 
 def percent(probability: float) -> str:
-    """A probability for a reader; none is called certain.
+    """A probability for a reader; none is called certain or impossible.
 
-    >>> percent(0.875), percent(0.99987)
-    ('87.5%', '>99.9%')
+    >>> percent(0.875), percent(0.99987), percent(0.00002)
+    ('87.5%', '>99.9%', '<0.1%')
     """
+    if probability < 0.0005:
+        return "<0.1%"
     return ">99.9%" if probability >= 0.9995 else f"{probability:.1%}"
 
 
