@@ -1,9 +1,10 @@
+import json
 from pathlib import Path
 
 import pytest
 from tests.processes import HeardCommand
 
-from gramme._terminal import escape, visible
+from gramme._terminal import escape, json_text, visible
 
 STEERING = "\x1b]0;title\x07\x9b31m\u202e\r\x00"
 
@@ -13,6 +14,15 @@ def test_what_steers_a_terminal_is_spelled_out_and_all_else_stays():
     assert visible(STEERING) == "\\x1b]0;title\\x07\\x9b31m\\u202e\\r\\x00"
     assert visible("\udcff") == "\\udcff"
     assert escape("[bold]\x1b") == "\\[bold]\\x1b"
+
+
+def test_json_has_letters_as_they_are_and_nothing_that_steers():
+    told = {f"Zoë {STEERING}": ["日本", "\udcff"]}
+    text = json_text(told, indent=2)
+    assert "Zoë" in text
+    assert "日本" in text
+    assert visible(text) == text
+    assert json.loads(text) == told
 
 
 @pytest.fixture

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from typing import Any
 
 # Control characters but for line breaks and tabs, and the marks that turn the direction of writing.
 _STEERING = re.compile(
@@ -21,6 +23,16 @@ def visible(text: str) -> str:
     'a\\x1b[31mb'
     """
     return _STEERING.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    r"""The value as JSON for standard output: letters of any language as they are, what steers a terminal escaped.
+
+    >>> json_text({"läge": "a\u202eb"})
+    '{"läge": "a\\u202eb"}'
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def escape(text: str) -> str:

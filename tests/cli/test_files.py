@@ -55,6 +55,15 @@ def test_info_shows_what_was_read(run, school):
     assert chat.split()[-2:] == ["1", "1"]
 
 
+def test_json_does_not_steer_the_terminal(run, tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("layer,source,target\nabc\u202ecba,a,b\n", encoding="utf-8")
+    code, out, _ = run("info", "--json", path)
+    assert code == 0
+    assert "\u202e" not in out
+    assert json.loads(out)["layers"][0]["layer"] == "abc\u202ecba"
+
+
 def test_info_as_json(run, school):
     code, out, _ = run("info", "--json", "--directed", school)
     assert code == 0

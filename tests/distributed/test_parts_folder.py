@@ -77,6 +77,8 @@ def test_a_damaged_part_is_refused_by_name(tmp_path):
         ({"nodes": 24}, "parts have 23 nodes, the graph 24"),
         ({"parts": []}, "no parts"),
         ({"layers": [{"kind": "fog"}]}, "layer 0 is neither"),
+        ({"layers": [{"kind": []}]}, "layer 0 is neither"),
+        ({"entries": 10**30}, "'entries': 1000000000000000000000000000000"),
         ({"classes": [[1]]}, "list stands where a value"),
         ({"entries": True}, "'entries': True"),
     ],

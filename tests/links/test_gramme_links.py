@@ -1,5 +1,8 @@
 """GrammeLinks: quality on links that were set aside, leaks, candidates, reasons, files and mistakes."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -35,6 +38,23 @@ def model(graph) -> GrammeLinks:
 
 def named(graph, pairs):
     return [(graph.nodes[a], graph.nodes[b]) for a, b in pairs]
+
+
+def test_several_threads_may_predict_with_one_model(model, graph):
+    layer = next(iter(model.layers_))
+    pairs = named(graph, [(a, b) for a in range(6) for b in range(20, 26)])
+    expected = model.predict_proba(layer, pairs).tobytes()
+    fresh = pickle.loads(pickle.dumps(model))  # without what it keeps of the whole graph
+    assert not hasattr(fresh, "_whole")
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: fresh.predict_proba(layer, pairs).tobytes(), range(8)))
+        others = list(
+            pool.map(
+                lambda _: fresh.predict_proba(layer, pairs, planted_links()).tobytes(), range(4)
+            )
+        )
+    assert set(found) == {expected}
+    assert len(set(others)) == 1
 
 
 def test_links_set_aside_are_told_from_pairs_without_one(graph, monkeypatch):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import typer
 from rich.table import Table
 
 import gramme
-from gramme._terminal import escape
+from gramme._terminal import escape, json_text
 from gramme.cli.console import messages, out, warnings_as_notes
 from gramme.cli.examples import epilog
 
@@ -117,4 +116,4 @@ def _number(value: int | None) -> str:
 
 
 def _print_json(value: Any) -> None:
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    typer.echo(json_text(value, indent=2))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 from rich.table import Table
 
-from gramme._terminal import escape
+from gramme._terminal import escape, json_text
 from gramme.cli.console import out, warnings_as_notes
 from gramme.cli.options import Reading, takes_reading_options
 
@@ -53,7 +53,7 @@ def show_data(data: list[list[str]], read: Reading, *, as_json: bool) -> None:
     for name, opened in found:
         facts = _facts(name, opened)
         if as_json:
-            typer.echo(json.dumps(facts, ensure_ascii=False))
+            typer.echo(json_text(facts))
         else:
             _show(facts)
 

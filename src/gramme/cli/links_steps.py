@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import pandas as pd
 import typer
 from rich.table import Table
 
-from gramme._terminal import escape
+from gramme._terminal import escape, json_text
 from gramme.cli.again import command_line
 from gramme.cli.console import out
 from gramme.cli.steps_bar import steps_bar
@@ -79,7 +78,7 @@ def links_of_graph(
     files = write_links(target, model, links, config=config, overwrite=overwrite, raw_csv=raw_csv)
     if as_json:
         record = {"out": str(target), "files": files, "explanation": model.explanation_}
-        typer.echo(json.dumps(record | {"links": len(links)}, ensure_ascii=False))
+        typer.echo(json_text(record | {"links": len(links)}))
     elif not silent:
         out.print(_table(links.head(_SHOWN)))
         out.print(escape(model.explanation_))

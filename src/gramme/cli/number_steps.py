@@ -12,7 +12,7 @@ import typer
 
 from gramme._numbers import rough_number
 from gramme._progress import part
-from gramme._terminal import escape
+from gramme._terminal import escape, json_text
 from gramme.cli.console import out
 from gramme.cli.settings import set_parameters
 from gramme.errors import DataError
@@ -66,7 +66,7 @@ def fit_numbers(
         page = render_numbers(number_data(model, graph, result))
         (place.folder / "report.html").write_text(page, encoding="utf-8")
     if as_json:
-        typer.echo(json.dumps(result | {"out": str(target)}, ensure_ascii=False))
+        typer.echo(json_text(result | {"out": str(target)}))
     elif not quiet:
         known = result["training_labels"]
         out.print(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ import typer
 from numpy.typing import NDArray
 from rich.table import Table
 
-from gramme._terminal import escape
+from gramme._terminal import escape, json_text
 from gramme.cli.again import command_line
 from gramme.cli.console import note, out
 from gramme.cli.steps_bar import steps_bar
@@ -102,7 +101,7 @@ def rank_graph(
     if as_json:
         record = {"nodes": graph.num_nodes, "out": str(target), "files": files}
         listed = [str(name) for name in ranks.index[first]]
-        typer.echo(json.dumps(record | {"leading": listed}, ensure_ascii=False))
+        typer.echo(json_text(record | {"leading": listed}))
     elif not silent:
         out.print(_table(ranks, first))
         if seeds is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pandas as pd
 import typer
 from rich.table import Table
 
-from gramme._terminal import escape
+from gramme._terminal import escape, json_text
 from gramme.cli.console import out
 from gramme.cli.set_steps import sets_told
 
@@ -124,4 +123,4 @@ def _print_json(
         None if layers is None else dict(zip(layers["layer"], layers["importance"], strict=True))
     )
     record = result | {"layer_importance": shares, "out": str(target), "files": files}
-    typer.echo(json.dumps(record, ensure_ascii=False))
+    typer.echo(json_text(record))

@@ -18,6 +18,9 @@ MANIFEST = "manifest.json"
 FORMAT = "gramme parts"
 VERSION = 1
 MAX_MANIFEST_BYTES = 1 << 28
+MAX_COUNT = (
+    1 << 48
+)  # no graph has more nodes or edges, and sums of counts stay whole numbers of 64 bits
 
 _LAYER = {
     "edges": {"name": str, "coupling": bool, "directed": bool, "weighted": bool, "edges": int},
@@ -116,7 +119,7 @@ def read_manifest(folder: Path) -> Manifest:
         if total != record["nodes"]:
             raise ValueError(f"its parts have {total} nodes, the graph {record['nodes']}")
         for number, layer in enumerate(record["layers"]):
-            if not isinstance(layer, dict) or layer.get("kind") not in _LAYER:
+            if not isinstance(layer, dict) or layer.get("kind") not in list(_LAYER):
                 raise ValueError(f"layer {number} is neither of edges nor of groups")
             _check(layer, _LAYER[layer["kind"]], f"layer {number}")
         decode(json.dumps(record["classes"]).encode("ascii"))
@@ -135,5 +138,5 @@ def _check(record: Any, fields: dict[str, type], what: str) -> None:
         raise ValueError(f"{what} is not a record")
     for name, kind in fields.items():
         value = record.get(name)
-        if type(value) is not kind or (isinstance(value, int) and value < 0):
+        if type(value) is not kind or (isinstance(value, int) and not 0 <= value <= MAX_COUNT):
             raise ValueError(f"{what} has {name!r}: {value!r}, where {kind.__name__} is needed")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +11,7 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from gramme._terminal import escape
+from gramme._terminal import escape, json_text
 from gramme.errors import DataError, did_you_mean
 
 # What people read is rounded; csv and json hold every digit.
@@ -79,7 +78,7 @@ def _json(table: pd.DataFrame) -> str:
     rows = [
         {name: _plain(value) for name, value in row.items()} for row in table.to_dict("records")
     ]
-    return json.dumps(rows, indent=2, ensure_ascii=False)
+    return json_text(rows, indent=2)
 
 
 def _plain(value: Any) -> Any:

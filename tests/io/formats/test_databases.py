@@ -11,6 +11,7 @@ from tests.io.cases import ReadCase
 
 from gramme.errors import DataError, FileFormatError
 from gramme.io import inspect, read
+from gramme.io.formats import databases
 
 duckdb = pytest.importorskip("duckdb")
 SCRIPT = """
@@ -107,6 +108,13 @@ def test_a_query_cannot_write_other_files(base, query, monkeypatch, tmp_path):
     with pytest.raises(FileFormatError, match="the database cannot be read"):
         read(f"{base}?query={query}")
     assert set(tmp_path.iterdir()) == before
+
+
+def test_a_query_without_an_end_is_ended(base, monkeypatch):
+    monkeypatch.setattr(databases, "MAX_QUERY_SECONDS", 0.2)
+    endless = "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT 1 - x FROM t) SELECT max(x) FROM t"
+    with pytest.raises(FileFormatError, match=r"no answer within 0.2 s; does the query end\?"):
+        read(f"{base}?query={endless}")
 
 
 def test_what_is_no_database(tmp_path):

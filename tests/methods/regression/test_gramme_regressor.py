@@ -1,5 +1,6 @@
 """Numbers on nodes: the mixture finds what groups and edges tell, and its intervals hold what they promise."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +122,14 @@ def test_the_contract_of_every_method(fitted: GrammeRegressor) -> None:
     for name, value in {"folds": 1, "ensemble": 0, "ingredients": ["magic"]}.items():
         with pytest.raises(DataError, match=name if name != "ingredients" else "magic"):
             clone(fitted).set_params(**{name: value}).fit(fitted.graph_, y)
+
+
+def test_several_threads_may_predict_with_one_model(fitted: GrammeRegressor) -> None:
+    graphs = [fitted.graph_.subgraph(fitted.nodes_[::2]) for _ in range(4)]
+    expected = fitted.predict(fitted.graph_.subgraph(fitted.nodes_[::2])).tobytes()
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda graph: fitted.predict(graph).tobytes(), graphs * 2))
+    assert set(found) == {expected}
 
 
 def test_what_was_saved_predicts_the_same_for_any_graph(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from gramme.io.spreadsheet import cell_text
 
 _CELLS_PER_BYTE = 50
 _BATCH = 10_000
+MAX_QUERY_SECONDS = 600
+"""By the clock, for all that is asked of a database: a recursive query may go on for ever."""
 _READING = {
     sqlite3.SQLITE_SELECT,
     sqlite3.SQLITE_READ,
@@ -44,7 +47,7 @@ def reader(kind: str) -> Callable[[Path, ReadOptions], Parsed]:
         if kind == "duckdb":
             faults = (import_extra("duckdb", "duckdb", "reading DuckDB").Error, *faults)
         try:
-            with opened(path) as database:
+            with opened(path) as database, _ended_in_time(database, path):
                 return _graph(database, kind, path, options, size)
         except faults as error:
             if isinstance(error, DataError):
@@ -87,6 +90,31 @@ def _rows(database: Any, query: str, path: Path, size: int) -> list[list[str]]:
         if len(rows) * len(rows[0]) > most:
             raise FileFormatError("it has far more rows than it spells out", file=path)
     return rows
+
+
+@contextlib.contextmanager
+def _ended_in_time(database: Any, path: Path) -> Iterator[None]:
+    """Interrupt what the database is doing when it has taken too long, and say so."""
+    late = threading.Event()
+
+    def interrupt() -> None:
+        late.set()
+        database.interrupt()
+
+    timer = threading.Timer(MAX_QUERY_SECONDS, interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except Exception:
+        if late.is_set():
+            raise FileFormatError(
+                f"the database gave no answer within {MAX_QUERY_SECONDS:g} s; does the query end?",
+                file=path,
+            ) from None
+        raise
+    finally:
+        timer.cancel()
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -55,11 +56,15 @@ def read(path: Path, options: ReadOptions) -> Parsed:
         # networkx turns undirected edges round, and their ends are in different layers
         data = _UNDIRECTED.sub(rb"\1directed\2", data)
     try:
-        graph = networkx.read_graphml(AtOnce(data), force_multigraph=True)
+        with warnings.catch_warnings(record=True) as remarks:
+            warnings.simplefilter("always")
+            graph = networkx.read_graphml(AtOnce(data), force_multigraph=True)
     except MemoryError:
         raise
     except Exception as error:  # networkx raises whatever its parsing meets
         raise FileFormatError(f"no GraphML that can be read: {error}", file=path) from None
+    for remark in dict.fromkeys(str(one.message) for one in remarks):
+        tell(f"{path.name}: {remark}")
     if _LAYERS not in graph.graph:
         graph = _by_names(graph, networkx, options, path)
     rows = RowCollector(path)
