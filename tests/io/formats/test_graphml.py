@@ -1,6 +1,7 @@
 """GraphML, with the layer as an attribute of the edges."""
 
 import time
+import warnings
 from typing import ClassVar
 
 import pytest
@@ -151,3 +152,13 @@ def test_igraph_calls_its_nodes_by_name(tmp_path):
         ("Cy", "y"),
     ]
     assert found.features.shape == (3, 1)
+
+
+def test_a_key_without_its_type_is_a_note_and_no_warning_of_networkx(tmp_path):
+    path = tmp_path / "g.graphml"
+    path.write_text(PLAIN.replace('attr.name="layer" attr.type="string"', 'attr.name="layer"'))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        graph, report = inspect(path)
+    assert "chat" in graph.layers
+    assert any("g.graphml: No key type for id l" in note for note in report.notes)
