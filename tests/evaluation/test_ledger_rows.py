@@ -27,6 +27,8 @@ def spoil(path, column, value, row=2):
         ("accuracy", "high"),
         ("accuracy", float("inf")),
         ("accuracy", None),
+        ("accuracy", 4.6e18),
+        ("peak_accuracy", -1.0),
         ("macro_f1", b"\x00"),
         ("train_percent", "ten"),
         ("realisation", "first"),

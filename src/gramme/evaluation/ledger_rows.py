@@ -52,11 +52,12 @@ def _problem(row: Mapping[str, Any], columns: Mapping[str, str]) -> str | None:
                 return f"no {name}"
             if row["status"] == "done" and name in ("accuracy", "macro_f1"):
                 return f"no {name}"
-        elif not _FITS[kind](value):
+        elif not _FITS[kind](value) or (name in _SHARES and not 0 <= value <= 1):
             return f"{name} is {str(value)[:40]!r}"
     return None
 
 
+_SHARES = ("accuracy", "peak_accuracy", "macro_f1")
 _FITS = {
     "TEXT": lambda value: isinstance(value, str),
     "INTEGER": lambda value: isinstance(value, int) and abs(value) < 2**53,
