@@ -27,7 +27,7 @@ def test_long_work_gets_a_bar(monkeypatch: pytest.MonkeyPatch):
 
 def test_the_sign_of_life_knows_how_far_the_work_is():
     told = []
-    with watched(lambda what, done: told.append((what, round(done, 2)))):
+    with watched(lambda what, done, until: told.append((what, round(done, 2)))):
         with steps_bar("Learning", 0.8) as bar:
             bar(1, 4)
         with steps_bar("Looking", 0.2) as bar:

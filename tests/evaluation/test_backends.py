@@ -101,7 +101,7 @@ list(backends._in_processes([type("Spec", (), dict(key=n, dataset="a"))() for n 
     parent = subprocess.Popen([sys.executable, "-c", program], env=environment)
     try:
         workers = wait_for(lambda: [int(path.name[7:]) for path in tmp_path.glob("worker-*")], 2)
-        assert list(tmp_path.glob("gramme-benchmark-*"))
+        assert list(tmp_path.glob(".gramme-benchmark-*"))
         parent.send_signal(how)
         parent.wait(10)
         wait_for(lambda: [number for number in workers if not is_alive(number)], 2)

@@ -43,7 +43,7 @@ def test_a_table_of_people_beside_it(path):
     [
         (",,,,,7,,KNOWS\n", "both _start and _end"),
         ("7,,,,,,,\n", "a second node '7'"),
-        ("1,2\n", "2 cells stand here"),
+        ("1,2\n", "there are 2 cells"),
     ],
 )
 def test_odd_rows_are_named(path, row, message):
