@@ -1,5 +1,6 @@
 """What is left when `gramme fit` is killed, when the disk is full and where nothing can be written."""
 
+import gc
 import json
 import os
 import random
@@ -205,3 +206,17 @@ def test_predict_to_a_full_disk_leaves_nothing(
     assert code == 2
     assert "p.csv cannot be written: File too large" in said
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("size", [0, 1000, 4000])
+def test_an_archive_on_a_full_disk_is_one_message(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], size: int
+) -> None:
+    words = ["convert", str(table), str(tmp_path / "g.npz"), "--table", "--label", "kind"]
+    with largest_file(size):
+        code, said = call(words, capsys)
+        gc.collect()  # an archive that is half written must not be written to again
+    said += capsys.readouterr().err
+    assert code == 2
+    assert said.endswith(f"Error: {tmp_path / 'g.npz'}: File too large\n")
+    assert list(tmp_path.iterdir()) == []

@@ -6,13 +6,11 @@ from gramme.io.zip_arrays import ArrayReader, ArrayWriter
 
 @pytest.fixture
 def path(tmp_path):
-    with (tmp_path / "a.npz").open("wb") as file:
-        writer = ArrayWriter(file)
+    with (tmp_path / "a.npz").open("wb") as file, ArrayWriter(file) as writer:
         writer.add("numbers", np.arange(5))
         writer.add_bytes("facts.json", b"{}")
         writer.add("matrix", np.ones((2, 3), dtype=np.float32))
         writer.add("nothing", np.zeros(0))
-        writer.close()
     return tmp_path / "a.npz"
 
 
@@ -43,8 +41,12 @@ def test_another_kind_or_no_array_at_all(path, name, kinds, ndim):
 
 
 def test_objects_are_not_written(path):
-    with path.open("wb") as file, pytest.raises(TypeError, match="objects"):
-        ArrayWriter(file).add("x", np.array([None]))
+    with (
+        path.open("wb") as file,
+        pytest.raises(TypeError, match="objects"),
+        ArrayWriter(file) as writer,
+    ):
+        writer.add("x", np.array([None]))
 
 
 @pytest.mark.parametrize("mapped", [False, True])

@@ -104,10 +104,9 @@ def fill_parts(
 
 
 def _write_arrays(file: BinaryIO, members: Members) -> None:
-    archive = ArrayWriter(file)
-    for name, array in members.items():
-        archive.add(name, np.asarray(array))
-    archive.close()
+    with ArrayWriter(file) as archive:
+        for name, array in members.items():
+            archive.add(name, np.asarray(array))
 
 
 def sha256_of(path: Path) -> str:

@@ -116,14 +116,19 @@ def _part_of(path: Path) -> Iterator[_Part]:
     handle, name = open_nameless(path.parent), None
     if handle is None:
         handle, name = _named(path)
-    with os.fdopen(handle, "w+b") as file:
-        part = _Part(path, file, name)
-        try:
+    part = None
+    try:
+        with os.fdopen(handle, "w+b") as file:
+            part = _Part(path, file, name)
             yield part
-        finally:
-            if part.name is not None:
-                with contextlib.suppress(OSError):
-                    part.name.unlink()
+    except OSError as error:  # such as a full disk, also at the last bytes, when the file is closed
+        if error.errno is not None:
+            error.filename = error.filename or str(path)
+        raise
+    finally:
+        if part is not None and part.name is not None:
+            with contextlib.suppress(OSError):
+                part.name.unlink()
 
 
 def _named(path: Path) -> tuple[int, Path]:

@@ -9,7 +9,7 @@ import io
 import struct
 import zipfile
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 from numpy.lib import format as npy
@@ -23,10 +23,20 @@ _DATE = (1980, 1, 1, 0, 0, 0)  # the same graph gives the same bytes
 
 
 class ArrayWriter:
-    """Writes members one after the other."""
+    """Writes members one after the other; leaving the ``with`` block writes the directory of the file."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._zip = zipfile.ZipFile(file, "w", compression=zipfile.ZIP_STORED)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._zip.close()
+        else:
+            # as if closed: when it is collected, it would write a directory into a file that is gone
+            self._zip.fp = None
 
     def add_bytes(self, name: str, data: bytes) -> None:
         """A member of plain bytes."""
@@ -48,10 +58,6 @@ class ArrayWriter:
         padding = -start % _ALIGNMENT
         info.extra = struct.pack("<HH", _PADDING_KIND, padding) + b"\0" * padding
         return self._zip.open(info, "w", force_zip64=True)
-
-    def close(self) -> None:
-        """Write the directory of the file."""
-        self._zip.close()
 
 
 class ArrayReader:

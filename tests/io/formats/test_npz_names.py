@@ -7,11 +7,9 @@ from gramme.io.zip_arrays import ArrayReader, ArrayWriter
 
 
 def archive(path, members):
-    with path.open("wb") as file:
-        writer = ArrayWriter(file)
+    with path.open("wb") as file, ArrayWriter(file) as writer:
         for name, array in members.items():
             writer.add(name, array)
-        writer.close()
     return ArrayReader(path)
 
 

@@ -63,11 +63,10 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     head = json.dumps(header).encode("ascii")
 
     def fill(file: BinaryIO) -> None:
-        archive = ArrayWriter(file)
-        archive.add_bytes(_HEADER, head)
-        for name, value in members.items():
-            archive.add(name, value)
-        archive.close()
+        with ArrayWriter(file) as archive:
+            archive.add_bytes(_HEADER, head)
+            for name, value in members.items():
+                archive.add(name, value)
 
     return {path: fill}
 
