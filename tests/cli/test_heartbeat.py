@@ -48,6 +48,22 @@ def test_a_slow_first_second_is_no_slow_hour(monkeypatch: pytest.MonkeyPatch) ->
     beat.tell("fit: attention", 0.02, 0.9)
 
 
+def test_a_busy_machine_takes_longer_from_the_first_word_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock(monkeypatch)
+    beat = Heartbeat("reading", began=0.0, cpu_began=0.0)
+    monkeypatch.setattr(module.time, "process_time", lambda: clock.now / 3)
+    clock.at(6.0)
+    beat.expect(10.0)
+    assert beat.line(6.0) == "reading ... about 30 s left"
+    beat.tell("fit: propagation", 0.0, 0.2)
+    beat.tell("fit: propagation", 0.001, 0.2)
+    assert beat.left(6.0) == pytest.approx(30, rel=0.01)
+    monkeypatch.setattr(module.time, "process_time", lambda: clock.now * 2)
+    assert beat.left(6.0) == pytest.approx(10, rel=0.01), "two threads are no reason to hurry"
+
+
 @pytest.mark.parametrize("slower", [0.5, 1.0, 6.0])
 def test_a_part_that_was_misjudged_goes_on_at_its_own_speed(
     monkeypatch: pytest.MonkeyPatch, slower: float

@@ -14,6 +14,7 @@ def moments(*texts):
 @pytest.mark.parametrize(
     ("unit", "names", "codes"),
     [
+        ("decade", ["2010s", "2020s"], [1, 0, -1, 1]),
         ("year", ["2019", "2020"], [1, 0, -1, 1]),
         ("month", ["2019-01", "2020-01", "2020-12"], [2, 0, -1, 1]),
         ("weekday", ["Tuesday", "Wednesday", "Thursday"], [2, 0, -1, 1]),
@@ -32,5 +33,6 @@ def test_an_unknown_unit():
 
 def test_the_unit_that_makes_some_groups():
     assert usual_unit(moments("2018-01-01", "2019-01-01", "2020-01-01")) == "year"
+    assert usual_unit(moments(*(f"{1970 + n}-05-01" for n in range(32)))) == "decade"
     assert usual_unit(moments("2020-01-01", "2020-02-01", "2020-03-01")) == "month"
     assert usual_unit(moments("2020-01-01", "2020-01-02", "2020-01-03")) is None

@@ -326,5 +326,5 @@ def test_columns_that_say_nothing_are_left_out_of_larger_tables():
     days = MultilayerGraph.from_table(table, columns=["joined"], dates={"joined": "weekday"})
     assert days.layers["joined"].num_groups == 7
     assert "same" in MultilayerGraph.from_table(table, columns=["kind", "same"]).layers
-    with pytest.raises(DataError, match="by year, month or weekday"):
+    with pytest.raises(DataError, match="by decade, year, month or weekday"):
         MultilayerGraph.from_table(table, dates={"joined": "week"})

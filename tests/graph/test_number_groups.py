@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 
 from gramme.errors import DataError
-from gramme.graph.number_groups import at_least, cut_points, quantile_groups, show_time, stated_bins
+from gramme.graph.number_groups import (
+    DAY_NANOSECONDS,
+    at_least,
+    cut_points,
+    quantile_groups,
+    show_time,
+    stated_bins,
+)
 
 
 def named(groups):
@@ -84,3 +91,17 @@ def test_far_more_groups_than_rows_are_refused(way):
     with pytest.raises(DataError, match=message):
         cut_points(np.arange(4.0), way, 10**9)
     assert len(make(np.arange(4.0), 10)[1]) == 10
+
+
+def test_days_are_cut_at_midnight_into_the_same_groups():
+    days = np.array([0.0, 1, 2, 5, 9, 11, 30]) * DAY_NANOSECONDS
+    codes, names = quantile_groups(days, 3, show_time)
+    np.testing.assert_array_equal(codes, quantile_groups(days, 3)[0])
+    assert names == [
+        "[1970-01-01, 1970-01-03)",
+        "[1970-01-03, 1970-01-10)",
+        "[1970-01-10, 1970-01-31]",
+    ]
+    assert all(edge % DAY_NANOSECONDS == 0 for edge in cut_points(days, "bins", 4, show_time))
+    hours = days + 3_600 * 10**9
+    assert any(edge % DAY_NANOSECONDS for edge in cut_points(hours, "bins", 4, show_time))

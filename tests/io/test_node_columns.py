@@ -37,6 +37,7 @@ def test_text_and_blank_ages_are_no_dead_end(office):
     said = "\n".join(report.notes)
     assert "'Age' is a feature, a number; 1 unknown, filled with the median" in said
     assert "'Gender' is a layer of 2 groups (features=['Gender'] makes it features)" in said
+    assert "'Joined' is a layer of 3 groups, dates by year (features=" in said
     assert "'Town' is not used, its only value is 'Ulm'" in said
     assert "'Note' is not used, its values are all different" in said
     assert "1 label read as unknown: NA" in said

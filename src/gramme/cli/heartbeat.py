@@ -2,7 +2,9 @@
 
 The lines go to standard error, in a terminal and in a log alike. The time left follows from the share of the work that
 is done (:mod:`gramme._progress`): what is under way goes on at its own speed, what comes after it takes as long as the
-size of the data lets expect, times how much longer than expected the middle one of the parts so far has taken.
+size of the data lets expect, times how much longer than expected the middle one of the parts so far has taken. Before
+the first part is done, that factor is how much longer than its CPU time the command has taken so far: on a busy machine
+it must wait for its turn.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ PART_SHARE = 0.05
 """The share of a part that must be done before the time left is told from the part's own speed."""
 CAUTION_SECONDS = 3.0
 """Of work as fast as expected that each part is credited with: a slow first second says little about the rest."""
+LEAST_CPU_SECONDS = 1.0
+"""Of CPU time that must be used before the time on the clock is compared with it."""
 
 SILENT_OPTIONS = ("--quiet", "--json", "--help", "--version")
 QUICK_COMMANDS = (
@@ -59,6 +63,7 @@ class Heartbeat:
     parts: list[tuple[float, float]] = field(default_factory=list)
     expected_at: float = 0.0
     news: threading.Event = field(default_factory=threading.Event)
+    cpu_began: float = field(default_factory=time.process_time)
 
     def expect(self, seconds: float) -> None:
         """Take note of how long the work may take from now on."""
@@ -86,9 +91,9 @@ class Heartbeat:
                 return None
             then = (self.moved - self.started) * (1 - self.done) / self.done
         elif self.started is None or not self.moved:
-            then, since = self.expected_seconds, now - self.expected_at
+            then, since = self.expected_seconds * self._waiting(now), now - self.expected_at
         else:
-            pace = self._pace(self.expected_seconds)
+            pace = self._pace(self.expected_seconds, now)
             share = (self.done - self.part_start) / max(self.until - self.part_start, 1e-9)
             if PART_SHARE <= share <= 1:
                 in_part = (self.moved - self.part_began) * (1 - share) / share
@@ -98,13 +103,20 @@ class Heartbeat:
         # as it was when something was last done, less the time since; overdue, it is told from the delay alone
         return max(then - since, 0.2 * since)
 
-    def _pace(self, expected: float) -> float:
+    def _pace(self, expected: float, now: float) -> float:
         """How many times longer than expected the parts that are done have taken, by the middle one of them."""
-        parts = self.parts or [(0.0, 0.0)]
+        if not self.parts:
+            return self._waiting(now)
         return median(
             (taken + CAUTION_SECONDS) / (expected * share + CAUTION_SECONDS)
-            for taken, share in parts
+            for taken, share in self.parts
         )
+
+    def _waiting(self, now: float) -> float:
+        """How many times longer than its CPU time the command has taken so far; 1 on an idle machine."""
+        used = time.process_time() - self.cpu_began
+        taken = now - self.began
+        return max(1.0, taken / used) if used >= LEAST_CPU_SECONDS else 1.0
 
     def line(self, now: float) -> str:
         """What is being done and the time left, in words."""

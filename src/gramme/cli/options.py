@@ -169,7 +169,7 @@ class Reading:
         list[str] | None,
         _option(
             "--dates",
-            help="Group dates by year, month or weekday, like joined=month.",
+            help="Group dates by decade, year, month or weekday, like joined=month.",
             panel=_TABLES,
         ),
     ] = None

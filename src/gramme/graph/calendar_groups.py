@@ -1,4 +1,4 @@
-"""Dates as groups of the calendar: rows of the same year, month or day of the week are alike."""
+"""Dates as groups of the calendar: rows of the same decade, year, month or day of the week are alike."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError, did_you_mean
 
-UNITS = ("year", "month", "weekday")
+UNITS = ("decade", "year", "month", "weekday")
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MAX_CALENDAR_GROUPS = 20
 
@@ -25,7 +25,7 @@ def calendar_groups(nanoseconds: NDArray[np.float64], unit: str) -> tuple[NDArra
     """
     if unit not in UNITS:
         raise DataError(
-            f"dates are grouped by year, month or weekday; {did_you_mean(str(unit), UNITS)}"
+            f"dates are grouped by decade, year, month or weekday; {did_you_mean(str(unit), UNITS)}"
         )
     known = ~np.isnan(nanoseconds)
     moments = pd.DatetimeIndex(nanoseconds[known].astype(np.int64))
@@ -38,6 +38,8 @@ def calendar_groups(nanoseconds: NDArray[np.float64], unit: str) -> tuple[NDArra
 
 def _numbered(moments: pd.DatetimeIndex, unit: str) -> tuple[pd.Index, Callable[[int], str]]:
     """Each moment's group as a number, and how to name one."""
+    if unit == "decade":
+        return moments.year // 10, lambda number: f"{number}0s"
     if unit == "year":
         return moments.year, str
     if unit == "month":
@@ -46,8 +48,8 @@ def _numbered(moments: pd.DatetimeIndex, unit: str) -> tuple[pd.Index, Callable[
 
 
 def usual_unit(nanoseconds: NDArray[np.float64]) -> str | None:
-    """By year if there are any years, else by month if there are any months; None if neither suits."""
-    for unit in ("year", "month"):
+    """The first of year, decade and month that makes more than two groups and not too many; None if none does."""
+    for unit in ("year", "decade", "month"):
         if 2 < len(calendar_groups(nanoseconds, unit)[1]) <= MAX_CALENDAR_GROUPS:
             return unit
     return None

@@ -48,8 +48,8 @@ def from_table(
     """A graph with a node per row and a layer per column.
 
     A column of text, truth values, categories, or whole numbers with at most 20 different values
-    joins the rows that share a value. Dates join rows of the same year, or of the same month where
-    there are at most two years. Other numbers, and dates over more than 20 years, are cut into 5
+    joins the rows that share a value. Dates join rows of the same year, of the same decade where there
+    are more than 20 years, or of the same month where there are at most two. Other numbers are cut into 5
     groups of about equal size unless ``bins``, ``quantiles``, ``knn`` or ``dates`` say otherwise.
     In a table of 20 rows or more, columns that say nothing about who is alike are left out with a
     warning: empty ones, those with one value, and text that hardly ever repeats.
@@ -73,7 +73,7 @@ def from_table(
         Edges to the rows with the so many nearest values instead of groups.
     separator : mapping of column to str, optional
         For cells with several values, such as ``{"authors": ";"}``: a row joins each of them.
-    dates : mapping of column to {"year", "month", "weekday"}, optional
+    dates : mapping of column to {"decade", "year", "month", "weekday"}, optional
         Dates join the rows of the same year, month (of one year) or day of the week.
     missing : {"nobody", "group", "median", "most common"} or mapping of column to these, default="nobody"
         What becomes of missing values: the row is absent from the layer, or in a group called

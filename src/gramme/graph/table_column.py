@@ -99,7 +99,7 @@ def settled(column: pd.Series, way: str | None = None, choice: Any = None) -> tu
         return way, at_least(choice, 1, "knn")
     if way == "bins" and not isinstance(choice, (int, np.integer)):
         return way, list(choice)
-    edges = cut_points(numbers, way or "quantiles", choice if way else DEFAULT_QUANTILES)
+    edges = cut_points(numbers, way or "quantiles", choice if way else DEFAULT_QUANTILES, show)
     if not edges:
         return "categories", None
     if show is not None:

@@ -13,7 +13,7 @@ from gramme._wording import setting
 from gramme.errors import DataError, FileFormatError, did_you_mean
 from gramme.graph import MembershipLayer
 from gramme.graph.from_table import says_nothing
-from gramme.graph.table_column import column_layer
+from gramme.graph.table_column import column_layer, settled
 from gramme.io.attributes import AttributeTable, is_feature_name
 from gramme.io.column_text import typed_column
 from gramme.io.notes import tell
@@ -129,11 +129,13 @@ def _as_features(table: AttributeTable, name: str, series: pd.Series) -> NDArray
 def _as_groups(table: AttributeTable, name: str, series: pd.Series, nodes: Sequence[str]) -> Groups:
     layer = column_layer(series)
     assert isinstance(layer, MembershipLayer)
+    way, unit = settled(series)
+    by = f", dates by {unit}" if way == "dates" else ""
     names = [str(group) for group in layer.group_names]
     absent = int((~layer.present).sum())
     gaps = f"; {absent} unknown, in none of them" if absent else ""
     tell(
-        f"{table.path.name}: {name!r} is a layer of {len(names)} groups{gaps} "
+        f"{table.path.name}: {name!r} is a layer of {len(names)} groups{by}{gaps} "
         f"({setting('features', [name])} makes it features)"
     )
     return Groups(

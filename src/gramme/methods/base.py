@@ -127,7 +127,7 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
 
     def expected_seconds(self, graph: MultilayerGraph) -> float:
         """Roughly how long a fit takes on one core, judged by the size of the data; used only to show progress."""
-        return 0.4 + 6e-6 * graph.num_entries
+        return 1.0 + 6e-6 * graph.num_entries
 
     def fit_copy(self, graph: MultilayerGraph, y: Any = None) -> Self:
         """Fit a copy of this fitted model on a part of the same labels, as a cross-validation does.

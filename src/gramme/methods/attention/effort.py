@@ -60,7 +60,7 @@ class Effort:
 
     def seconds(self, entries: int, folds: int = 0) -> float:
         """About how long it takes on one core for data of a size."""
-        return 0.8 + self.steps(folds) * SECONDS_PER_ENTRY * entries
+        return 2.0 + self.steps(folds) * SECONDS_PER_ENTRY * entries
 
     def within(self, steps: float, folds: int) -> Effort:
         """The largest effort up to this one that takes so many steps of single members.
