@@ -97,12 +97,19 @@ gramme.map = function ({ canvas, count, places, colourOf, onHover, onSelect, und
 
   const sizeOf = (i) => (sizes.of ? sizes.of[i] : 1);
 
+  /* Calls draw(i) for all points, those without a colour of their own first: thousands of grey points must not hide them. */
+  function greyFirst(draw) {
+    const { slots } = colourOf;
+    for (let i = 0; i < count; i++) if (!slots[i]) draw(i);
+    for (let i = 0; i < count; i++) if (slots[i]) draw(i);
+  }
+
   function discs() {
     pen.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
     const reach = radius(), edge = gramme.colour("--raised"), rim = count <= RIMMED || !moving;
-    for (let i = 0; i < count; i++) {
+    greyFirst((i) => {
       const x = screenX(i), y = screenY(i), far = reach * sizeOf(i);
-      if (x < -25 || y < -25 || x > size.width + 25 || y > size.height + 25) continue;
+      if (x < -25 || y < -25 || x > size.width + 25 || y > size.height + 25) return;
       if (rim) { // a larger disc below takes a quarter of the time of a stroke
         pen.fillStyle = edge;
         pen.beginPath();
@@ -113,7 +120,7 @@ gramme.map = function ({ canvas, count, places, colourOf, onHover, onSelect, und
       pen.beginPath();
       pen.arc(x, y, far - 0.3, 0, 2 * Math.PI);
       pen.fill();
-    }
+    });
   }
 
   /* All points as small discs of pixels in a buffer of 32-bit colours. */
@@ -132,14 +139,14 @@ gramme.map = function ({ canvas, count, places, colourOf, onHover, onSelect, und
     const offsets = Int32Array.from(disc), many = offsets.length, buffer = words;
     const wide = stretchX() * size.ratio, tall = stretchY() * size.ratio;
     const left = width / 2 - view.x * wide, top = height / 2 + view.y * tall;
-    const right = width - whole, bottom = height - whole, all = count;
+    const right = width - whole, bottom = height - whole;
     const xs = current.x, ys = current.y, colours = colourOf.words;
-    for (let i = 0; i < all; i++) {
+    greyFirst((i) => {
       const x = (left + xs[i] * wide) | 0, y = (top - ys[i] * tall) | 0;
-      if (x < whole || y < whole || x >= right || y >= bottom) continue;
+      if (x < whole || y < whole || x >= right || y >= bottom) return;
       const colour = colours[i], base = y * width + x;
       for (let k = 0; k < many; k++) buffer[base + offsets[k]] = colour;
-    }
+    });
     if (!under) { pen.putImageData(pixels, 0, 0); return; }
     if (dots.width !== width || dots.height !== height) Object.assign(dots, { width, height });
     dots.getContext("2d").putImageData(pixels, 0, 0);

@@ -8,7 +8,7 @@
   const palette = gramme.palette(), slots = new Uint8Array(total);
   for (let i = 0; i < total; i++)
     slots[i] = order ? 12 + Math.round(63 * (1 - order[i] / Math.max(1, total - 1))) : ends[i] ? 2 : 1;
-  const colourOf = { words: new Uint32Array(total), css: (i) => palette.css[slots[i]] };
+  const colourOf = { slots, words: new Uint32Array(total), css: (i) => palette.css[slots[i]] };
 
   function describe(i) {
     const lines = [element("strong", {}, name(names[i], 120)), " "];
