@@ -64,7 +64,11 @@ def test_two_words_per_line_must_be_told(label):
         ("a x\nb\n", {"labels_format": "pairs"}, "line 2: a node and its label are needed here"),
         ("node,label\na,x\nd,y\n", {}, "line 3: the node 'd' is not in the graph"),
         ("node,label\na,x\na,y\n", {}, "line 3: 'a' is here for the second time"),
-        ("node,group,age\na,x,1\nb,x,2\nc,y,3\n", {}, "the feature 'group'|no column 'label'"),
+        (
+            "node,group,age\na,x,1\nb,x,2\nc,y,3\n",
+            {},
+            "no column 'label'; say with label= which column has the labels: node, group, age",
+        ),
         ("", {}, "the file is empty"),
     ],
 )

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gramme._wording import setting
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.coupling import Pair
@@ -170,10 +169,6 @@ def _node_facts(parsed: Parsed, options: ReadOptions, met: list[str]) -> NodeFac
     if found.features is None:
         found.features = facts.features
     found.groups = {**facts.groups, **found.groups}
-    if found.labels is None:
-        raise FileFormatError(
-            f"the table has no column 'label'; {setting('label')} names another", file=path
-        )
     return found
 
 

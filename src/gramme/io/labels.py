@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gramme._wording import setting
 from gramme.errors import FileFormatError, did_you_mean
 from gramme.io.attributes import (
     LABEL_COLUMN,
@@ -39,6 +40,7 @@ from gramme.io.parsed import Groups, LabelsForm, ReadOptions
 from gramme.io.source import AUTO, checked_file, decode, numbered_lines, read_bytes
 from gramme.io.tokens import fields
 
+MOST_COLUMNS_NAMED = 8
 _HEADS = {
     "node",
     "nodeid",
@@ -92,14 +94,14 @@ def read_labels(
     ending = path.suffix.lower()
     if ending in (".xlsx", ".parquet", ".pq"):
         read = parquet_attributes(path) if ending != ".xlsx" else read_attributes(path, AUTO)
-        return table_facts(read, nodes, options, complete)
+        return _labelled(read, nodes, options, complete)
     text = decode(read_bytes(path, "labels file"), path, options.encoding)
     separator = separator_of(path, text)
     known = set(nodes)
     if form != "list":
         table = _table(text, path, separator, known, options)
         if table is not None:
-            return table_facts(table, nodes, options, complete)
+            return _labelled(table, nodes, options, complete)
         form = form or _form(text, path, nodes)
     if form == "list":
         return _from_list(text, path, nodes, complete, id_start)
@@ -158,6 +160,21 @@ def node_column(table: AttributeTable, known: set[str]) -> str | None:
         if table.rows and met > len(table.rows) / 2:
             return name
     return None
+
+
+def _labelled(
+    table: AttributeTable, nodes: list[str], options: ReadOptions, complete: bool
+) -> NodeFacts:
+    facts = table_facts(table, nodes, options, complete)
+    if facts.labels is None:
+        columns = ", ".join(table.header[:MOST_COLUMNS_NAMED])
+        more = ", ..." if len(table.header) > MOST_COLUMNS_NAMED else ""
+        raise FileFormatError(
+            f"the table has no column 'label'; say with {setting('label')} which column has the labels: "
+            f"{columns}{more}",
+            file=table.path,
+        )
+    return facts
 
 
 def table_facts(

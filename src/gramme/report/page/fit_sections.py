@@ -151,8 +151,9 @@ def _ingredients(table: dict[str, list[Any]]) -> str:
         else ""
     )
     return (
-        '<div class="scroll"><table class="made-of"><caption>What the prediction is made of; the weights add up to 100 %.'
-        f"{tested}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        '<div class="scroll"><table class="made-of"><caption>'
+        f"What the prediction is made of; the weights add up to 100 %.{tested}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
