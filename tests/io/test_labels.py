@@ -67,7 +67,7 @@ def test_two_words_per_line_must_be_told(label):
         (
             "node,group,age\na,x,1\nb,x,2\nc,y,3\n",
             {},
-            "no column 'label'; say with label= which column has the labels: node, group, age",
+            "no column 'label'; say with label which column has the labels: node, group, age",
         ),
         ("", {}, "the file is empty"),
     ],
