@@ -14,11 +14,13 @@ def test_words():
 
 def test_mistakes_are_told_before_anything_is_read(tmp_path):
     with pytest.raises(DataError, match="did you mean 'degree'"):
-        check_request(tmp_path / "new", "degre", overwrite=False)
+        check_request(tmp_path / "new", "degre", "cascade", overwrite=False)
+    with pytest.raises(DataError, match="'cascade' or 'threshold', not 'sir'"):
+        check_request(tmp_path / "new", None, "sir", overwrite=False)
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "notes.txt").touch()
     with pytest.raises(DataError, match="old"):
-        check_request(tmp_path / "old", None, overwrite=False)
+        check_request(tmp_path / "old", None, "cascade", overwrite=False)
 
 
 def test_nodes_are_found_by_their_text():

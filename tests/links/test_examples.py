@@ -54,3 +54,37 @@ def test_a_layer_without_edges_is_named():
     graph = MultilayerGraph({"empty": EdgeLayer(3, [], [])})
     with pytest.raises(DataError, match="the layer 'empty' has no edges; at least 2"):
         next(iter(rounds(graph, "empty", np.random.default_rng(0))))
+
+
+def clubs(seed: int = 0) -> MembershipLayer:
+    """Thirty people in two or three of ten clubs each."""
+    random = np.random.default_rng(seed)
+    members = [random.choice(10, size=2 + place % 2, replace=False) for place in range(30)]
+    nodes = np.repeat(np.arange(30), [len(one) for one in members])
+    return MembershipLayer(30, nodes, np.concatenate(members))
+
+
+def test_memberships_are_set_aside_whole_so_that_no_group_gives_its_members_away():
+    groups = clubs()
+    graph = MultilayerGraph({"club": groups.to_edges()})
+    known = graph.layers["club"].to_scipy()
+    seen = set()
+    for one in rounds(graph, "club", np.random.default_rng(0), groups):
+        left = one.graph.layers["club"].to_scipy()
+        assert not left[one.linked[:, 0], one.linked[:, 1]].sum()
+        assert known[one.linked[:, 0], one.linked[:, 1]].all()
+        gone = (known > 0).astype(int) - (left > 0).astype(int)
+        assert gone.nnz - len(gone.data[gone.data == 0]) == 2 * len(one.linked), "all that went"
+        assert not known[one.unlinked[:, 0], one.unlinked[:, 1]].sum()
+        seen |= keys(one.linked)
+    shared = (groups.incidence() @ groups.incidence().T).toarray()
+    once = np.argwhere(np.triu(shared == 1, k=1))
+    assert keys(once) <= seen, "an edge of one group goes with either of its ends"
+
+
+def test_no_more_links_of_large_groups_go_than_can_be_learned_from(monkeypatch):
+    monkeypatch.setattr("gramme.links.examples.MAX_LINKED", 7)
+    groups = clubs()
+    graph = MultilayerGraph({"club": groups.to_edges()})
+    for one in rounds(graph, "club", np.random.default_rng(0), groups):
+        assert len(keys(one.linked)) == len(one.linked) == 7

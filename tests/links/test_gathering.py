@@ -75,4 +75,6 @@ def test_attention_that_tells_the_links_is_kept(monkeypatch):
     model = GrammeLinks().fit(graph, tell=lambda done, steps: told.append((done, steps)))
     assert model.gathered_.attention
     assert "attention" in set(model.ingredients_["ingredient"])
-    assert told == [(done, 12) for done in range(1, 13)], "five parts of two layers, and two fits"
+    assert told == [(done, 20) for done in range(1, 21)], (
+        "five parts of two layers, a trial and a training for each, and two times three fits"
+    )

@@ -186,6 +186,60 @@ def test_groups_alone_are_asked_about_as_the_edges_they_imply():
     assert model.layers_ == ["town", "club"]
 
 
+def table(seed: int, agree: float) -> MultilayerGraph:
+    """Three columns of four values; each follows the row's type with a given probability."""
+    random = np.random.default_rng(seed)
+    kind = random.integers(0, 4, 120)
+    columns = {}
+    for name in ("shape", "size", "town"):
+        noise = random.integers(0, 4, 120)
+        columns[name] = MembershipLayer.from_codes(
+            np.where(random.random(120) < agree, kind, noise)
+        )
+    return MultilayerGraph(columns)
+
+
+def test_columns_that_have_nothing_to_do_with_each_other_say_nothing_about_who_shares_a_value():
+    """Were pairs set aside within their group, its other members would give every one of them away."""
+    model = GrammeLinks().fit(table(0, agree=0.0))
+    assert model.scores_["roc_auc"].between(0.4, 0.6).all()
+    assert "told from the other layers alone" in model.explanation_
+    assert not model.ingredients_["ingredient"].str.startswith("own_").any()
+
+
+def test_columns_that_agree_tell_who_shares_a_value_also_when_saved(tmp_path):
+    graph = table(0, agree=0.9)
+    model = GrammeLinks().fit(graph)
+    assert (model.scores_["roc_auc"] > 0.75).all()
+    best = model.candidates("size", 20)
+    column = graph.layers["size"].as_groups().codes()
+    assert (column[best["source"].astype(int)] != column[best["target"].astype(int)]).all()
+    pairs = best[["source", "target"]]
+    expected = model.predict_proba("size", pairs)
+    assert np.array_equal(expected, best["probability"])
+    assert np.array_equal(
+        GrammeLinks.load(_saved(model, tmp_path)).predict_proba("size", pairs), expected
+    )
+    assert np.array_equal(model.predict_proba("size", pairs, graph), expected)
+
+
+def _saved(model, folder):
+    model.save(folder / "model.safetensors")
+    return folder / "model.safetensors"
+
+
+def test_nodes_in_several_groups_are_told_by_the_groups_they_have_left():
+    """Two circles of clubs: who is in one club of a circle is likely to be in others of it."""
+    random = np.random.default_rng(0)
+    joins = random.random((80, 12)) < np.where(
+        (np.arange(80)[:, None] % 2) == (np.arange(12) % 2), 0.3, 0.03
+    )
+    nodes, groups = np.nonzero(joins)
+    model = GrammeLinks().fit(MultilayerGraph({"club": MembershipLayer(80, nodes, groups)}))
+    assert "Whole memberships were set aside" in model.explanation_
+    assert 0.65 < model.scores_["roc_auc"][0] < 0.97
+
+
 def test_mistakes_are_named(model, graph):
     with pytest.raises(DataError, match="there is no layer 'tlak'; did you mean 'talk'"):
         model.candidates("tlak")
@@ -201,8 +255,20 @@ def test_mistakes_are_named(model, graph):
         fitted.candidates("none")
     with pytest.raises(DataError, match="were not learned; learned: talk"):
         fitted.candidates("mail")
-    with pytest.raises(DataError, match="at least 2 edges"):
+    with pytest.raises(DataError, match="no layer has at least 2 edges, so there are no links"):
         GrammeLinks().fit(MultilayerGraph({"none": EdgeLayer(3, [], [])}))
+
+
+def test_groups_that_imply_too_many_edges_are_named(monkeypatch):
+    monkeypatch.setattr("gramme.links.asked.MAX_IMPLIED_EDGES", 2)
+    room = MultilayerGraph({"room": MembershipLayer(3, [0, 1, 2], [0, 0, 0])})
+    with pytest.raises(DataError, match="2 edges, or groups that imply at most 2, so there are no"):
+        GrammeLinks().fit(room)
+
+
+def test_a_figure_from_few_pairs_is_called_so():
+    path = MultilayerGraph({"talk": EdgeLayer(5, [0, 1, 2], [1, 2, 3])})
+    assert "With 6 pairs that says little." in GrammeLinks().fit(path).explanation_
 
 
 def test_nodes_and_layers_in_another_order_are_linked_the_same(graph, model):

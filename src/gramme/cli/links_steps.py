@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pandas as pd
 import typer
 from rich.table import Table
 
+from gramme._progress import advance
 from gramme._terminal import escape, json_text
 from gramme.cli.again import command_line
 from gramme.cli.console import out
@@ -63,13 +65,15 @@ def links_of_graph(
         model = GrammeLinks(random_state=request.seed).fit(graph, layers=request.layers, tell=bar)
     found = []
     with steps_bar("Looking for candidates", 0.1, silent=silent) as bar:
+        count = len(model.layers_)
         for done, layer in enumerate(model.layers_, start=1):
             if asked is None:
-                found.append(model.candidates(layer, request.top, node))
+                scored = _within(done - 1, count)
+                found.append(model.candidates(layer, request.top, node, tell=scored))
             else:
                 mine = asked[asked["layer"].isin([layer, ""])][["source", "target"]]
                 found.append(model.explained(layer, mine))
-            bar(done, len(model.layers_))
+            bar(done, count)
     links = pd.concat(found, ignore_index=True).sort_values(
         "probability", ascending=False, kind="stable", ignore_index=True
     )
@@ -84,6 +88,11 @@ def links_of_graph(
         out.print(escape(model.explanation_))
         out.print(escape(f"in {target}: {', '.join(files)}"))
         out.print(escape(f"open {target / 'report.html'}"))
+
+
+def _within(done: int, total: int) -> Callable[[int, int], None]:
+    """Tells the sign of life, which a bar of whole layers would leave in the dark, how far a layer is."""
+    return lambda scored, pairs: advance((done + scored / max(pairs, 1)) / total)
 
 
 def _read_pairs(path: Path, names: dict[str, Any], layers: list[str]) -> pd.DataFrame:

@@ -39,7 +39,7 @@ def rank(
         "cascade", "--spreading", help="How news spreads: cascade or threshold."
     ),
     probability: float = typer.Option(
-        0.1, "--probability", help="Chance that news passes along an edge."
+        0.1, "--probability", min=0.0, max=1.0, help="Chance that news passes along an edge."
     ),
     spread: bool = typer.Option(
         True, "--spread/--no-spread", help="Whether to find out how sure the ranks are."
@@ -60,7 +60,7 @@ def rank(
     from gramme.cli import rank_steps
     from gramme.cli.data import open_data
 
-    rank_steps.check_request(target, measures, overwrite=overwrite)
+    rank_steps.check_request(target, measures, model, overwrite=overwrite)
     with warnings_as_notes(silent=quiet):
         opened = open_data(data, read, needs_label=False)
         if not quiet:

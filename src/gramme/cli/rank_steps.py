@@ -21,6 +21,7 @@ from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.io.names import require_proper
 from gramme.ranking import MEASURES, influence, layer_influences, rank
+from gramme.ranking.cascade import check_model
 from gramme.ranking.measures import chosen_measures
 from gramme.ranking.rank_nodes import leading_nodes
 from gramme.report.fit_folder import check_target
@@ -52,10 +53,11 @@ def words(text: str | None) -> list[str] | None:
     return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
 
 
-def check_request(target: Path, measures: str | None, *, overwrite: bool) -> None:
+def check_request(target: Path, measures: str | None, model: str, *, overwrite: bool) -> None:
     """Say what is wrong before any data are read."""
     check_target(target, overwrite=overwrite)
     chosen_measures(words(measures))
+    check_model(model)
 
 
 def rank_graph(

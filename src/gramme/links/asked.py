@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gramme.errors import DataError
-from gramme.graph import Layer, MultilayerGraph
+from gramme.graph import Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.coupling import with_coupling_layers
 from gramme.links.examples import edge_layer
 
@@ -49,6 +49,17 @@ def with_edges(graph: MultilayerGraph) -> MultilayerGraph:
     return graph.replace(layers=layers)
 
 
+def groups_asked_about(graph: MultilayerGraph, layers: Iterable[str]) -> dict[str, MembershipLayer]:
+    """Those of the layers that are made of groups, which are asked about as the edges that these imply."""
+    found = {name: graph.layers[name].as_groups() for name in layers}
+    return {name: groups for name, groups in found.items() if groups is not None}
+
+
+def columns(groups: Mapping[str, MembershipLayer]) -> list[str]:
+    """Layers in which no node is in more than one group, like the columns of a table."""
+    return [name for name, layer in groups.items() if layer.single]
+
+
 def layers_to_learn(graph: MultilayerGraph, layers: Iterable[str] | None) -> list[str]:
     """The layers named, which must have edges; all that have some where none are named."""
     if layers is not None:
@@ -62,8 +73,9 @@ def layers_to_learn(graph: MultilayerGraph, layers: Iterable[str] | None) -> lis
         if layer.made_of == "edges" and layer.num_edges > 1
     ]
     if not found:
+        groups = any(layer.made_of != "edges" for layer in graph.layers.values())
+        large = f", or groups that imply at most {MAX_IMPLIED_EDGES:,}" if groups else ""
         raise DataError(
-            "no layer has at least 2 edges, or so few that those which its groups imply can be listed "
-            f"({MAX_IMPLIED_EDGES:,}), so there are no links to learn from"
+            f"no layer has at least 2 edges{large}, so there are no links to learn from"
         )
     return found

@@ -125,16 +125,17 @@ class Evidence:
     def __init__(self, graph: MultilayerGraph, layer: str, whole: WholeGraph | None = None) -> None:
         self.layer = layer
         self.is_directed = graph.layers[layer].directed
+        self.whole = WholeGraph.of(graph) if whole is None else whole
         self.matrices = LayerMatrices.of(graph.layers, graph.num_nodes)
         others = self.matrices.summed(leave_out=layer)
-        own = self.matrices.symmetric[layer]
-        together = self.matrices.summed()
+        own, together = self.matrices.symmetric[layer], self.matrices.summed()
+        if layer in self.whole.gathered.told_by_others:
+            own, together = sp.csr_array(own.shape), others
         self.scores = {
             "own": PathScores(own),
             "others": PathScores(others),
             "all": PathScores(together),
         }
-        self.whole = WholeGraph.of(graph) if whole is None else whole
         steps = self.whole.gathered.long_walks
         self.long_walks = [LongWalks(matrix, steps) for matrix in (together, own)]
         self.features = _unit_features(graph.features)

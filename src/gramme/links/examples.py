@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme.errors import DataError
-from gramme.graph import EdgeLayer, MultilayerGraph
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.links.pair_scores import Pairs, entries
 
 FOLDS = 5
@@ -31,26 +31,49 @@ class Round:
     unlinked: Pairs
 
 
-def rounds(graph: MultilayerGraph, layer: str, random: np.random.Generator) -> Iterator[Round]:
+def rounds(
+    graph: MultilayerGraph,
+    layer: str,
+    random: np.random.Generator,
+    groups: MembershipLayer | None = None,
+) -> Iterator[Round]:
     """Set edges of one layer aside, all other layers staying visible: in five parts, or once a tenth of a large layer.
 
-    An undirected edge is one edge: it is set aside in both directions.
+    An undirected edge is one edge: it is set aside in both directions. If the edges are those that groups imply, and a
+    node may be in several of them, memberships are set aside and the edges go that nothing else implies: one edge of a
+    group is given away by all its others.
     """
     edges = edge_layer(graph, layer)
-    order = random.permutation(edges.num_edges)
+    known = edges.to_scipy()
+    by_member = groups is not None and not groups.single
+    entries_in_all = groups.num_entries if groups is not None and by_member else edges.num_edges
+    order = random.permutation(entries_in_all)
     if edges.num_edges <= MAX_FOLDED_EDGES:
         parts = np.array_split(order, num_rounds(graph, layer))
     else:
-        parts = [order[: min(MAX_LINKED, int(SHARE * edges.num_edges))]]
-    known = edges.to_scipy()
+        parts = [order[: min(MAX_LINKED, max(1, int(SHARE * entries_in_all)))]]
     for part in parts:
-        linked = np.column_stack([edges.source[part], edges.target[part]]).astype(np.int64)
-        kept = np.ones(edges.num_edges, dtype=bool)
+        kept = np.ones(entries_in_all, dtype=bool)
         kept[part] = False
+        if groups is not None and by_member:
+            left = groups.with_entries(kept).to_edges()
+            linked = _lost(edges, left, random)
+        else:
+            left = edges.with_entries(kept)
+            linked = np.column_stack([edges.source[part], edges.target[part]]).astype(np.int64)
         unlinked = unlinked_pairs(
             known, len(linked), random, directed=edges.directed, present=edges.present
         )
-        yield Round(with_layer(graph, layer, edges.with_entries(kept)), linked, unlinked)
+        yield Round(with_layer(graph, layer, left), linked, unlinked)
+
+
+def _lost(before: EdgeLayer, after: EdgeLayer, random: np.random.Generator) -> Pairs:
+    """Pairs that only the first of two layers joins, no more than can be learned from."""
+    pairs: Pairs = np.column_stack([before.source, before.target]).astype(np.int64)
+    pairs = pairs[entries(after.to_scipy(), pairs) == 0]
+    if len(pairs) > MAX_LINKED:
+        pairs = pairs[np.sort(random.choice(len(pairs), MAX_LINKED, replace=False))]
+    return pairs
 
 
 def num_rounds(graph: MultilayerGraph, layer: str) -> int:

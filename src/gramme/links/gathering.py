@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gramme.errors import DataError
-from gramme.graph import MultilayerGraph
+from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.links.asked import named_pairs
 from gramme.links.attention import LinkAttention
 from gramme.links.evidence import Evidence, column_names
@@ -30,12 +30,19 @@ LEAST_GAIN = 0.01
 
 
 def set_aside(
-    graph: MultilayerGraph, name: str, gathered: Gathered, tell: Callable[[], None] | None = None
+    graph: MultilayerGraph,
+    name: str,
+    gathered: Gathered,
+    tell: Callable[[], None] | None = None,
+    groups: MembershipLayer | None = None,
 ) -> LayerExamples:
-    """Evidence for edges of a layer that are set aside, and for pairs without one; told after each part."""
+    """Evidence for edges of a layer that are set aside, and for pairs without one; told after each part.
+
+    ``groups`` is the layer as it was given, if its edges are those that groups imply.
+    """
     rows, linked = [], []
-    for one in _rounds(graph, name, gathered.seed):
-        evidence = Evidence(one.graph, name, WholeGraph.of(one.graph, gathered))
+    for one in _rounds(graph, name, gathered.seed, groups):
+        evidence = Evidence(one.graph, name, WholeGraph.of(one.graph, gathered, layer=name))
         rows += [evidence.of(one.linked), evidence.of(one.unlinked)]
         linked += [np.ones(len(one.linked), bool), np.zeros(len(one.unlinked), bool)]
         if tell is not None:
@@ -63,6 +70,8 @@ def with_attention(
     unseen: Mapping[str, Floats],
     given: Mapping[str, tuple[Any, Any]],
     seed: int,
+    groups: Mapping[str, MembershipLayer],
+    tell: Callable[[], None] | None = None,
 ) -> tuple[dict[str, LayerExamples], LinkAttention | None]:
     """The examples with what attention says about them; none where a trial gains nothing.
 
@@ -79,13 +88,21 @@ def with_attention(
         The layers whose examples are given pairs.
     seed : int
         Of the training, and of the parts that were set aside.
+    groups : mapping of layer to MembershipLayer
+        The layers whose edges are those that groups imply.
+    tell : callable, optional
+        Called after each layer of the trial and after each that is trained for.
     """
+    tell = tell or (lambda: None)
     whole = LinkAttention.trained(graph, seed) if given else None
 
     def column(name: str, most: int | None = None) -> Floats:
         if whole is not None and name in given:
-            return whole.of_pairs(name, named_pairs(graph, given[name][0]))
-        return attention_of_set_aside(graph, name, seed, most)
+            found = whole.of_pairs(name, named_pairs(graph, given[name][0]))
+        else:
+            found = attention_of_set_aside(graph, name, seed, most, groups.get(name))
+        tell()
+        return found
 
     largest = sorted(examples, key=lambda name: (-len(examples[name].linked), name))
     losses = [
@@ -98,14 +115,18 @@ def with_attention(
 
 
 def attention_of_set_aside(
-    graph: MultilayerGraph, name: str, seed: int, most: int | None = None
+    graph: MultilayerGraph,
+    name: str,
+    seed: int,
+    most: int | None = None,
+    groups: MembershipLayer | None = None,
 ) -> Floats:
     """What attention says about the examples of :func:`set_aside`, or of those of its first few parts.
 
     It is trained anew for each part, on the edges that are left.
     """
     found = []
-    for one in islice(_rounds(graph, name, seed), most):
+    for one in islice(_rounds(graph, name, seed, groups), most):
         attention = LinkAttention.trained(one.graph, seed)
         found.append(attention.of_pairs(name, np.concatenate([one.linked, one.unlinked])))
     return np.concatenate(found)
@@ -130,7 +151,9 @@ def trial(column: Floats, example: LayerExamples, unseen: Floats) -> tuple[float
     return len(linked) * loss_of(odds, linked), len(linked) * loss_of(joined, linked)
 
 
-def _rounds(graph: MultilayerGraph, name: str, seed: int) -> Iterator[Round]:
+def _rounds(
+    graph: MultilayerGraph, name: str, seed: int, groups: MembershipLayer | None
+) -> Iterator[Round]:
     """The same parts whenever they are asked for."""
     number = list(graph.layers).index(name)
-    return rounds(graph, name, np.random.default_rng([seed, number]))
+    return rounds(graph, name, np.random.default_rng([seed, number]), groups)

@@ -15,11 +15,19 @@ from gramme.errors import DataError, FileFormatError, NotFittedError
 from gramme.graph import MultilayerGraph
 from gramme.graph.name_order import in_name_order
 from gramme.links import saved_links
-from gramme.links.asked import checked, layers_to_learn, named_pairs, with_edges
+from gramme.links.asked import (
+    checked,
+    columns,
+    groups_asked_about,
+    layers_to_learn,
+    named_pairs,
+    with_edges,
+)
 from gramme.links.candidates import candidate_pairs
+from gramme.links.easily_told import easily_told
 from gramme.links.evidence import Evidence
 from gramme.links.examples import edge_layer, num_rounds
-from gramme.links.gathering import given_examples, set_aside, with_attention
+from gramme.links.gathering import TRIAL_LAYERS, given_examples, set_aside, with_attention
 from gramme.links.mixture import LayerExamples, LayerMixture, fitted_mixtures, unseen_loss
 from gramme.links.reasons import explanation, ingredient_table, reasons
 from gramme.links.whole_graph import Gathered, WholeGraph
@@ -95,46 +103,50 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         seed = seed_from(self.random_state)
         for name in [name for name in vars(self) if name.endswith("_") or name == "_whole"]:
             delattr(self, name)
-        graph = with_edges(checked(graph))
-        wanted = layers_to_learn(graph, layers)
-        graph = in_name_order(graph).graph  # chance and ties follow names
+        graph = checked(graph)
+        wanted = layers_to_learn(with_edges(graph), layers)
+        named = in_name_order(graph).graph  # chance and ties follow names
+        groups = groups_asked_about(named, wanted)
+        graph = with_edges(named)
         given = {} if examples is None else examples
         parts = {name: 0 if name in given else num_rounds(graph, name) for name in wanted}
-        possible = Gathered.affordable(graph, sum(parts.values()) + 1, seed)
+        possible = Gathered.affordable(graph, sum(parts.values()) + 1, seed, columns(groups))
         gathered = replace(possible, attention=False)
-        step = _counted(tell, sum(parts.values()) + 2)
+        step = _counted(tell, _num_steps(parts, possible.attention))
         whole = WholeGraph.of(graph, gathered) if given else None
         learned: dict[str, LayerExamples] = {}
         for name in sorted(wanted):
             if whole is not None and name in given:
-                learned[name] = given_examples(graph, name, whole, *given[name])
+                mine = whole
+                if name in gathered.told_by_others:
+                    mine = WholeGraph.of(graph, gathered, layer=name)
+                learned[name] = given_examples(graph, name, mine, *given[name])
             else:
-                learned[name] = set_aside(graph, name, gathered, step)
+                learned[name] = set_aside(graph, name, gathered, step, groups.get(name))
         if all(one.linked.all() for one in learned.values()):
             raise DataError(
                 "all nodes are linked to each other in every layer: there is no pair without a link to learn from or "
                 "to ask about"
             )
-        self.mixtures_, unseen = fitted_mixtures(learned, seed)
-        step()
-        word = "" if possible.attention else TOO_LARGE
+        self.mixtures_, unseen = fitted_mixtures(learned, seed, step)
+        word = "" if possible.attention else TOO_LARGE if not possible.told_by_others else ""
         attention = None
         if possible.attention:
             word = NO_GAIN
-            richer, attention = with_attention(graph, learned, unseen, given, seed)
+            richer, attention = with_attention(graph, learned, unseen, given, seed, groups, step)
             if richer:
-                mixtures, found = fitted_mixtures(richer, seed)
+                mixtures, found = fitted_mixtures(richer, seed, step)
                 if unseen_loss(richer, found) < unseen_loss(learned, unseen):
                     self.mixtures_, unseen, learned, word = mixtures, found, richer, ""
                     gathered = possible
-        step()
         self.graph_, self.layers_, self.gathered_ = graph, wanted, gathered
         if whole is not None:
             kept = attention if gathered.attention else None
-            self._whole = WholeGraph(gathered, whole.closeness, kept)
+            self._whole = {"": WholeGraph(gathered, whole.closeness, kept)}
         learned = {name: learned[name] for name in wanted}
         self.ingredients_ = ingredient_table(learned, self.mixtures_)
-        self.scores_, self.explanation_ = explanation(learned, unseen, self.ingredients_, word)
+        words = [word, *easily_told(graph, wanted, groups)]
+        self.scores_, self.explanation_ = explanation(learned, unseen, self.ingredients_, words)
         return self
 
     def predict_proba(
@@ -181,7 +193,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             raise DataError(f"top must be at least 1, not {top}")
         sources = None if node is None else self.graph_.positions([node])
         evidence = self._evidence(self.graph_, layer)
-        known = evidence.matrices.directed[layer]
+        known = self.graph_.layers[layer].to_scipy()
         directed = self.graph_.layers[layer].directed
         pairs = candidate_pairs(
             evidence.scores["all"].adjacency,
@@ -212,7 +224,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         learned = Learned()
         saved_links.graph_to_file(self.graph_, learned)
         saved_links.mixtures_to_file(self.mixtures_, learned)
-        saved_links.whole_to_file(self._whole_graph(), learned)
+        saved_links.whole_to_file(self._whole_graph(""), learned)
         learned.record["explanation"] = self.explanation_
         learned.record["ingredients"] = self.ingredients_.to_dict(orient="list")
         learned.record["scores"] = self.scores_.to_dict(orient="list")
@@ -231,7 +243,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             model.graph_ = saved_links.graph_from_file(learned)
             model.mixtures_ = saved_links.mixtures_from_file(learned)
             model.gathered_, attention = saved_links.whole_from_file(model.graph_, learned)
-            model._whole = WholeGraph.of(model.graph_, model.gathered_, attention)
+            model._whole = {"": WholeGraph.of(model.graph_, model.gathered_, attention)}
             model.layers_ = [name for name in model.mixtures_ if name in model.graph_.layers]
             model.explanation_ = str(learned.record["explanation"])
             model.ingredients_ = pd.DataFrame(learned.record["ingredients"])
@@ -245,13 +257,17 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
     def _evidence(self, graph: MultilayerGraph, layer: str) -> Evidence:
         """The evidence in a graph; what is of the graph as a whole is found once for all layers of the fitted one."""
         if graph is not self.graph_:
-            return Evidence(graph, layer, WholeGraph.of(graph, self.gathered_))
-        return Evidence(graph, layer, self._whole_graph())
+            return Evidence(graph, layer, WholeGraph.of(graph, self.gathered_, layer=layer))
+        alone = layer in self.gathered_.told_by_others
+        return Evidence(graph, layer, self._whole_graph(layer if alone else ""))
 
-    def _whole_graph(self) -> WholeGraph:
+    def _whole_graph(self, layer: str) -> WholeGraph:
+        """What the graph as a whole says; without one layer, if it is named."""
         if not hasattr(self, "_whole"):
-            self._whole = WholeGraph.of(self.graph_, self.gathered_)
-        return self._whole
+            self._whole = {}
+        if layer not in self._whole:
+            self._whole[layer] = WholeGraph.of(self.graph_, self.gathered_, layer=layer or None)
+        return self._whole[layer]
 
     def _probabilities(
         self,
@@ -316,6 +332,13 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_whole"}
+
+
+def _num_steps(parts: Mapping[str, int], attention: bool) -> int:
+    """Parts set aside, mixtures, and, if attention is tried, its trial, its trainings and the mixtures with it."""
+    mixtures = len(parts) + 1
+    tried = min(TRIAL_LAYERS, len(parts)) + len(parts) + mixtures if attention else 0
+    return sum(parts.values()) + mixtures + tried
 
 
 def _counted(tell: Tell | None, steps: int) -> Callable[[], None]:

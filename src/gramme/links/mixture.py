@@ -18,6 +18,10 @@ from gramme.methods.linear.logistic import fitted_regression
 
 MIN_TREE_EXAMPLES = 400
 """Pairs of a layer from which on trees of its own are fitted."""
+MAX_TREE_EXAMPLES = 20_000
+"""Pairs, drawn at random, that trees are fitted to at most; more cost time and tell little."""
+MAX_LAYERS_WITH_TREES = 6
+"""Layers up to which each has trees of its own; with more, those of all layers must do."""
 FOLDS = 5
 MIN_LINKS_ABOVE, MIN_SHARE_ABOVE = 15, 0.1
 """Linked pairs, and the share of them, that must score as high to tell how many links are hidden."""
@@ -106,9 +110,13 @@ def unseen_loss(examples: dict[str, LayerExamples], unseen: dict[str, Floats]) -
 
 
 def fitted_mixtures(
-    examples: dict[str, LayerExamples], seed: int
+    examples: dict[str, LayerExamples], seed: int, tell: Callable[[], None] | None = None
 ) -> tuple[dict[str, LayerMixture], dict[str, Floats]]:
-    """A mixture per layer, and the probabilities it gives to its examples when it had not seen them."""
+    """A mixture per layer, and the probabilities it gives to its examples when it had not seen them.
+
+    ``tell`` is called when what the layers share is fitted, and then after each layer.
+    """
+    tell = tell or (lambda: None)
     random = np.random.default_rng(seed)
     folds = {name: random.permutation(len(one.linked)) % FOLDS for name, one in examples.items()}
     everything = _stacked(examples, folds)
@@ -118,12 +126,13 @@ def fitted_mixtures(
         shared["trees of all layers"] = _tree_maker(seed)
     pooled = {part: make(rows, linked) for part, make in shared.items()}
     unseen_pooled = {part: _out_of_fold(*everything, make) for part, make in shared.items()}
+    tell()
     found: dict[str, LayerMixture] = {}
     unseen: dict[str, Floats] = {}
     begin = 0
     for name, one in examples.items():
         end = begin + len(one.linked)
-        makers = _makers(one, seed)
+        makers = _makers(one, seed, own_trees=len(examples) <= MAX_LAYERS_WITH_TREES)
         odds = {part: values[begin:end] for part, values in unseen_pooled.items()}
         parts: dict[str, Line | Trees] = dict(pooled)
         for part, make in makers.items():
@@ -137,6 +146,7 @@ def fitted_mixtures(
         unseen[name] = _share(slope * np.asarray(mixed) + offset)
         found[name].hidden = BELIEF * hidden_share(one.linked, unseen[name])
         begin = end
+        tell()
     return found, unseen
 
 
@@ -186,17 +196,23 @@ def against_truly_unlinked(probability: Floats, hidden: float) -> Floats:
     return found
 
 
-def _makers(one: LayerExamples, seed: int) -> dict[str, Maker]:
+def _makers(one: LayerExamples, seed: int, *, own_trees: bool) -> dict[str, Maker]:
     if len(np.unique(one.linked)) < 2 or min(one.linked.sum(), (~one.linked).sum()) < FOLDS:
         return {}
     makers = {"the layer": _line_maker(one.rows, one.linked)}
-    if len(one.linked) >= MIN_TREE_EXAMPLES:
+    if own_trees and len(one.linked) >= MIN_TREE_EXAMPLES:
         makers["trees"] = _tree_maker(seed)
     return makers
 
 
 def _tree_maker(seed: int) -> Maker:
-    return lambda rows, linked: Trees.fitted(rows, linked, seed)
+    def make(rows: Floats, linked: Linked) -> Trees:
+        if len(linked) > MAX_TREE_EXAMPLES:
+            drawn = np.random.default_rng(seed).permutation(len(linked))[:MAX_TREE_EXAMPLES]
+            rows, linked = rows[drawn], linked[drawn]
+        return Trees.fitted(rows, linked, seed)
+
+    return make
 
 
 def _line_maker(rows: Floats, linked: Linked) -> Maker:

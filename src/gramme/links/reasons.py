@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from gramme.links.mixture import LayerExamples, LayerMixture, Line
 REASONS_PER_PAIR = 2
 """Pieces of evidence that are named for a pair."""
 _MIN_REASON_SHARE = 0.05
+FEW_PAIRS = 50
+"""Pairs set aside, in all layers, below which how well they are told is called a figure that says little."""
 
 
 _FAMILIES = {
@@ -118,9 +120,9 @@ def explanation(
     examples: Mapping[str, LayerExamples],
     unseen: Mapping[str, NDArray[np.float64]],
     ingredients: pd.DataFrame,
-    word: str = "",
+    words: Iterable[str] = (),
 ) -> tuple[pd.DataFrame, str]:
-    """The scores of each layer on pairs the mixture had not seen, and what to say about them, with a last word."""
+    """The scores of each layer on pairs the mixture had not seen, and what to say about them, with further words."""
     rows = []
     for layer, one in examples.items():
         rows.append(
@@ -143,9 +145,11 @@ def explanation(
         f"On pairs set aside, a linked one gets a higher probability than an unlinked one "
         f"{scores['roc_auc'].mean():.1%} of the time."
     )
+    if (pairs := int(scores["pairs"].sum())) < FEW_PAIRS:
+        text += f" With {pairs} pairs that says little."
     if named:
         text += f" What counts most: {', '.join(named)}."
-    return scores, f"{text} {word}".rstrip()
+    return scores, " ".join([text, *(word for word in words if word)])
 
 
 def percent(probability: float) -> str:

@@ -151,7 +151,9 @@ def whole_from_file(
     graph: MultilayerGraph, learned: Learned
 ) -> tuple[Gathered, LinkAttention | None]:
     """What :func:`whole_to_file` wrote, which must fit the graph."""
-    gathered = Gathered(**learned.record["gathered"])
+    record = learned.record["gathered"]
+    alone = tuple(str(name) for name in record.get("told_by_others", ()))
+    gathered = Gathered(**{**record, "told_by_others": alone})
     if not gathered.attention:
         return gathered, None
     rows = _get(learned, "attention.rows")

@@ -46,6 +46,12 @@ class SpreadingEdges:
         return self.starts.size - 1
 
 
+def check_model(model: str) -> None:
+    """Refuse a way of spreading that is not known."""
+    if model not in MODELS:
+        raise DataError(f"model must be 'cascade' or 'threshold', not {model!r}")
+
+
 def spreading_edges(
     layers: Mapping[str, Layer], model: str, probability: float | Mapping[str, float]
 ) -> SpreadingEdges:
@@ -59,8 +65,7 @@ def spreading_edges(
         In a cascade, the probability that an edge of weight 1 carries; one of weight w tries w times. Under thresholds,
         how much a layer counts beside others.
     """
-    if model not in MODELS:
-        raise DataError(f"model must be 'cascade' or 'threshold', not {model!r}")
+    check_model(model)
     implied = sum(layer.num_edges for layer in layers.values())
     if implied > MAX_SPREADING_EDGES:
         raise DataError(

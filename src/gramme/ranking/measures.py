@@ -22,6 +22,7 @@ from gramme.ranking.versatility import (
     eigenvector_versatility,
     hubs_and_authorities,
     katz_versatility,
+    leading_of_supra,
 )
 from gramme.ranking.voterank import voterank
 
@@ -44,6 +45,11 @@ class RankingTask:
         self.products = products or [LayerProduct(layer) for layer in self.layers]
         self.supra = SupraProduct(self.products[: graph.num_layers], coupling, couplings_of(graph))
         self.restart = restart
+
+    @cached_property
+    def leading(self) -> tuple[float, Values]:
+        """The leading eigenvalue and eigenvector of the supra graph."""
+        return leading_of_supra(self.supra)
 
     @cached_property
     def hubs_and_authorities(self) -> tuple[Values, Values]:
@@ -119,13 +125,13 @@ MEASURES: dict[str, Measure] = {
         Measure(
             "eigenvector",
             "eigenvector versatility: joined with nodes that matter; 0 outside the leading part of the network",
-            lambda task: eigenvector_versatility(task.supra),
+            lambda task: eigenvector_versatility(task.supra, task.leading),
             coupled=True,
         ),
         Measure(
             "katz",
             "walks of all lengths that end at a node, long ones counted less",
-            lambda task: katz_versatility(task.supra),
+            lambda task: katz_versatility(task.supra, leads=task.leading),
             coupled=True,
         ),
         Measure(

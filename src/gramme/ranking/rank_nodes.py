@@ -130,7 +130,11 @@ def check_rankable(graph: MultilayerGraph) -> None:
     if not graph.num_layers or not graph.num_nodes:
         raise DataError("the graph has no layers or no nodes, so there is nothing to rank")
     if not graph.num_edges:
-        raise DataError("no layer of the graph has edges, so no node matters more than another")
+        first = next(iter(graph.layers))
+        what = (
+            f"the layer {first!r} has no" if graph.num_layers == 1 else "no layer of the graph has"
+        )
+        raise DataError(f"{what} edges, so no node matters more than another")
 
 
 def restart_positions(graph: MultilayerGraph, names: Iterable[Any]) -> NDArray[np.int64]:

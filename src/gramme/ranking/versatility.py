@@ -27,12 +27,26 @@ Values = NDArray[np.float64]
 Product = Callable[[Values], Values]
 
 
-def eigenvector_versatility(supra: SupraProduct) -> Values:
-    """The leading eigenvector of the transposed supra adjacency, summed over copies; the largest entry is 1."""
-    return _per_node(supra, leading(supra.transposed, supra, symmetric=not supra.directed)[1])
+def leading_of_supra(supra: SupraProduct) -> tuple[float, Values]:
+    """The leading eigenvalue and eigenvector of the transposed supra adjacency, which two measures begin with."""
+    return leading(supra.transposed, supra, symmetric=not supra.directed)
 
 
-def katz_versatility(supra: SupraProduct, share: float = KATZ_SHARE) -> Values:
+def eigenvector_versatility(
+    supra: SupraProduct, leads: tuple[float, Values] | None = None
+) -> Values:
+    """The leading eigenvector of the transposed supra adjacency, summed over copies; the largest entry is 1.
+
+    ``leads`` is what :func:`leading_of_supra` found, if it has been found already.
+    """
+    return _per_node(supra, (leads or leading_of_supra(supra))[1])
+
+
+def katz_versatility(
+    supra: SupraProduct,
+    share: float = KATZ_SHARE,
+    leads: tuple[float, Values] | None = None,
+) -> Values:
     """Walks of all lengths that end at a node, each step counted less: ``(1 - a M^T)^-1 1``, summed over copies.
 
     Parameters
@@ -40,8 +54,10 @@ def katz_versatility(supra: SupraProduct, share: float = KATZ_SHARE) -> Values:
     supra : SupraProduct
     share : float, default=0.5
         The attenuation ``a`` as a share of its upper bound, 1 over the leading eigenvalue of M.
+    leads : tuple, optional
+        What :func:`leading_of_supra` found, if it has been found already.
     """
-    largest = leading(supra.transposed, supra, symmetric=not supra.directed)[0]
+    largest = (leads or leading_of_supra(supra))[0]
     attenuation = share / largest if largest > 0 else 0.0
     start = supra.present.astype(np.float64)
     found = start.copy()

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme.graph import Layer
+from gramme.ops.compiled import compiled
 from gramme.ranking.all_layers import AllLayers
 
 MAX_ELECTED = 1000
 """Nodes that are elected at most; all others share the place behind them."""
-MAX_WORK = 20_000_000_000
-"""Edges and memberships that all elections together may look at, in graphs with groups."""
+MIN_ELECTED = 10
+"""Nodes that are elected at least, however large the graph is."""
+MAX_WORK = 2_000_000_000
+"""Edges and memberships that all elections together may look at."""
 
 
 def voterank(
@@ -31,7 +36,7 @@ def voterank(
     layers : sequence of Layer
     num_nodes : int
     elected : int, optional
-        How many to elect; at most 1,000 if not given, and fewer in very large tables.
+        How many to elect; at most 1,000 if not given, and fewer in graphs with millions of edges.
 
     References
     ----------
@@ -39,47 +44,87 @@ def voterank(
     (2016).
     """
     stacked = AllLayers.of(layers, num_nodes)
-    told, groups = stacked.told, stacked.groups
-    members = groups.T.tocsr()
-    in_groups = np.diff(groups.indptr).astype(np.float64)
+    heard, told, groups = stacked.heard, stacked.told, stacked.groups
+    members = sp.csr_array(groups.T.tocsr())
     sizes = np.diff(members.indptr).astype(np.float64)
-    degrees = np.asarray(stacked.heard.sum(axis=1)).ravel() + np.asarray(groups @ (sizes - 1))
+    degrees = np.asarray(heard.sum(axis=1)).ravel() + np.asarray(groups @ (sizes - 1))
     average = degrees.sum() / max(num_nodes, 1)
     if average == 0:
         return np.zeros(0, dtype=np.int64)
     limit = min(num_nodes, MAX_ELECTED if elected is None else elected)
-    if elected is None and groups.nnz:
-        limit = min(limit, max(10, MAX_WORK // (20 * max(groups.nnz, 1))))
-    strength = np.ones(num_nodes)
-    votes = np.asarray(told @ strength)
-    chosen = np.zeros(num_nodes, dtype=bool)
-    found: list[int] = []
-    for _ in range(limit):
-        current = votes.copy()
-        if groups.nnz:
-            current += groups @ np.asarray(members @ strength) - in_groups * strength
-        current[chosen] = -1.0
-        # rounded, so that sums taken in another order elect the same node
-        best = int(np.round(current, 9).argmax())
-        if current[best] <= 1e-9:
-            break
-        found.append(best)
+    if elected is None:
+        limit = min(limit, max(MIN_ELECTED, MAX_WORK // max(heard.nnz + 2 * groups.nnz, 1)))
+    return _elected(
+        *_index(heard),
+        heard.data,
+        *_index(told),
+        *_index(groups),
+        *_index(members),
+        np.asarray(told @ np.ones(num_nodes)),
+        1.0 / average,
+        limit,
+    )
+
+
+def _index(matrix: sp.csr_array) -> tuple[NDArray[Any], NDArray[Any]]:
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+
+
+@compiled
+def _elected(
+    heard_starts: NDArray[np.int64],
+    heard: NDArray[np.int64],
+    counts: NDArray[np.float64],
+    told_starts: NDArray[np.int64],
+    told: NDArray[np.int64],
+    group_starts: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    member_starts: NDArray[np.int64],
+    members: NDArray[np.int64],
+    votes: NDArray[np.float64],
+    loss: float,
+    limit: int,
+) -> NDArray[np.int64]:
+    nodes = heard_starts.size - 1
+    strength, together = np.ones(nodes), np.zeros(member_starts.size - 1)
+    chosen, touched = np.zeros(nodes, dtype=np.bool_), np.zeros(nodes, dtype=np.bool_)
+    found = np.empty(limit, dtype=np.int64)
+    for count in range(limit):
+        for group in range(together.size):
+            together[group] = 0.0
+            for place in range(member_starts[group], member_starts[group + 1]):
+                together[group] += strength[members[place]]
+        best, most = -1, 1e-9
+        for node in range(nodes):
+            if chosen[node]:
+                continue
+            shared = 0.0
+            for place in range(group_starts[node], group_starts[node + 1]):
+                shared += together[groups[place]]
+            own = (group_starts[node + 1] - group_starts[node]) * strength[node]
+            # rounded, so that sums taken in another order elect the same node
+            current = np.round(votes[node] + shared - own, 9)
+            if current > most:
+                best, most = node, current
+        if best < 0:
+            return found[:count]
+        found[count] = best
         chosen[best] = True
-        weakened = strength.copy()
-        weakened[best] = 0.0
         # those who listen to the elected node in any layer have had their say
-        listeners = told.indices[told.indptr[best] : told.indptr[best + 1]]
-        touched = np.zeros(num_nodes, dtype=bool)
-        touched[listeners] = True
-        for group in groups.indices[groups.indptr[best] : groups.indptr[best + 1]]:
-            touched[members.indices[members.indptr[group] : members.indptr[group + 1]]] = True
-        touched[best] = False
-        weakened[touched] = np.maximum(weakened[touched] - 1.0 / average, 0.0)
-        changed = np.flatnonzero(weakened != strength)
-        loss = strength[changed] - weakened[changed]
-        for node, less in zip(changed.tolist(), loss.tolist(), strict=True):
-            heard = stacked.heard
-            span = slice(heard.indptr[node], heard.indptr[node + 1])
-            votes[heard.indices[span]] -= less * heard.data[span]
-        strength = weakened
-    return np.array(found, dtype=np.int64)
+        touched[:] = False
+        for place in range(told_starts[best], told_starts[best + 1]):
+            touched[told[place]] = True
+        for step in range(group_starts[best], group_starts[best + 1]):
+            group = groups[step]
+            for place in range(member_starts[group], member_starts[group + 1]):
+                touched[members[place]] = True
+        touched[best] = True
+        for node in range(nodes):
+            if not touched[node] or strength[node] == 0.0:
+                continue
+            weaker = 0.0 if node == best else max(strength[node] - loss, 0.0)
+            less = strength[node] - weaker
+            strength[node] = weaker
+            for place in range(heard_starts[node], heard_starts[node + 1]):
+                votes[heard[place]] -= less * counts[place]
+    return found
