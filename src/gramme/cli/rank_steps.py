@@ -22,6 +22,7 @@ from gramme.graph import MultilayerGraph
 from gramme.io.names import require_proper
 from gramme.ranking import MEASURES, influence, layer_influences, rank
 from gramme.ranking.cascade import check_model
+from gramme.ranking.influence import easy_choice
 from gramme.ranking.measures import chosen_measures
 from gramme.ranking.rank_nodes import leading_nodes
 from gramme.report.fit_folder import check_target
@@ -115,6 +116,8 @@ def rank_graph(
                     f"(95 % interval {last['reach_low']:.1f} to {last['reach_high']:.1f})"
                 )
             )
+            if word := easy_choice(seeds["reach"].iloc[0], graph.num_nodes, request.model):
+                out.print(escape(word))
         out.print(escape(f"in {target}: {', '.join(files)}"))
         out.print(escape(f"open {target / 'report.html'}"))
 

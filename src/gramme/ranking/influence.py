@@ -21,6 +21,8 @@ DEFAULT_WORLDS = 1000
 """Worlds in which seeds are compared; as many further ones say how far they reach."""
 FEWER_WORLDS, MANY_NODES = 200, 2000
 """Fewer worlds do for graphs of many nodes, whose reach varies less."""
+NEARLY_ALL = 0.95
+"""Share of the nodes from which on the first seed alone is said to reach nearly all."""
 MAX_CANDIDATES = 2000
 """Nodes that are considered as seeds at most, those with most listeners."""
 
@@ -110,6 +112,16 @@ def influence(
         )
         before = mean
     return pd.DataFrame(rows)
+
+
+def easy_choice(first_reach: float, num_nodes: int, model: str) -> str:
+    """A word on seeds of which the first alone reaches nearly all nodes, as in most tables; else an empty text."""
+    if first_reach < NEARLY_ALL * num_nodes:
+        return ""
+    less = (
+        "; with a smaller --probability the choice would matter more" if model == "cascade" else ""
+    )
+    return f"The first alone reaches nearly all nodes, so the choice says little{less}."
 
 
 def _greedy(

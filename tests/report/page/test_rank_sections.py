@@ -67,6 +67,11 @@ def test_seeds_layers_and_how_to_repeat(data):
     assert "probability of 0.1 (independent cascade)" in seeds_section(data)
     assert "linear threshold" in seeds_section(data | {"config": {"model": "threshold"}})
     assert seeds_section(data | {"seeds": None}) == ""
+    assert "says little" not in seeds_section(data)
+    alone = data | {"nodes": 5}
+    assert "The first alone reaches nearly all nodes" in seeds_section(alone)
+    assert "--probability" in seeds_section(alone)
+    assert "--probability" not in seeds_section(alone | {"config": {"model": "threshold"}})
     layers = layers_section(data)
     assert layers.index("business") < layers.index("marriage")
     assert "75.0%" in layers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gramme.ranking.influence import easy_choice
 from gramme.report.page.charts import bar
 from gramme.report.page.frame import command_and_versions, frame
 from gramme.report.page.html import escape, name, shorten
@@ -177,8 +178,9 @@ def seeds_section(data: dict[str, Any]) -> str:
         f"{row['reach_high']:,.1f}</span></td></tr>"
         for row in data["seeds"]
     )
+    word = easy_choice(data["seeds"][0]["reach"], data["nodes"], str(config.get("model")))
     return (
-        f"<p>{how} Each node is the one that adds most to whom those above it reach.</p>"
+        f"<p>{how} Each node is the one that adds most to whom those above it reach. {escape(word)}</p>"
         '<div class="scroll"><table class="bars"><caption>Nodes reached on average by this node and those above it, '
         'with the 95 % interval of the mean</caption><thead><tr><th scope="col">Tell</th><th scope="col" class="wide">'
         '<span class="sr">Bar</span></th><th scope="col" class="number">Reach</th></tr></thead>'
