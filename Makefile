@@ -22,6 +22,9 @@ RAY := $(VENV)/.ray
 # One thread per process: many small tensors, and comparable timings.
 ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
+# What Python compiles is kept, whatever the shell says: the tests import the same files in many processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench dist html docs paper paper-more lint format clean distclean
 .DELETE_ON_ERROR:

@@ -5,9 +5,11 @@ life on that.
 """
 
 import networkx  # noqa: F401
+import numba
 import pandas  # noqa: F401
 import safetensors.numpy  # noqa: F401
-import sklearn.linear_model  # noqa: F401
+import sklearn.linear_model
+import sklearn.manifold  # noqa: F401
 import torch  # noqa: F401
 
 import gramme.cli.benchmark_steps
@@ -20,3 +22,7 @@ import gramme.methods.majority
 import gramme.methods.propagation.label_propagation
 import gramme.report.page.fit_page
 import gramme.training  # noqa: F401
+from gramme.cli.app import _commands
+
+_commands()
+numba.njit(lambda: 0)()  # the first function of a process makes numba load the rest of itself

@@ -1,6 +1,6 @@
 """Processes of the tests' own, to be killed or to meet each other, that start at once: a server has done the imports.
 
-The server runs nothing of gramme's and only forks, so that each process is as good as a new one.
+The server runs no command and only forks, so that each process is as good as a new one.
 """
 
 import multiprocessing

@@ -1,5 +1,7 @@
 """Couplings, kinds and views reach every model: what only they can tell is found, without them it is chance."""
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -18,6 +20,11 @@ KNOWN[~FIRST] = None
 KNOWN[np.flatnonzero(FIRST)[::2]] = None
 CLASSES = 3
 NAMES = ["gramme-sg", "gramme-fusion", "label-propagation", "gramme-auto"]
+FEW = {
+    "gramme-sg": {"ensemble": 2},
+    "gramme-fusion": {"ensemble": 2},
+    "gramme-auto": {"ensemble": 2, "folds": 2},
+}
 
 
 def views_graph(nodes=120, seed=0):
@@ -51,14 +58,24 @@ VIEWS = views_graph()
 KINDS = kinds_graph()
 SOME = VIEWS.labels.copy()
 SOME[12:] = None
+GIVEN = {"couplings": (COUPLED, KNOWN), "views": (VIEWS, SOME)}
+
+
+def new(name, **options):
+    return method(name).estimator(random_state=0, **FEW.get(name, {}) | options)
+
+
+@functools.cache
+def fitted(name, kind):
+    """Fitted once for all tests that only look at it."""
+    return new(name).fit(*GIVEN[kind])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_labels_of_the_second_network_come_through_the_couplings_alone(name):
-    model = method(name).estimator(random_state=0)
-    right = model.fit(COUPLED, KNOWN).predict() == COUPLED.labels
+    right = fitted(name, "couplings").predict() == COUPLED.labels
     assert right[~FIRST].mean() >= 0.95
-    blind = method(name).estimator(random_state=0).fit(COUPLED.replace(couplings=None), KNOWN)
+    blind = new(name).fit(COUPLED.replace(couplings=None), KNOWN)
     chance = (blind.predict() == COUPLED.labels)[~FIRST].mean()
     assert chance < 1 / CLASSES + 0.15
 
@@ -70,14 +87,13 @@ def test_couplings_are_heard_although_the_second_network_is_noise(name):
     first = noisy.layers["first"].present
     known = noisy.labels.copy()
     known[~first] = None
-    model = method(name).estimator(random_state=0, ensemble=4, progress=False)
-    right = model.fit(noisy.replace(labels=None), known).predict() == noisy.labels
+    right = new(name).fit(noisy.replace(labels=None), known).predict() == noisy.labels
     assert right[~first].mean() >= 0.95
 
 
 @pytest.mark.parametrize("name", ["gramme-fusion", "label-propagation"])
 def test_a_coupling_is_a_relation_of_its_own(name):
-    model = method(name).estimator(random_state=0).fit(COUPLED, KNOWN)
+    model = fitted(name, "couplings")
     assert model.layers_ == ["first", "second", "first~second"]
     assert model.given_graph_ is COUPLED
     assert np.array_equal(model.predict_proba(COUPLED), model.probabilities_)
@@ -90,13 +106,9 @@ def test_sg_attends_over_couplings_between_its_layers():
 
 
 @pytest.mark.parametrize("name", ["gramme-sg", "gramme-fusion", "gramme-auto"])
-@pytest.mark.parametrize("graph", [COUPLED, VIEWS], ids=["couplings", "views"])
-def test_saved_and_asked_about_another_graph(name, graph, tmp_path):
-    y = KNOWN if graph is COUPLED else SOME
-    options = {} if name == "gramme-auto" else {"epochs": 15, "ensemble": 2}
-    model = method(name).estimator(random_state=0, **options).fit(graph, y)
-    again = method(name).estimator(random_state=0, **options).fit(graph, y)
-    assert np.array_equal(model.probabilities_, again.probabilities_)
+@pytest.mark.parametrize("kind", GIVEN)
+def test_saved_and_asked_about_another_graph(name, kind, tmp_path):
+    model, (graph, _) = fitted(name, kind), GIVEN[kind]
     model.save(tmp_path / "m.safetensors")
     loaded = gramme.load(tmp_path / "m.safetensors")
     part = graph.subgraph(graph.nodes[np.arange(graph.num_nodes) % 5 > 0])
@@ -105,17 +117,12 @@ def test_saved_and_asked_about_another_graph(name, graph, tmp_path):
 
 
 @pytest.mark.parametrize("name", [*NAMES, "one-hot-logistic"])
-@pytest.mark.parametrize("graph", [COUPLED, VIEWS], ids=["couplings", "views"])
-def test_labels_that_were_not_given_change_nothing(name, graph):
-    y = KNOWN if graph is COUPLED else SOME
+@pytest.mark.parametrize("kind", GIVEN)
+def test_the_same_bits_again_also_where_labels_that_were_not_given_differ(name, kind):
+    graph, y = GIVEN[kind]
     turned = graph.replace(labels=[(label + 1) % 3 for label in graph.labels])
-    options = {} if name not in NAMES[:2] else {"epochs": 5, "ensemble": 2}
-    models = [method(name).estimator(random_state=0, **options) for _ in range(2)]
-    found = [
-        model.fit(each, y).probabilities_
-        for model, each in zip(models, (graph, turned), strict=True)
-    ]
-    assert np.array_equal(*found)
+    again = new(name).fit(turned, y)
+    assert np.array_equal(again.probabilities_, fitted(name, kind).probabilities_)
 
 
 @pytest.mark.parametrize("name", ["gramme-fusion", "label-propagation"])
@@ -139,8 +146,7 @@ def test_kinds_are_learned_saved_and_asked_again(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["gramme-fusion", "gramme-sg", "one-hot-logistic", "gramme-auto"])
 def test_views_of_any_scale_tell_the_classes(name):
-    model = method(name).estimator(random_state=0).fit(VIEWS, SOME)
-    assert (model.predict() == VIEWS.labels)[12:].mean() > 0.9
+    assert (fitted(name, "views").predict() == VIEWS.labels)[12:].mean() > 0.9
 
 
 @pytest.mark.parametrize("name", ["gat", "rgcn", "han"])

@@ -50,8 +50,8 @@ class Line:
         """Fit with an L2 penalty; a smaller strength keeps the weights nearer to 0."""
         mean, scale = rows.mean(axis=0), rows.std(axis=0)
         scale = np.where(scale > 1e-9, scale, 1.0)
-        model = fitted_regression((rows - mean) / scale, linked, strength, max_iter=500)
-        return cls(mean, scale, model.coef_[0], float(model.intercept_[0]))
+        weights, offsets = fitted_regression((rows - mean) / scale, linked, strength, max_iter=500)
+        return cls(mean, scale, weights[:, 1], float(offsets[1]))
 
     def log_odds(self, rows: Floats) -> Floats:
         """The log-odds of a link for each row."""

@@ -277,12 +277,7 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
             counts as wrong. For another graph, that graph's own labels if not given. For the fitted graph they must
             be given: labels the model has learned from say nothing about its accuracy.
         """
-        self.check_fitted()
-        if graph is None and y is None:
-            raise DataError("pass y: labels of nodes that the model has not learned from")
-        if graph is None and not hasattr(self, "graph_"):
-            raise DataError("a loaded model does not hold the graph it was fitted on; pass it")
-        target = self.graph_ if graph is None else self._check_graph(graph)
+        target = self._graph_to_score(graph, y, "labels")
         nodes, codes = coded_labels(target, y, self.classes_, "test", strict=False)
         found = self.predict_proba(graph).argmax(axis=1)[nodes]
         return float((found == codes).mean())

@@ -183,6 +183,17 @@ class GraphEstimator(OrderedFit, BaseEstimator, ABC):
         seen: MultilayerGraph = found
         return seen
 
+    def _graph_to_score(self, graph: MultilayerGraph | None, y: Any, what: str) -> MultilayerGraph:
+        """The graph whose labels, or ``what`` it has, predictions are compared with; None is the fitted one."""
+        self.check_fitted()
+        if graph is not None:
+            return self._check_graph(graph)
+        if y is None:
+            raise DataError(f"pass y: {what} of nodes that the model has not learned from")
+        if not hasattr(self, "graph_"):
+            raise DataError("a loaded model does not hold the graph it was fitted on; pass it")
+        return self.graph_
+
     def check_fitted(self) -> None:
         """Raise a ``NotFittedError`` unless it is fitted."""
         if not hasattr(self, self._result):

@@ -79,10 +79,11 @@ class Walks:
         order = np.random.default_rng([int(self.seed), number]).permutation(self.starts)
         walks = np.full((order.size, self.length), -1, dtype=np.int32)
         lengths = np.ones(order.size, dtype=np.int32)
+        p, q = float(self.p), float(self.q)  # whole numbers would be compiled for once more
         if self.hop is None:
-            _walk(self.graph, order, number, self.p, self.q, self.seed, walks, lengths)
+            _walk(self.graph, order, number, p, q, self.seed, walks, lengths)
         else:
-            rows = (self.p, self.q, self.hop)
+            rows = (p, q, float(self.hop))
             _hopping_walk(
                 self.graph, self.num_nodes, order, number, *rows, self.seed, walks, lengths
             )

@@ -1,20 +1,21 @@
 """Fitting the attention models: validation, monitoring, history, interrupts, class weights."""
 
 import importlib
+import os
 import signal
-import subprocess
-import sys
-import textwrap
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.methods.graphs import PINNED, half_known, planted
+from tests.processes import Process
 
 from gramme import DataError, GrammeFusion, GrammeSG, GrammeWarning
 from gramme.methods.attention import members
 from gramme.methods.labels import known_labels
 from gramme.nn import Network, plan
-from gramme.training import Callback, ensemble, train
+from gramme.training import Callback, History, ensemble, train
 
 FAST = PINNED
 GRAPH = planted()
@@ -187,42 +188,38 @@ def test_an_interrupt_with_early_stopping_keeps_the_best_weights(kind, monkeypat
     assert len(model.predict()) == 36
 
 
-def test_a_real_ctrl_c_leaves_a_usable_model():
-    program = """
-        import signal, warnings
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
-        from gramme import GrammeFusion, datasets
-        from gramme.training import History
-        from gramme.training import ensemble
-        g = datasets.load("synthetic", nodes=200)
+class Announcing(History):
+    """Says in a file of its own that the training is under way."""
 
-        class Announcing(History):
-            def after_epoch(self, state):
-                super().after_epoch(state)
-                if state.epoch == 3:
-                    print("training", flush=True)
+    place: Path
 
-        ensemble.History = Announcing
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model = GrammeFusion(epochs=10**9, ensemble=1, random_state=0).fit(g)
-        assert model.interrupted_
-        print("predicted", len(model.predict()), flush=True)
-    """
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    def after_epoch(self, state):
+        super().after_epoch(state)
+        if state.epoch == 3:
+            self.place.touch()
+
+
+def train_without_end(folder: Path) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
+    Announcing.place = folder / "training"
+    ensemble.History = Announcing
+    with pytest.warns(GrammeWarning, match="interrupted"):
+        model = GrammeFusion(**FAST | {"epochs": 10**9, "ensemble": 1}).fit(GRAPH, Y)
+    assert model.interrupted_
+    (folder / "predicted").write_text(str(len(model.predict())))
+
+
+def test_a_real_ctrl_c_leaves_a_usable_model(tmp_path):
+    process = Process(train_without_end, tmp_path)
     try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "training\n"
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        while not (tmp_path / "training").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(60) == 0
     finally:
         process.kill()
-    assert (process.returncode, out) == (0, "predicted 200\n"), err
+    assert (tmp_path / "predicted").read_text() == "36"
 
 
 # Class weights
@@ -301,17 +298,15 @@ def test_scores_stay_in_one_band_however_long_the_training(kind, monkeypatch):
     module = importlib.import_module(
         "gramme.ops.attention"
     )  # the name is that of its function, too
-    cut = []
-    bands = module._Bands
 
-    class Noted(bands):
-        def __init__(self, *arguments):
-            cut.append(1)
-            super().__init__(*arguments)
+    class CutError(Exception):
+        pass
 
-    monkeypatch.setattr(module, "_Bands", Noted)
+    def cut(*arguments):
+        raise CutError
+
+    monkeypatch.setattr(module, "_Bands", cut)
     far = FAST | {"epochs": 60, "learning_rate": 1.0, "weight_decay": 0.0}
     kind(**far | {"score_bound": 5.0}).fit(GRAPH, Y)
-    assert not cut
-    kind(**far | {"score_bound": None}).fit(GRAPH, Y)
-    assert cut  # without a bound the same training needs several
+    with pytest.raises(CutError):  # without a bound the same training needs several
+        kind(**far | {"score_bound": None}).fit(GRAPH, Y)

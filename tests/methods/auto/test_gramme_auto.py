@@ -119,7 +119,7 @@ def test_ten_noise_layers_cost_less_than_a_point():
     assert accuracy[0] - accuracy[1] < 0.01
 
 
-def test_features_of_the_graph_bring_a_further_ingredient(tmp_path):
+def test_features_of_the_graph_bring_a_further_ingredient(fitted, tmp_path):
     codes = np.unique(GRAPH.labels, return_inverse=True)[1]
     graph = planted(features=np.eye(3)[codes] + np.random.default_rng(0).normal(size=(36, 3)))
     model = GrammeAuto(**FAST).fit(graph, Y)
@@ -130,7 +130,7 @@ def test_features_of_the_graph_bring_a_further_ingredient(tmp_path):
     model.save(tmp_path / "m.safetensors")
     other = gramme.load(tmp_path / "m.safetensors")
     assert other.predict_proba(graph).tobytes() == model.predict_proba(graph).tobytes()
-    assert "neighbourhood-logistic" not in GrammeAuto(**FAST).fit(GRAPH, Y).models_
+    assert "neighbourhood-logistic" not in fitted.models_
 
 
 def test_chosen_ingredients_only():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from tests.methods.graphs import half_known, planted
 
@@ -32,6 +33,18 @@ def test_the_shares_are_those_of_scikit_learn(classes):
     expected = LogisticRegression(C=0.5, max_iter=500).fit(ROWS, codes).predict_proba(ROWS)
     found = class_shares(ROWS, *regression(ROWS, codes, classes, 0.5))
     np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("most", [0, logistic.MAX_DENSE_NUMBERS])
+def test_sparse_rows_and_rows_of_single_precision_give_the_same(most, monkeypatch):
+    monkeypatch.setattr(logistic, "MAX_DENSE_NUMBERS", most)
+    rows = np.where(ROWS > 0.5, ROWS, 0).astype(np.float32)
+    codes = CODES + (ROWS[:, 1] > 1)
+    expected = LogisticRegression(C=2.0, max_iter=500).fit(rows.astype(float), codes)
+    for table in (rows, sp.csr_array(rows), sp.csr_array(rows.astype(float))):
+        coefficients, intercept = fitted_regression(table, codes, 2.0, 500)
+        np.testing.assert_allclose(coefficients, expected.coef_.T, atol=1e-10)
+        np.testing.assert_allclose(intercept, expected.intercept_, atol=1e-10)
 
 
 def test_a_class_that_nobody_has_gets_no_chance():

@@ -88,7 +88,7 @@ class SavedImportances(SavedField):
         setattr(model, self.attribute, pd.DataFrame(table, columns=model.layers_))
 
 
-FIELDS: tuple[SavedField, ...] = (
+NETWORK_FIELDS: tuple[SavedField, ...] = (
     SavedValue("source", Choice(*SOURCES)),
     SavedProfile("profile", optional=True),
     SavedScales("scales"),
@@ -96,8 +96,13 @@ FIELDS: tuple[SavedField, ...] = (
     SavedValue("members", WholeNumber()),
     SavedShape("shape"),
     SavedTable("history"),
-    SavedImportances("importance", attribute="layer_importances_"),
     SavedWeights("state"),
+)
+"""What the file of every model with attention networks holds, whatever it predicts."""
+
+FIELDS: tuple[SavedField, ...] = (
+    *NETWORK_FIELDS,
+    SavedImportances("importance", attribute="layer_importances_"),
 )
 """What the file of an attention model holds."""
 

@@ -22,7 +22,7 @@ from gramme.methods.embedding.cache import Embedding, cached
 from gramme.methods.folds import stratified_folds
 from gramme.methods.graph_estimator import GraphEstimator
 from gramme.methods.labels import KnownLabels
-from gramme.methods.linear.logistic import fitted_regression
+from gramme.methods.linear.logistic import class_shares, fitted_regression
 from gramme.methods.parameters import POSITIVE, Flag, RandomState, Rule, WholeNumber
 from gramme.methods.saved_fields import SavedArray, SavedField, SavedValue, Sizes
 from gramme.methods.saving import Learned
@@ -166,8 +166,8 @@ def _predicted(
     if found.size == 1:
         probabilities[:, found] = 1.0
         return probabilities
-    model = fitted_regression(inputs[nodes], codes, C, MAX_ITERATIONS)
-    probabilities[:, found] = model.predict_proba(inputs[wanted])
+    learned = fitted_regression(inputs[nodes], codes, C, MAX_ITERATIONS)
+    probabilities[:, found] = class_shares(inputs[wanted], *learned)
     return probabilities
 
 

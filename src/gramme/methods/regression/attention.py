@@ -13,11 +13,11 @@ from torch import Tensor
 
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.feature_sources import SOURCES, InputFeatures
-from gramme.methods.attention.given_features import GivenFeatures, SavedScales
+from gramme.methods.attention.given_features import GivenFeatures
 from gramme.methods.attention.members import Members
-from gramme.methods.attention.saved import SavedShape, check_members
+from gramme.methods.attention.saved import NETWORK_FIELDS, check_members
 from gramme.methods.attention.tally import seen_labels
-from gramme.methods.linear.walk_profile import SavedProfile, WalkProfile
+from gramme.methods.linear.walk_profile import WalkProfile
 from gramme.methods.parameters import (
     POSITIVE,
     SHARE,
@@ -33,7 +33,7 @@ from gramme.methods.parameters import (
 )
 from gramme.methods.probability import Floats
 from gramme.methods.regression.base import KnownNumbers, NodeRegressor
-from gramme.methods.saved_fields import SavedField, SavedTable, SavedValue, SavedWeights
+from gramme.methods.saved_fields import SavedField, SavedValue
 from gramme.methods.saving import MisfitError
 from gramme.nn import FusionNetwork, MemberRandom, Network, Output, Plan, Shape, fusion_plan
 from gramme.training import Lessons, NumberTask, Settings, evaluate, train_ensemble
@@ -80,14 +80,7 @@ class AttentionRegressor(NodeRegressor):
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedValue("center", Number(-np.inf, open_low=True)),
         SavedValue("spread", POSITIVE),
-        SavedValue("source", Choice(*SOURCES)),
-        SavedProfile("profile", optional=True),
-        SavedScales("scales"),
-        SavedValue("seed", WholeNumber(0)),
-        SavedValue("members", WholeNumber()),
-        SavedShape("shape"),
-        SavedTable("history"),
-        SavedWeights("state"),
+        *NETWORK_FIELDS,
     )
 
     center_: float

@@ -141,14 +141,7 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
             Numbers in node order or by node name. For another graph, that graph's own labels if not given. For the
             fitted graph they must be given: numbers the model has learned from say nothing about its quality.
         """
-        self.check_fitted()
-        if graph is None and y is None:
-            raise DataError("pass y: numbers of nodes that the model has not learned from")
-        if graph is None and not hasattr(self, "graph_"):
-            raise DataError("a loaded model does not hold the graph it was fitted on; pass it")
-        known = known_numbers(
-            self.graph_ if graph is None else self._check_graph(graph), y, least=2
-        )
+        known = known_numbers(self._graph_to_score(graph, y, "numbers"), y, least=2)
         return explained(known.values, self.predict(graph)[known.nodes])
 
 
