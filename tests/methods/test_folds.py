@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramme.methods.folds import dealt_in_turn, stratified_folds
+from gramme.methods.folds import dealt_in_turn, enough_folds, stratified_folds
 
 
 @pytest.mark.parametrize("folds", [2, 3, 5])
@@ -30,3 +30,10 @@ def test_the_seed_decides():
 def test_dealing():
     assert dealt_in_turn(np.array([3, 1, 0, 2]), 2).tolist() == [0, 1, 1, 0]
     assert dealt_in_turn(np.zeros(0, dtype=np.int64), 2).tolist() == []
+
+
+def test_all_folds_of_small_data_and_of_few_labels_are_tested():
+    few = np.arange(50) % 5
+    assert enough_folds(few, 2_000_000) is few
+    assert (enough_folds(few, 10**8) == few).all()
+    assert enough_folds(np.arange(6000) % 5, 10**8).max() == 0

@@ -11,7 +11,7 @@ from torch import Tensor
 from gramme.graph import MembershipLayer
 from gramme.nn import MemberRandom, Network, Plan, SGNetwork, fusion_plan, supra_plan
 from gramme.nn.plan import Step
-from gramme.ops import EdgeSum, GroupSum, MembershipSum
+from gramme.ops import EdgeSum, GroupSum, MembershipSum, memberships
 
 ASKED = np.array([1, 2, 7, 11])
 KINDS = ["end", "every hop", "own architectures", "sg", "sg every hop"]
@@ -52,6 +52,20 @@ def test_a_network_says_of_some_nodes_what_it_says_of_them_among_all(
     torch.testing.assert_close(some.scores, full.scores[chosen])
     wanted = gradients(network, full.scores[chosen])
     torch.testing.assert_close(gradients(network, some.scores), wanted)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", [name for name in CHOICES if "groups" in name])
+def test_the_last_hop_is_narrowed_where_there_are_many_memberships(
+    name: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memberships, "MANY_MEMBERSHIPS", 0)
+    graph = graph_of(name)
+    plan = plan_of(network_of(kind, graph), graph, ASKED)
+    last = [plan.steps(place)[-1].sum for place in range(len(plan.chains))]
+    sums = [one for one in last if isinstance(one, MembershipSum)]
+    assert all(one.outputs == ASKED.size * one.rows // graph.num_nodes for one in sums)
+    test_a_network_says_of_some_nodes_what_it_says_of_them_among_all(name, kind, ASKED)
 
 
 @pytest.mark.parametrize("kind", ["end", "sg"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.ops.cases import agree, dense
 
 from gramme.graph import MembershipLayer
-from gramme.ops import GroupSum, MembershipSum, stack
+from gramme.ops import GroupSum, MembershipSum, memberships, stack
 from gramme.ops.memberships import MAX_OWN_SHARE
 
 
@@ -74,8 +74,10 @@ def test_a_dominant_member_costs_no_precision() -> None:
     assert MAX_OWN_SHARE < 1e8
 
 
+@pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("kind", ["weighted", "several", "one each"])
-def test_some_rows_alone(kind: str) -> None:
+def test_some_rows_alone(kind: str, many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memberships, "MANY_MEMBERSHIPS", 0 if many else 10**9)
     incidence = weighted_incidence(11, 4, 3)
     if kind == "several":
         incidence.data[:] = 1
@@ -85,6 +87,10 @@ def test_some_rows_alone(kind: str) -> None:
     whole = dense(MembershipSum(incidence), 11)
     some = MembershipSum(incidence, rows)
     assert (some.rows, some.outputs) == (11, 3)
+    assert some.cheaper_in_part == many
+    if many:  # groups that nobody asks for are left out
+        filled = memberships.with_own_groups(incidence)
+        assert some.groups.bags == np.unique(filled[rows].indices).size < filled.shape[1]
     np.testing.assert_allclose(dense(some, 11), whole[rows], atol=1e-12)
     np.testing.assert_allclose(dense(some.transposed, 3), whole[rows].T, atol=1e-12)
 

@@ -9,6 +9,8 @@ apart.
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -58,17 +60,33 @@ def random_features(
 def name_hashes(names: pd.Index) -> NDArray[np.uint64]:
     """A 64-bit hash of each name's text, the same on every machine.
 
+    The latest are remembered as long as the names live: every member of an ensemble asks for them.
+
     >>> bool(name_hashes(pd.Index([7]))[0] == name_hashes(pd.Index(["7"]))[0])
     True
     """
+    global _latest
     if len(names) == 0:
         return np.zeros(0, dtype=np.uint64)
+    known = _latest
+    if known is not None and known[0]() is names:
+        return known[1]
     # half of a surrogate pair, as a broken file may hold, has no bytes in UTF-8: its escape stands in for it
     texts = np.array(
         [str(name).encode("utf-8", "backslashreplace").decode() for name in names], dtype=object
     )
     hashes: NDArray[np.uint64] = pd.util.hash_array(texts, categorize=False)
+    hashes.flags.writeable = False
+    _latest = (weakref.ref(names, _forget), hashes)
     return hashes
+
+
+_latest: tuple[weakref.ref[pd.Index], NDArray[np.uint64]] | None = None
+
+
+def _forget(_: object) -> None:
+    global _latest
+    _latest = None
 
 
 def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -25,10 +25,15 @@ MAX_OWN_SHARE = 64.0
 rounding in single precision would show, and the sum runs in double precision."""
 
 
+MANY_MEMBERSHIPS = 2_000_000
+"""From which groups are summed for the outputs alone; below, the sums of all groups cost little and serve everybody."""
+
+
 class MembershipSum(NeighbourhoodSum):
     """S for nodes that share groups: sum each group, then give each node the sums of its groups.
 
-    Cost: memberships x columns, never the edges. A row in no group gets one of its own.
+    Cost: memberships x columns, never the edges; of some outputs, the memberships of their groups. A row in no group
+    gets one of its own.
 
     Parameters
     ----------
@@ -46,9 +51,16 @@ class MembershipSum(NeighbourhoodSum):
         incidence = with_own_groups(incidence)
         wanted = incidence if outputs is None else sp.csr_array(incidence[outputs])
         self.rows, self.outputs = incidence.shape[0], wanted.shape[0]
+        self.cheaper_in_part = incidence.nnz > MANY_MEMBERSHIPS and not self.across_processes
+        self.in_double = self._rounding_shows(incidence)
         # one group per node is the common case: giving back is a plain row look-up, with nothing to correct
         plain = one_each(incidence)
         back = _Lookup if plain else Bags
+        if outputs is not None and self.cheaper_in_part:
+            # what nobody among the outputs hears is not summed; rows in none of the groups left get nothing back
+            heard = np.unique(wanted.indices)
+            incidence, wanted = sp.csr_array(incidence[:, heard]), sp.csr_array(wanted[:, heard])
+            back = Bags
         own = 1 - np.asarray(wanted.power(2).sum(axis=1), dtype=np.float64).reshape(-1, 1)
         self.groups, self.back = Bags(sp.csr_array(incidence.T.tocsr())), back(wanted)
         # the transpose takes from the outputs and gives to all rows
@@ -57,7 +69,6 @@ class MembershipSum(NeighbourhoodSum):
             self.taken, self.back_to_all = Bags(sp.csr_array(wanted.T.tocsr())), back(incidence)
         hold(self, "correction", None if plain else torch.from_numpy(own))
         hold(self, "chosen", None if outputs is None else torch.as_tensor(outputs))
-        self.in_double = self._rounding_shows(incidence)
 
     def forward(self, values: Tensor) -> Tensor:
         work = values.double() if self.in_double else values

@@ -34,7 +34,8 @@ class NeighbourhoodSum(nn.Module, ABC):
     outputs : int
         Rows of S(V): those of V, unless only some are wanted or rows that hear the same are kept once.
     cheaper_in_part : bool
-        Whether S for some of its outputs costs less than S for all, as with edges. The sums of groups serve everybody.
+        Whether S for some of its outputs costs less than S for all, as with edges. The sums of groups serve everybody,
+        unless there are millions of memberships.
     across_processes : bool
         Whether other processes take part, so that all must ask for the same sums in the same order.
     """

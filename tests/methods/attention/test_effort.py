@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 from tests.methods.graphs import half_known, planted
 
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeFusion
 from gramme.methods.attention import effort as module
 from gramme.methods.attention.effort import (
+    SECONDS_PER_ENTRY,
+    SHARED_GROUP_COST,
     Allowance,
     Effort,
     OutOfTimeError,
+    expected_step_seconds,
     settled_effort,
 )
 from gramme.methods.folds import stratified_folds
@@ -47,13 +51,25 @@ def test_without_an_allowance_or_by_size_no_step_is_timed() -> None:
     def never() -> float:
         raise AssertionError
 
-    of_size: Any = SimpleNamespace
-    assert settled_effort(FULL, 5, None, of_size(num_entries=10**9), never) == FULL
+    def of_size(entries: int) -> Any:
+        return SimpleNamespace(num_entries=entries, layers={})
+
+    assert settled_effort(FULL, 5, None, of_size(10**9), never) == FULL
     default = Allowance(420, measured=False)
-    assert settled_effort(FULL, 5, default, of_size(num_entries=1_000_000), never) == FULL
-    large = settled_effort(FULL, 1, default, of_size(num_entries=21_000_000), never)
+    assert settled_effort(FULL, 5, default, of_size(1_000_000), never) == FULL
+    large = settled_effort(FULL, 1, default, of_size(21_000_000), never)
     assert (large.members, large.copies, large.epochs) == (1, 1, 40)
     assert settled_effort(FULL, 5, Allowance(90, measured=True), GRAPH, lambda: 0.2).members == 4
+
+
+def test_a_membership_costs_more_where_nodes_are_in_several_groups() -> None:
+    single = MembershipLayer(3, [0, 1, 2], [0, 0, 1])
+    several = MembershipLayer(3, [0, 1, 2, 2], [0, 0, 1, 0])
+    pair = EdgeLayer(3, [0], [1])
+    graph = MultilayerGraph({"single": single, "several": several, "pair": pair})
+    assert graph.num_entries == 9 + 3 + 4 + 2
+    wanted = SECONDS_PER_ENTRY * (9 + 3 + SHARED_GROUP_COST * 4 + 2)
+    assert expected_step_seconds(graph) == pytest.approx(wanted)
 
 
 def test_a_fit_keeps_to_what_was_settled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,14 +10,13 @@ from tests.methods.graphs import half_known, planted
 
 import gramme
 from gramme.errors import DataError, GrammeError, GrammeWarning
-from gramme.methods import GrammeAuto
-from gramme.methods.attention.effort import SECONDS_PER_ENTRY, TRAINING_SHARE, Effort
+from gramme.methods import GrammeAuto, folds
+from gramme.methods.attention.effort import TRAINING_SHARE, Effort, expected_step_seconds
 from gramme.methods.auto import budget as module
 from gramme.methods.auto.budget import (
     attention_allowance,
     effort_in_words,
     expected_costs,
-    folds_to_weigh_by,
     left_out_in_words,
 )
 from gramme.methods.auto.ingredients import Recipe
@@ -25,13 +24,6 @@ from gramme.methods.auto.ingredients import Recipe
 GRAPH = planted(60)
 Y = half_known(GRAPH)
 FULL = Effort(8, 2, 40)
-
-
-def test_all_folds_of_small_data_and_of_few_labels_are_tested() -> None:
-    few = np.arange(50) % 5
-    assert folds_to_weigh_by(few, 2_000_000) is few
-    assert (folds_to_weigh_by(few, 10**8) == few).all()
-    assert folds_to_weigh_by(np.arange(6000) % 5, 10**8).max() == 0
 
 
 def test_the_default_depends_on_no_clock_and_a_budget_on_what_is_left() -> None:
@@ -63,10 +55,10 @@ def test_a_short_budget_leaves_attention_out_and_says_so() -> None:
 def test_large_data_shrink_attention_by_their_size_and_the_file_remembers(
     monkeypatch: pytest.MonkeyPatch, tmp_path
 ) -> None:
-    sixty_steps = 60 * SECONDS_PER_ENTRY * GRAPH.num_entries / TRAINING_SHARE
+    sixty_steps = 60 * expected_step_seconds(GRAPH) / TRAINING_SHARE
     monkeypatch.setattr(module, "DEFAULT_SECONDS", sixty_steps)
-    monkeypatch.setattr(module, "LARGE_ENTRIES", 10)
-    monkeypatch.setattr(module, "ENOUGH_LABELS", 3)
+    monkeypatch.setattr(folds, "LARGE_ENTRIES", 10)
+    monkeypatch.setattr(folds, "ENOUGH_LABELS", 3)
     chosen = ["label-propagation", "gramme-fusion"]
     with pytest.warns(GrammeWarning, match="1 of 5 folds weigh"):
         model = GrammeAuto(epochs=12, ingredients=chosen, random_state=0).fit(GRAPH, Y)
@@ -100,5 +92,5 @@ def test_what_a_fit_is_expected_to_take_grows_with_the_data_up_to_the_allowance(
     assert 1 < small < large < 60
     names = ("label-propagation", "gramme-fusion")
     recipe = Recipe(GrammeAuto().get_params(deep=False), names, 10, 0)
-    huge: Any = SimpleNamespace(num_entries=10**9)
+    huge: Any = SimpleNamespace(num_entries=10**9, layers={})
     assert expected_costs(recipe, huge, 2)["gramme-fusion"] == module.DEFAULT_SECONDS

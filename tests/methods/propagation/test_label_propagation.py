@@ -8,7 +8,9 @@ from tests.methods.cases import MethodCase
 from tests.methods.splits import mean_accuracy
 
 from gramme import DataError, EdgeLayer, MembershipLayer, MultilayerGraph, datasets
-from gramme.methods import LabelPropagation
+from gramme.methods import LabelPropagation, folds
+from gramme.methods.labels import known_labels
+from gramme.methods.propagation import label_propagation as module
 
 
 class TestLabelPropagation(MethodCase):
@@ -159,3 +161,45 @@ def test_balance_scale():
 )
 def test_real_data(gramme_data: Path, name, percent, floor):
     assert mean_accuracy(LabelPropagation, datasets.load(name), percent) > floor
+
+
+def large_graph(monkeypatch: pytest.MonkeyPatch) -> tuple[MultilayerGraph, np.ndarray]:
+    """A graph that counts as large, and the labels of every third of its nodes."""
+    monkeypatch.setattr(folds, "LARGE_ENTRIES", 1_000)
+    monkeypatch.setattr(module, "MANY_LABELS", 100)
+    monkeypatch.setattr(folds, "ENOUGH_LABELS", 150)
+    graph = datasets.load("synthetic_kinds", nodes=900, random_state=1)
+    assert graph.labels is not None
+    y = graph.labels.copy()
+    y[np.arange(900) % 3 != 0] = None
+    return graph.replace(labels=None), y
+
+
+def test_large_data_are_propagated_in_haste_with_nearly_the_same_result(monkeypatch):
+    graph, y = large_graph(monkeypatch)
+    quick = LabelPropagation(random_state=0, alpha=0.9, sharpness=4).fit(graph, y)
+    exact = LabelPropagation(random_state=0, alpha=0.9, sharpness=4, tolerance=1e-9).fit(graph, y)
+    np.testing.assert_allclose(quick.probabilities_, exact.probabilities_, atol=2e-3)
+    assert not (quick.probabilities_ == exact.probabilities_).all()
+
+
+def test_large_data_choose_settings_once_and_on_the_folds_that_are_enough(monkeypatch):
+    graph, y = large_graph(monkeypatch)
+    known = known_labels(graph, y)
+    chosen = []
+    real = module.choose
+
+    def choose(*arguments):
+        chosen.append(real(*arguments))
+        return chosen[-1]
+
+    monkeypatch.setattr(module, "choose", choose)
+    fold = np.arange(known.nodes.size) % 3
+    model = LabelPropagation(random_state=0)
+    unseen = model.fit_with_folds(graph, known, fold)
+    assert len(chosen) == 1
+    assert np.isfinite(unseen).all()
+    assert (unseen.argmax(axis=1) == known.codes).mean() > 0.8
+    monkeypatch.setattr(folds, "LARGE_ENTRIES", 10**9)
+    LabelPropagation(random_state=0).fit_with_folds(graph, known, fold)
+    assert len(chosen) == 1 + 4

@@ -24,6 +24,8 @@ TRAINING_SHARE = 0.9
 """Of the time for a training; the rest is for making its plan and for predicting."""
 SECONDS_PER_ENTRY = 2e-7
 """Seconds of a training step of one member on one core, per node, membership and end of an edge over all layers."""
+SHARED_GROUP_COST = 4
+"""Ends of edges that a membership costs as much as where nodes are in several groups: sums go to groups and back."""
 
 
 class OutOfTimeError(GrammeError):
@@ -58,9 +60,9 @@ class Effort:
         """Training steps of single members in all."""
         return (self.members + folds * self.copies) * self.epochs
 
-    def seconds(self, entries: int, folds: int = 0) -> float:
-        """About how long it takes on one core for data of a size."""
-        return 2.0 + self.steps(folds) * SECONDS_PER_ENTRY * entries
+    def seconds(self, graph: MultilayerGraph, folds: int = 0) -> float:
+        """About how long it takes on one core, judged by the size of a graph."""
+        return 2.0 + self.steps(folds) * expected_step_seconds(graph)
 
     def within(self, steps: float, folds: int) -> Effort:
         """The largest effort up to this one that takes so many steps of single members.
@@ -110,10 +112,20 @@ def settled_effort(
         return full
     world = world_of(graph)  # processes that train together go by the clock of the slowest
     left = -float(world.largest(-allowance.seconds))
-    seconds = SECONDS_PER_ENTRY * graph.num_entries
+    seconds = expected_step_seconds(graph)
     if allowance.measured:
         seconds = float(world.largest(timed()))
     return full.within(TRAINING_SHARE * left / max(seconds, 1e-9), folds)
+
+
+def expected_step_seconds(graph: MultilayerGraph) -> float:
+    """About how long a step of one member takes on one core, judged by the size of a graph and its kinds of layer."""
+    entries = graph.num_entries
+    for layer in graph.layers.values():
+        groups = layer.as_groups()
+        if groups is not None and not groups.single:
+            entries += (SHARED_GROUP_COST - 1) * layer.num_entries
+    return SECONDS_PER_ENTRY * entries
 
 
 def step_seconds(

@@ -1,4 +1,4 @@
-"""How a mixture keeps to a time: which folds are tested, how long attention may train, and how that is said.
+"""How a mixture keeps to a time: how long attention may train, and how that is said.
 
 Nothing is left out silently. If time is short, the attention model has fewer members and epochs, and the explanation of
 the fit says so.
@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gramme._durations import rough_duration
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.effort import Allowance, Effort
@@ -18,24 +15,8 @@ from gramme.methods.auto.ingredients import INGREDIENTS, Recipe
 
 DEFAULT_SECONDS = 420.0
 """For attention where no budget is given, on one core, judged by the size of the data: enough for everything up to some
-three million nodes, memberships and ends of edges over all layers."""
-LARGE_ENTRIES = 2_000_000
-"""So many of these, beyond which only as many folds are tested as have enough labels to weigh the ingredients by ..."""
-ENOUGH_LABELS = 1_000  # ... which is so many
-
-
-def folds_to_weigh_by(fold: NDArray[np.int64], entries: int) -> NDArray[np.int64]:
-    """The fold of each label, -1 where the fold is not tested since the data are large and other folds are enough.
-
-    >>> folds_to_weigh_by(np.arange(6) % 3, entries=100)
-    array([0, 1, 2, 0, 1, 2])
-    >>> np.unique(folds_to_weigh_by(np.arange(4000) % 5, entries=5_000_000))
-    array([-1,  0,  1])
-    """
-    if entries <= LARGE_ENTRIES or not fold.size:
-        return fold
-    enough = int(np.searchsorted(np.cumsum(np.bincount(fold)), ENOUGH_LABELS)) + 1
-    return np.where(fold < enough, fold, -1)
+three million nodes, ends of edges and memberships over all layers; memberships of nodes in several groups count four
+times."""
 
 
 def expected_costs(recipe: Recipe, graph: MultilayerGraph, copies: int) -> dict[str, float]:
@@ -45,7 +26,7 @@ def expected_costs(recipe: Recipe, graph: MultilayerGraph, copies: int) -> dict[
         costs[name] = INGREDIENTS[name].made(recipe).expected_seconds(graph)
         if INGREDIENTS[name].slow:
             full = Effort(recipe.settings["ensemble"], copies, recipe.settings["epochs"])
-            seconds = full.seconds(graph.num_entries, recipe.settings["folds"])
+            seconds = full.seconds(graph, recipe.settings["folds"])
             costs[name] = min(seconds, DEFAULT_SECONDS)
     return costs
 

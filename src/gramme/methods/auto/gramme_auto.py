@@ -22,7 +22,6 @@ from gramme.methods.auto.budget import (
     attention_allowance,
     effort_in_words,
     expected_costs,
-    folds_to_weigh_by,
     left_out_in_words,
 )
 from gramme.methods.auto.ingredients import INGREDIENTS, Recipe
@@ -37,7 +36,7 @@ from gramme.methods.auto.mixing import (
 from gramme.methods.auto.mixture_words import mixture_in_words
 from gramme.methods.auto.saved_models import SavedModels
 from gramme.methods.base import NodeClassifier
-from gramme.methods.folds import stratified_folds
+from gramme.methods.folds import enough_folds, stratified_folds
 from gramme.methods.labels import KnownLabels
 from gramme.methods.number_range import check_number_range
 from gramme.methods.out_of_fold import OutOfFold
@@ -97,7 +96,8 @@ class GrammeAuto(NodeClassifier):
         and has what the others leave; its first steps are timed, and it has fewer members and epochs where there is not
         time for all. None: about seven minutes of one core for attention, judged by the size of the data and not by the
         clock, so that the same data give the same result; that is all of it up to some three million nodes, memberships
-        and ends of edges over all layers. ``explanation_`` says what was done.
+        and ends of edges over all layers, where memberships of nodes in several groups count four times.
+        ``explanation_`` says what was done.
     features : str or None, default=None
         What the attention model starts from, as for :class:`GrammeFusion`. None: the graph's own features if it has
         any, else walks and random ones.
@@ -204,7 +204,7 @@ class GrammeAuto(NodeClassifier):
         for name in self._too_large_for(graph):
             self._say_done(f"The data are too large for {name}, which is left out.")
         whole = stratified_folds(known.codes, self.folds, seed)
-        fold = folds_to_weigh_by(whole, graph.num_entries)
+        fold = enough_folds(whole, graph.num_entries)
         recipe = self._recipe(self._names(graph), known.nodes.size, seed)
         self.models_ = {}
         unseen: list[Floats] = []

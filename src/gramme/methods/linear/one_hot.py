@@ -45,7 +45,7 @@ class LayerColumns:
         if isinstance(graph, PartGraph):
             return cls(name, layer.made_of, *_seen_in_parts(graph, layer, rows))
         matrix, names = layer.columns(graph.nodes)
-        used = np.unique(matrix[rows].indices)
+        used = np.flatnonzero(np.bincount(matrix[rows].indices))
         return cls(name, layer.made_of, names[used])
 
     def matrix(self, graph: MultilayerGraph) -> sp.csr_array:

@@ -14,6 +14,7 @@ from gramme.distributed import PartGraph, node_count, world_of
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
+from gramme.methods.folds import is_large
 from gramme.methods.importance import shares_of_joined
 from gramme.methods.labels import KnownLabels
 from gramme.methods.parameters import (
@@ -39,6 +40,7 @@ from gramme.methods.propagation.series import (
 )
 from gramme.methods.propagation.settings_choice import (
     ALPHAS,
+    CHOICE_TOLERANCE,
     POWERS,
     SHARPNESS,
     Candidate,
@@ -50,6 +52,9 @@ from gramme.methods.propagation.settings_choice import (
     skills,
 )
 from gramme.methods.saved_fields import SavedArray, SavedField, SavedSeries, SavedValue
+
+TOLERANCE = 1e-5
+MANY_LABELS = 1_000  # from which a copy takes over the settings of large data: none of them hangs on one label
 
 
 class LabelPropagation(NodeClassifier):
@@ -67,7 +72,9 @@ class LabelPropagation(NodeClassifier):
     Cost: edges (or memberships) x classes for each of some 10 to 60 steps, and for the inner cross-validation as many
     again for each fold and each power of the layers' skill; a table whose columns have few values is propagated among
     these values instead, so that the cross-validation hardly depends on its length. Steps run in float64, those of the
-    cross-validation in float32.
+    cross-validation in float32. Beyond two million nodes, memberships and ends of edges, all steps run in float32 and
+    end earlier, unless a tolerance is given; only as many folds are tested as have a thousand labels, and copies of a
+    model of a thousand labels or more take over its settings.
 
     Parameters
     ----------
@@ -84,8 +91,9 @@ class LabelPropagation(NodeClassifier):
         share in the labels.
     folds : int or None, default=None
         Folds of the inner cross-validation; ten up to 200 labels and five beyond if not given.
-    tolerance : float, default=1e-05
-        Share of the largest value by which a further step may still change one.
+    tolerance : float or None, default=None
+        Share of the largest value by which a further step may still change one. If not given, 1e-5, and 1e-3 for large
+        data. All further powers are then taken to be equal, so that the error of a score is much smaller.
     max_iter : int, default=200
         Steps at most.
     random_state : int, numpy generator or None, default=None
@@ -130,7 +138,7 @@ class LabelPropagation(NodeClassifier):
         "sharpness": Optional(POSITIVE),
         "class_mass": Flag(),
         "folds": Optional(WholeNumber(2)),
-        "tolerance": SHARE,
+        "tolerance": Optional(SHARE),
         "max_iter": WholeNumber(),
         "random_state": RandomState(),
     }
@@ -156,7 +164,7 @@ class LabelPropagation(NodeClassifier):
         sharpness: float | None = None,
         class_mass: bool = False,
         folds: int | None = None,
-        tolerance: float = 1e-5,
+        tolerance: float | None = None,
         max_iter: int = 200,
         random_state: Any = None,
     ) -> None:
@@ -175,13 +183,20 @@ class LabelPropagation(NodeClassifier):
             raise DataError("layer_weights are all 0; at least one layer must count")
 
     def _fit(
-        self, graph: MultilayerGraph, known: KnownLabels, seed: int
+        self,
+        graph: MultilayerGraph,
+        known: KnownLabels,
+        seed: int,
+        *,
+        settings: Candidate | None = None,
     ) -> NDArray[np.floating[Any]]:
+        """Learn; ``settings`` are those of the model this is a copy of."""
         given = self._given_weights(graph)
         if given is not None:
             given = given / given.sum()
         walk = walk_of(graph)
-        chosen = choose(graph, walk, known, self._plan(graph, given), given, seed)
+        chosen = settings or choose(graph, walk, known, self._plan(graph, given), given, seed)
+        self._chosen = chosen
         weights = self._weights(graph, known, chosen, given)
         self.alpha_, self.sharpness_ = chosen.alpha, chosen.sharpness
         self.layer_weights_ = self._by_layer(weights, "weight")
@@ -197,6 +212,12 @@ class LabelPropagation(NodeClassifier):
         )
         self.layer_importance_ = self._by_layer(_importance(graph, weights, result), "importance")
         return result
+
+    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+        chosen = getattr(self, "_chosen", None)  # a file does not have it
+        if chosen is None or self.known_.size < MANY_LABELS or not is_large(graph.num_entries):
+            return {}
+        return {"settings": chosen}
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         codes = self.known_codes
@@ -238,9 +259,19 @@ class LabelPropagation(NodeClassifier):
             np.repeat(weights[:, None], classes, axis=1),
             [self.alpha_],
             None,
-            tolerance=self.tolerance,
+            tolerance=self._tolerance(graph),
             most=self.max_iter,
+            dtype=torch.float32 if self._in_haste(graph) else torch.float64,
         )
+
+    def _in_haste(self, graph: MultilayerGraph) -> bool:
+        """Whether the data are large and nobody asked for a tolerance."""
+        return self.tolerance is None and is_large(graph.num_entries)
+
+    def _tolerance(self, graph: MultilayerGraph) -> float:
+        if self.tolerance is not None:
+            return float(self.tolerance)
+        return CHOICE_TOLERANCE if self._in_haste(graph) else TOLERANCE
 
     @property
     def known_codes(self) -> NDArray[np.int64]:
@@ -271,7 +302,7 @@ class LabelPropagation(NodeClassifier):
             sharpness=SHARPNESS if self.sharpness is None else (float(self.sharpness),),
             class_mass=self.class_mass,
             folds=self.folds,
-            tolerance=self.tolerance,
+            tolerance=self._tolerance(graph),
             most=self.max_iter,
         )
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gramme.distributed import PartGraph, here, node_count, rows_at
 from gramme.graph import MultilayerGraph
-from gramme.methods.folds import stratified_folds
+from gramme.methods.folds import enough_folds, is_large, stratified_folds
 from gramme.methods.labels import KnownLabels
 from gramme.methods.probability import class_prior, softmax
 from gramme.methods.propagation.series import Floats, Walk, propagate
@@ -33,7 +33,10 @@ PSEUDO_LABELS = (
     3  # labelled neighbourhoods without gain that are added when a layer's skill is averaged
 )
 EVEN_SHARE = 0.05  # part of the weight that all layers share, as a node may be reached through the least of them only
-BATCH_NUMBERS = 1 << 22  # in a batch of columns, which bounds the memory
+BATCH_NUMBERS = 1 << 22  # in a batch of columns, which bounds the memory, ...
+LARGE_BATCH_NUMBERS = 1 << 24
+"""... and of large data: their rows lie out of cache, where many columns of a row cost little more than one."""
+CHOICE_TOLERANCE = 1e-3  # of the propagations that settings are chosen by, at least
 MIN_PROBABILITY = 1e-3  # below which a held-out label counts no worse
 
 
@@ -144,7 +147,7 @@ def choose(
     if len(candidates) == 1 or not tested.any():
         return candidates[0]
     folds = plan.folds or (10 if known.codes.size <= MANY_FOLDS_LABELS else 5)
-    fold = stratified_folds(known.codes, folds, seed)
+    fold = enough_folds(stratified_folds(known.codes, folds, seed), graph.num_entries)
     kept = fold[None, :] != np.arange(fold.max() + 1)[:, None]
     loss = np.zeros(len(candidates))
     skill = skills(graph, known, kept) if given is None and max(plan.powers) > 0 else None
@@ -173,7 +176,8 @@ def _batches(
     """Pairs of fold and power that are propagated together, each with a column per class."""
     units = [(fold, power) for fold in range(kept.shape[0]) for power in plan.powers]
     rows = max(node_count(walk.graph), known.nodes.size * len(plan.alphas))
-    size = max(1, BATCH_NUMBERS // (rows * len(known.classes)))
+    numbers = LARGE_BATCH_NUMBERS if is_large(walk.graph.num_entries) else BATCH_NUMBERS
+    size = max(1, numbers // (rows * len(known.classes)))
     for begin in range(0, len(units), size):
         yield units[begin : begin + size]
 
@@ -199,7 +203,7 @@ def _held_out_losses(
         weights,
         plan.alphas,
         known.nodes,
-        tolerance=max(plan.tolerance, 1e-3),
+        tolerance=max(plan.tolerance, CHOICE_TOLERANCE),
         most=plan.most,
         dtype=torch.float32,
     )
