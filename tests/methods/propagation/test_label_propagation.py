@@ -203,3 +203,12 @@ def test_large_data_choose_settings_once_and_on_the_folds_that_are_enough(monkey
     monkeypatch.setattr(folds, "LARGE_ENTRIES", 10**9)
     LabelPropagation(random_state=0).fit_with_folds(graph, known, fold)
     assert len(chosen) == 1 + 4
+
+
+def test_a_long_table_of_few_values_needs_no_haste(monkeypatch):
+    graph = datasets.load("synthetic_table", nodes=900, random_state=3)
+    y = {node: graph.labels[node] for node in range(0, 900, 3)}
+    wanted = LabelPropagation(random_state=0).fit(graph.replace(labels=None), y).probabilities_
+    monkeypatch.setattr(folds, "LARGE_ENTRIES", 1_000)
+    found = LabelPropagation(random_state=0).fit(graph.replace(labels=None), y).probabilities_
+    assert (found == wanted).all()

@@ -14,7 +14,6 @@ from gramme.distributed import PartGraph, node_count, world_of
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
-from gramme.methods.folds import is_large
 from gramme.methods.importance import shares_of_joined
 from gramme.methods.labels import KnownLabels
 from gramme.methods.parameters import (
@@ -72,9 +71,9 @@ class LabelPropagation(NodeClassifier):
     Cost: edges (or memberships) x classes for each of some 10 to 60 steps, and for the inner cross-validation as many
     again for each fold and each power of the layers' skill; a table whose columns have few values is propagated among
     these values instead, so that the cross-validation hardly depends on its length. Steps run in float64, those of the
-    cross-validation in float32. Beyond two million nodes, memberships and ends of edges, all steps run in float32 and
-    end earlier, unless a tolerance is given; only as many folds are tested as have a thousand labels, and copies of a
-    model of a thousand labels or more take over its settings.
+    cross-validation in float32. Beyond two million nodes, memberships and ends of edges, unless it is such a table, all
+    steps run in float32 and end earlier if no tolerance is given; only as many folds are tested as have a thousand
+    labels, and copies of a model of a thousand labels or more take over its settings.
 
     Parameters
     ----------
@@ -195,8 +194,9 @@ class LabelPropagation(NodeClassifier):
         if given is not None:
             given = given / given.sum()
         walk = walk_of(graph)
-        chosen = settings or choose(graph, walk, known, self._plan(graph, given), given, seed)
-        self._chosen = chosen
+        chosen = settings or choose(graph, walk, known, self._plan(walk, given), given, seed)
+        many = walk.large and known.nodes.size >= MANY_LABELS
+        self._handed = {"settings": chosen} if many else {}
         weights = self._weights(graph, known, chosen, given)
         self.alpha_, self.sharpness_ = chosen.alpha, chosen.sharpness
         self.layer_weights_ = self._by_layer(weights, "weight")
@@ -214,10 +214,8 @@ class LabelPropagation(NodeClassifier):
         return result
 
     def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
-        chosen = getattr(self, "_chosen", None)  # a file does not have it
-        if chosen is None or self.known_.size < MANY_LABELS or not is_large(graph.num_entries):
-            return {}
-        return {"settings": chosen}
+        handed: dict[str, Any] = getattr(self, "_handed", {})  # a file does not have it
+        return handed
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         codes = self.known_codes
@@ -239,19 +237,15 @@ class LabelPropagation(NodeClassifier):
         prior = class_prior(counts)
         if not nodes.size:
             return np.repeat(prior[None, :], graph.num_nodes, axis=0)
-        found = self._propagated(graph, walk, nodes, codes)
+        found = self._propagated(walk, nodes, codes)
         base = baseline(prior, found.totals[0], self.class_mass)
         return probabilities(found.values[0], prior, base, self.sharpness_, nodes.size)
 
     def _propagated(
-        self,
-        graph: MultilayerGraph,
-        walk: Walk,
-        nodes: NDArray[np.int64],
-        codes: NDArray[np.int64],
+        self, walk: Walk, nodes: NDArray[np.int64], codes: NDArray[np.int64]
     ) -> Propagated:
         classes = len(self.classes_)
-        weights = self.layer_weights_[list(graph.layers)].to_numpy()
+        weights = self.layer_weights_[list(walk.graph.layers)].to_numpy()
         return propagate(
             walk,
             nodes,
@@ -259,19 +253,19 @@ class LabelPropagation(NodeClassifier):
             np.repeat(weights[:, None], classes, axis=1),
             [self.alpha_],
             None,
-            tolerance=self._tolerance(graph),
+            tolerance=self._tolerance(walk),
             most=self.max_iter,
-            dtype=torch.float32 if self._in_haste(graph) else torch.float64,
+            dtype=torch.float32 if self._in_haste(walk) else torch.float64,
         )
 
-    def _in_haste(self, graph: MultilayerGraph) -> bool:
-        """Whether the data are large and nobody asked for a tolerance."""
-        return self.tolerance is None and is_large(graph.num_entries)
+    def _in_haste(self, walk: Walk) -> bool:
+        """Whether steps cost much and nobody asked for a tolerance."""
+        return self.tolerance is None and walk.large
 
-    def _tolerance(self, graph: MultilayerGraph) -> float:
+    def _tolerance(self, walk: Walk) -> float:
         if self.tolerance is not None:
             return float(self.tolerance)
-        return CHOICE_TOLERANCE if self._in_haste(graph) else TOLERANCE
+        return CHOICE_TOLERANCE if self._in_haste(walk) else TOLERANCE
 
     @property
     def known_codes(self) -> NDArray[np.int64]:
@@ -284,7 +278,7 @@ class LabelPropagation(NodeClassifier):
         """F of the nodes of the fitted graph, (nodes, classes): how much of each class reaches them."""
         self.check_fitted()
         known = graph.nodes.get_indexer(self.nodes_[self.known_])
-        found: Floats = self._propagated(graph, walk_of(graph), known, self.known_codes).values[0]
+        found: Floats = self._propagated(walk_of(graph), known, self.known_codes).values[0]
         return found
 
     def _given_weights(self, graph: MultilayerGraph) -> Floats | None:
@@ -295,14 +289,14 @@ class LabelPropagation(NodeClassifier):
             return np.ones(graph.num_layers)
         return np.array(per_layer("layer_weights", self.layer_weights, graph.layers), dtype=float)
 
-    def _plan(self, graph: MultilayerGraph, given: Floats | None) -> Plan:
+    def _plan(self, walk: Walk, given: Floats | None) -> Plan:
         return Plan(
-            powers=POWERS if given is None and graph.num_layers > 1 else (0.0,),
+            powers=POWERS if given is None and walk.graph.num_layers > 1 else (0.0,),
             alphas=ALPHAS if self.alpha is None else (float(self.alpha),),
             sharpness=SHARPNESS if self.sharpness is None else (float(self.sharpness),),
             class_mass=self.class_mass,
             folds=self.folds,
-            tolerance=self._tolerance(graph),
+            tolerance=self._tolerance(walk),
             most=self.max_iter,
         )
 

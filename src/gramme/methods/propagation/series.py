@@ -25,6 +25,7 @@ from torch import Tensor
 from gramme.distributed import here, places_of, world_of
 from gramme.distributed.part_layers import PartGroups
 from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.methods.folds import is_large
 from gramme.ops import layers_sum
 
 Floats = NDArray[np.float64]
@@ -43,6 +44,8 @@ class Walk(ABC):
 
     graph: MultilayerGraph
     nodes: int
+    large: bool = False
+    """Whether steps cost so much that time is saved at some precision."""
 
     @abstractmethod
     def first(self, known: Ints, values: Tensor, weights: Tensor) -> Tensor:
@@ -66,6 +69,7 @@ class NodeWalk(Walk):
 
     def __init__(self, graph: MultilayerGraph, layers: Iterable[str] | None = None) -> None:
         self.graph, self.nodes = graph, graph.num_nodes
+        self.large = is_large(graph.num_entries)
         names = graph.layers if layers is None else layers
         self.sums = [layers_sum(graph, [name]) for name in names]
         self.scales = []

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gramme.distributed import PartGraph, here, node_count, rows_at
 from gramme.graph import MultilayerGraph
-from gramme.methods.folds import enough_folds, is_large, stratified_folds
+from gramme.methods.folds import enough_folds, stratified_folds
 from gramme.methods.labels import KnownLabels
 from gramme.methods.probability import class_prior, softmax
 from gramme.methods.propagation.series import Floats, Walk, propagate
@@ -147,7 +147,9 @@ def choose(
     if len(candidates) == 1 or not tested.any():
         return candidates[0]
     folds = plan.folds or (10 if known.codes.size <= MANY_FOLDS_LABELS else 5)
-    fold = enough_folds(stratified_folds(known.codes, folds, seed), graph.num_entries)
+    fold = stratified_folds(known.codes, folds, seed)
+    if walk.large:
+        fold = enough_folds(fold, graph.num_entries)
     kept = fold[None, :] != np.arange(fold.max() + 1)[:, None]
     loss = np.zeros(len(candidates))
     skill = skills(graph, known, kept) if given is None and max(plan.powers) > 0 else None
@@ -176,7 +178,7 @@ def _batches(
     """Pairs of fold and power that are propagated together, each with a column per class."""
     units = [(fold, power) for fold in range(kept.shape[0]) for power in plan.powers]
     rows = max(node_count(walk.graph), known.nodes.size * len(plan.alphas))
-    numbers = LARGE_BATCH_NUMBERS if is_large(walk.graph.num_entries) else BATCH_NUMBERS
+    numbers = LARGE_BATCH_NUMBERS if walk.large else BATCH_NUMBERS
     size = max(1, numbers // (rows * len(known.classes)))
     for begin in range(0, len(units), size):
         yield units[begin : begin + size]
