@@ -2,14 +2,16 @@
 
     python benchmarks/bench_distributed.py                     # the table: 1, 2 and 4 processes on three kinds of graph
     python benchmarks/bench_distributed.py --nodes 20000       # smaller; below 2 M entries a fit takes one thread
-    python benchmarks/bench_distributed.py --memory            # 2 M nodes, 20 M directed edges, 1 process and 4
+    python benchmarks/bench_distributed.py --memory            # 2 M and 6 M nodes, 10 edges each: 1 process and 4
     python benchmarks/bench_distributed.py --large             # 10 M nodes, 100 M directed edges over 2 processes
-    python benchmarks/bench_distributed.py --model FILE        # the cost model, from the rows that the table printed
+    python benchmarks/bench_distributed.py --sweep > rows.csv  # small graphs of many shapes, for the cost model
+    python benchmarks/bench_distributed.py --model rows.csv    # the cost model, and what a billion edges would take
 
 Each process trains GrAMME-Fusion (hidden 16, one member, random features) on its part of a graph that was generated in
 parts, and then spreads labels to the end. Seconds are the slowest process's; CPU seconds are those of all together.
 Compare with one process of as many threads (``threads``). After the table stand the ratios that matter: how fast two
-processes are against one with two threads. Run it on an idle machine: processes wait for each other.
+processes are against one with two threads. Run it on an idle machine: processes wait for each other. Memory is the
+largest resident size of a process since it started; ``program_mib`` of it was there before it read its part.
 """
 
 from __future__ import annotations
@@ -18,19 +20,21 @@ import argparse
 import csv
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from distributed_cost import tell
+from measure import resident_bytes
+from numpy.typing import NDArray
 
-from gramme.distributed import assign, join, read_part, write_parts
+from gramme.distributed import World, assign, join, read_part, write_parts
 from gramme.distributed.parts_folder import fill_parts
 from gramme.distributed.process_group import LOOPBACK, free_port
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
@@ -38,12 +42,23 @@ from gramme.methods import GrammeFusion, LabelPropagation
 
 COLUMNS = [
     "kind", "nodes", "edges", "processes", "threads", "assign", "halo_share", "seconds_per_step",
-    "cpu_per_step", "seconds_propagation", "peak_mib", "sent_mib_per_step",
-    "rows_sent",
+    "cpu_per_step", "seconds_propagation", "peak_mib", "program_mib", "sent_mib_per_step",
+    "messages_per_step", "halo_rows",
 ]  # fmt: skip
 STEPS = 10
+PASSES = 200  # of label propagation at most
 HIDDEN = 16
 BLOCK = 1000  # nodes of a community
+FAR = 0.02  # share of the edges that leave it
+SWEEP = [
+    (200_000, 5, FAR, 1), (200_000, 20, FAR, 1), (600_000, 5, FAR, 1),
+    (200_000, 5, FAR, 2), (200_000, 20, 0.2, 2), (600_000, 5, 0.2, 2), (600_000, 10, FAR, 2),
+    (400_000, 5, 0.1, 4), (400_000, 15, FAR, 4),
+    (8_000, 5, FAR, 2), (8_000, 5, FAR, 4),
+]  # fmt: skip
+"""Nodes, edges per node, share of them that leave, processes: what the cost model is fitted to, and ..."""
+CHECKS = [(1_000_000, 10, 0.05, 2), (800_000, 8, 0.05, 4)]
+"""... what it is checked on: larger graphs of another shape."""
 
 
 def graph_of(kind: str, nodes: int, degree: int) -> MultilayerGraph:
@@ -70,52 +85,79 @@ def graph_of(kind: str, nodes: int, degree: int) -> MultilayerGraph:
     return MultilayerGraph({"edges": EdgeLayer(nodes, source, target)}, labels=labels)
 
 
-def measured(folder: Path, facts: dict[str, Any]) -> None:
-    """One process: train some steps, spread labels, and print what it took (the first process alone)."""
-    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+def measured(folder: Path, facts: dict[str, Any], steps: int, most: int) -> None:
+    """One process: train, spread labels, and print what it took (the first process alone).
+
+    ``steps`` are timed, after a fit of one step that is not; ``most`` limits the passes of label propagation, and 0
+    leaves it out.
+    """
+    threads = int(os.environ["OMP_NUM_THREADS"])
+    torch.set_num_threads(threads)
+    program = resident_bytes(peak=True) / 2**20
     with join() as world:
         part = read_part(folder, world)
         model = GrammeFusion(
             hidden_dim=HIDDEN, ensemble=1, heads=1, features="random", feature_dim=16,
             epochs=1, random_state=0,
         )  # fmt: skip
-        model.fit(part)  # the first step pays for making the plan
-        before, sent = time.perf_counter(), world.sent
-        cpu = time.process_time()
-        GrammeFusion(**model.get_params() | {"epochs": 1}).fit(part)
-        one = time.perf_counter() - before
-        one_sent, one_cpu = world.sent - sent, time.process_time() - cpu
-        before, sent, cpu = time.perf_counter(), world.sent, time.process_time()
-        GrammeFusion(**model.get_params() | {"epochs": 1 + STEPS}).fit(part)
-        several = time.perf_counter() - before
-        step = (several - one) / STEPS
-        step_sent = (world.sent - sent - one_sent) / STEPS
-        step_cpu = (time.process_time() - cpu - one_cpu) / STEPS
+        model.fit(part)  # the first step pays for compiling
+        step = cpu = sent = messages = 0.0
+        if steps:
+            one = _cost(world, lambda: GrammeFusion(**model.get_params()).fit(part))
+            longer = model.get_params() | {"epochs": 1 + steps}
+            several = _cost(world, lambda: GrammeFusion(**longer).fit(part))
+            step, cpu, sent, messages = (several - one) / steps
         world.wait()
-        before = time.perf_counter()
-        LabelPropagation(alpha=0.9, sharpness=1.0, layer_weights="equal").fit(part)
-        spread = time.perf_counter() - before
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        slowest = world.largest(np.array([step, spread, peak]))
+        spread = 0.0
+        if most:
+            labels = LabelPropagation(
+                alpha=0.9, sharpness=1.0, layer_weights="equal", max_iter=most
+            )
+            spread = float(_cost(world, lambda: labels.fit(part))[0])
+        peak = resident_bytes(peak=True) / 2**20
+        slowest = world.largest(np.array([step, spread, peak, program]))
+        together = world.total(np.array([cpu, sent / 2**20, messages]))
         row = facts | {
             "processes": world.size,
-            "threads": int(os.environ["OMP_NUM_THREADS"]),
+            "threads": threads,
             "seconds_per_step": round(float(slowest[0]), 4),
-            "cpu_per_step": round(float(world.total(step_cpu)), 4),
+            "cpu_per_step": round(float(together[0]), 4),
             "seconds_propagation": round(float(slowest[1]), 3),
             "peak_mib": round(float(slowest[2]), 1),
-            "sent_mib_per_step": round(float(world.total(step_sent)) / 2**20, 3),
-            "rows_sent": int(world.total(int(step_sent / (4 * HIDDEN)))),
+            "program_mib": round(float(slowest[3]), 1),
+            "sent_mib_per_step": round(float(together[1]), 4),
+            "messages_per_step": round(float(together[2]), 1),
         }
         if world.first:
             csv.DictWriter(sys.stdout, COLUMNS).writerow(row)
             sys.stdout.flush()
 
 
-def run(folder: Path, processes: int, threads: int, facts: dict[str, Any]) -> dict[str, str]:
+def _cost(world: World, work: Callable[[], object]) -> NDArray[np.float64]:
+    """Seconds, CPU seconds, bytes and messages sent of some work of this process."""
+
+    def now() -> NDArray[np.float64]:
+        clocks = (time.perf_counter(), time.process_time())
+        return np.array([*clocks, world.sent, world.messages], dtype=np.float64)
+
+    before = now()
+    work()
+    return now() - before
+
+
+def run(
+    folder: Path,
+    processes: int,
+    threads: int,
+    facts: dict[str, Any],
+    *,
+    steps: int = STEPS,
+    most: int = PASSES,
+) -> dict[str, str]:
     """One row of the table, from so many processes of so many threads."""
     port = free_port()
     command = [sys.executable, __file__, "--part", str(folder), "--facts", json.dumps(facts)]
+    command += ["--steps", str(steps), "--passes", str(most)]
     started = [
         subprocess.Popen(
             command,
@@ -163,6 +205,7 @@ def table(nodes: int, degree: int, kinds: list[str], most: int) -> None:
                         "edges": graph.num_entries - nodes * graph.num_layers,
                         "assign": how,
                         "halo_share": round(manifest.halo_share, 4),
+                        "halo_rows": sum(part["halo"] for part in manifest.parts),
                     }
                     rows.append(run(Path(made), processes, threads, facts))
     for kind in kinds:
@@ -188,14 +231,16 @@ def _tell(kind: str, rows: list[dict[str, str]]) -> None:
         )
 
 
-def large_parts(nodes: int, degree: int, processes: int) -> Iterator[tuple[Any, dict[str, Any]]]:
+def large_parts(
+    nodes: int, degree: int, processes: int, away: float = FAR
+) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Parts of a random directed graph with communities, made one at a time; nobody ever holds the whole."""
     share = nodes // processes
     for part in range(processes):
         random = np.random.default_rng(part)
         source = np.repeat(np.arange(share), degree)
         near = source // BLOCK * BLOCK + random.integers(0, BLOCK, source.size)
-        inside = random.random(source.size) < 0.98
+        inside = random.random(source.size) >= away
         column = np.minimum(near, share - 1)
         far = np.flatnonzero(~inside)
         place = random.integers(0, share, far.size)
@@ -225,7 +270,18 @@ def large_parts(nodes: int, degree: int, processes: int) -> Iterator[tuple[Any, 
         yield members, {"nodes_kind": names, "halo": int(halo.size)}
 
 
-def large(nodes: int, degree: int, processes: int) -> dict[str, str]:
+def large(
+    nodes: int,
+    degree: int,
+    processes: int,
+    away: float = FAR,
+    *,
+    kind: str = "large",
+    steps: int = STEPS,
+    most: int = PASSES,
+) -> dict[str, str]:
+    """The row of a graph that is generated in parts."""
+    nodes -= nodes % processes
     with tempfile.TemporaryDirectory() as made:
         facts = {
             "nodes": nodes,
@@ -241,62 +297,40 @@ def large(nodes: int, degree: int, processes: int) -> dict[str, str]:
             "couplings": [],
             "layer_features": [],
         }  # fmt: skip
-        began = time.perf_counter()
-        manifest = fill_parts(Path(made), facts, large_parts(nodes, degree, processes))
-        print(f"parts written in {time.perf_counter() - began:.0f} s", file=sys.stderr)
+        manifest = fill_parts(Path(made), facts, large_parts(nodes, degree, processes, away))
         said = {
-            "kind": "large",
+            "kind": kind,
             "nodes": nodes,
             "edges": nodes * degree,
             "assign": "contiguous",
             "halo_share": round(manifest.halo_share, 4),
+            "halo_rows": sum(part["halo"] for part in manifest.parts),
         }
-        return run(Path(made), processes, 1, said)
+        return run(Path(made), processes, 1, said, steps=steps, most=most)
 
 
-def memory(nodes: int) -> None:
-    one, four = (float(large(nodes, 10, processes)["peak_mib"]) for processes in (1, 4))
-    print(f"each of four processes needs {four / one:.2f} of what one needs", file=sys.stderr)
+def memory(sizes: Sequence[int]) -> None:
+    """One process against four. A fit of one step and a few passes are enough: memory does not grow after them."""
+    for nodes in sizes:
+        one, four = (large(nodes, 10, processes, steps=0, most=5) for processes in (1, 4))
+        whole, part, program = (
+            float(row[name]) / 1024
+            for row, name in ((one, "peak_mib"), (four, "peak_mib"), (four, "program_mib"))
+        )
+        print(
+            f"{nodes:,} nodes, {nodes * 10:,} directed edges: each of four processes needs {part:.2f} GiB, one alone "
+            f"{whole:.2f} GiB: {part / whole:.2f} of it. {program:.2f} GiB are the program; without it "
+            f"{(part - program) / (whole - program):.2f}",
+            file=sys.stderr,
+        )
 
 
-def cost_model(path: Path) -> None:
-    """Fit seconds per step = a nodes / p + b edges / p + c bytes / p + d, leave one row out, and extrapolate."""
-    with path.open(encoding="utf-8") as file:
-        rows = [
-            row for row in csv.DictReader(file) if row["kind"] != "table" and row["threads"] == "1"
-        ]
-
-    def features(nodes: float, edges: float, sent: float, processes: float) -> list[float]:
-        return [nodes / processes, edges / processes, sent / processes, float(processes > 1)]
-
-    table_ = np.array(
-        [
-            features(
-                *(float(row[name]) for name in ("nodes", "edges", "sent_mib_per_step", "processes"))
-            )
-            for row in rows
-        ]
-    )
-    seconds = np.array([float(row["cpu_per_step"]) / float(row["processes"]) for row in rows])
-    from scipy.optimize import nnls
-
-    checked = len(rows) - 1
-    kept = np.arange(len(rows)) != checked
-    scale = table_.max(axis=0) + 1e-12
-    found = nnls(table_[kept] / scale, seconds[kept])[0] / scale
-    names = ("per node", "per edge", "per MiB sent", "fixed")
-    print("seconds", ", ".join(f"{name} {one:.3g}" for name, one in zip(names, found, strict=True)))
-    guess = float(table_[checked] @ found)
-    print(f"left out: {rows[checked]['kind']}, {rows[checked]['processes']} processes: ", end="")
-    print(f"model {guess:.3f} s, measured {seconds[checked]:.3f} s")
-    for machines in (16, 64):
-        nodes, edges = 1e8, 1e9
-        # a halo of a tenth of the rows; values and gradients of two hops, at 1 GiB/s for each machine
-        sent = 4 * 0.1 * nodes * (HIDDEN + 1) * 4 / 2**20
-        compute = float(np.array(features(nodes, edges, 0, machines)) @ found)
-        wire = sent / machines / 1024
-        print(f"estimate for 1e9 edges and 1e8 nodes on {machines} machines of one core: ", end="")
-        print(f"{compute + wire:.1f} s per step, {wire:.2f} s of it on a wire of 1 GiB/s")
+def sweep() -> None:
+    """The rows that the cost model is fitted to and checked on."""
+    for kind, shapes in (("sweep", SWEEP), ("check", CHECKS)):
+        for nodes, degree, away, processes in shapes:
+            steps = max(STEPS, 1_000_000 // nodes)  # many where one is short
+            large(nodes, degree, processes, away, kind=kind, steps=steps, most=0)
 
 
 def main() -> None:
@@ -309,20 +343,25 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=4, help="processes at most")
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--sweep", action="store_true")
     parser.add_argument("--model", type=Path)
     parser.add_argument("--part", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--facts", help=argparse.SUPPRESS)
+    parser.add_argument("--steps", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--passes", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.part is not None:
-        measured(given.part, json.loads(given.facts))
+        measured(given.part, json.loads(given.facts), given.steps, given.passes)
     elif given.model is not None:
-        cost_model(given.model)
-    elif given.large or given.memory:
+        tell(given.model)
+    elif given.large or given.memory or given.sweep:
         csv.DictWriter(sys.stdout, COLUMNS).writeheader()
         if given.large:
             large(given.nodes or 10_000_000, 10, 2)
+        elif given.memory:
+            memory([given.nodes] if given.nodes else [2_000_000, 6_000_000])
         else:
-            memory(given.nodes or 2_000_000)
+            sweep()
     else:
         table(given.nodes or 250_000, given.degree, given.kinds.split(","), given.most)
 

@@ -12,6 +12,21 @@ def test_a_job_comes_back_from_its_file(tmp_path):
     assert FitJob.read(job.written(tmp_path / "job.json")) == job
 
 
+def test_terms_tell_other_options_and_other_parts_but_not_other_places(tmp_path):
+    def terms(name: str, manifest: str, **changes: object) -> dict[str, object]:
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "manifest.json").write_text(manifest)
+        return FitJob(str(tmp_path / name), str(tmp_path / name), "gramme-sg", **changes).terms()
+
+    assert terms("here", "{}") == terms("there", "{}")
+    assert terms("here", "{}") != terms("there", "{ }")
+    other = terms(
+        "there", "{}", seed=1, settings=["epochs=3"], described={"class_weight": "balanced"}
+    )
+    differ = {name for name, value in terms("here", "{}").items() if other[name] != value}
+    assert differ == {"--seed", "--set", "--class-weight"}
+
+
 def test_only_methods_that_can_be_fitted_together():
     for name in METHODS_IN_PARTS:
         check_method(name)

@@ -3,13 +3,13 @@
 import pytest
 
 from gramme.cli.options import Reading
-from gramme.cli.together import Together, is_first_process
+from gramme.cli.together import Together, is_first_process, speaks
 from gramme.errors import DataError
 
 
 @pytest.fixture(autouse=True)
 def _no_processes(monkeypatch):
-    for name in ("RANK", "WORLD_SIZE"):
+    for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -40,9 +40,19 @@ def test_torchrun_needs_parts(monkeypatch, tmp_path):
     assert not is_first_process()
     with pytest.raises(DataError, match="gramme convert DATA parts/ --parts N"):
         asked("balance_scale")
+    with pytest.raises(DataError, match=r"nowhere is no folder with a manifest\.json"):
+        asked("nowhere")
     with pytest.raises(DataError, match="leave out --workers"):
         asked(parts_folder(tmp_path), workers=2)
     assert asked(parts_folder(tmp_path)).started
+
+
+def test_one_process_of_each_machine_reports_a_mistake(monkeypatch):
+    assert speaks()
+    for rank, on_its_machine, expected in (("0", "0", True), ("1", "1", False), ("2", "0", True)):
+        monkeypatch.setenv("RANK", rank)
+        monkeypatch.setenv("LOCAL_RANK", on_its_machine)
+        assert speaks() is expected
 
 
 def test_parts_come_complete(tmp_path):

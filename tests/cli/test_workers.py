@@ -165,7 +165,8 @@ def test_kills_at_any_moment(seed, data, undisturbed, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.distributed
-def test_a_worker_that_stands_still_is_given_up(data, tmp_path):
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_worker_that_stands_still_is_given_up(rank, data, tmp_path):
     options = (*SETTINGS, "--set", "epochs=100000", "--workers", 2)
     quick = {"GRAMME_SILENCE_SECONDS": "8", "GRAMME_CHECKPOINT_SECONDS": "0"}
     process = fit(data, tmp_path / "out", *options, **quick)
@@ -174,12 +175,13 @@ def test_a_worker_that_stands_still_is_given_up(data, tmp_path):
     while not list(tmp_path.glob("out.checkpoints/*.safetensors")):  # both have met and train
         assert time.monotonic() < deadline
         time.sleep(0.2)
-    os.kill(workers[1], signal.SIGSTOP)
+    os.kill(workers[rank], signal.SIGSTOP)
     struck = time.monotonic()
     code, _, err = done(process)
     assert code == 2
     assert time.monotonic() - struck < 30
-    assert f"worker 1 (process {workers[1]} on" in err
+    assert f"worker {rank} (process {workers[rank]} on" in err  # as the other says
+    assert f"worker {rank} of 2 (process {workers[rank]}) stood still" in err
     assert not (tmp_path / "out").exists()
 
 

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from tests.distributed.graphs import KINDS, graph, parts_of
+from tests.distributed.processes import together
 
 from gramme.distributed import assign, is_parts_folder, read_part, write_parts
 from gramme.distributed.whole_graph import whole_graph
@@ -67,6 +68,22 @@ def test_a_damaged_part_is_refused_by_name(tmp_path):
     path.unlink()
     with pytest.raises(FileFormatError, match=r"part-0000\.npz.*missing"):
         read_part(folder)
+
+
+def _problem(world, folder) -> str:
+    with pytest.raises(DataError) as told:
+        read_part(folder, world)
+    return str(told.value)
+
+
+@pytest.mark.distributed
+def test_all_processes_learn_whose_part_does_not_fit(tmp_path):
+    folder = parts_of(graph("edges"), tmp_path, 2)
+    (folder / "part-0001.npz").unlink()
+    first, second = together(2, _problem, folder)
+    assert first == second
+    assert first.startswith("worker 1 of 2: ")
+    assert "part-0001.npz: this part of the graph is missing" in first
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from gramme.cli.new import new
 from gramme.cli.rank import rank
 from gramme.cli.report import report
 from gramme.cli.results import results
+from gramme.cli.together import speaks
 from gramme.errors import GrammeError
 
 app = typer.Typer(
@@ -82,8 +83,10 @@ def main(arguments: list[str] | None = None) -> None:
         with on_command_line(), heartbeat(told):
             _commands()(args=arguments, standalone_mode=True, prog_name="gramme")
     except GrammeError as error:
-        if os.environ.get("RANK", "0") == "0" or getattr(error, "of_one_process", False):
-            complain(str(error))  # only the first of several processes reports a user's mistake
+        if speaks() or getattr(error, "of_one_process", False):
+            complain(
+                str(error)
+            )  # of several processes on a machine, only the first reports a user's mistake
         sys.exit(2)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""

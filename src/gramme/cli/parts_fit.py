@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from dataclasses import asdict, dataclass, field, replace
@@ -18,11 +19,16 @@ import numpy as np
 import pandas as pd
 
 from gramme._progress import part
+from gramme._version import __version__
 from gramme.cli.console import complain, warnings_as_notes
 from gramme.cli.fit_steps import EstimatePlan, make_model, method, printer
 from gramme.cli.set_steps import SetPlan
+from gramme.cli.together import speaks
 from gramme.distributed import PartGraph, World, join, node_count, read_part, whole_graph
-from gramme.distributed.watch import LostWorkerError, watched
+from gramme.distributed.manifest import MANIFEST
+from gramme.distributed.meeting import LOST_EXIT, LostWorkerError
+from gramme.distributed.parts_folder import sha256_of
+from gramme.distributed.watch import cleaned_up
 from gramme.errors import DataError, GrammeError
 from gramme.evaluation import Estimate, fitted_estimate
 from gramme.evaluation.parts_estimate import (
@@ -80,6 +86,26 @@ class FitJob:
         path.write_text(json.dumps(asdict(self)), encoding="utf-8")
         return path
 
+    def terms(self) -> dict[str, Any]:
+        """What all processes must have been asked alike, by the names of the options; paths may differ."""
+        manifest = Path(self.parts) / MANIFEST
+        return {
+            "gramme": __version__,
+            "a manifest with the sha256": sha256_of(manifest) if manifest.is_file() else None,
+            "--method": self.method,
+            "--set": self.settings,
+            "--seed": self.seed,
+            "--device": self.device,
+            "--holdout": self.holdout,
+            "--folds": self.folds,
+            "--no-estimate": not self.estimate,
+            "--class-weight": self.described.get("class_weight"),
+            "--coverage": self.coverage,
+            "--coverage-by-class": self.coverage_by_class,
+            "--wire": self.wire,
+            "--resume": self.resume,
+        }
+
     @classmethod
     def read(cls, path: Path) -> FitJob:
         """What :meth:`written` wrote."""
@@ -127,8 +153,7 @@ def run_job(job: FitJob) -> None:
     """Do this process's share of a job; the processes meet by what is in the environment."""
     with (
         warnings_as_notes(silent=job.quiet or os.environ.get("RANK", "0") != "0"),
-        join(wire=job.wire) as world,
-        watched(world),
+        join(wire=job.wire, terms=job.terms(), watch=True) as world,
     ):
         _fit_together(job, world)
 
@@ -147,7 +172,10 @@ def _fit_together(job: FitJob, world: World) -> None:
         folder = Path(job.folder)
         _fit_and_join(job, world, graph, model, known, folder).leave(folder)
     else:
-        with output_folder(Path(job.target), overwrite=job.overwrite) as place:
+        with (
+            output_folder(Path(job.target), overwrite=job.overwrite) as place,
+            cleaned_up(lambda: shutil.rmtree(place.folder.parent, ignore_errors=True)),
+        ):
             outcome = _fit_and_join(job, world, graph, model, known, place.folder)
         outcome.show(job)
 
@@ -272,9 +300,9 @@ def main() -> None:
         run_job(FitJob.read(Path(os.environ[JOB])))
     except LostWorkerError as error:
         complain(str(error))
-        sys.exit(3)
+        sys.exit(LOST_EXIT)
     except GrammeError as error:
-        if os.environ.get("RANK", "0") == "0":
+        if speaks():
             complain(str(error))
         sys.exit(2)
 

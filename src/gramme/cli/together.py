@@ -22,6 +22,11 @@ def is_first_process() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
+def speaks() -> bool:
+    """Whether this process reports a mistake: one does on each machine, where the options or files may be wrong."""
+    return os.environ.get("LOCAL_RANK", os.environ.get("RANK", "0")) == "0"
+
+
 @dataclass(frozen=True)
 class Together:
     """A fit in several processes.
@@ -64,9 +69,11 @@ class Together:
                 )
             return None
         if started and (folder is None or workers is not None):
+            named = " ".join(data) or "this"
+            missing = "" if folder is not None else f"{named} is no folder with a {MANIFEST}: "
             raise DataError(
-                "processes that torchrun starts work on a graph in parts: make them with gramme convert DATA parts/ "
-                "--parts N, give the folder as DATA, and leave out --workers"
+                f"{missing}processes that torchrun starts work on a graph in parts, which must be on every machine; "
+                "make them with gramme convert DATA parts/ --parts N, give the folder as DATA, and leave out --workers"
             )
         given = [one for one in read.used() if one != "--label-kind"]
         if folder is not None and given:

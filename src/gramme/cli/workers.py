@@ -19,13 +19,13 @@ from typing import Any
 from gramme._scratch import scratch_folder
 from gramme.cli.parts_fit import JOB, FitJob, Outcome
 from gramme.distributed import assign, read_manifest, write_parts
+from gramme.distributed.meeting import LOST_EXIT
 from gramme.distributed.process_group import LOOPBACK, free_port
-from gramme.distributed.watch import LOST_EXIT
 from gramme.errors import DataError, GrammeError, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.report.output_folder import output_folder
 
-GRACE_SECONDS = 10.0
+GRACE_SECONDS = 5.0
 """How long the other processes may take to end by themselves once one is lost, before they are killed."""
 LOOK_SECONDS = 0.1
 
@@ -101,19 +101,24 @@ def _await(started: list[subprocess.Popen[bytes]], target: Path) -> None:
     deadline = time.monotonic() + GRACE_SECONDS
     while any(one.poll() is None for one in started) and time.monotonic() < deadline:
         time.sleep(LOOK_SECONDS)
-    for one in started:
-        if one.poll() is None:
-            one.kill()
-            one.wait()
-    codes = [one.poll() for one in started]
-    # report a worker that ended first, not one that noticed it or was killed here
-    lost = {rank: code for rank, code in first.items() if code not in (2, LOST_EXIT)}
-    if 2 in codes and not lost:  # a user's mistake, which the first process has reported
+    still = [rank for rank, one in enumerate(started) if one.poll() is None]
+    for rank in still:
+        started[rank].kill()
+        started[rank].wait()
+    if started[0].poll() == 2:  # a user's mistake, which the first process has reported
         raise SystemExit(2)
-    rank, code = next(iter((lost or first).items()))
+    # report a worker that ended first, not one that noticed it or was killed here
+    lost = {rank: code for rank, code in first.items() if code != LOST_EXIT}
+    if lost:
+        rank, code = next(iter(lost.items()))
+        what = _how_it_ended(code)
+    elif still:  # the others noticed that it does not answer
+        rank, what = still[0], "stood still"
+    else:
+        rank, what = next(iter(first)), "lost the others"
     raise GrammeError(
-        f"worker {rank} of {len(started)} (process {started[rank].pid}) {_how_it_ended(code)}, so the fit cannot "
-        f"go on; nothing was written to {target}, and --resume goes on from the last checkpoint"
+        f"worker {rank} of {len(started)} (process {started[rank].pid}) {what}, so the fit cannot go on; nothing was "
+        f"written to {target}, and --resume goes on from the last checkpoint"
     )
 
 

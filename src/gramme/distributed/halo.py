@@ -80,12 +80,13 @@ def stacked_links(links: list[Links], sizes: Ints) -> Links:
     renamed = np.empty(order.size, dtype=np.int64)
     renamed[order] = np.arange(order.size)
     rows = len(links) * own
+    kind = np.int32 if rows + order.size < 2**31 else np.int64
     indices, start = [], 0
     for place, (one, halo) in enumerate(zip(links, halos, strict=True)):
         number = np.concatenate(
             [np.arange(own) + place * own, rows + renamed[start : start + halo]]
         )
-        indices.append(number[one.matrix.indices])
+        indices.append(number.astype(kind)[one.matrix.indices])
         start += halo
     counts = [np.diff(one.matrix.indptr).astype(np.int64) for one in links]
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])

@@ -84,7 +84,7 @@ class PartEdgeSum(AcrossProcesses):
     ) -> None:
         super().__init__()
         self.world, self.rows = world, links.rows
-        own = sp.eye_array(self.rows, format="csr")
+        own = sp.eye_array(self.rows, format="csr", dtype=links.matrix.dtype)
         if outputs is not None:
             links, own, symmetric = links.at(outputs), own[outputs], False
         self.outputs, self.symmetric = links.rows, symmetric

@@ -8,20 +8,32 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
+from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import TCPStore
 
+from gramme.distributed.meeting import (
+    LOOK_SECONDS,
+    MEETING_SECONDS,
+    LostWorkerError,
+    in_time,
+    meet,
+    not_come,
+    of_this_attempt,
+)
+from gramme.distributed.watch import watched
 from gramme.distributed.world import ALONE, World
 from gramme.errors import DataError
 
 LOOPBACK = "127.0.0.1"
 TIMEOUT_SECONDS = 1800.0
-"""How long a process waits for the others in a collective; one that dies is noticed at once."""
+"""How long a process waits for the others once all have met; one that dies is noticed at once."""
 
 
 def in_world() -> bool:
@@ -45,6 +57,9 @@ def join(
     address: str | None = None,
     port: int | None = None,
     wire: str | None = None,
+    terms: Mapping[str, Any] | None = None,
+    watch: bool = False,
+    meeting: float = MEETING_SECONDS,
     timeout: float = TIMEOUT_SECONDS,
 ) -> Iterator[World]:
     """Join the processes that work on one graph, and leave them at the end.
@@ -60,8 +75,14 @@ def join(
     port : int, optional
     wire : {"bfloat16"}, optional
         What rows of float32 travel as; as they are if not given.
+    terms : mapping, optional
+        What all must agree on, as JSON can hold it: an error names the first thing that one has otherwise.
+    watch : bool, default=False
+        Whether to end this process, with a message, when another one dies or stands still.
+    meeting : float, default=120
+        Seconds after which a process gives up waiting for those that have not come.
     timeout : float, default=1800
-        Seconds after which a process gives up waiting for another.
+        The same once all have met, for one that lives and does not go on.
     """
     here = _from_environment("RANK", rank)
     count = _from_environment("WORLD_SIZE", size)
@@ -80,14 +101,25 @@ def join(
         # gloo would else take the address of the host's name, which others can reach
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     backend = "nccl" if torch.cuda.is_available() and dist.is_nccl_available() else "gloo"
-    store = _store(where, at, here, count, timeout)
-    dist.init_process_group(
-        backend, store=store, rank=here, world_size=count, timeout=timedelta(seconds=timeout)
-    )
-    try:
-        yield World(here, count, wire=torch.bfloat16 if wire else None)
-    finally:
-        dist.destroy_process_group()
+    with in_time(meeting, where, at):
+        try:
+            place = _store(where, at, here, count, meeting)
+            store = of_this_attempt(place)
+            names = meet(store, here, count, meeting, {"the backend": backend, **(terms or {})})
+        except dist.DistError:
+            raise LostWorkerError(
+                f"worker 0, which keeps the meeting place {where}:{at}, ended before all {count} had met; its own "
+                "message says why"
+            ) from None
+    with watched(place, here, names) if watch else nullcontext():
+        store.set_timeout(timedelta(seconds=timeout))
+        dist.init_process_group(
+            backend, store=store, rank=here, world_size=count, timeout=timedelta(seconds=timeout)
+        )
+        try:
+            yield World(here, count, wire=torch.bfloat16 if wire else None)
+        finally:
+            dist.destroy_process_group()
 
 
 def _store(address: str, port: int, rank: int, size: int, timeout: float) -> TCPStore:
@@ -96,10 +128,17 @@ def _store(address: str, port: int, rank: int, size: int, timeout: float) -> TCP
     first = rank == 0 and not agent
     wait = timedelta(seconds=timeout)
     if not first:
+        _await_listener(address, port, size, timeout)
         return TCPStore(address, port, size, is_master=False, timeout=wait)
     listener = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((address, port))
+    try:
+        listener.bind((address, port))
+    except OSError as error:
+        raise DataError(
+            f"worker 0 cannot listen at {address}:{port}: {error.strerror}; give an address of its machine and a port "
+            "that is free"
+        ) from None
     listener.listen()
     return TCPStore(
         address,
@@ -110,6 +149,21 @@ def _store(address: str, port: int, rank: int, size: int, timeout: float) -> TCP
         wait_for_workers=False,
         master_listen_fd=listener.detach(),
     )
+
+
+def _await_listener(address: str, port: int, size: int, seconds: float) -> None:
+    """Wait until somebody listens there; torch would wait too, and tell the user about it in stack traces."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection((address, port), timeout=seconds).close()
+            return
+        except OSError as error:
+            if time.monotonic() > deadline:
+                raise LostWorkerError(
+                    f"nobody listens at {address}:{port} ({error.strerror or error}): {not_come([0], size, seconds)}"
+                ) from None
+        time.sleep(LOOK_SECONDS)
 
 
 def _from_environment(name: str, given: int | None) -> int | None:

@@ -30,8 +30,30 @@ def read_part(folder: Path | str, world: World = ALONE) -> PartGraph:
         What ``gramme convert DATA folder --parts N`` wrote, with as many parts as there are processes.
     world : World, optional
         From :func:`gramme.distributed.join`; without one the folder must have a single part.
+
+    Raises
+    ------
+    DataError
+        At all processes, if the part of one of them does not fit.
     """
-    manifest = read_manifest(Path(folder))
+    found, problem = None, ""
+    try:
+        found = _own_part(Path(folder), world)
+    except DataError as error:
+        if world.alone:
+            raise
+        problem = str(error)
+    problems = world.texts(problem)
+    for rank, said in enumerate(problems):
+        if said:
+            one = "" if len(set(problems)) == 1 else f"worker {rank} of {world.size}: "
+            raise DataError(one + said)
+    assert found is not None
+    return found
+
+
+def _own_part(folder: Path, world: World) -> PartGraph:
+    manifest = read_manifest(folder)
     count = len(manifest.parts)
     if count != world.size:
         raise DataError(
@@ -139,7 +161,7 @@ class _Part:
         place = self._numbers(f"{key}.halo_place", halo, self.whole.nodes)
         entries = int(indptr[-1])
         indices = self._numbers(f"{key}.indices", entries, rows + halo, keep=True)
-        data: NDArray[Any] = np.ones(entries)
+        data: NDArray[Any] = np.ones(entries, dtype=np.int8)  # a byte for each edge, not eight
         if f"{key}.weight.npy" in self.has:
             data = self.archive.array(f"{key}.weight", "f", mapped=True)
             if data.shape != (entries,) or not (np.isfinite(data) & (data > 0)).all():

@@ -1,40 +1,31 @@
 """Notices that another process is gone, and says which one.
 
 A process that dies closes its connections, and any process that waits for it notices at once. One that vanishes with
-its machine, or stands still, does not: so each tells the meeting place every two seconds that it lives, and is given up
-after :data:`SILENCE_SECONDS` without a word.
+its machine, or stands still, does not: so each tells the meeting place every second that it lives, and is given up
+after :data:`SILENCE_SECONDS` without a word. So is the meeting place itself.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import Any
 
 import torch.distributed as dist
-from torch._C._distributed_c10d import TCPStore
+from torch._C._distributed_c10d import Store, TCPStore
 
-from gramme.distributed.world import World
+from gramme.distributed.meeting import LOST_EXIT, LostWorkerError, of_this_attempt
 from gramme.errors import GrammeError
 
-BEAT_SECONDS = 2.0
-SILENCE_SECONDS = float(os.environ.get("GRAMME_SILENCE_SECONDS", "25"))
+BEAT_SECONDS = 1.0
+SILENCE_SECONDS = float(os.environ.get("GRAMME_SILENCE_SECONDS", "22"))
 """How long a process may be silent before the others end."""
-LOST_EXIT = 3
 
 _cleanups: list[Callable[[], None]] = []
-
-
-class LostWorkerError(GrammeError):
-    """Another process is gone, so the work cannot go on."""
-
-    of_one_process = True
 
 
 @contextlib.contextmanager
@@ -48,12 +39,18 @@ def cleaned_up(cleanup: Callable[[], None]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def watched(world: World) -> Iterator[None]:
-    """Within this, the loss of another process ends this one with a message that names the lost one."""
-    if world.alone:
-        yield
-        return
-    watch = _Watch(world)
+def watched(store: TCPStore, rank: int, names: list[str]) -> Iterator[None]:
+    """Within this, the loss of another process ends this one with a message that names the lost one.
+
+    Parameters
+    ----------
+    store : TCPStore
+        Where the processes met.
+    rank : int
+    names : list of str
+        Of all processes, by rank.
+    """
+    watch = _Watch(store, rank, names)
     watch.start()
     try:
         yield
@@ -75,53 +72,63 @@ def _of_connection(error: RuntimeError) -> bool:
 class _Watch:
     """Tells the meeting place that this process lives, and looks who else does."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        store: Any = dist.distributed_c10d._get_default_store()
-        while not isinstance(store, TCPStore):
-            store = store.underlying_store
+    def __init__(self, store: TCPStore, rank: int, names: list[str]) -> None:
+        self.rank, self.size, self.names = rank, len(names), names
         self._address, self._port = store.host, store.port
-        self.store = self._client(30)
-        self.store.set(f"who/{world.rank}", f"process {os.getpid()} on {socket.gethostname()}")
-        world.wait()
-        self.names = [self.store.get(f"who/{rank}").decode() for rank in range(world.size)]
+        # of its own: a client does one thing at a time, and the main thread's may wait for long
+        self._store = self._client(SILENCE_SECONDS)
+        self._heard = [time.monotonic()] * self.size
+        self._answered = time.monotonic()
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._threads = [
+            threading.Thread(target=each, daemon=True) for each in (self._talk, self._judge)
+        ]
 
-    def _client(self, seconds: float) -> TCPStore:
-        return TCPStore(
-            self._address, self._port, is_master=False, timeout=timedelta(seconds=seconds)
-        )
+    def _client(self, seconds: float) -> Store:
+        wait = timedelta(seconds=seconds)
+        return of_this_attempt(TCPStore(self._address, self._port, is_master=False, timeout=wait))
 
     def start(self) -> None:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         self._ended.set()
-        self._thread.join(5)
+        for thread in self._threads:
+            thread.join(2 * BEAT_SECONDS)
 
-    def _run(self) -> None:
-        heard = [(-1, time.monotonic())] * self.world.size
+    def _talk(self) -> None:
+        """Beat, and listen for the beats of others; hangs where the meeting place stands still."""
+        counts = [-1] * self.size
         beat = 0
         while not self._ended.wait(BEAT_SECONDS):
             beat += 1
             try:
-                self.store.set(f"beat/{self.world.rank}", str(beat))
-                for rank in range(self.world.size):
+                self._store.set(f"beat/{self.rank}", str(beat))
+                for rank in range(self.size):
                     key = f"beat/{rank}"
-                    count = int(self.store.get(key)) if self.store.check([key]) else 0
-                    if count != heard[rank][0]:
-                        heard[rank] = (count, time.monotonic())
+                    count = int(self._store.get(key)) if self._store.check([key]) else 0
+                    if count != counts[rank]:
+                        counts[rank], self._heard[rank] = count, time.monotonic()
             except RuntimeError:
                 # the meeting place is gone; the first process, or what started it, had it
                 if not self._ended.is_set():
                     self._give_up([0])
                 return
-            silent = [
-                rank
-                for rank, (_, since) in enumerate(heard)
-                if time.monotonic() - since > SILENCE_SECONDS and rank != self.world.rank
-            ]
+            self._answered = time.monotonic()
+
+    def _judge(self) -> None:
+        """Give up those that are silent; if the meeting place is, nothing is known of the others."""
+        while not self._ended.wait(BEAT_SECONDS):
+            now = time.monotonic()
+            if now - self._answered > SILENCE_SECONDS:
+                silent = [0]
+            else:
+                silent = [
+                    rank
+                    for rank, since in enumerate(self._heard)
+                    if rank != self.rank and now - since > SILENCE_SECONDS
+                ]
             if silent and not self._ended.is_set():
                 self._give_up(silent)
 
@@ -137,9 +144,9 @@ class _Watch:
         """Ask all to answer once more, and name those that do not."""
         with contextlib.suppress(RuntimeError):
             asked = self._client(5)
-            asked.set(f"here/{self.world.rank}", "yes")
+            asked.set(f"here/{self.rank}", "yes")
             deadline = time.monotonic() + 6
-            missing = list(range(self.world.size))
+            missing = list(range(self.size))
             while missing and time.monotonic() < deadline:
                 missing = [rank for rank in missing if not asked.check([f"here/{rank}"])]
                 time.sleep(0.2)
@@ -151,6 +158,6 @@ class _Watch:
     def _said(self, ranks: list[int]) -> str:
         lost = ", ".join(f"worker {rank} ({self.names[rank]})" for rank in ranks)
         return (
-            f"{lost} is gone, so that the others cannot go on; nothing half done is left, and --resume goes on from "
-            "the last checkpoint"
+            f"{lost} {'is' if len(ranks) == 1 else 'are'} gone or {'stands' if len(ranks) == 1 else 'stand'} still, so "
+            "the others cannot go on; nothing half done is left, and --resume goes on from the last checkpoint"
         )

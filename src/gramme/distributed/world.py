@@ -31,13 +31,13 @@ class World:
         Its number, from 0, and how many there are.
     wire : torch.dtype or None
         What rows of values travel as; as they are where None. ``torch.bfloat16`` halves the bytes of float32.
-    sent : int
-        Bytes that this process has sent to others.
+    sent, messages : int
+        Bytes that this process has sent to others, and in how many messages; a ring of reductions has two per process.
     """
 
     def __init__(self, rank: int = 0, size: int = 1, *, wire: torch.dtype | None = None) -> None:
         self.rank, self.size, self.wire = rank, size, wire
-        self.sent = 0
+        self.sent = self.messages = 0
 
     @property
     def first(self) -> bool:
@@ -84,7 +84,7 @@ class World:
         if not self.alone and values.numel():
             dist.all_reduce(values, how)
             # a ring of reductions sends each number about twice, less the own share
-            self.sent += 2 * values.nbytes * (self.size - 1) // self.size
+            self._count(2 * values.nbytes * (self.size - 1) // self.size, 2 * (self.size - 1))
         return values
 
     def _of_array(self, values: Any, reduce_: Any) -> Any:
@@ -111,7 +111,8 @@ class World:
         wire = rows if self.wire is None or rows.dtype != torch.float32 else rows.to(self.wire)
         plain = wire.view(torch.uint8) if wire.dtype == torch.bfloat16 else wire
         received = plain.new_empty(sum(receive), *plain.shape[1:])
-        self.sent += plain[:1].nbytes * (sum(send) - send[self.rank])
+        others = [count for rank, count in enumerate(send) if count and rank != self.rank]
+        self._count(plain[:1].nbytes * sum(others), len(others))
         handle = dist.all_to_all_single(
             received, plain.contiguous(), list(receive), list(send), async_op=True
         )
@@ -139,7 +140,7 @@ class World:
             buffer[: flat.nbytes] = torch.frombuffer(bytearray(flat), dtype=torch.uint8)
         found = [torch.empty_like(buffer) for _ in range(self.size)]
         dist.all_gather(found, buffer)
-        self.sent += buffer.nbytes * (self.size - 1)
+        self._count(buffer.nbytes * (self.size - 1), self.size - 1)
         return [
             one.numpy()[: count * width].view(rows.dtype).reshape(count, *rows.shape[1:])
             for one, count in zip(found, counts.tolist(), strict=True)
@@ -155,7 +156,7 @@ class World:
         if not self.first:
             if rows.size:
                 dist.send(_bytes_of(rows), 0)
-                self.sent += rows.nbytes
+                self._count(rows.nbytes, 1)
             return None
         found = [rows]
         for rank in range(1, self.size):
@@ -184,9 +185,13 @@ class World:
         if length:
             tensor = _bytes_of(buffer)
             dist.broadcast(tensor, 0)
-            self.sent += tensor.nbytes if self.first else 0
+            self._count(tensor.nbytes if self.first else 0, 1 if self.first else 0)
             buffer = tensor.numpy().view(dtype)
         return buffer
+
+    def _count(self, sent: int, messages: int) -> None:
+        self.sent += sent
+        self.messages += messages
 
     def wait(self) -> None:
         """Wait until all processes have come here."""

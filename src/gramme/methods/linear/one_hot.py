@@ -113,7 +113,8 @@ def _matrix_in_parts(graph: PartGraph, layer: Layer, columns: NDArray[np.int64])
     entries = matrix.tocoo()
     kept = known[entries.col]
     ends = (entries.row[kept], number[entries.col[kept]])
-    return sp.csr_array((entries.data[kept], ends), shape=(graph.num_nodes, columns.size))
+    data = entries.data[kept].astype(np.float64)
+    return sp.csr_array((data, ends), shape=(graph.num_nodes, columns.size))
 
 
 class SavedColumns(SavedField):

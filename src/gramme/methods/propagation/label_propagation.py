@@ -210,7 +210,9 @@ class LabelPropagation(NodeClassifier):
             known.codes,
             np.bincount(known.codes, minlength=len(known.classes)),
         )
-        self.layer_importance_ = self._by_layer(_importance(graph, weights, result), "importance")
+        self.layer_importance_ = self._by_layer(
+            _importance(graph, walk, weights, result), "importance"
+        )
         return result
 
     def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
@@ -312,15 +314,18 @@ class LabelPropagation(NodeClassifier):
 
 
 def _importance(
-    graph: MultilayerGraph, weights: Floats, result: NDArray[np.float64]
+    graph: MultilayerGraph, walk: Walk, weights: Floats, result: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """A layer's weight times the root mean square deviation, over the nodes, of the neighbourhood means it tells."""
     heard, world = np.zeros(len(weights)), world_of(graph)
     values = torch.from_numpy(result)
     for place, layer in enumerate(graph.layers):
         if weights[place] > 0:
-            walk = NodeWalk(graph, [layer])
-            means = walk.mean(0, values)[walk.scales[0][:, 0] > 0]
+            # the walk that spread the labels has the sums of all layers, unless it went from group to group
+            steps, at = (
+                (walk, place) if isinstance(walk, NodeWalk) else (NodeWalk(graph, [layer]), 0)
+            )
+            means = steps.mean(at, values)[steps.scales[at][:, 0] > 0]
             count = int(world.total(means.shape[0]))
             if count > 0:
                 centre = world.total_(means.sum(0)) / count
