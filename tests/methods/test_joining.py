@@ -13,13 +13,16 @@ from gramme.methods.joining import join_model
 
 pytestmark = pytest.mark.distributed
 
-SMALL = {"epochs": 4, "ensemble": 2, "hidden_dim": 4, "feature_dim": 6}
+SMALL = {"epochs": 2, "ensemble": 2, "hidden_dim": 4, "feature_dim": 6}
 CASES = {
     "fusion": ("gramme-fusion", SMALL | {"features": "random"}),
     "fusion of walks": ("gramme-fusion", SMALL),
     "dropout": ("gramme-fusion", SMALL | {"dropout": 0.3, "attention_dropout": 0.2}),
     "fused at the end": ("gramme-fusion", SMALL | {"fuse": "end", "score_bound": None}),
-    "stopped early": ("gramme-fusion", SMALL | {"validation_fraction": 0.3, "patience": 2}),
+    "stopped early": (
+        "gramme-fusion",
+        SMALL | {"epochs": 4, "validation_fraction": 0.3, "patience": 2},
+    ),
     "sg": ("gramme-sg", SMALL),
     "label propagation": ("label-propagation", {}),
     "groups": ("one-hot-logistic", {}),
@@ -75,7 +78,7 @@ def test_several_processes_learn_what_one_does(size, tmp_path):
         compare(expected, [one[title] for one in found], 1e-9 if exact else 1e-4, str(title))
 
 
-JOINED = {"gramme-fusion": SMALL, "gramme-auto": {"epochs": 3, "ensemble": 1}}
+JOINED = {"gramme-fusion": SMALL, "gramme-auto": {"epochs": 2, "ensemble": 1, "folds": 2}}
 
 
 def join_and_save(world: World, folder, whole, target) -> list[str]:
