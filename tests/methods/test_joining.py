@@ -28,16 +28,19 @@ CASES = {
     "groups": ("one-hot-logistic", {}),
     "walks": ("spectral-logistic", {}),
     "given": ("gramme-fusion", SMALL | {"features": "given+random"}),
+    "given and walks": ("gramme-fusion", SMALL | {"features": "given+walks"}),
     "surroundings": ("neighbourhood-logistic", {}),
 }
+NEEDS_FEATURES = ("given", "given and walks", "surroundings")
 TRIED = {
     2: [
-        *(("mixed", case) for case in CASES if case not in ("given", "surroundings")),
+        *(("mixed", case) for case in CASES if case not in NEEDS_FEATURES),
         ("couplings", "sg"),
         ("table", "fusion"),
         ("table", "label propagation"),
         ("directed", "groups"),
         ("features", "given"),
+        ("features", "given and walks"),
         ("features", "surroundings"),
         ("features", "groups"),
     ],

@@ -66,6 +66,28 @@ def test_rows_repeat_for_the_copies_of_a_node():
         features.repeat(1, 2, 1)
 
 
+@pytest.mark.parametrize("dropped", [False, True])
+@pytest.mark.parametrize("times", [1, 3])
+def test_dense_columns_beside_the_sparse_ones(dropped: bool, times: int):
+    random = torch.Generator().manual_seed(1)
+    more = torch.randn(7, 2, generator=random)
+    features = SparseFeatures(MATRIX[:, :3], 2, beside=more).repeat(times, 1, 1)
+    assert features.shape == (7 * times, 2, 5)
+    whole = torch.cat([torch.from_numpy(MATRIX[:, :3].toarray()), more], dim=1)
+    whole = whole.repeat(times, 1)[:, None].expand(-1, 2, -1)
+    if dropped:
+        row, column = (torch.from_numpy(one.copy()).long() for one in MATRIX[:, :3].nonzero())
+        rows = torch.cat([row + 7 * number for number in range(times)])
+        columns = column.repeat(times)
+        mask = (torch.rand(whole.shape, generator=random) < 0.5).double()
+        features = features.times(mask[rows, :, columns], mask[:, :, 3:])
+        whole = whole * mask
+    found, expected = project(features, *weights()), project(whole, *weights())
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other)
+    assert torch.autograd.gradcheck(lambda *some: project(features, *some), weights())
+
+
 def test_nothing_but_zeros():
     features = SparseFeatures(sp.csr_array((3, 5)), 2)
     (found,) = project(features, weights()[0])

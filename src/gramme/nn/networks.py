@@ -99,7 +99,11 @@ class Network(nn.Module, ABC):
         ):  # zeros stay zeros, whatever they are multiplied with
             entries = features.values[:, None].expand(-1, self.random.members)
             keys = EntryPlaces(places, features.shape[0], *features.rows_of_entries())
-            return features.times(self.random.mask(entries, 1, self.shape.dropout, keys))
+            kept = self.random.mask(entries, 1, self.shape.dropout, keys)
+            if features.beside is None:
+                return features.times(kept)
+            dense = features.beside[:, None].expand(-1, self.random.members, -1)
+            return features.times(kept, self.random.mask(dense, 1, self.shape.dropout, places))
         if isinstance(features, LayerFeatures):
             features = features.dense()
         return features * self.random.mask(features, features.dim() - 2, self.shape.dropout, places)

@@ -2,7 +2,7 @@
 
 A network multiplies its features with weights and needs them nowhere else. So a matrix of a million nodes and a hundred
 thousand words is never made: a product costs entries x columns of the result, and its gradient, which goes to the
-weights alone, as much.
+weights alone, as much. Dense columns may stand beside them; they are multiplied as such.
 """
 
 from __future__ import annotations
@@ -28,20 +28,32 @@ class SparseFeatures:
     matrix : scipy sparse, shape (nodes, columns)
     members : int
     device : torch.device, optional
+    beside : tensor, shape (nodes, more columns), optional
+        Dense columns after the sparse ones, the same for all members.
     """
 
-    def __init__(self, matrix: Any, members: int, device: torch.device | None = None) -> None:
+    def __init__(
+        self,
+        matrix: Any,
+        members: int,
+        device: torch.device | None = None,
+        beside: Tensor | None = None,
+    ) -> None:
         entries = sp.csr_array(matrix)
         turned = sp.csr_array(
             (np.arange(entries.nnz), entries.indices, entries.indptr), shape=entries.shape
         ).tocsc()
-        self.shape = (int(entries.shape[0]), members, int(entries.shape[1]))
+        more = 0 if beside is None else int(beside.shape[1])
+        self._columns = int(entries.shape[1])
+        self.shape = (int(entries.shape[0]), members, self._columns + more)
         self._forth = _places(entries.indices, entries.indptr, device)
         self._back = _places(turned.indices, turned.indptr, device)
         self._order = torch.from_numpy(turned.data.astype(np.int64)).to(device)
         numbers = torch.from_numpy(np.asarray(entries.data))
         #: The entries, (entries,), or (members, entries) where members have entries of their own.
         self.values = numbers.to(device, torch.get_default_dtype())
+        #: The dense columns, (nodes, columns), or (members, nodes, columns) like the entries.
+        self.beside = None if beside is None else beside.to(self.values)
         self._repeated: dict[int, SparseFeatures] = {}
 
     @property
@@ -59,11 +71,12 @@ class SparseFeatures:
             raise ValueError(f"only rows can be repeated, not {times}")
         if times[0] in self._repeated:
             return self._repeated[times[0]]
-        rows, members, columns = self.shape
+        rows, members, _ = self.shape
         column, start = (part.cpu().numpy() for part in self._forth)
-        once = sp.csr_array((self.values.cpu().numpy(), column, start), (rows, columns))
+        once = sp.csr_array((self.values.cpu().numpy(), column, start), (rows, self._columns))
+        more = None if self.beside is None else self.beside.repeat(times[0], 1)
         self._repeated[times[0]] = SparseFeatures(
-            sp.vstack([once] * times[0]), members, self.device
+            sp.vstack([once] * times[0]), members, self.device, more
         )
         return self._repeated[times[0]]
 
@@ -75,10 +88,15 @@ class SparseFeatures:
         row = torch.repeat_interleave(sizes)
         return row, torch.arange(row.numel(), device=row.device) - bounds[row]
 
-    def times(self, mask: Tensor) -> Self:
-        """With the entries of each member multiplied by the member's numbers, (entries, members)."""
+    def times(self, mask: Tensor, beside: Tensor | None = None) -> Self:
+        """With the entries of each member multiplied by the member's numbers, (entries, members).
+
+        The dense columns likewise by (nodes, members, columns) where there are some.
+        """
         other = copy(self)
         other.values, other._repeated = self.values * mask.t(), {}
+        if self.beside is not None and beside is not None:
+            other.beside = self.beside * beside.transpose(0, 1)
         return other
 
     def project(self, *weights: Tensor) -> tuple[Tensor, ...]:
@@ -88,21 +106,26 @@ class SparseFeatures:
         every = torch.cat(weights, dim=3)
         if self.values.dim() == 1:  # one product for all members
             flat = every.permute(2, 1, 0, 3).reshape(columns, -1)
-            found = self._product(self.values, flat).view(rows, layers, members, -1)
+            product = self._product(self.values, self.beside, flat)
+            found = product.view(rows, layers, members, -1)
         else:
             parts = [
-                self._product(values, weight.transpose(0, 1).reshape(columns, -1))
-                for values, weight in zip(self.values, every, strict=True)
+                self._product(
+                    values,
+                    None if self.beside is None else self.beside[member],
+                    every[member].transpose(0, 1).reshape(columns, -1),
+                )
+                for member, values in enumerate(self.values)
             ]
             found = torch.stack([part.view(rows, layers, -1) for part in parts], dim=2)
         sizes = [weight.shape[3] for weight in weights]
         return tuple(part.transpose(0, 1).contiguous() for part in torch.split(found, sizes, dim=3))
 
-    def _product(self, values: Tensor, weight: Tensor) -> Tensor:
+    def _product(self, values: Tensor, beside: Tensor | None, weight: Tensor) -> Tensor:
         product: Tensor = _Product.apply(  # type: ignore[no-untyped-call]
-            weight, values, self._forth, self._back, self._order
+            weight[: self._columns], values, self._forth, self._back, self._order
         )
-        return product
+        return product if beside is None else torch.addmm(product, beside, weight[self._columns :])
 
 
 class _Product(torch.autograd.Function):

@@ -123,7 +123,10 @@ def test_features_of_every_source(kind):
     with_features = GRAPH.replace(features=matrix)
     random = fit(kind, features="random").probabilities_
     assert fit(kind, with_features, features="random").probabilities_.tobytes() == random.tobytes()
-    given = fit(kind, with_features)
+    noise = fit(kind, with_features)  # and the network tells
+    assert noise.source_ == "given+walks"
+    assert 0 < noise.walk_size_ <= 1
+    given = fit(kind, with_features, features="given")
     assert given.source_ == "given"
     assert given.shape_.in_dim == 5
     both = fit(kind, with_features, features="both")
@@ -132,7 +135,7 @@ def test_features_of_every_source(kind):
         len({random.tobytes(), given.probabilities_.tobytes(), both.probabilities_.tobytes()}) == 3
     )
     sparse = fit(kind, GRAPH.replace(features=sp.csr_array(matrix)))
-    np.testing.assert_allclose(sparse.probabilities_, given.probabilities_, atol=1e-4)
+    np.testing.assert_allclose(sparse.probabilities_, noise.probabilities_, atol=1e-4)
 
 
 @BOTH

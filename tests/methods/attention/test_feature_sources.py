@@ -73,7 +73,9 @@ def test_given_features_that_are_not_there_are_refused(graph):
 
 
 @pytest.mark.parametrize("model", [gramme.GrammeFusion, gramme.GrammeSG])
-@pytest.mark.parametrize("source", ["walks", "walks+random", "given", "given+walks+random"])
+@pytest.mark.parametrize(
+    "source", [None, "walks", "walks+random", "given", "given+walks", "given+walks+random"]
+)
 def test_a_saved_model_predicts_the_same_for_another_graph(graph, tmp_path, model, source):
     y = graph.labels.copy()
     y[::2] = None
@@ -109,30 +111,37 @@ def wordy():
     return wine.replace(features=sp.csr_array((random.random(chance.shape) < chance) * 1.0))
 
 
+@pytest.mark.parametrize("source", ["given", "given+walks"])
 @pytest.mark.parametrize("model", [gramme.GrammeFusion, gramme.GrammeSG])
-def test_words_stay_sparse_and_give_what_the_same_numbers_give_dense(wordy, model, monkeypatch):
+def test_words_stay_sparse_and_give_what_the_same_numbers_give_dense(
+    wordy, model, source, monkeypatch
+):
     y = wordy.labels.copy()
     y[::2] = None
-    settings = {"ensemble": 2, "epochs": 4, "dropout": 0.0, "random_state": 0}
+    settings = {"ensemble": 2, "epochs": 4, "features": source, "random_state": 0}
     fitted = model(**settings).fit(wordy, y)
     assert isinstance(fitted._members().features(wordy, range(2)), SparseFeatures)
-    assert fitted.start_features(wordy).shape == (wordy.num_nodes, 90)
+    walks = 0 if fitted.profile_ is None else 4 * fitted.profile_.values.size
+    assert bool(walks) == (source == "given+walks")
+    assert fitted.start_features(wordy).shape == (wordy.num_nodes, 90 + walks)
     monkeypatch.setattr(
         feature_sources,
         "SparseFeatures",
-        lambda matrix, members, device: torch.from_numpy(matrix.toarray())[:, None].expand(
-            -1, members, -1
-        ),
+        lambda matrix, members, device, beside: torch.from_numpy(
+            np.hstack([matrix.toarray(), *([] if beside is None else [beside])])
+        )[:, None].expand(-1, members, -1),
     )
     dense = model(**settings).fit(wordy, y)
     np.testing.assert_allclose(fitted.probabilities_, dense.probabilities_, atol=1e-4)
 
 
+@pytest.mark.parametrize("source", ["given", "given+walks"])
 @pytest.mark.parametrize("model", [gramme.GrammeFusion, gramme.GrammeSG])
-def test_words_are_dropped_saved_and_read_again(wordy, tmp_path, model):
+def test_words_are_dropped_saved_and_read_again(wordy, tmp_path, model, source):
     y = wordy.labels.copy()
     y[::2] = None
-    fitted = model(ensemble=2, epochs=40, dropout=0.3, random_state=0).fit(wordy, y)
+    fitted = model(ensemble=2, epochs=40, dropout=0.3, features=source, random_state=0)
+    fitted.fit(wordy, y)
     assert (fitted.predict() == wordy.labels)[::2].mean() > 0.8
     fitted.save(tmp_path / "model.safetensors")
     part = wordy.subgraph(wordy.nodes[:50])
@@ -140,6 +149,6 @@ def test_words_are_dropped_saved_and_read_again(wordy, tmp_path, model):
     assert found.tobytes() == fitted.predict_proba(part).tobytes()
 
 
-def test_beside_other_columns_words_are_dense(wordy):
+def test_beside_columns_of_full_size_words_are_dense(wordy):
     assert made(wordy, "given")[0].columns == 90
     assert isinstance(made(wordy, "given+walks")[1], torch.Tensor)

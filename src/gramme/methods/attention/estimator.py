@@ -50,7 +50,7 @@ class AttentionModel(NodeClassifier):
     ----------
     members_, state_
         How many members were trained, and the weights of all of them, who lie along the first axis.
-    history_, shape_, seed_, source_, profile_, scales_
+    history_, shape_, seed_, source_, profile_, scales_, walk_size_
         Loss by epoch, sizes of the networks, the seed of everything random, and where features come from.
     """
 
@@ -62,6 +62,7 @@ class AttentionModel(NodeClassifier):
     source_: str
     profile_: WalkProfile | None
     scales_: GivenFeatures | None
+    walk_size_: float
     shape_: Shape
     state_: dict[str, Tensor]
     history_: pd.DataFrame
@@ -185,8 +186,9 @@ class AttentionModel(NodeClassifier):
         copies: int = 1,
         allowance: Allowance | None = None,
     ) -> NDArray[np.floating[Any]]:
-        inputs = InputFeatures.of(graph, self.features, self.feature_dim, self.entry_sum)
-        self.source_, self.profile_, self.scales_ = inputs.source, inputs.profile, inputs.scales
+        wanted = self.features, self.feature_dim, self.entry_sum
+        inputs = InputFeatures.of(graph, *wanted, known, seed)
+        self.source_, self.profile_, self.scales_, self.walk_size_ = inputs.learned
         self.seed_, self.shape_ = seed, self._shape(graph, inputs.columns)
         members, world = self._members(), world_of(graph)
         plan = self._plan(graph, here(graph, known.nodes)[1]).to(members.device)
@@ -237,9 +239,8 @@ class AttentionModel(NodeClassifier):
 
     def _inputs(self) -> InputFeatures:
         """Where the members' features come from."""
-        return InputFeatures.loaded(
-            self.source_, self.feature_dim, self.profile_, self.scales_, self.shape_.in_dim
-        )
+        learned = (self.source_, self.profile_, self.scales_, self.walk_size_)
+        return InputFeatures.loaded(learned, self.feature_dim, self.shape_.in_dim)
 
     def _members(self) -> Members:
         return Members(

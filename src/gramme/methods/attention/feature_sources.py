@@ -4,6 +4,8 @@
 the network, and knows the nodes of another graph by their neighbours' and groups' names. *Random* numbers depend only
 on a node's name, so attention has to find out everything by itself; this is the paper's model. The graph's own
 features, *given*, are scaled (:mod:`gramme.methods.attention.given_features`). All of them have a mean square of 1.
+Walks beside given features are an exception: training labels choose their size
+(:mod:`gramme.methods.attention.walk_size`).
 """
 
 from __future__ import annotations
@@ -11,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -29,6 +30,8 @@ from gramme.methods.attention.inputs import (
     layer_copies,
     random_columns,
 )
+from gramme.methods.attention.walk_size import MIN_SIZE, chosen_walk_size
+from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.walk_profile import WALK_STEPS, WalkProfile
 from gramme.methods.seen_graph import given_columns
 from gramme.ops import Features, SparseFeatures
@@ -47,6 +50,7 @@ RANDOM_DIM = {True: 128, False: 64}
 """Random columns by themselves (True), and beside other features, which leave less for them to tell."""
 
 Matrix = NDArray[np.float32]
+Learned = tuple[str, WalkProfile | None, GivenFeatures | None, float]
 
 
 def feature_source(graph: MultilayerGraph, wanted: str | None) -> str:
@@ -62,6 +66,13 @@ def feature_source(graph: MultilayerGraph, wanted: str | None) -> str:
     if "given" in _kinds(wanted) and not given_columns(graph):
         raise DataError(f"features={wanted!r} needs a graph with features, and this one has none")
     return wanted
+
+
+class SparseColumns(NamedTuple):
+    """Features of which most are zero, as a CSR array (nodes, columns), and dense ones that follow, if any."""
+
+    entries: Any
+    beside: Matrix | None
 
 
 def _kinds(source: str) -> tuple[str, ...]:
@@ -84,6 +95,8 @@ class InputFeatures:
     layer_columns : int
         Columns of the features of single layers, which come on a common scale; for models of older versions those of
         all features.
+    walk_size : float
+        The root mean square of the walk columns.
     """
 
     source: str
@@ -91,6 +104,7 @@ class InputFeatures:
     profile: WalkProfile | None = None
     scales: GivenFeatures | None = None
     layer_columns: int = 0
+    walk_size: float = 1.0
 
     @classmethod
     def of(
@@ -99,24 +113,38 @@ class InputFeatures:
         wanted: str | None,
         random_dim: int | None = None,
         entry_sum: float = ENTRY_SUM,
+        known: KnownLabels | None = None,
+        seed: int = 0,
     ) -> Self:
-        """Learn what a graph's features need; ``entry_sum`` as for :meth:`GivenFeatures.of`."""
+        """Learn what a graph's features need; ``entry_sum`` as for :meth:`GivenFeatures.of`.
+
+        With training labels and given features, the size of walk columns is chosen on them. If nothing is asked for,
+        there are walks beside the given features too, unless they would hardly count.
+        """
         source = feature_source(graph, wanted)
+        walks, size = None, 1.0
+        if wanted is None and source == "given" and known is not None and not graph.coupled:
+            source = "given+walks"
+        if "walks" in _kinds(source):
+            walks = WalkProfile.of(graph, WALK_DIM)
+        if walks is not None and "given" in _kinds(source) and known is not None:
+            size = chosen_walk_size(graph, walks, known, seed) if walks.values.size else 0.0
+            if wanted is None and size < MIN_SIZE:
+                source, walks, size = "given", None, 1.0
         kinds = _kinds(source)
-        walks = WalkProfile.of(graph, WALK_DIM) if "walks" in kinds else None
         scales, of_layers = None, 0
         if "given" in kinds:
-            # beside other columns, words and counts are dense as well
-            alone = kinds == ("given",) and not graph.layer_features
+            # beside columns of another kind and of full size, words and counts are dense as well
+            sized = kinds == ("given",) or (known is not None and "random" not in kinds)
             scales = GivenFeatures.of(
                 _common(graph),
                 GIVEN_DIM,
                 world_of(graph),
-                may_be_sparse=alone,
+                may_be_sparse=sized and not graph.layer_features,
                 entry_sum=entry_sum,
             )
             of_layers = given_columns(graph) - scales.scale.size
-        found = cls(source, random_dim, walks, scales, of_layers)
+        found = cls(source, random_dim, walks, scales, of_layers, size)
         if not found.columns:
             raise DataError(
                 f"features={source!r}: in this graph no walk tells nodes apart; use 'walks+random'"
@@ -124,18 +152,17 @@ class InputFeatures:
         return found
 
     @classmethod
-    def loaded(
-        cls,
-        source: str,
-        random_dim: int | None,
-        profile: WalkProfile | None,
-        scales: GivenFeatures | None,
-        in_dim: int,
-    ) -> Self:
-        """From a model file; whatever of a network's columns comes from nowhere else is of single layers."""
+    def loaded(cls, learned: Learned, random_dim: int | None, in_dim: int) -> Self:
+        """From a model; whatever of a network's columns comes from nowhere else is of single layers."""
+        source, profile, scales, walk_size = learned
         rest = cls(source, random_dim, profile, scales)
         of_layers = in_dim - rest.columns if "given" in _kinds(source) else 0
-        return cls(source, random_dim, profile, scales, of_layers)
+        return cls(source, random_dim, profile, scales, of_layers, walk_size)
+
+    @property
+    def learned(self) -> Learned:
+        """What a model has to remember: source, walk profile, scales and the size of the walks."""
+        return self.source, self.profile, self.scales, self.walk_size
 
     @property
     def columns(self) -> int:
@@ -155,15 +182,21 @@ class InputFeatures:
     def shared(self, graph: MultilayerGraph) -> Any:
         """The columns that are the same for all members, (nodes, columns).
 
-        (layers * nodes, columns) where layers have features of their own; a CSR array where features stay sparse.
+        (layers * nodes, columns) where layers have features of their own; :class:`SparseColumns` where features stay
+        sparse.
         """
-        if self.scales is not None and self.scales.entries:
-            return self.scales.sparse(_common(graph))
-        parts = [np.zeros((graph.num_nodes, 0), dtype=np.float32)]
-        given = "given" in _kinds(self.source)
+        walks = None
         if self.profile is not None:
             walks = self.profile.table(self.profile.placed(graph))
-            parts.append(walks * np.float32(max(walks.shape[1], 1) ** 0.5))  # rows have length 1
+            walks *= np.float32(
+                self.walk_size * max(walks.shape[1], 1) ** 0.5
+            )  # rows have length 1
+        if self.scales is not None and self.scales.entries:
+            return SparseColumns(self.scales.sparse(_common(graph)), walks)
+        parts = [np.zeros((graph.num_nodes, 0), dtype=np.float32)]
+        given = "given" in _kinds(self.source)
+        if walks is not None:
+            parts.append(walks)
         if given:
             needed = self.layer_columns + (0 if self.scales is None else self.scales.scale.size)
             if given_columns(graph) != needed:
@@ -203,8 +236,9 @@ class InputFeatures:
             name.
         device : torch.device
         """
-        if sp.issparse(shared):
-            return SparseFeatures(shared, len(seeds), device)
+        if isinstance(shared, SparseColumns):
+            beside = None if shared.beside is None else torch.from_numpy(shared.beside)
+            return SparseFeatures(shared.entries, len(seeds), device, beside)
         layers = graph.num_layers if per_layer or shared.shape[0] > graph.num_nodes else 1
         rows = layers * graph.num_nodes
         parts: list[Tensor] = []

@@ -67,8 +67,9 @@ class GrammeFusion(AttentionModel):
     features : str or None, default=None
         What the model starts from: "given" (the graph's own features, scaled), "walks" (where walks over all layers
         lead from a node, which needs no labels), "random" (numbers by node name, as in the paper), or several joined by
-        +, as "given+walks". None: the graph's own if it has any, else "walks+random". "both" is another name of
-        "given+random".
+        +, as "given+walks". Beside given features, walk columns are as large as the training labels support. None:
+        "walks+random" if the graph has no features, else "given+walks", without the walks where they would hardly
+        count. "both" is another name of "given+random".
     entry_sum : float, default=20.0
         Given features that are words or counts in more than 64 columns stay sparse, and the entries of a node sum to
         this on average. The smaller, the slower a model learns from them and the more weight decay holds it back.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gramme.graph import EdgeLayer, MultilayerGraph
-from gramme.methods.attention.feature_sources import InputFeatures
+from gramme.methods.attention.feature_sources import InputFeatures, SparseColumns
 from gramme.nn import MemberRandom, Network, Plan, Shape
 from gramme.ops import Features, LayerFeatures
 
@@ -83,8 +83,9 @@ class Members:
     def start(self, graph: MultilayerGraph, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
         """What the first member starts from for some nodes of a graph, (nodes or copies, columns)."""
         shared: Any = self.inputs.shared(graph)
-        if not isinstance(shared, np.ndarray):
-            sparse: NDArray[np.float32] = shared[nodes].toarray()
+        if isinstance(shared, SparseColumns):
+            dense = [] if shared.beside is None else [shared.beside[nodes]]
+            sparse: NDArray[np.float32] = np.hstack([shared.entries[nodes].toarray(), *dense])
             return sparse
         copies = np.arange(0, shared.shape[0], max(graph.num_nodes, 1))
         # what is not shared depends on names alone

@@ -14,7 +14,15 @@ from gramme.errors import DataError
 from gramme.methods.attention.feature_sources import SOURCES, InputFeatures
 from gramme.methods.attention.given_features import SavedScales
 from gramme.methods.linear.walk_profile import SavedProfile
-from gramme.methods.parameters import POSITIVE, SHARE, Choice, Optional, Rule, WholeNumber
+from gramme.methods.parameters import (
+    POSITIVE,
+    SHARE,
+    Choice,
+    Number,
+    Optional,
+    Rule,
+    WholeNumber,
+)
 from gramme.methods.saved_fields import (
     SavedField,
     SavedTable,
@@ -92,6 +100,7 @@ NETWORK_FIELDS: tuple[SavedField, ...] = (
     SavedValue("source", Choice(*SOURCES)),
     SavedProfile("profile", optional=True),
     SavedScales("scales"),
+    SavedValue("walk_size", Number(0), default=1.0),
     SavedValue("seed", WholeNumber(0)),
     SavedValue("members", WholeNumber()),
     SavedShape("shape"),

@@ -100,7 +100,7 @@ class GrammeAuto(NodeClassifier):
         ``explanation_`` says what was done.
     features : str or None, default=None
         What the attention model starts from, as for :class:`GrammeFusion`. None: the graph's own features if it has
-        any, else walks and random ones.
+        any, with walks beside them as far as the training labels support it, else walks and random ones.
     progress : bool or None, default=None
         Whether to show a progress bar; if not given, for what takes longer than two seconds, in a terminal.
     device : str, default="auto"

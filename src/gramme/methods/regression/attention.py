@@ -181,9 +181,8 @@ class AttentionRegressor(NodeRegressor):
         )
 
     def _networks(self) -> Members:
-        inputs = InputFeatures.loaded(
-            self.source_, None, self.profile_, self.scales_, self.shape_.in_dim
-        )
+        learned = (self.source_, self.profile_, self.scales_, 1.0)
+        inputs = InputFeatures.loaded(learned, None, self.shape_.in_dim)
         device = torch_device(self.device)
         return Members(_network, self.shape_, self.seed_, inputs, False, device)
 
