@@ -53,36 +53,98 @@ JUNK = [
     *("..", "/", "/dev/null", "/dev/zero", "/proc/self/mem", "'", '"', "%s", "{}", "\t", "\n", "?"),
     *("true", "None", "[]", "{", '{"a": 1}', "1:2", "50:30", "20%", "101%", "utf-16", "rot13"),
 ]
-METHODS = ["majority", "label-propagation", "one-hot-logistic"]
-# Options that take a value, with some that are right.
-VALUES = {
+# most often the one that is fitted at once: what is tested here is the way there and back
+METHODS = ["majority"] * 8 + ["label-propagation", "one-hot-logistic"]
+# Options that take a value, with some that are right: those about reading, and those of single commands.
+READING = {
     "--label": ["party", "city", "age", "label"],
-    "--labels": ["good.labels", "people.csv"],
+    "--labels": ["good.labels", "people.csv", "more.csv"],
     "--labels-format": ["list", "pairs"],
+    "--label-bins": ["2", "4", "1000000000"],
+    "--label-edges": ["5,20", "5:10:20", "20,5"],
+    "--label-kind": ["class", "number"],
+    "--from": ["csv", "mpx", "pajek", "npz", "authors", "multiplex"],
+    "--encoding": ["utf-8", "latin-1", "utf-16"],
+    "--missing": ["Ulm", "99", "red,blue"],
+    "--relation": ["a:b=pairs.csv", "a:likes:a=pairs.csv", "b:c=good.csv", "a:b=people.csv"],
+    "--target": ["a", "b", "c"],
+    "--path": ["a-b", "a-b-a", "b-c-b", "a-a"],
     "--id": ["name", "city"],
     "--columns": ["age,city", "city", "income", "born"],
+    "--features": ["age", "income,age", "city"],
+    "--layers-from": ["city", "age,city"],
     "--bins": ["age=5", "age=10:20", "born=2001-02-01:2001-03-01", "income=2,age=3"],
     "--quantiles": ["age=3", "born=2"],
     "--knn": ["income=3", "age+income=2", "age=1000"],
     "--split": ["city=l", "name=p"],
-    "--missing": ["Ulm", "99", "red,blue"],
-    "--holdout": ["20%", "0.5", "99%", "1%"],
-    "--folds": ["2", "3", "1000"],
-    "--set": ["epochs=1", "alpha=0.5", "regularization=1", "C=1", "x=y"],
-    "--seed": ["0", "7"],
-    "--device": ["cpu", "auto", "tpu"],
-    "--embedding": ["csv", "parquet", "none"],
-    "--from": ["csv", "mpx", "pajek", "npz", "authors", "multiplex"],
-    "--encoding": ["utf-8", "latin-1", "utf-16"],
-    "--method": METHODS,
+    "--dates": ["born=month", "born=year", "age=weekday"],
 }
+COVERAGE = {"--coverage": ["90%", "0.5", "100%", "1e-9"]}
+OF_COMMAND: dict[str, dict[str, list[str]]] = {
+    "fit": COVERAGE
+    | {
+        "--holdout": ["20%", "0.5", "99%", "1%"],
+        "--folds": ["2", "3", "1000"],
+        "--class-weight": ["balanced"],
+        "--budget": ["90s", "1h", "0s", "1e9h"],
+        "--set": ["epochs=1", "alpha=0.5", "regularization=1", "C=1", "x=y"],
+        "--seed": ["0", "7"],
+        "--device": ["cpu", "auto", "tpu"],
+        "--embedding": ["csv", "parquet", "none"],
+        "--method": METHODS,
+    },
+    "convert": {
+        "--to": ["csv", "pajek", "npz", "muxviz"],
+        "--parts": ["1", "2", "7", "1000"],
+        "--assign": ["contiguous", "random", "communities"],
+    },
+    "predict": COVERAGE,
+    "rank": {
+        "--measures": ["degree", "pagerank,voterank", "degree,degree", "eigenvector"],
+        "--layer": ["talk", "room", "play", "x"],
+        "--coupling": ["0", "0.5", "1e300"],
+        "--near": ["1", "7", "a", "p3"],
+        "--seeds": ["0", "2", "100"],
+        "--spreading": ["cascade", "threshold"],
+        "--probability": ["0", "0.3", "1"],
+    },
+    "links": {
+        "--layer": ["talk", "room", "play", "x"],
+        "--top": ["1", "1000000000"],
+        "--node": ["1", "7", "a", "p3"],
+        "--pairs": ["pairs.csv", "people.csv"],
+    },
+    "benchmark": {
+        "--task": ["labels", "links"],
+        "--set": ["majority.x=1", "alpha=0.5"],
+        "--repeats": ["2", "0"],
+        "--backend": ["loky"],
+    },
+    "results": {
+        "--show": ["accuracy", "time", "ranks"],
+        "--train": ["50", "10"],
+        "--figure": ["out.png", "out.svg", "out.xyz"],
+    },
+    "report": {},
+    "info": {},
+}
+EVERY = {name: values for of in OF_COMMAND.values() for name, values in of.items()} | READING
 SETTINGS = [
     *("heads={}", "depth=0", 'heads={"talk": 1}', "learning_rate=1e30", "learning_rate=nan"),
     *("hidden_dim=1000000000", "hidden_dim=1e99", "feature_dim=-1", "activation=x", "dropout=1"),
     *('class_weight={"l": 0}', "class_weight=balanced", "features=given", "fuse=end", "epochs=9e9"),
 ]
-FLAGS = ["--table", "--missing-group", "--directed", "--undirected", "--json", "--quiet"]
-FLAGS += ["--no-estimate", "--overwrite", "--nonsense"]
+FLAGS = ["--table", "--missing-group", "--directed", "--undirected", "--no-header", "--keep-na"]
+FLAGS += ["--json", "--quiet", "--overwrite", "--raw-csv", "--nonsense"]
+FLAGS_OF_COMMAND = {
+    "fit": ["--no-estimate", "--coverage-by-class", "--dry-run", "--resume"],
+    "predict": ["--allow-unknown", "--coverage-by-class"],
+    "rank": ["--per-layer", "--no-spread"],
+    "benchmark": ["--force"],
+    "info": ["--each"],
+}
+PAIRS = b"source,target\n1,2\na,b\np1,p2\nb,c\n3,1\n"
+MORE = b"node,age,city,label\n1,2,Ulm,l\n2,3,Bonn,r\n3,2,Ulm,l\n5,1,Bonn,r\np1,4,Ulm,l\np2,,Ulm,r\n"
 ADDRESSES = [
     *("sqlite:good.db?table=edges", "sqlite:good.db?query=SELECT source, target FROM edges"),
     *("sqlite:good.db?query=DROP TABLE edges", "sqlite:good.db?table=x'y", "sqlite:good.db?"),
@@ -196,15 +258,19 @@ def spoil(data: bytes, chance: random.Random) -> bytes:
     return data
 
 
-def options(chance: random.Random, known: list[str]) -> list[str]:
+def options(chance: random.Random, command: str | None = None) -> list[str]:
+    """Some options of a command, or of any."""
+    known = READING | OF_COMMAND[command] if command else EVERY
+    flags = FLAGS + FLAGS_OF_COMMAND.get(command or "fit", [])
+    own = list(OF_COMMAND.get(command or "fit", {}))
     words = []
     for _ in range(chance.choice([0, 1, 2, 4])):
         if chance.random() < 0.3:
-            words.append(chance.choice(FLAGS))
+            words.append(chance.choice(flags))
         else:
-            name = chance.choice(known)
+            name = chance.choice(own if own and chance.random() < 0.4 else list(known))
             right = chance.random() < 0.6
-            words += [name, chance.choice(VALUES[name] if right else JUNK)]
+            words += [name, chance.choice(known[name] if right else JUNK)]
     return words
 
 
@@ -212,7 +278,6 @@ def arguments(chance: random.Random, data: str, out: Path) -> list[str]:
     """A command about a file, more often right than wrong."""
     if chance.random() < 0.05:
         data = chance.choice([*JUNK, "balance_scal", "."])
-    common = ["--from", "--labels", "--labels-format", "--label", "--encoding"]
     commands = ["info"] * 10 + ["convert"] * 6 + ["fit"] * 5 + ["predict"] * 4
     commands += ["rank", "links", "benchmark", "results", "report", "report", "other", "other"]
     match chance.choice(commands):
@@ -224,20 +289,23 @@ def arguments(chance: random.Random, data: str, out: Path) -> list[str]:
             if data == "people.csv":
                 words += ["--table", "--label", "party"]
             words += [] if chance.random() < 0.1 else ["--no-estimate"]
-            return [*words, *options(chance, list(VALUES)), "--out", str(out)]
+            return [*words, *options(chance, "fit"), "--out", str(out)]
         case "info":
             words = ["--table"] if data == "people.csv" and chance.random() < 0.5 else []
-            return ["info", data, *words, *options(chance, common)]
+            if chance.random() < 0.1:
+                words = ["--relation", chance.choice(READING["--relation"]), "--target", "a"]
+                return ["info", *words, *options(chance, "info")]
+            return ["info", data, *words, *options(chance, "info")]
         case "convert":
-            return ["convert", data, f"{out}.{chance.choice(ENDINGS)}", *options(chance, common)]
+            return ["convert", data, f"{out}.{chance.choice(ENDINGS)}", *options(chance, "convert")]
         case "predict":
             model = chance.choice(["good-model", "good-model/model.safetensors", data, "none"])
-            return ["predict", model, data, "--out", f"{out}.csv", *options(chance, common)]
+            return ["predict", model, data, "--out", f"{out}.csv", *options(chance, "predict")]
         case "rank":
             words = ["--no-spread", "--seeds", "0", "--measures", "degree,pagerank"]
-            return ["rank", data, *words, *options(chance, common), "--out", str(out)]
+            return ["rank", data, *words, *options(chance, "rank"), "--out", str(out)]
         case "links":
-            return ["links", data, "--top", "3", *options(chance, common), "--out", str(out)]
+            return ["links", data, "--top", "3", *options(chance, "links"), "--out", str(out)]
         case "benchmark":
             words = [
                 "--methods",
@@ -248,17 +316,19 @@ def arguments(chance: random.Random, data: str, out: Path) -> list[str]:
                 "1",
             ]
             words += ["--train", chance.choice(["50", "10,90", *JUNK])]
+            words += options(chance, "benchmark")
             return ["benchmark", "--datasets", data, *words, "--out", f"{out}.sqlite"]
         case "results":
             words = ["--format", chance.choice(["table", "csv", "json", *JUNK])]
+            words += options(chance, "results") if chance.random() < 0.5 else []
             return ["results", chance.choice(["good.sqlite", data]), *words]
         case "report":
             source = chance.choice(["good.sqlite", "good-model", "good-model/report.html", data])
             words = ["--data", data] if chance.random() < 0.5 else []
-            return ["report", source, *words, "--out", f"{out}.html"]
+            return ["report", source, *words, *options(chance, "report"), "--out", f"{out}.html"]
     names = ["fit", "predict", "methods", "datasets", "info", "help", "new", "rank", "links"]
     names += ["results", "report", "benchmark", "convert", *JUNK]
-    return [chance.choice(names), *options(chance, list(VALUES))]
+    return [chance.choice(names), *options(chance)]
 
 
 def make_case(
@@ -283,6 +353,8 @@ def make_case(
         put(name, spoil(data, chance) if name == spoiled else data)
     main_file = next(name for name in names if name in (f"good.{kind}", "people.csv"))
     put("good.labels", spoil(b"l\nl\nr\nr\nl\nr\nl\n", chance))
+    put("pairs.csv", spoil(PAIRS, chance))
+    put("more.csv", spoil(MORE, chance))
     for part, often in (("model", 0.05), ("ledger", 0.3), ("config", 0.05)):
         for name, data in good[part].items():
             put(name, spoil(data, chance) if chance.random() < often else data)

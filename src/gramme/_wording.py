@@ -21,15 +21,19 @@ def on_command_line() -> Iterator[None]:
         _ON_COMMAND_LINE.reset(before)
 
 
-def setting(name: str, value: Any = None, *, of_method: bool = False) -> str:
+def setting(
+    name: str, value: Any = None, *, option: str | None = None, of_method: bool = False
+) -> str:
     """A setting as a person writes it where they are.
 
     Parameters
     ----------
     name : str
-        Of the argument; the option has the same name.
+        Of the argument.
     value : object, optional
         What to set it to; several in a list. If not given, the name alone.
+    option : str, optional
+        The name of the option, where it is another.
     of_method : bool, default=False
         Whether it is a parameter of a method, which the command line takes with ``--set``.
 
@@ -56,11 +60,11 @@ def setting(name: str, value: Any = None, *, of_method: bool = False) -> str:
         return name if value is None else f"{name}={value!r}"
     if of_method:
         return f"--set {name}" + ("" if value is None else f"={_word(value)}")
-    option = f"--{name.replace('_', '-')}"
+    word = f"--{(option or name).replace('_', '-')}"
     if value is None or value is True:
-        return option
+        return word
     several = value if isinstance(value, (list, tuple)) else [value]
-    return " ".join(f"{option} {_word(one)}" for one in several)
+    return " ".join(f"{word} {_word(one)}" for one in several)
 
 
 def _word(value: Any) -> str:

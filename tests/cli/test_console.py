@@ -1,7 +1,5 @@
 import warnings
 
-import pytest
-
 from gramme.cli.console import complain, note, warnings_as_notes
 from gramme.errors import GrammeWarning
 
@@ -15,19 +13,22 @@ def test_messages_go_to_standard_error_as_they_are(capsys):
     assert "Note: [red]nor this" in printed.err
 
 
-def test_our_warnings_become_notes_and_others_stay_warnings(capsys):
-    def warn_of_both() -> None:
-        with warnings_as_notes():
+def test_warnings_become_notes_without_a_path(capsys):
+    with warnings_as_notes():
+        for _ in range(2):
             warnings.warn("of ours", GrammeWarning, stacklevel=1)
-            warnings.warn("of ours", GrammeWarning, stacklevel=1)
-            warnings.warn("of somebody else", UserWarning, stacklevel=1)
-
-    with pytest.warns(UserWarning, match="of somebody else"):
-        warn_of_both()
-    assert capsys.readouterr().err.count("Note: of ours") == 1  # once is enough
+        warnings.warn_explicit("of\ntheirs", UserWarning, "/x/site-packages/sklearn/a.py", 3)
+        warnings.warn("of Python's", UserWarning, stacklevel=1)
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "Note: of ours",
+        "Note: sklearn warns: of theirs",
+        "Note: Python warns: of Python's",
+    ]
 
 
 def test_silence(capsys):
     with warnings_as_notes(silent=True):
         warnings.warn("of ours", GrammeWarning, stacklevel=1)
+        warnings.warn("of another", UserWarning, stacklevel=1)
     assert capsys.readouterr().err == ""

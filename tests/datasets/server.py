@@ -19,6 +19,8 @@ class Server:
     """Send the "header" or the "body" a byte at a time."""
     announced: int | None = None
     """A length to announce in place of the true one."""
+    reason: str = ""
+    """Refuse every request for this reason."""
     requests: list[str] = field(default_factory=list)
     sent_half: threading.Event = field(default_factory=threading.Event)
     finished: threading.Event = field(default_factory=threading.Event)
@@ -33,8 +35,8 @@ def serving(**options: Any) -> Iterator[Server]:
         def do_GET(self) -> None:
             server.requests.append(self.path)
             body = server.files.get(self.path.lstrip("/"))
-            if body is None:
-                self.send_error(404)
+            if server.reason or body is None:
+                self.send_error(404, server.reason or None)
                 return
             if server.drip == "header":
                 self.drip(b"HTTP/1.0 200 OK\r\nX: " + b"x" * 10_000)

@@ -70,6 +70,13 @@ def test_a_bad_download_leaves_nothing_behind(tmp_path, monkeypatch, problem, me
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_server_that_goes_on_about_its_reasons_is_cut_short(tmp_path):
+    with serving(reason="no " * 2000) as server, pytest.raises(DataError) as caught:
+        get(f"{server.address}/data.txt", tmp_path / "data.txt")
+    assert "the server answered 404 no no" in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
 def test_a_bad_download_leaves_an_old_file_as_it_was(tmp_path):
     target = tmp_path / "data.txt"
     target.write_text("old")

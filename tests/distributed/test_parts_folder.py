@@ -8,7 +8,7 @@ import pytest
 from tests.distributed.graphs import KINDS, graph, parts_of
 from tests.distributed.processes import together
 
-from gramme.distributed import assign, is_parts_folder, read_part, write_parts
+from gramme.distributed import assign, read_part, write_parts
 from gramme.distributed.whole_graph import whole_graph
 from gramme.errors import DataError, FileFormatError
 from gramme.graph.name_order import in_name_order
@@ -49,7 +49,6 @@ def test_more_parts_than_nodes_are_refused(tmp_path):
 
 def test_a_folder_for_another_number_of_processes_is_refused(tmp_path):
     folder = parts_of(graph("edges"), tmp_path, 3)
-    assert is_parts_folder(folder)
     with pytest.raises(DataError, match="has 3 parts and 1 processes"):
         read_part(folder)
 

@@ -91,6 +91,8 @@ def test_a_constant_amount_is_one_group():
             "column 'city': 'Ulm' in row 0 is not a finite number",
         ),
         ({"bins": {"age": 1}}, "column 'age': bins must be a whole number of at least 2"),
+        ({"knn": {"age": 10**9}}, "column 'age': 1000000000 knn are more than the"),
+        ({"together": {("age",): 10**9}}, "1000000000 knn of age are more than the"),
         ({"knn": {"age": 0}}, "column 'age': knn must be a whole number of at least 1"),
         ({"together": {("age", "children"): 0}}, "whole number of at least 1"),
     ],

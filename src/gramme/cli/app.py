@@ -15,7 +15,7 @@ from gramme._terminal import never_fail_to_print
 from gramme._version import __version__
 from gramme._wording import on_command_line
 from gramme.cli.benchmark import benchmark
-from gramme.cli.console import complain
+from gramme.cli.console import complain, warnings_as_notes
 from gramme.cli.datasets import app as datasets_app
 from gramme.cli.demo import demo, methods
 from gramme.cli.examples import epilog
@@ -80,7 +80,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         given = sys.argv[1:] if arguments is None else arguments
         told = given if os.environ.get("RANK", "0") == "0" else []
-        with on_command_line(), heartbeat(told):
+        with on_command_line(), warnings_as_notes(), heartbeat(told):
             _commands()(args=arguments, standalone_mode=True, prog_name="gramme")
     except GrammeError as error:
         if speaks() or getattr(error, "of_one_process", False):

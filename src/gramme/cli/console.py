@@ -28,20 +28,33 @@ def note(message: str) -> None:
 
 @contextmanager
 def warnings_as_notes(*, silent: bool = False) -> Iterator[None]:
-    """Show gramme's own warnings as remarks, without Python's file and line, or not at all."""
+    """Show warnings as remarks, without Python's file and line, each text once, or none at all.
+
+    Those of other libraries say whose they are: where on the disk they arose helps nobody who runs a command.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("always", GrammeWarning)
-        others = warnings.showwarning
         shown: set[str] = set()
 
-        def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        def show(message: Warning | str, category: type[Warning], file: str, *where: Any) -> None:
+            text = str(message)
             if not issubclass(category, GrammeWarning):
-                others(message, category, *where)
-            elif (
-                not silent and str(message) not in shown
-            ):  # fits on parts of the data would repeat it
-                shown.add(str(message))
-                note(str(message))
+                text = f"{_library(file)} warns: {' '.join(text.split())}"
+            if not silent and text not in shown:  # fits on parts of the data would repeat it
+                shown.add(text)
+                note(text)
 
         warnings.showwarning = show  # type: ignore[assignment]
         yield
+
+
+def _library(file: str) -> str:
+    """The name of the library whose module a file is.
+
+    >>> _library("/usr/lib/python3/site-packages/sklearn/utils/multiclass.py")
+    'sklearn'
+    >>> _library("<string>")
+    'Python'
+    """
+    _, inside, after = file.replace("\\", "/").rpartition("-packages/")
+    return after.split("/")[0].removesuffix(".py") if inside else "Python"

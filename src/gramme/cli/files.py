@@ -12,6 +12,7 @@ from rich.table import Table
 
 from gramme._terminal import escape, json_text
 from gramme.cli.console import out, warnings_as_notes
+from gramme.cli.inputs import check_not_read
 from gramme.cli.options import Reading, takes_reading_options
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def convert(
     from gramme.cli.data import open_data
     from gramme.io import write
 
+    check_not_read(target, source or [], read)
     with warnings_as_notes():
         opened = open_data(source, read.looking())
         opened.tell()

@@ -14,6 +14,7 @@ import typer
 from gramme.cli.again import command_line
 from gramme.cli.console import warnings_as_notes
 from gramme.cli.files import show_data
+from gramme.cli.inputs import check_not_read
 from gramme.cli.options import RAW_CSV, Data, Reading, takes_reading_options
 from gramme.errors import DataError
 
@@ -139,6 +140,7 @@ def fit(
     sets = fit_steps.SetPlan.of(coverage, by_class=coverage_by_class)
     if fit_steps.is_first_process():
         fit_steps.check_target(target, overwrite=overwrite)
+        check_not_read(target, data, read)
     together = fit_steps.Together.of(data, read, workers, backend, wire=wire, resume=resume)
     silent = quiet or as_json
     if read.label_kind == "number":
@@ -308,6 +310,7 @@ def predict(
         raise DataError(f"{target} exists already; name another file or say --overwrite")
     if model_path.is_dir():
         model_path = model_path / "model.safetensors"
+    check_not_read(target, [model_path, *data], read)
     from gramme.cli import fit_steps
     from gramme.cli.data import open_again
 

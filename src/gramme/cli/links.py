@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from gramme.cli.console import warnings_as_notes
+from gramme.cli.inputs import check_not_read
 from gramme.cli.options import RAW_CSV, Data, Reading, takes_reading_options
 
 
@@ -42,6 +43,7 @@ def links(
     from gramme.cli.data import open_data
 
     links_steps.check_target(target, overwrite=overwrite)
+    check_not_read(target, [*data, pairs] if pairs else data, read)
     with warnings_as_notes(silent=quiet):
         opened = open_data(data, read, needs_label=False)
         if not quiet:

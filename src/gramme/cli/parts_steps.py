@@ -6,9 +6,11 @@ from pathlib import Path
 
 from gramme._terminal import escape
 from gramme.cli.console import out
-from gramme.distributed import assign, is_parts_folder, write_parts
+from gramme.distributed import assign, write_parts
+from gramme.distributed.manifest import FORMAT
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
+from gramme.report.earlier_result import check_earlier_parts
 from gramme.report.output_folder import output_folder
 
 
@@ -16,8 +18,10 @@ def convert_to_parts(
     graph: MultilayerGraph, target: Path, parts: int, how: str, *, overwrite: bool
 ) -> None:
     """Write a graph in parts; the folder appears whole or not at all, and the halo's share is said."""
-    if target.exists() and overwrite and not is_parts_folder(target):
-        raise DataError(f"{target} holds something else than a graph in parts; name another folder")
+    if target.exists() and overwrite:
+        if not target.is_dir():
+            raise DataError(f"{target} is a file, not a folder")
+        check_earlier_parts(target, FORMAT)
     owner = assign(graph, parts, how)
     with output_folder(target, overwrite=overwrite) as place:
         manifest = write_parts(graph, place.folder, owner, parts)

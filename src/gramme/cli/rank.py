@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from gramme.cli.console import warnings_as_notes
+from gramme.cli.inputs import check_not_read
 from gramme.cli.options import RAW_CSV, Data, Reading, takes_reading_options
 
 
@@ -61,6 +62,7 @@ def rank(
     from gramme.cli.data import open_data
 
     rank_steps.check_request(target, measures, model, overwrite=overwrite)
+    check_not_read(target, data, read)
     with warnings_as_notes(silent=quiet):
         opened = open_data(data, read, needs_label=False)
         if not quiet:

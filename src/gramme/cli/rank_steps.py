@@ -76,14 +76,16 @@ def rank_graph(
     require_proper("layer", graph.layers)
     require_proper("node", graph.nodes)
     began = time.perf_counter()
-    with steps_bar("How sure the ranks are", 0.7, silent=silent) as bar:
+    spread = request.spread and _small_enough(graph)
+    title = "How sure the ranks are" if spread else "Ranks"
+    with steps_bar(title, 0.7, silent=silent) as bar:
         ranks = rank(
             graph,
             request.measures,
             coupling=request.coupling,
             per_layer=request.per_layer,
             restart=_named(graph, request.restart),
-            spread=request.spread and _small_enough(graph),
+            spread=spread,
             random_state=request.seed,
             tell=bar,
         )

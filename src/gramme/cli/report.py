@@ -9,6 +9,7 @@ import typer
 
 from gramme._terminal import escape
 from gramme.cli.console import out, warnings_as_notes
+from gramme.cli.inputs import check_not_read
 from gramme.cli.options import Reading, takes_reading_options
 from gramme.errors import DataError
 
@@ -48,6 +49,7 @@ def report(
             raise DataError(
                 "--data is for the page of a fit; a ledger holds all that its page needs"
             )
+        check_not_read(target, [source])
         from gramme.evaluation.link_ledger import is_link_ledger
         from gramme.report.page.benchmark_page import benchmark_page
         from gramme.report.page.link_benchmark_page import link_benchmark_page
@@ -61,6 +63,7 @@ def report(
 
         folder = source if source.is_dir() else source.parent
         model_path = folder / "model.safetensors"
+        check_not_read(target, [model_path, data], read)
         with warnings_as_notes():
             model = fit_steps.load(model_path)
             opened = open_again(data, fit_steps.table_record(model_path), read)

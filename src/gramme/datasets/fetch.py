@@ -26,6 +26,8 @@ TIMEOUT_SECONDS = 30.0
 MIN_BYTES_PER_SECOND = 1000.0
 """Bytes per second below which a download is given up."""
 CHUNK_BYTES = 1 << 16
+MAX_REASON_CHARACTERS = 200
+"""Characters of a server's reason that are shown."""
 PATIENCE_SECONDS = 1.0
 """Seconds of download before a progress bar is worth its place on the screen."""
 
@@ -74,6 +76,12 @@ def _unexpected(address: str, why: str) -> DataError:
     return DataError(f"{address} is not the file that is expected: {why}")
 
 
+def _in_short(reason: object) -> str:
+    """What went wrong, on one line: a server may have written any number of words."""
+    text = " ".join(str(reason).split())
+    return text if len(text) <= MAX_REASON_CHARACTERS else f"{text[:MAX_REASON_CHARACTERS]} ..."
+
+
 def _receive(address: str, stream: IO[bytes], size: int) -> str:
     """Write what the server sends, and return its sha256.
 
@@ -119,11 +127,11 @@ class _Download(threading.Thread):
             self.problem = error
         except urllib.error.HTTPError as error:
             self.problem = DataError(
-                f"{self.address}: the server answered {error.code} {error.reason}"
+                f"{self.address}: the server answered {error.code} {_in_short(error.reason)}"
             )
         except (OSError, http.client.HTTPException, ValueError) as error:
             reason = getattr(error, "reason", None) or error
-            self.problem = DataError(f"{self.address} could not be downloaded: {reason}")
+            self.problem = DataError(f"{self.address} could not be downloaded: {_in_short(reason)}")
 
     def _run(self) -> None:
         request = urllib.request.Request(self.address, headers={"User-Agent": "gramme"})

@@ -8,7 +8,7 @@ from gramme.distributed.asking import here, node_count, places_of, rows_at, spar
 from gramme.distributed.manifest import Manifest, read_manifest
 from gramme.distributed.part_graph import PartGraph
 from gramme.distributed.partition import ASSIGNMENTS, assign
-from gramme.distributed.parts_folder import is_parts_folder, write_parts
+from gramme.distributed.parts_folder import write_parts
 from gramme.distributed.process_group import in_world, join
 from gramme.distributed.read_part import read_part
 from gramme.distributed.whole_graph import whole_graph
@@ -23,7 +23,6 @@ __all__ = [
     "assign",
     "here",
     "in_world",
-    "is_parts_folder",
     "join",
     "node_count",
     "places_of",

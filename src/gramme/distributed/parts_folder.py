@@ -26,11 +26,6 @@ from gramme.io.zip_arrays import ArrayWriter
 Ints = NDArray[np.int64]
 
 
-def is_parts_folder(path: Path) -> bool:
-    """Whether a path is a folder with the manifest of a graph in parts."""
-    return path.is_dir() and (path / MANIFEST).is_file()
-
-
 def write_parts(graph: MultilayerGraph, folder: Path, owner: NDArray[Any], parts: int) -> Manifest:
     """Write a whole graph in parts into a folder that is there and empty.
 

@@ -12,6 +12,7 @@ import pickle
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -147,6 +148,7 @@ def surviving(
 def _in_worker(spec: Spec[Result], path: str, parent: int) -> Result:
     # Ctrl-C reaches the whole group of processes; the parent alone decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warnings.simplefilter("ignore")  # what a run has to say is in its result
     _end_with(parent)
     return spec.run(_read(path))
 

@@ -35,7 +35,7 @@ def stated_bins(values: FloatArray, bins: Any, show: Callable[[Any], str] | None
     ['[0, 5)', '[5, 10]']
     """
     if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
-        cuts = _equal_widths(values, _count(bins, "bins", values))
+        cuts = _equal_widths(values, count_within(bins, 2, "bins", values.size))
         return _cut(values, _at_midnight(cuts, values, show), show)
     try:
         edges = np.array(bins, dtype=np.float64)
@@ -61,7 +61,7 @@ def quantile_groups(
     >>> np.bincount(codes).tolist(), names
     ([2, 2, 2, 2], ['[0, 1.75)', '[1.75, 3.5)', '[3.5, 5.25)', '[5.25, 7]'])
     """
-    count = _count(quantiles, "quantiles", values)
+    count = count_within(quantiles, 2, "quantiles", values.size)
     known = values[~np.isnan(values)]
     if not known.size:
         return np.full(values.size, -1, dtype=np.int64), []
@@ -79,7 +79,7 @@ def cut_points(
     >>> cut_points(np.arange(11.0), "bins", 2), cut_points(np.arange(8.0), "quantiles", 4)
     ([5.0], [1.75, 3.5, 5.25])
     """
-    count = _count(choice, way, values)
+    count = count_within(choice, 2, way, values.size)
     known = values[~np.isnan(values)]
     if not known.size:
         return []
@@ -90,11 +90,11 @@ def cut_points(
     return found
 
 
-def _count(value: Any, what: str, values: FloatArray) -> int:
-    """How many groups are asked for; far more than there are rows would fill the memory with empty ones."""
-    count = at_least(value, 2, what)
-    if count > max(values.size, FEW_GROUPS):
-        raise DataError(f"{count} {what} are more than the {values.size} rows; ask for fewer")
+def count_within(value: Any, least: int, what: str, rows: int) -> int:
+    """How many groups or neighbours are asked for; far more than there are rows would fill the memory."""
+    count = at_least(value, least, what)
+    if count > max(rows, FEW_GROUPS):
+        raise DataError(f"{count} {what} are more than the {rows} rows; ask for fewer")
     return count
 
 

@@ -92,17 +92,20 @@ class _Pull:
     def of(cls, graph: MultilayerGraph) -> _Pull | None:
         """The mean pull of the layers, scaled to 1 for the mean node; None if nothing joins anybody."""
         count = graph.num_nodes
-        edges = sp.csr_array((count, count))
+        none = np.zeros(0, dtype=np.int64)
+        walks: list[_Entries] = [(none, none, np.zeros(0))]
         shares, members = [], []
         for layer in with_coupling_layers(graph).layers.values():
             inside = layer.incidence()
             if inside is None:
-                edges = edges + _walk_both_ways(layer)
+                walks.append(_walk_both_ways(layer))
             elif inside.nnz:
                 inside = inside / inside.data.max()
                 groups = _inverse(inside.sum(axis=0))
                 shares.append(_scaled(_inverse(inside.sum(axis=1)), inside, groups))
                 members.append(inside)
+        start, end, value = _added_up(walks, count)
+        edges = sp.csr_array((value, (start, end)), shape=(count, count))
         empty = sp.csr_array((count, 0))
         given = sp.csr_array(sp.hstack([empty, *shares]))
         inside = sp.csr_array(sp.hstack([empty, *members]))
@@ -125,14 +128,27 @@ class _Pull:
         return self.times(places) - self.strength[:, None] * places
 
 
-def _walk_both_ways(layer: Layer) -> sp.csr_array:
+_Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+"""Rows, columns and values of a matrix."""
+
+
+def _walk_both_ways(layer: Layer) -> _Entries:
     """(P + P') / 2 with P the walk over the edges of a layer, whatever their direction."""
-    matrix = layer.to_scipy()
-    matrix = matrix / matrix.data.max(initial=1e-300)  # sums of extreme weights would overflow
-    if layer.directed:
-        matrix = matrix + matrix.T
-    walk = _scaled(_inverse(matrix.sum(axis=1)), matrix)
-    return sp.csr_array((walk + walk.T) / 2)
+    edges = layer.to_edges()
+    weight = np.ones(edges.num_edges) if edges.weight is None else edges.weight
+    weight = weight / weight.max(initial=1e-300)  # sums of extreme weights would overflow
+    there = (edges.source.astype(np.int64), edges.target.astype(np.int64), weight)
+    start, end, weight = _added_up([there, (there[1], there[0], weight)], layer.num_nodes)
+    chance = _inverse(np.bincount(start, weight, minlength=layer.num_nodes))
+    return start, end, (chance[start] * weight + chance[end] * weight) / 2
+
+
+def _added_up(parts: list[_Entries], count: int) -> _Entries:
+    """The sum of matrices, in one go: there may be thousands of layers with an edge each."""
+    start, end, value = (np.concatenate(column) for column in zip(*parts, strict=True))
+    place, back = np.unique(start * count + end, return_inverse=True)
+    start, end = np.divmod(place, count)
+    return start, end, np.bincount(back, value, minlength=place.size)
 
 
 def _inverse(sums: NDArray[np.float64]) -> NDArray[np.float64]:

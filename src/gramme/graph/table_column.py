@@ -17,6 +17,7 @@ from gramme.graph.membership_layer import MembershipLayer
 from gramme.graph.nearest_numbers import nearest_layer
 from gramme.graph.number_groups import (
     at_least,
+    count_within,
     cut_points,
     quantile_groups,
     show_time,
@@ -96,7 +97,7 @@ def settled(column: pd.Series, way: str | None = None, choice: Any = None) -> tu
     if way is None and show is not None and usual_unit(numbers) is not None:
         return "dates", usual_unit(numbers)
     if way == "knn":
-        return way, at_least(choice, 1, "knn")
+        return way, count_within(choice, 1, "knn", len(column))
     if way == "bins" and not isinstance(choice, (int, np.integer)):
         return way, list(choice)
     edges = cut_points(numbers, way or "quantiles", choice if way else DEFAULT_QUANTILES, show)

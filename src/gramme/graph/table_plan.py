@@ -27,7 +27,7 @@ from gramme.graph.from_table import (
 from gramme.graph.layer import Layer
 from gramme.graph.multilayer import MultilayerGraph
 from gramme.graph.nearest_points import nearest_points_layer
-from gramme.graph.number_groups import at_least
+from gramme.graph.number_groups import count_within
 from gramme.graph.table_column import as_numbers, column_layer, settled
 
 WAYS = ("categories", "bins", "knn", "separator", "dates", "together")
@@ -157,7 +157,7 @@ class TablePlan:
             way, choice = _of_column(column, settled, table[column], *asked.get(column, ()))
             layers[str(column)] = LayerPlan([column], way, choice)
         for several, neighbours in joint.items():
-            at_least(neighbours, 1, f"knn of {'+'.join(several)}")
+            count_within(neighbours, 1, f"knn of {'+'.join(several)}", len(table))
             scale = [_spread(_numbers(table, column)) for column in several]
             layers["+".join(several)] = LayerPlan(list(several), "together", neighbours, scale)
         return cls(layers, label, id, missing, left_out)

@@ -208,7 +208,7 @@ def write(
         Whether files that exist may be replaced.
     """
     name = Path(path)
-    kind = find_format(name, format)
+    kind = find_format(name, format, to_write=True)
     if kind.write is None:
         able = ", ".join(each.name for each in FORMATS.values() if each.write is not None)
         raise DataError(f"the format {kind.name!r} is only read; formats to write: {able}")

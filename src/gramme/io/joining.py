@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._wording import setting
 from gramme.errors import DataError
 from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.io.between import couples, own_layers, renamed_ends
@@ -130,7 +131,7 @@ def _take_labels(whole: Parsed, parts: Mapping[str, Parsed]) -> None:
                 whole.features = part.features
             else:
                 tell(
-                    f"the features in {part.files[0].name} are not used; name their table with labels=",
+                    f"the features in {part.files[0].name} are not used; name their table with {setting('labels')}",
                     doubt=True,
                 )
     if any(part.labels is not None for part in parts.values()):

@@ -238,6 +238,10 @@ def _spread(
     return spread
 
 
+def _either_form() -> str:
+    return f"{setting('labels_format', 'list')} or {setting('labels_format', 'pairs')}"
+
+
 def _form(text: str, path: Path, nodes: Sequence[str]) -> LabelsForm:
     widths: dict[int, int] = {}
     for line, row in numbered_lines(text):
@@ -249,7 +253,7 @@ def _form(text: str, path: Path, nodes: Sequence[str]) -> LabelsForm:
         wide = max(widths)
         raise FileFormatError(
             f"there are {wide} fields; it is not clear whether each line is a label in node order or a "
-            "node and its label: say labels_format='list' or labels_format='pairs'",
+            f"node and its label: say {_either_form()}",
             file=path,
             line=widths[wide],
         )
@@ -258,7 +262,7 @@ def _form(text: str, path: Path, nodes: Sequence[str]) -> LabelsForm:
     if stray is not None and len(rows) == len(nodes):
         raise FileFormatError(
             f"{stray[1]!r} is not a node, but there are as many lines as nodes, so these may be labels of two "
-            "words: say labels_format='list' or labels_format='pairs'",
+            f"words: say {_either_form()}",
             file=path,
             line=stray[0],
         )

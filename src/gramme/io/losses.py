@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gramme._wording import setting
 from gramme.errors import DataError, LossyFormatWarning
 from gramme.graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.io.unknown import is_unknown, unknown_marks
@@ -105,7 +106,7 @@ def as_text(
         lossy(format_name, "weights")
     every = [*layers.values(), *(graph.couplings.values() if couplings else ())]
     if not directions and any(each.directed for each in every):
-        lossy(format_name, "the direction of edges; read it with directed=True")
+        lossy(format_name, f"the direction of edges; read it with {setting('directed', True)}")
     text_labels = None
     if graph.labels is not None:
         if labels:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gramme._wording import setting
 from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
@@ -236,7 +237,7 @@ def register_format(new: Format) -> Format:
     return new
 
 
-def find_format(path: Path, name: str | None = None) -> Format:
+def find_format(path: Path, name: str | None = None, *, to_write: bool = False) -> Format:
     """The named format, or the one with the longest ending that fits the file's name.
 
     >>> find_format(Path("school_multiplex.edges")).name
@@ -255,6 +256,7 @@ def find_format(path: Path, name: str | None = None) -> Format:
     if not fitting:
         known = "; ".join(f"{each.name} ({', '.join(each.endings)})" for each in FORMATS.values())
         raise DataError(
-            f"the format cannot be told from the name {path.name!r}; say format=... Known: {known}"
+            f"the format cannot be told from the name {path.name!r}; say which it is with "
+            f"{setting('format', option='to' if to_write else 'from')}. Known: {known}"
         )
     return max(fitting, key=lambda found: found[0])[1]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gramme._memory import free_bytes
+from gramme._wording import setting
 from gramme.errors import DataError, FileFormatError
 from gramme.io.notes import tell
 
@@ -77,7 +78,8 @@ def decode(data: bytes, path: Path, encoding: str = AUTO) -> str:
             f"there is no text encoding {encoding!r}; try 'utf-8' or 'latin-1'"
         ) from None
     except UnicodeError as error:
-        hint = "; if it is an older text file, say encoding='latin-1'" if "utf" in encoding else ""
+        older = f"; if it is an older text file, say {setting('encoding', 'latin-1')}"
+        hint = older if "utf" in encoding else ""
         problem = f"the bytes here are not {encoding} text{hint}"
         raise FileFormatError(problem, file=path, line=_line(data, error)) from None
     if not isinstance(text, str):
@@ -106,7 +108,10 @@ def _detected(data: bytes, path: Path) -> str:
             raise UnicodeError
         text = data.decode(OLDER_ENCODING)
     except UnicodeError:
-        problem = "the bytes here are not text in UTF-8 or Windows-1252; say encoding=... if it is another one"
+        problem = (
+            "the bytes here are not text in UTF-8 or Windows-1252; "
+            f"name another encoding with {setting('encoding')}"
+        )
         raise FileFormatError(problem, file=path, line=line) from None
     tell(f"{path.name}: read as Windows-1252, since it is not UTF-8", doubt=True)
     return text

@@ -18,6 +18,7 @@ from gramme.errors import DataError, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
 from gramme.methods.saving import to_json
+from gramme.report.earlier_result import check_earlier_result
 from gramme.report.output_folder import check_writable, exists_already, output_folder
 from gramme.report.page import write_fit_page
 from gramme.report.tables import (
@@ -39,8 +40,8 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
         raise exists_already(folder)
     if folder.exists() and not folder.is_dir():
         raise DataError(f"{folder} is a file, not a folder")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / "config.json").is_file():
-        raise DataError(f"{folder} holds something else than a gramme fit; name another folder")
+    if folder.is_dir():
+        check_earlier_result(folder)
 
 
 def write_fit(
