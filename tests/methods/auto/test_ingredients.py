@@ -79,3 +79,10 @@ def test_groups_leave_the_features_to_the_neighbourhood_model():
     assert not INGREDIENTS["one-hot-logistic"].made(with_it).use_features
     assert INGREDIENTS["one-hot-logistic"].made(RECIPE).use_features
     assert INGREDIENTS["one-hot-logistic"].made(RECIPE).random_state == 3
+
+
+def test_attention_is_left_out_where_there_are_thousands_of_layers():
+    edge = gramme.EdgeLayer(2, [0], [1])
+    fits = INGREDIENTS["gramme-fusion"].fits
+    assert fits(gramme.MultilayerGraph({str(layer): edge for layer in range(1000)}))
+    assert not fits(gramme.MultilayerGraph({str(layer): edge for layer in range(1001)}))

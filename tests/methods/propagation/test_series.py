@@ -6,7 +6,8 @@ import torch
 
 from gramme import MultilayerGraph, datasets
 from gramme.graph import EdgeLayer, MembershipLayer
-from gramme.methods.propagation.series import GroupWalk, NodeWalk, Walk, propagate, walk_of
+from gramme.methods.propagation.series import GroupWalk, NodeWalk, Walk, propagate
+from gramme.methods.propagation.walk_choice import walk_of
 
 ALPHAS = [0.0, 0.3, 0.9]
 

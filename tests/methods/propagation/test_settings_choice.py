@@ -5,7 +5,6 @@ from tests.methods.graphs import half_known, planted
 
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.methods.labels import known_labels
-from gramme.methods.propagation.series import walk_of
 from gramme.methods.propagation.settings_choice import (
     ALPHAS,
     EVEN_SHARE,
@@ -19,6 +18,7 @@ from gramme.methods.propagation.settings_choice import (
     skill_weights,
     skills,
 )
+from gramme.methods.propagation.walk_choice import walk_of
 
 
 def two_layers() -> MultilayerGraph:

@@ -18,6 +18,7 @@ from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic, 
 from gramme.methods.linear.one_hot_logistic import OneHotLogistic
 from gramme.methods.linear.spectral_logistic import SpectralLogistic
 from gramme.methods.propagation.label_propagation import LabelPropagation
+from gramme.methods.seen_graph import MAX_LAYERS_ONE_BY_ONE
 
 CREDIT_LABELS = 0.25
 """Labels an ingredient is credited with beforehand (see ``mixing``); chosen on training labels, docs/auto.md."""
@@ -173,6 +174,7 @@ register_ingredient(
         GrammeFusion,
         "attention within each layer (GrAMME-Fusion)",
         make=_attention,
+        fits=lambda graph: graph.num_layers <= MAX_LAYERS_ONE_BY_ONE,
         slow=True,
     )
 )

@@ -29,13 +29,13 @@ from gramme.methods.parameters import (
     per_layer,
 )
 from gramme.methods.probability import class_prior
+from gramme.methods.propagation.many_layers import ManyLayersWalk
 from gramme.methods.propagation.series import (
     Floats,
     NodeWalk,
     Propagated,
     Walk,
     propagate,
-    walk_of,
 )
 from gramme.methods.propagation.settings_choice import (
     ALPHAS,
@@ -50,6 +50,7 @@ from gramme.methods.propagation.settings_choice import (
     skill_weights,
     skills,
 )
+from gramme.methods.propagation.walk_choice import walk_of
 from gramme.methods.saved_fields import SavedArray, SavedField, SavedSeries, SavedValue
 
 TOLERANCE = 1e-5
@@ -317,6 +318,19 @@ def _importance(
     graph: MultilayerGraph, walk: Walk, weights: Floats, result: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """A layer's weight times the root mean square deviation, over the nodes, of the neighbourhood means it tells."""
+    if isinstance(walk, ManyLayersWalk):
+        heard = (walk.spreads(result) / node_count(graph)) ** 0.5
+    else:
+        heard = _deviations(graph, walk, weights, result)
+    parts: Floats = weights * heard
+    # a difference that is mere rounding decides nothing
+    return shares_of_joined(parts if parts.sum() > 1e-12 else weights, graph)
+
+
+def _deviations(
+    graph: MultilayerGraph, walk: Walk, weights: Floats, result: NDArray[np.float64]
+) -> Floats:
+    """The root mean square deviation of the means in each layer that counts."""
     heard, world = np.zeros(len(weights)), world_of(graph)
     values = torch.from_numpy(result)
     for place, layer in enumerate(graph.layers):
@@ -331,6 +345,4 @@ def _importance(
                 centre = world.total_(means.sum(0)) / count
                 spread = world.total(float(means.sub_(centre).square_().sum()))
                 heard[place] = (spread / node_count(graph)) ** 0.5
-    parts: Floats = weights * heard
-    # a difference that is mere rounding decides nothing
-    return shares_of_joined(parts if parts.sum() > 1e-12 else weights, graph)
+    return heard

@@ -7,8 +7,9 @@ With P_l the mean over a node and its neighbours in layer l, and layer weights w
 solves F = alpha P F + Y. One run of the powers P^k Y serves every alpha. Columns are independent of each other, and
 each has its own layer weights, so folds, candidates and classes are all columns of one call.
 
-Two ways to take a step, equal in values: in the space of the nodes with the layers' neighbourhood sums, or, where every
-layer is a table column, in the space of the groups, whose number does not grow with the table.
+Ways to take a step, equal in values: in the space of the nodes with the layers' neighbourhood sums (all at once where
+there are very many layers, ``many_layers.py``), or, where every layer is a table column, in the space of the groups,
+whose number does not grow with the table. ``walk_choice.py`` takes the cheapest.
 """
 
 from __future__ import annotations
@@ -64,7 +65,23 @@ class Walk(ABC):
         """From added up views to those rows and the sum over all nodes."""
 
 
-class NodeWalk(Walk):
+class NodeSpace(Walk):
+    """States have a row for each node."""
+
+    def first(self, known: Ints, values: Tensor, weights: Tensor) -> Tensor:
+        which, nodes = here(self.graph, known)
+        start = values.new_zeros(self.nodes, values.shape[1])
+        start[torch.from_numpy(nodes)] = values[torch.from_numpy(which)]
+        return self.step(start, weights)
+
+    def view(self, state: Tensor, rows: Tensor) -> Tensor:
+        return torch.cat([state[rows], state.sum(0, keepdim=True)])
+
+    def lift(self, views: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        return views[:-1], world_of(self.graph).total_(views[-1].clone())
+
+
+class NodeWalk(NodeSpace):
     """Steps with the layers' neighbourhood sums. Cost of a step: edges (or memberships) x columns."""
 
     def __init__(self, graph: MultilayerGraph, layers: Iterable[str] | None = None) -> None:
@@ -82,23 +99,11 @@ class NodeWalk(Walk):
         """The mean of each node and its neighbours in a layer; 0 where there are none."""
         return self.sums[layer](values).mul_(self.scales[layer].to(values.dtype))
 
-    def first(self, known: Ints, values: Tensor, weights: Tensor) -> Tensor:
-        which, nodes = here(self.graph, known)
-        start = values.new_zeros(self.nodes, values.shape[1])
-        start[torch.from_numpy(nodes)] = values[torch.from_numpy(which)]
-        return self.step(start, weights)
-
     def step(self, state: Tensor, weights: Tensor) -> Tensor:
         total = self.mean(0, state).mul_(weights[0])
         for layer in range(1, len(self.sums)):
             total.addcmul_(self.mean(layer, state), weights[layer])
         return total
-
-    def view(self, state: Tensor, rows: Tensor) -> Tensor:
-        return torch.cat([state[rows], state.sum(0, keepdim=True)])
-
-    def lift(self, views: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-        return views[:-1], world_of(self.graph).total_(views[-1].clone())
 
 
 class GroupWalk(Walk):
@@ -170,19 +175,6 @@ def group_places(layer: MembershipLayer) -> Ints:
 
 def _largest(state: Tensor) -> float:
     return float(state.max()) if state.numel() else 0.0
-
-
-def walk_of(graph: MultilayerGraph) -> Walk:
-    """The cheaper way to propagate on a graph."""
-    layers = list(graph.layers.values())
-    groups_of = [layer.as_groups() for layer in layers]
-    columns = [groups for groups in groups_of if groups is not None and groups.single]
-    if len(columns) == len(layers):
-        groups = sum(groups_in_all(layer) for layer in columns)
-        memberships = sum(layer.num_entries for layer in columns)
-        if 0 < groups**2 <= 4 * memberships:
-            return GroupWalk(graph, columns)
-    return NodeWalk(graph)
 
 
 def propagate(

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from gramme.graph import MultilayerGraph
 from gramme.methods.parameters import Number, Optional, Rule
 from gramme.methods.probability import Floats
-from gramme.methods.propagation.series import Walk, propagate, walk_of
+from gramme.methods.propagation.series import Walk, propagate
+from gramme.methods.propagation.walk_choice import walk_of
 from gramme.methods.regression.base import KnownNumbers
 from gramme.methods.regression.tried import TriedRegressor
 from gramme.methods.saved_fields import SavedArray, SavedField, SavedValue
