@@ -139,7 +139,8 @@ def _walk_both_ways(layer: Layer) -> _Entries:
     weight = weight / weight.max(initial=1e-300)  # sums of extreme weights would overflow
     there = (edges.source.astype(np.int64), edges.target.astype(np.int64), weight)
     start, end, weight = _added_up([there, (there[1], there[0], weight)], layer.num_nodes)
-    chance = _inverse(np.bincount(start, weight, minlength=layer.num_nodes))
+    sums = np.bincount(start, weight, minlength=layer.num_nodes)
+    chance = _inverse(np.asarray(sums, dtype=np.float64))
     return start, end, (chance[start] * weight + chance[end] * weight) / 2
 
 
@@ -148,7 +149,8 @@ def _added_up(parts: list[_Entries], count: int) -> _Entries:
     start, end, value = (np.concatenate(column) for column in zip(*parts, strict=True))
     place, back = np.unique(start * count + end, return_inverse=True)
     start, end = np.divmod(place, count)
-    return start, end, np.bincount(back, value, minlength=place.size)
+    total = np.bincount(back, value, minlength=place.size)
+    return start, end, np.asarray(total, dtype=np.float64)
 
 
 def _inverse(sums: NDArray[np.float64]) -> NDArray[np.float64]:

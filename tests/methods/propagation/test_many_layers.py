@@ -2,12 +2,11 @@ import numpy as np
 import pytest
 import torch
 
-from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.methods.propagation import many_layers as many
 from gramme.methods.propagation.label_propagation import LabelPropagation
 from gramme.methods.propagation.many_layers import ManyLayersWalk
 from gramme.methods.propagation.series import NodeWalk
-from gramme.methods.propagation.walk_choice import walk_of
 
 NODES, LAYERS = 12, 80
 
@@ -35,18 +34,6 @@ def test_a_step_equals_that_of_the_layers_one_by_one(directed, weighted, dtype):
     found, expected = (kind(g).step(state, weights) for kind in (ManyLayersWalk, NodeWalk))
     assert found.dtype == dtype
     torch.testing.assert_close(found, expected)
-
-
-def test_it_is_taken_for_many_small_layers_of_edges_alone(monkeypatch):
-    g = graph()
-    assert isinstance(walk_of(g), ManyLayersWalk)
-    few = g.select_layers(list(g.layers)[:10])
-    assert isinstance(walk_of(few), NodeWalk)
-    groups = MembershipLayer.from_values([1, 2] * (NODES // 2))
-    assert not isinstance(walk_of(MultilayerGraph({**g.layers, "groups": groups})), ManyLayersWalk)
-    monkeypatch.setattr(many, "FEW_ROWS", 0)
-    monkeypatch.setattr(many, "MAX_ROWS_PER_NODE", 1)
-    assert isinstance(walk_of(g), NodeWalk)
 
 
 def test_a_fit_comes_out_the_same(monkeypatch):
