@@ -80,3 +80,20 @@ def test_evidence_that_is_nothing_plays_no_part():
     changed = asked.rows.copy()
     changed[:, 0] += 5.0
     assert (mixtures["a"].probability(asked.rows) == mixtures["a"].probability(changed)).all()
+
+
+def test_evidence_of_the_whole_graph_does_not_make_every_pair_more_likely():
+    one = examples(300, seed=5)
+    mixtures, _ = fitted_mixtures({"a": one}, 0)
+    mixture = mixtures["a"]
+    before = mixture.probability(one.rows)
+    richer = one.rows.copy()
+    richer[:, :3] += 0.4  # what set-aside edges add to every pair
+    assert mixture.probability(richer).mean() > before.mean() + 0.02
+    unlinked = one.rows[~one.linked], richer[~one.linked]
+    mixture.allow_for_all_edges(*unlinked)
+    np.testing.assert_allclose(mixture.probability(richer).mean(), before.mean(), atol=0.02)
+    same = mixture.offset
+    mixture.allow_for_all_edges(unlinked[1], unlinked[1])
+    mixture.allow_for_all_edges(unlinked[0][:0], unlinked[1][:0])
+    assert mixture.offset == same

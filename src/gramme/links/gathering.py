@@ -19,7 +19,7 @@ from gramme.links.attention import LinkAttention
 from gramme.links.evidence import Evidence, column_names
 from gramme.links.examples import Round, rounds
 from gramme.links.mixture import FOLDS, LayerExamples, Line, loss_of
-from gramme.links.pair_scores import Floats
+from gramme.links.pair_scores import Floats, Pairs
 from gramme.links.whole_graph import Gathered, WholeGraph
 
 ATTENTION = column_names().index("attention")
@@ -48,6 +48,13 @@ def set_aside(
         if tell is not None:
             tell()
     return LayerExamples(np.concatenate(rows), np.concatenate(linked))
+
+
+def unlinked_examples(
+    graph: MultilayerGraph, name: str, seed: int, groups: MembershipLayer | None = None
+) -> Pairs:
+    """The pairs of :func:`set_aside` without an edge, in their order, as positions."""
+    return np.concatenate([one.unlinked for one in _rounds(graph, name, seed, groups)])
 
 
 def given_examples(

@@ -11,8 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from gramme._threads import one_thread_below
 from gramme.errors import DataError, FileFormatError, NotFittedError
-from gramme.graph import MultilayerGraph
+from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.graph.name_order import in_name_order
 from gramme.links import saved_links
 from gramme.links.asked import (
@@ -27,7 +28,13 @@ from gramme.links.candidates import candidate_pairs
 from gramme.links.easily_told import easily_told
 from gramme.links.evidence import Evidence
 from gramme.links.examples import edge_layer, num_rounds
-from gramme.links.gathering import TRIAL_LAYERS, given_examples, set_aside, with_attention
+from gramme.links.gathering import (
+    TRIAL_LAYERS,
+    given_examples,
+    set_aside,
+    unlinked_examples,
+    with_attention,
+)
 from gramme.links.mixture import LayerExamples, LayerMixture, fitted_mixtures, unseen_loss
 from gramme.links.reasons import explanation, ingredient_table, reasons
 from gramme.links.whole_graph import Gathered, WholeGraph
@@ -35,6 +42,8 @@ from gramme.methods.parameters import RandomState, check_parameters, seed_from
 from gramme.methods.saving import Learned, broken, read_model, write_model
 
 _BLOCK = 200_000
+_MOST_COMPARED = 5_000
+"""Unlinked examples of a layer whose evidence is gathered on the whole graph as well."""
 NO_GAIN = "Attention was left out: it did not lower the error on pairs set aside."
 TOO_LARGE = "Attention was left out: the graph is too small or too large to train it for links."
 
@@ -103,12 +112,21 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         seed = seed_from(self.random_state)
         for name in [name for name in vars(self) if name.endswith("_") or name == "_whole"]:
             delattr(self, name)
-        graph = checked(graph)
+        with one_thread_below(checked(graph).num_entries):
+            return self._learn(graph, {} if examples is None else examples, layers, seed, tell)
+
+    def _learn(
+        self,
+        graph: MultilayerGraph,
+        given: Mapping[str, tuple[Any, Any]],
+        layers: Iterable[str] | None,
+        seed: int,
+        tell: Tell | None,
+    ) -> Self:
         wanted = layers_to_learn(with_edges(graph), layers)
         named = in_name_order(graph).graph  # chance and ties follow names
         groups = groups_asked_about(named, wanted)
         graph = with_edges(named)
-        given = {} if examples is None else examples
         parts = {name: 0 if name in given else num_rounds(graph, name) for name in wanted}
         possible = Gathered.affordable(graph, sum(parts.values()) + 1, seed, columns(groups))
         gathered = replace(possible, attention=False)
@@ -143,6 +161,8 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         if whole is not None:
             kept = attention if gathered.attention else None
             self._whole = {"": WholeGraph(gathered, whole.closeness, kept)}
+        for name in [name for name in wanted if name not in given]:
+            self._allow_for_all_edges(name, learned[name], seed, groups.get(name))
         learned = {name: learned[name] for name in wanted}
         self.ingredients_ = ingredient_table(learned, self.mixtures_)
         words = [word, *easily_told(graph, wanted, groups)]
@@ -253,6 +273,16 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         return model
 
     # Inside
+
+    def _allow_for_all_edges(
+        self, name: str, examples: LayerExamples, seed: int, groups: MembershipLayer | None
+    ) -> None:
+        """Calibrate the mixture of a layer for evidence from the whole graph, by some of its unlinked examples."""
+        unlinked = np.flatnonzero(~examples.linked)
+        some = np.linspace(0, len(unlinked) - 1, min(len(unlinked), _MOST_COMPARED)).astype(int)
+        pairs = unlinked_examples(self.graph_, name, seed, groups)[some]
+        whole = self._evidence(self.graph_, name).of(pairs)
+        self.mixtures_[name].allow_for_all_edges(examples.rows[unlinked[some]], whole)
 
     def _evidence(self, graph: MultilayerGraph, layer: str) -> Evidence:
         """The evidence in a graph; what is of the graph as a whole is found once for all layers of the fitted one."""

@@ -26,8 +26,7 @@ FOLDS = 5
 MIN_LINKS_ABOVE, MIN_SHARE_ABOVE = 15, 0.1
 """Linked pairs, and the share of them, that must score as high to tell how many links are hidden."""
 BELIEF = 0.5
-"""How much of the estimated share of hidden links is believed: few pairs tell it, and pairs that are asked about have
-somewhat more evidence than those set aside, which works the other way."""
+"""How much of the estimated share of hidden links is believed: few pairs tell it."""
 NEAR_ALL = 0.8
 STRENGTHS = (0.01, 0.1, 1.0)
 _STEEPEST = 30.0
@@ -76,10 +75,29 @@ class LayerMixture:
 
     def probability(self, rows: Floats) -> Floats:
         """The probability of a link for each row of evidence."""
+        odds = self.slope * self._mixed(rows) + self.offset
+        return against_truly_unlinked(_share(odds), self.hidden)
+
+    def allow_for_all_edges(self, without: Floats, with_all: Floats) -> None:
+        """Move the line of calibration to graphs from which no edges are set aside.
+
+        Examples have their evidence from a graph without the edges that were set aside. The pairs that are asked about
+        have theirs from the whole graph, where there is more of it for every pair, linked or not. By how much unlinked
+        pairs seem more likely on the whole graph, all log-odds are lowered.
+
+        Parameters
+        ----------
+        without, with_all : array, shape (pairs, columns)
+            Evidence of the same unlinked pairs, without the edges set aside and with them.
+        """
+        if len(without):
+            self.offset -= self.slope * float((self._mixed(with_all) - self._mixed(without)).mean())
+
+    def _mixed(self, rows: Floats) -> Floats:
         odds = np.zeros(len(rows))
         for name, part in self.parts.items():
             odds += self.weights[name] * _bounded(part.log_odds(rows))
-        return against_truly_unlinked(_share(self.slope * odds + self.offset), self.hidden)
+        return odds
 
 
 @dataclass(frozen=True)

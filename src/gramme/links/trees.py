@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from gramme.ops.compiled import compiled
 
@@ -56,7 +57,11 @@ class Trees:
             max_features=COLUMN_SHARE,
             early_stopping=False,
             random_state=seed,
-        ).fit(rows, linked)
+        )
+        with threadpool_limits(
+            limits=1
+        ):  # threads that wait for each other take longer on a busy machine
+            model.fit(rows, linked)
         return cls._of(model)
 
     @classmethod
