@@ -65,6 +65,20 @@ def test_holdout_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert one == other
 
 
+def test_an_interrupt_in_the_first_epoch_writes_nothing(
+    school: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gramme.training.loop._step", interrupt)
+    before = set(school.iterdir())
+    arguments = [school / "school.csv", "--labels", school / "labels.csv", "--out", school / "out"]
+    assert run("fit", *arguments, *FAST) == 130
+    assert "Traceback" not in capsys.readouterr().err
+    assert set(school.iterdir()) == before
+
+
 def test_quiet_prints_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--quiet", "--folds", 2, *FAST]
     assert run("fit", "balance_scale", "--out", tmp_path / "a", *options) == 0

@@ -15,6 +15,7 @@ from gramme.training import (
     Task,
     evaluate,
     joined_history,
+    loop,
     train,
 )
 
@@ -89,12 +90,24 @@ def test_an_interrupt_ends_the_training_in_order():
     class Interrupt(Recorder):
         def after_epoch(self, state):
             super().after_epoch(state)
-            raise KeyboardInterrupt
+            if state.epoch == 2:
+                raise KeyboardInterrupt
 
     interrupt = Interrupt()
     *_, state = run([interrupt])
-    assert interrupt.events == ["start", 1, "end"]
+    assert interrupt.events == ["start", 1, 2, "end"]
     assert state.interrupted
+
+
+@pytest.mark.parametrize("where", ["step", "callback"])
+def test_an_interrupt_before_the_first_epoch_is_over_leaves_no_result(where, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    place = (loop, "_step") if where == "step" else (Recorder, "after_epoch")
+    monkeypatch.setattr(*place, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run([Recorder()])
 
 
 def test_other_errors_are_not_swallowed():

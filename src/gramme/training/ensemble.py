@@ -74,6 +74,8 @@ def train_ensemble(
 ) -> TrainedEnsemble:
     """Train batch after batch; Ctrl-C keeps the members that are fully trained, or, if none is, those under way.
 
+    It is raised if they have not finished an epoch.
+
     Parameters
     ----------
     batches : sequence of range
@@ -108,17 +110,23 @@ def train_ensemble(
             callbacks: list[Callback] = [history, Progress(display.advance)]
             if stopping is not None:
                 callbacks.append(EarlyStopping(stopping, settings.patience))
-            state = train(
-                network,
-                features,
-                plan,
-                task,
-                epochs=settings.epochs,
-                learning_rate=settings.learning_rate,
-                weight_decay=settings.weight_decay,
-                callbacks=callbacks,
-                world=world,
-            )
+            try:
+                state = train(
+                    network,
+                    features,
+                    plan,
+                    task,
+                    epochs=settings.epochs,
+                    learning_rate=settings.learning_rate,
+                    weight_decay=settings.weight_decay,
+                    callbacks=callbacks,
+                    world=world,
+                )
+            except KeyboardInterrupt:
+                if not states:
+                    raise
+                interrupted = True
+                break
             display.finish(settings.epochs - state.epoch)
             interrupted = state.interrupted
             if not interrupted or not states:

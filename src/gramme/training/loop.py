@@ -93,12 +93,17 @@ def train(
     fused: bool = True,
     world: World = ALONE,
 ) -> State:
-    """Train all members together; Ctrl-C ends it early with the network as it is.
+    """Train all members together; Ctrl-C ends it early with the network as it is, if it has finished an epoch.
 
     The plan is one for the task's nodes: only their scores are computed in a step. The members' losses are added. Adam
     works parameter by parameter, so each member learns exactly as it would alone. ``fused`` takes its steps in one
     kernel, which is faster and differs in the last bits. Of several processes each has the losses of its own nodes; all
     have the same parameters, and gradients are added up.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C comes before the first epoch is over: there is no result yet.
     """
     optimiser: Adam | torch.optim.Adam = (
         Adam(network.parameters(), learning_rate, weight_decay)
@@ -115,16 +120,20 @@ def train(
     if keeper is not None and isinstance(optimiser, Adam):
         kept = keeper.next_training(network, epochs, (learning_rate, weight_decay))
         state.stop = kept.restore(state, optimiser, callbacks)
+    finished = state.epoch
     try:
         while state.epoch < epochs and not state.stop:
             _step(state, task, optimiser)
             state.epoch += 1
             for callback in callbacks:
                 callback.after_epoch(state)
+            finished = state.epoch
             if kept is not None and isinstance(optimiser, Adam):
                 ended = state.epoch == epochs or bool(state.stop)
                 kept.keep(state, optimiser, callbacks, ended=ended)
     except KeyboardInterrupt:
+        if not finished:
+            raise
         state.interrupted = True
     for callback in callbacks:
         callback.end(state)

@@ -165,6 +165,13 @@ def test_an_interrupt_in_the_first_batch_keeps_the_model_as_it_is(kind, monkeypa
 
 
 @BOTH
+def test_an_interrupt_in_the_first_epoch_leaves_no_model(kind, monkeypatch):
+    interrupt_after(monkeypatch, 1)
+    with pytest.raises(KeyboardInterrupt):
+        kind(**FAST).fit(GRAPH, Y)
+
+
+@BOTH
 def test_an_interrupt_in_a_later_batch_keeps_the_members_that_are_ready(
     kind, monkeypatch, tmp_path
 ):

@@ -16,6 +16,7 @@ from gramme.methods.regression.attention import AttentionRegressor
 from gramme.methods.regression.base import KnownNumbers
 from gramme.methods.regression.gramme_regressor import GrammeRegressor, mixture_weights
 from gramme.methods.saving import Learned, read_model, write_model
+from gramme.training import loop
 
 QUICK = {"ensemble": 1, "epochs": 10, "progress": False, "random_state": 0}
 RIDGES = {"ingredients": ["propagation", "groups-ridge", "walks-ridge"], "random_state": 0}
@@ -194,6 +195,22 @@ def test_interrupted_attention_is_done_without(
     assert model.interrupted_
     assert "attention" not in model.models_
     assert np.isfinite(model.predict()).all()
+
+
+def test_attention_interrupted_in_its_first_epoch_is_done_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop, "_step", interrupt)
+    graph, truth = table(count=60)
+    y = known_part(truth, 0.5)
+    model = GrammeRegressor(**QUICK).fit(graph, y)
+    assert model.interrupted_
+    assert "attention" not in model.models_
+    with pytest.raises(KeyboardInterrupt):
+        GrammeRegressor(**QUICK | {"ingredients": ["attention"]}).fit(graph, y)
 
 
 def test_mixed_features_couplings_and_views_are_taken() -> None:

@@ -29,6 +29,7 @@ from gramme.methods.parameters import (
     WholeNumber,
 )
 from gramme.methods.probability import Floats
+from gramme.methods.regression.attention import AttentionRegressor
 from gramme.methods.regression.base import KnownNumbers, NodeRegressor, explained
 from gramme.methods.regression.face import NumberFace
 from gramme.methods.regression.ingredients import INGREDIENTS
@@ -159,8 +160,14 @@ class GrammeRegressor(NumberFace, NodeRegressor):
         total = sum(INGREDIENTS[name].cost for name in names)
         for name in names:
             model = INGREDIENTS[name].make(self.get_params(deep=False), seed)
-            with part(name, INGREDIENTS[name].cost / total):
-                found = model.fit_with_folds(graph, known, fold)
+            try:
+                with part(name, INGREDIENTS[name].cost / total):
+                    found = model.fit_with_folds(graph, known, fold)
+            except KeyboardInterrupt:
+                if not isinstance(model, AttentionRegressor) or not self.models_:
+                    raise
+                self.interrupted_ = True
+                break
             self.interrupted_ |= model.interrupted_
             if np.isnan(found).any() and self.models_:
                 break  # interrupted: make do with what there is
