@@ -68,9 +68,10 @@ class Command(Process):
         super().__init__(main, [str(word) for word in words])
 
 
-def _with_its_output_in(
+def with_its_output_in(
     folder: Path, words: list[str], place: Path | None, environment: dict[str, str]
 ) -> None:
+    """`gramme WORDS` in this process, whose output and that of its children goes to files `1` and `2` of a folder."""
     os.environ.update(environment)
     if place is not None:
         os.chdir(place)
@@ -92,7 +93,7 @@ class HeardCommand(Process):
     ) -> None:
         self._folder = folder
         given = [str(word) for word in words]
-        super().__init__(_with_its_output_in, folder, given, place, environment)
+        super().__init__(with_its_output_in, folder, given, place, environment)
 
     def done(self, timeout: float = 600) -> tuple[int, str, str]:
         """Its exit code, its output and its messages."""

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from tests.evaluation.runs import same
 from tests.methods.graphs import planted
-from tests.processes import Process
+from tests.processes import Process, with_its_output_in
 
 from gramme.errors import DataError
 from gramme.evaluation import Ledger, backends, benchmark
@@ -125,3 +125,46 @@ def is_alive(process):
             return file.read().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def workers_of(parent: int) -> list[Path]:
+    """The places in /proc of the pool's processes that a process has started."""
+    children = [
+        Path("/proc", child)
+        for task in Path(f"/proc/{parent}/task").glob("*/children")
+        for child in task.read_text().split()
+    ]
+    return [one for one in children if b"popen_loky_posix" in (one / "cmdline").read_bytes()]
+
+
+def hears_interrupts(process: Path) -> bool:
+    """Whether a process neither blocks nor ignores Ctrl-C, by the masks that the system shows."""
+    lines = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
+    deaf_to = int(lines["SigBlk"], 16) | int(lines["SigIgn"], 16)
+    return not deaf_to >> (signal.SIGINT - 1) & 1
+
+
+def command_that_hears(folder: Path, words: list[str]) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
+    with_its_output_in(folder, words, None, {})
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks into /proc")
+@pytest.mark.parametrize("seconds", [0, 0.3])
+def test_an_interrupt_while_workers_start_is_their_parents_alone(tmp_path, seconds):
+    heard = tmp_path / "heard"
+    heard.mkdir()
+    words = ["benchmark", "--datasets", "wine", "--methods", "majority,label-propagation"]
+    words += ["--train", "10,50", "--jobs", "2", "--out", str(tmp_path / "runs.sqlite")]
+    run = Process(command_that_hears, heard, words)
+    while not (workers := workers_of(run.pid)):
+        assert run.poll() is None
+        time.sleep(0.001)
+    assert not any(map(hears_interrupts, workers))
+    time.sleep(seconds)
+    os.killpg(run.pid, signal.SIGINT)
+    assert run.wait() == 130
+    said = (heard / "1").read_text() + (heard / "2").read_text()
+    assert "0 of 80 runs were done" in said
+    assert "Traceback" not in said
+    assert "Warning" not in said

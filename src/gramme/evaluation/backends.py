@@ -13,8 +13,10 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -52,6 +54,8 @@ class Spec(Protocol[Found]):
 BACKENDS = ("loky", "ray")
 WATCH_SECONDS = 1.0
 """How often a worker looks whether its parent lives."""
+TAKING_UP_SECONDS = 0.2
+"""How long a new pool's thread is given to take up its first runs; it fails if the pool is ended before."""
 WORKER_DIED = "the process that ran it died; there may have been too little memory"
 
 
@@ -114,9 +118,62 @@ def _in_processes(specs: Sequence[Spec[Result]], graphs: Graphs, jobs: int) -> I
                     pre_dispatch=workers,
                     batch_size=1,
                 )
-            yield from pool(calls)
+            with _started(pool, calls) as found:
+                for result in found:  # noqa: UP028 - yield from would end the pool in its own way
+                    yield result
 
         yield from surviving(specs, results, jobs)
+
+
+@contextmanager
+def _started(pool: joblib.Parallel, calls: Iterable[Any]) -> Iterator[Iterator[Any]]:
+    """A pool's results, as they arrive; its workers are ended with the context."""
+    found: Generator[Any] | None = None
+    try:
+        with _interrupts_put_off():
+            found = pool(calls)
+        yield found
+    finally:
+        if found is not None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # joblib's, that runs under way are cut short
+                found.close()
+
+
+@contextmanager
+def _interrupts_put_off() -> Iterator[None]:
+    """Ctrl-C within this is raised at its end, and processes that start within it never hear it.
+
+    It reaches the whole group of processes, but the parent alone decides what becomes of it, and it can end its workers
+    only once they have all started.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python interrupts the main thread alone
+        return
+    came: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        with _blocked_for_children():
+            yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            time.sleep(TAKING_UP_SECONDS)
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _blocked_for_children() -> Iterator[None]:
+    """Processes that start within this have Ctrl-C blocked from their first moment, where the system can do that."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # its start would unblock it again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def surviving(
@@ -146,8 +203,7 @@ def surviving(
 
 
 def _in_worker(spec: Spec[Result], path: str, parent: int) -> Result:
-    # Ctrl-C reaches the whole group of processes; the parent alone decides what becomes of it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be blocked from the start
     warnings.simplefilter("ignore")  # what a run has to say is in its result
     _end_with(parent)
     return spec.run(_read(path))
