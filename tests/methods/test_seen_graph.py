@@ -22,7 +22,7 @@ CLASSES = 3
 NAMES = ["gramme-sg", "gramme-fusion", "label-propagation", "gramme-auto"]
 FEW = {
     "gramme-sg": {"ensemble": 2},
-    "gramme-fusion": {"ensemble": 2},
+    "gramme-fusion": {"ensemble": 4},
     "gramme-auto": {"ensemble": 2, "folds": 2},
 }
 

@@ -71,7 +71,9 @@ def test_what_cannot_be_ranked_is_said():
         rank(graph, ["pagernak"])
     with pytest.raises(DataError, match="there is no node 'Borgia'"):
         rank(graph, ["pagerank"], restart=["Borgia"])
-    with pytest.raises(DataError, match="no layer of the graph has edges"):
+    with pytest.raises(
+        DataError, match="the layer 'empty' has no edges, so no node matters more than another"
+    ):
         rank(MultilayerGraph({"empty": EdgeLayer(3, [], [])}))
     with pytest.raises(DataError, match="coupling between layers must be at least 0"):
         rank(graph, ["pagerank"], coupling=-1)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from gramme.cli.options import Reading
 from gramme.errors import DataError
-from gramme.graph import MultilayerGraph
 
 if TYPE_CHECKING:
     from gramme.cli.parts_fit import FitJob
+    from gramme.graph import MultilayerGraph
 
 MANIFEST = "manifest.json"
 

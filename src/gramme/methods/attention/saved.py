@@ -132,6 +132,10 @@ def check_members(
     network: Callable[[], Network],
 ) -> None:
     """Raise a MisfitError if weights from a file are not those of so many networks on these features."""
+    if ("walks" in inputs.source) != (inputs.profile is not None):
+        raise MisfitError(
+            "there must be a walk profile if networks start from walks, and else none"
+        )
     if inputs.columns != shape.in_dim or inputs.layer_columns < 0:
         raise MisfitError(f"the in_dim of shape must go with the features, not be {shape.in_dim}")
     if sum(shape.depth) > len(shape.depth) * len(state):

@@ -88,6 +88,7 @@ class AttentionRegressor(NodeRegressor):
     source_: str
     profile_: WalkProfile | None
     scales_: GivenFeatures | None
+    walk_size_: float
     seed_: int
     members_: int
     shape_: Shape
@@ -128,7 +129,7 @@ class AttentionRegressor(NodeRegressor):
         fold: NDArray[np.int64] | None = None,
     ) -> Floats:
         inputs = InputFeatures.of(graph, self.features)
-        self.source_, self.profile_, self.scales_ = inputs.source, inputs.profile, inputs.scales
+        self.source_, self.profile_, self.scales_, self.walk_size_ = inputs.learned
         self.seed_, self.shape_ = seed, self._shape(graph, inputs.columns)
         seen = seen_labels(known.nodes.size, self.ensemble, fold, COPIES_PER_FOLD)
         center, spread = _scales(known.values, seen)
@@ -181,7 +182,7 @@ class AttentionRegressor(NodeRegressor):
         )
 
     def _networks(self) -> Members:
-        learned = (self.source_, self.profile_, self.scales_, 1.0)
+        learned = (self.source_, self.profile_, self.scales_, self.walk_size_)
         inputs = InputFeatures.loaded(learned, None, self.shape_.in_dim)
         device = torch_device(self.device)
         return Members(_network, self.shape_, self.seed_, inputs, False, device)
