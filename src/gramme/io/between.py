@@ -12,8 +12,8 @@ from gramme.graph import Coupling
 from gramme.graph.coupling import Pair
 from gramme.io.parsed import Parsed
 
-# No format can hold this in the name of a layer
-_MARK = "\0~\0"
+# Long enough that no layer has it in its name by chance; a file that does is refused as one with a coupling it lacks
+_MARK = chr(0) + "~ to the layer ~" + chr(0)
 
 
 def between(first: str, second: str) -> str:
