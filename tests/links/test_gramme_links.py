@@ -283,3 +283,12 @@ def test_without_a_pair_that_is_not_linked_there_is_nothing_to_learn():
     everyone = MembershipLayer.from_values(["x"] * 6)
     with pytest.raises(DataError, match="all nodes are linked to each other in every layer"):
         GrammeLinks().fit(MultilayerGraph({"room": everyone}))
+
+
+def test_edges_between_layers_are_a_layer_that_links_are_learned_of():
+    coupled = gramme.datasets.load("synthetic_coupled", nodes=60)
+    (ends,) = coupled.couplings
+    model = GrammeLinks(random_state=0).fit(coupled)
+    assert "~".join(ends) in model.layers_
+    found = model.candidates("~".join(ends), top=3)
+    assert found["probability"].between(0, 1).all()

@@ -112,7 +112,8 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         seed = seed_from(self.random_state)
         for name in [name for name in vars(self) if name.endswith("_") or name == "_whole"]:
             delattr(self, name)
-        with one_thread_below(checked(graph).num_entries):
+        graph = checked(graph)
+        with one_thread_below(graph.num_entries):
             return self._learn(graph, {} if examples is None else examples, layers, seed, tell)
 
     def _learn(
