@@ -1,13 +1,13 @@
 """Any command with any options on any bytes ends with exit code 0 or 2: never in a traceback, a hang or a full memory.
 
-Cases run many to a process, which the memory is limited in and which is ended when a case takes too long. A case that
-fails is kept in ``corpus``, with its files and words, and run again ever after.
+Cases run many to a process, each with its own limit of memory and of time. A case that fails ends its process and is
+kept in ``corpus``, with its files and words, to be run again ever after.
 """
 
 import contextlib
-import functools
 import io
 import json
+import logging
 import os
 import shutil
 import signal
@@ -18,7 +18,6 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
-import typer.main
 from tests.fuzz_cases import Files, good_files, make_case
 from tests.processes import Process
 from tests.sizes import sample
@@ -27,9 +26,11 @@ from gramme.cli import main
 from gramme.cli.memory import bounded_memory
 from gramme.links import attention, mixture
 
+LOG = logging.getLogger(__name__)  # shown with --log-cli-level=info
 CASES, USUAL = 100_000, 1000
 PARTS = 5  # the usual cases are run in so many tests, so that they share out among processes
-BATCH = 500  # cases to a process
+BATCH = 5000  # cases to a process; the first of a kind takes far longer than those after it
+MOST_FAILURES = 20  # after which it is not worth going on
 CORPUS = Path(__file__).with_name("corpus")
 SECONDS = 30  # of processor time, which no case may take; most take a few thousandths
 PATIENCE = 600  # seconds by the clock, which may be far more on a busy machine
@@ -101,49 +102,63 @@ def clear(folder: Path, written: dict[str, bytes]) -> None:
 
 
 def run_batch(seeds: range, good: Files, folder: Path) -> None:
-    """In a process of its own; notes the case under way, and the codes or the failure in the end."""
+    """In a process of its own: notes each case as it begins, and its exit code; ends at the first that fails."""
     os.chdir(folder)
-    (folder / "good-model").mkdir(exist_ok=True)
-    # building the commands anew takes most of the time of a case
-    typer.main.get_command = functools.cache(typer.main.get_command)
+    (folder / "good-model").mkdir()
     written: dict[str, bytes] = {}
-    codes = []
-    for seed in seeds:
-        (folder / "case").write_text(str(seed))
-        words = make_case(seed, good, folder, written)
-        costly = seed % COSTLY_EVERY == 0
-        attention.MIN_ATTENTION_NODES = MIN_ATTENTION_NODES if costly else sys.maxsize
-        mixture.MIN_TREE_EXAMPLES = MIN_TREE_EXAMPLES if costly else sys.maxsize
-        try:
-            codes.append(try_case(words, folder))
-        except BaseException:
-            (folder / "failure").write_text(f"case {seed}: {traceback.format_exc()}")
-            raise
-        clear(folder, written)
-    (folder / "codes").write_text(json.dumps(codes))
+    with (folder / "notes").open("wb", buffering=0) as notes:
+        for seed in seeds:
+            notes.write(b"%d " % seed)
+            words = make_case(seed, good, folder, written)
+            costly = seed % COSTLY_EVERY == 0
+            attention.MIN_ATTENTION_NODES = MIN_ATTENTION_NODES if costly else sys.maxsize
+            mixture.MIN_TREE_EXAMPLES = MIN_TREE_EXAMPLES if costly else sys.maxsize
+            try:
+                code = try_case(words, folder)
+            except BaseException:
+                (folder / "failure").write_text(traceback.format_exc())
+                raise
+            notes.write(b"%d\n" % code)
+            clear(folder, written)
+
+
+def codes_of(seeds: range, good: Files, folder: Path) -> tuple[list[int], str]:
+    """The exit codes of a batch; if there are fewer than cases, also what is wrong with the first without one."""
+    folder.mkdir()
+    process = Process(run_batch, seeds, good, folder)
+    size, since = 0, time.monotonic()
+    notes = folder / "notes"
+    while process.poll() is None:
+        time.sleep(0.05)
+        if notes.exists() and notes.stat().st_size != size:
+            size, since = notes.stat().st_size, time.monotonic()
+        if time.monotonic() - since > 2 * PATIENCE:
+            process.kill()
+    lines = notes.read_text().splitlines() if notes.exists() else []
+    failure = folder / "failure"
+    why = failure.read_text() if failure.exists() else f"ended with {process.poll()}"
+    shutil.rmtree(folder)
+    return [int(words[1]) for line in lines if len(words := line.split()) == 2], why
 
 
 def run_cases(seeds: range, good: Files, folder: Path) -> None:
-    codes: list[int] = []
-    for begin in range(seeds.start, seeds.stop, BATCH):
+    """In batches. What follows a case that fails is run as well, so that one run finds all of them."""
+    codes: set[int] = set()
+    failures = []
+    begin = seeds.start
+    while begin < seeds.stop and len(failures) < MOST_FAILURES:
         batch = range(begin, min(begin + BATCH, seeds.stop))
-        for name in ("failure", "codes", "case"):
-            (folder / name).unlink(missing_ok=True)
-        process = Process(run_batch, batch, good, folder)
-        case, since = "", time.monotonic()
-        while process.poll() is None:
-            time.sleep(0.05)
-            now = (folder / "case").read_text() if (folder / "case").exists() else ""
-            if now != case:
-                case, since = now, time.monotonic()
-            if time.monotonic() - since > 2 * PATIENCE:
-                process.kill()
-        if not (folder / "codes").exists():
-            kept = keep(int((folder / "case").read_text() or -1), good)
-            why = (folder / "failure").read_text() if (folder / "failure").exists() else "no end"
-            pytest.fail(f"{why}\nkept in {kept}; exit code {process.poll()}")
-        codes += json.loads((folder / "codes").read_text())
-    assert {0, 2} == set(codes)  # neither is everything refused nor everything taken
+        found, why = codes_of(batch, good, folder / "batch")
+        codes.update(found)
+        begin += len(found)
+        if begin < batch.stop:
+            alone, _ = codes_of(range(begin, begin + 1), good, folder / "alone")
+            when = "only after the cases before it" if alone else "also alone"
+            failures.append(f"case {begin}, {when}, kept in {keep(begin, good)}: {why}")
+            begin += 1
+        LOG.info("%d of %d cases, %d failed", begin - seeds.start, len(seeds), len(failures))
+    assert not failures, "\n".join(failures)
+    assert {0, 2} == codes  # neither is everything refused nor everything taken
 
 
 def keep(seed: int, good: Files) -> Path:

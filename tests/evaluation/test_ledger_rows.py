@@ -69,3 +69,12 @@ def test_a_truncated_ledger_is_said_to_be_one(ledger, share):
 
     with pytest.raises(DataError, match=r"r\.sqlite cannot be used"):
         read()
+
+
+def test_a_damaged_name_in_a_ledger_is_said(ledger):
+    content = ledger.read_bytes()
+    assert b"CREATE TABLE runs" in content
+    # sqlite quotes the table's statement, with a byte that no text has
+    ledger.write_bytes(content.replace(b"CREATE TABLE runs", b"CRE\xc3TE TABLE runs"))
+    with pytest.raises(DataError, match=r"r\.sqlite cannot be used"):
+        Ledger(ledger, create=False)

@@ -76,3 +76,15 @@ def test_damaged_files_and_foreign_values_are_said(tmp_path):
         LinkLedger(path, create=False) as ledger,
     ):
         ledger.rows()
+
+
+def test_a_damaged_name_is_said(tmp_path):
+    path = tmp_path / "links.sqlite"
+    with LinkLedger(path) as ledger:
+        ledger.record([ROW])
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE links", b"CRE\xc3TE TABLE links"))
+    with (
+        pytest.raises(DataError, match="cannot be used"),
+        LinkLedger(path, create=False) as ledger,
+    ):
+        ledger.rows()

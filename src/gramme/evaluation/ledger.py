@@ -19,7 +19,7 @@ from gramme.errors import DataError
 from gramme.evaluation.face import LedgerFace
 from gramme.evaluation.ledger_rows import sound_rows
 from gramme.evaluation.one_run import RunResult, RunSpec
-from gramme.evaluation.results_file import ResultsFile, transaction
+from gramme.evaluation.results_file import ResultsFile, storable, transaction
 
 PROTOCOL = 1
 """Raise it when the same run would come to mean something else; rows of another protocol are kept apart."""
@@ -171,7 +171,7 @@ class Ledger(LedgerFace, ResultsFile):
             self._connection.execute(
                 f"INSERT INTO runs ({names}) VALUES ({marks}) "
                 f"ON CONFLICT ({', '.join(KEY_COLUMNS)}) DO UPDATE SET {changes}{which}",
-                list(row.values()),
+                storable(row.values()),
             )
 
     def runs(self) -> pd.DataFrame:
@@ -192,7 +192,8 @@ class Ledger(LedgerFace, ResultsFile):
         """Note a command whose runs are in this file."""
         with self._errors_in_words(), transaction(self._connection):
             self._connection.execute(
-                "INSERT INTO commands VALUES (?, ?) ON CONFLICT DO NOTHING", (command, _now())
+                "INSERT INTO commands VALUES (?, ?) ON CONFLICT DO NOTHING",
+                storable([command, _now()]),
             )
 
     def commands(self) -> list[str]:

@@ -12,7 +12,7 @@ import pandas as pd
 from gramme._version import __version__
 from gramme.errors import DataError
 from gramme.evaluation.ledger_rows import sound_rows
-from gramme.evaluation.results_file import ResultsFile, transaction
+from gramme.evaluation.results_file import ResultsFile, storable, transaction
 
 APPLICATION = 0x67726C6B  # "grlk", which tells it from other sqlite files
 PATIENCE_SECONDS = 60.0
@@ -100,7 +100,7 @@ class LinkLedger(ResultsFile):
                 full = row | {"version": __version__, "recorded": now}
                 self._connection.execute(
                     f"INSERT OR REPLACE INTO links ({', '.join(COLUMNS)}) VALUES ({marks})",
-                    [full.get(name) for name in COLUMNS],
+                    storable(full.get(name) for name in COLUMNS),
                 )
 
     def rows(self) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from gramme.evaluation.link_methods import LinkMethod
 from gramme.evaluation.link_splits import NEGATIVES, PROTOCOL, LinkSplit, link_splits
 from gramme.evaluation.one_run import told
 from gramme.graph import MultilayerGraph
+from gramme.io.names import proper_text
 from gramme.links.reasons import calibration_bins, roc_auc
 
 HITS_RANK = 20
@@ -44,8 +45,8 @@ class LinkSpec:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells this run from all others."""
-        where = self.dataset, self.checksum, self.layer
+        """What tells this run from all others, in text that a ledger can hold."""
+        where = proper_text(self.dataset), self.checksum, proper_text(self.layer)
         return (*where, self.method.name, self.realisation, self.fold)
 
     def run(self, graph: MultilayerGraph) -> LinkResult:

@@ -15,6 +15,7 @@ from gramme.evaluation.metrics import Scores, score
 from gramme.evaluation.resources import Cost, measured
 from gramme.evaluation.splits import Split, random_split
 from gramme.graph import MultilayerGraph
+from gramme.io.names import proper_text
 
 SHARED_SEED = 0
 """The seed of an embedding that all realisations share."""
@@ -58,9 +59,9 @@ class RunSpec:
 
     @property
     def key(self) -> tuple[str, str, str, str, float, int]:
-        """What tells this run from all others."""
+        """What tells this run from all others, in text that a ledger can hold."""
         return (
-            self.dataset,
+            proper_text(self.dataset),
             self.dataset_checksum,
             self.method,
             self.settings_hash,

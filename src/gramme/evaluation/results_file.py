@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from gramme.errors import DataError
+from gramme.io.names import proper_text
 
 
 class ResultsFile:
@@ -45,9 +46,11 @@ class ResultsFile:
                 f"{self.path} cannot be written: {error}. What was recorded before is safe; make room and give the "
                 "same command again, and it goes on from there"
             ) from error
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            # sqlite quotes what it cannot read of a damaged file, and Python then cannot read the quotation
+            why = "it is damaged" if isinstance(error, UnicodeDecodeError) else error
             raise DataError(
-                f"{self.path} cannot be used as a file of results of gramme benchmark ({error})"
+                f"{self.path} cannot be used as a file of results of gramme benchmark ({why})"
             ) from error
 
     def close(self) -> None:
@@ -64,6 +67,11 @@ class ResultsFile:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def storable(values: Iterable[Any]) -> list[Any]:
+    """Values of a row as sqlite can hold them: names that are not valid Unicode are written with escapes."""
+    return [proper_text(value) if isinstance(value, str) else value for value in values]
 
 
 @contextlib.contextmanager
