@@ -187,3 +187,17 @@ def test_what_is_saved_is_declared(tmp_path, monkeypatch):
     loaded = gramme.load(tmp_path / "m")
     assert loaded.own_.tolist() == model.own_.tolist()
     assert loaded.interrupted_ is True
+
+
+def test_a_fit_that_ends_without_probabilities_says_so():
+    class Overflowing(Even):
+        def _fit(self, graph, known, seed):
+            found = super()._fit(graph, known, seed)
+            found[-1] = np.nan
+            return found
+
+    model = Overflowing()
+    with pytest.raises(DataError, match="Overflowing finds no probabilities"):
+        model.fit(GRAPH, Y)
+    with pytest.raises(NotFittedError):
+        model.predict()

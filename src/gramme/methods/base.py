@@ -188,6 +188,11 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         return refit_for_folds(self, graph, known, fold)
 
     def _finish(self, found: NDArray[np.floating[Any]], known: KnownLabels) -> None:
+        if world_of(self.graph_).any(not np.isfinite(found).all()):
+            raise DataError(
+                f"{type(self).__name__} finds no probabilities: its numbers have grown too large; scale the weights or "
+                "features, or choose other parameters"
+            )
         self.probabilities_ = found.astype(np.float32, copy=False)
         labels = self.classes_[self.probabilities_.argmax(axis=1)]
         which, nodes = here(self.graph_, known.nodes)
