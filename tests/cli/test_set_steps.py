@@ -10,6 +10,8 @@ from gramme.cli.set_steps import SetPlan, sets_told
 
 FACTS = {
     "coverage": 0.95,
+    "expected": 0.95,
+    "alone": False,
     "by_class": False,
     "tested": 40,
     "needed": 19,
@@ -33,6 +35,9 @@ def test_what_is_said():
     first, second = sets_told(FACTS)
     assert first.endswith("95 % of new nodes; one class for 7 of 10 nodes to predict")
     assert second == "  undecided: a or b 3"
+    assert (
+        "alone is right for about 97 %" in sets_told(FACTS | {"expected": 0.97, "alone": True})[0]
+    )
     (few,) = sets_told(FACTS | {"enough": False, "tested": 3})
     assert "3 labels are too few to promise 95 % (19 are needed)" in few
     assert "every set holds that" in sets_told(FACTS | {"unsettled": ["rare"]})[-1]

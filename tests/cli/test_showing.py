@@ -59,6 +59,14 @@ def test_many_layers_and_layers_of_no_importance(capsys):
     assert "and 5 more in layers.csv" in shown(capsys, layers=many)
 
 
+def test_a_long_name_of_a_layer_stays_whole(capsys, monkeypatch):
+    monkeypatch.setattr("gramme.cli.console.out._width", 80)
+    name = "export-administration-act-south-africa"
+    text = shown(capsys, layers=LAYERS.assign(layer=[name, "play"]))
+    assert name in text
+    assert max(map(len, text.splitlines()[-5:])) <= 80
+
+
 def test_rare_classes_are_told_first():
     recall = {f"class {n}": {"found": n, "nodes": 10 + n} for n in range(10)}
     unequal = ESTIMATE | {

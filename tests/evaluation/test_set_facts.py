@@ -37,6 +37,7 @@ def test_a_class_that_only_the_held_out_labels_have_counts_as_unknown():
 
 def test_the_record_counts_the_sets(model):
     sets, facts = set_facts(model, 0.97)
+    assert facts["expected"] == pytest.approx(1 - 1 / 46, abs=1e-6)  # the smallest of 45 scores
     json.dumps(facts)
     free = sets[~model.labelled_]
     assert sum(facts["sizes"].values()) == len(free) == 45
@@ -45,6 +46,19 @@ def test_the_record_counts_the_sets(model):
     assert all(len(one["classes"]) > 1 for one in facts["undecided"])
     assert facts["enough"]
     assert facts["tested"] == 45
+
+
+def test_where_the_most_probable_class_is_right_more_often_than_asked_the_record_says_how_often(
+    model,
+):
+    facts = set_facts(model, 0.5)[1]
+    seen = model.out_of_fold()
+    right = (seen.probabilities.argmax(axis=1) == seen.codes).mean()
+    assert right > 0.5
+    assert facts["expected"] == pytest.approx(right)
+    assert facts["sizes"] == {"1": 45}
+    assert facts["alone"]
+    assert not set_facts(model, 0.97)[1]["alone"]
 
 
 def test_too_few_labels_are_in_the_record_and_not_shouted(model, recwarn):

@@ -48,6 +48,24 @@ def test_by_class_each_class_has_a_threshold_of_its_own():
     assert found[2:].tolist() == [0, 0]  # too few labels, and none at all
 
 
+def test_only_labels_that_were_missed_set_the_threshold():
+    """Nine of ten right is 90 % with one class each, however unsure the model was of the nine."""
+    model = Majority().fit(GRAPH, Y)
+    shares = np.tile([0.4, 0.35, 0.25], (30, 1))
+    shares[:2] = [0.9, 0.06, 0.04]  # sure of a, and it was c
+    codes = np.r_[[2, 2], np.zeros(28, dtype=np.int64)]
+    model.keep_out_of_fold(OutOfFold(np.arange(30), codes, shares))
+    assert model.set_thresholds(0.9).tolist() == [1, 1, 1]  # the third smallest score
+    assert model.expected_coverage(0.9) == pytest.approx(28 / 30)
+    assert model.set_thresholds(0.95)[0] == pytest.approx(0.04)
+    assert model.expected_coverage(0.95) == pytest.approx(1 - 1 / 31)
+    # all of a were right, and every set holds c, of which there are two labels only
+    assert model.expected_coverage(0.9, by_class=True) == 1
+    with pytest.warns(GrammeWarning, match="99 are needed"):
+        assert model.set_thresholds(0.99).tolist() == [0, 0, 0]
+    assert model.expected_coverage(0.99) == 1
+
+
 def test_a_set_has_the_classes_that_reach_the_threshold_and_always_the_most_probable(model):
     free = np.flatnonzero(~model.labelled_)
     for coverage in (0.3, 0.97):
@@ -118,7 +136,7 @@ def test_a_model_saved_without_says_what_to_do(tmp_path):
 
 def test_what_is_kept_is_used_and_a_class_nobody_knows_counts_against():
     model = Majority().fit(GRAPH, Y)
-    codes = np.r_[np.zeros(18, dtype=np.int64), [-1] * 2]
+    codes = np.r_[np.ones(18, dtype=np.int64), [-1] * 2]
     model.keep_out_of_fold(OutOfFold(np.arange(20), codes, np.full((20, 3), 1 / 3)))
     assert model.out_of_fold().own().tolist()[-2:] == [0, 0]
     assert model.set_thresholds(0.9).tolist() == [0, 0, 0]  # two of twenty are never covered

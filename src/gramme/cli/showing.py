@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import typer
+from rich.cells import cell_len
 from rich.table import Table
 
 from gramme._terminal import escape, json_text
@@ -95,6 +96,10 @@ def _recalls(recall: dict[str, dict[str, Any]]) -> str:
     return ", ".join(told) + (", ..." if len(rarest) > MAX_CLASSES_PRINTED else "")
 
 
+MIN_BAR, MAX_BAR = 10, 30  # characters of the longest bar
+NUMBER_COLUMN = 14  # characters between a layer's name and its bar
+
+
 def _layers(layers: pd.DataFrame) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("layer", overflow="fold")
@@ -102,9 +107,14 @@ def _layers(layers: pd.DataFrame) -> Table:
     table.add_column("")
     ordered = layers.sort_values("importance", ascending=False)
     longest = ordered["importance"].max() or 1.0  # all are 0 if no layer joins any nodes
-    for row in ordered.head(20).to_dict(orient="records"):
-        bar = "█" * round(30 * row["importance"] / longest)
-        table.add_row(escape(str(row["layer"])), f"{row['importance']:.1%}", bar)
+    rows = ordered.head(20).to_dict(orient="records")
+    names = [escape(str(row["layer"])) for row in rows]
+    # bars give way to names, so that these break only where even a short bar leaves too little
+    room = out.width - max(cell_len(name) for name in names) - NUMBER_COLUMN
+    bars = min(max(room, MIN_BAR), MAX_BAR)
+    for name, row in zip(names, rows, strict=True):
+        bar = "█" * round(bars * row["importance"] / longest)
+        table.add_row(name, f"{row['importance']:.1%}", bar)
     if len(ordered) > 20:
         table.add_row(f"and {len(ordered) - 20} more in layers.csv")
     return table

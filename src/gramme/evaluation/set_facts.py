@@ -32,15 +32,18 @@ def set_facts(
 ) -> tuple[NDArray[np.bool_], dict[str, Any]]:
     """The prediction sets of a fitted model's nodes, and a record of them that JSON can hold.
 
-    The record has ``coverage``, ``by_class``, ``tested`` (labels the promise rests on), ``enough`` (whether there are
-    enough of them), ``unsettled`` (classes with too few labels of their own, by class only), ``thresholds`` by class,
-    ``sizes`` (how many of the nodes to predict have a set of 1, 2, ... classes) and ``undecided``: the most frequent
-    sets of several classes with the number of nodes of each.
+    The record has ``coverage``, ``expected`` (how often the sets hold the true class: more than ``coverage`` where the
+    most probable class alone is right more often), ``alone`` (whether it is, so that no set holds a second class),
+    ``by_class``, ``tested`` (labels the promise rests on), ``enough`` (whether there are enough of them),
+    ``unsettled`` (classes with too few labels of their own, by class only), ``thresholds`` by class, ``sizes`` (how
+    many of the nodes to predict have a set of 1, 2, ... classes) and ``undecided``: the most frequent sets of several
+    classes with the number of nodes of each.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said from the record
         sets = model.predict_set(coverage=coverage, by_class=by_class)
         bars = model.set_thresholds(coverage, by_class=by_class)
+        expected = model.expected_coverage(coverage, by_class=by_class)
     seen = model.out_of_fold()
     classes = [str(label) for label in model.classes_.tolist()]
     enough = seen.nodes.size >= fewest_labels(coverage)
@@ -53,6 +56,8 @@ def set_facts(
     several = Counter(row.tobytes() for row in free[free.sum(axis=1) > 1])
     return sets, {
         "coverage": coverage,
+        "expected": round(expected, 6),
+        "alone": bool((bars >= 1).all()),
         "by_class": by_class,
         "tested": int(seen.nodes.size),
         "needed": fewest_labels(coverage),

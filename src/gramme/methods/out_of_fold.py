@@ -46,6 +46,11 @@ class OutOfFold:
         given = self.probabilities[np.arange(self.codes.size), np.maximum(self.codes, 0)]
         return np.where(self.codes >= 0, given, 0).astype(np.float64)
 
+    def set_scores(self) -> Floats:
+        """How well each label's own class did: 1 if it was the most probable one, or else its probability."""
+        best = self.probabilities.argmax(axis=1) if self.codes.size else self.codes
+        return np.where(best == self.codes, 1.0, self.own())
+
 
 def out_of_fold(
     model: NodeClassifier, graph: MultilayerGraph, known: KnownLabels, folds: int = FOLDS

@@ -1,14 +1,17 @@
 """Prediction sets: for every node the classes that are plausible, with a promise of how often the true one is there.
 
-The promise is conformal. Take the labels that a model predicted without having learned from them, and the probability
-each gave to the node's own class. A threshold that at most a share of 1 - coverage of these fall below will, for a
-further node drawn like the labelled ones, leave the true class out about as rarely: a set holds every class whose
-probability reaches the threshold. With n such labels the threshold is the k-th smallest of their probabilities, k =
-floor((n + 1) (1 - coverage)): the + 1 counts the new node itself, and makes the promise hold for few labels as well.
-Where k is 0 no threshold can promise anything, and a set holds every class.
+The promise is conformal. Take the labels that a model predicted without having learned from them. Each has a score: 1
+if its class was the most probable one, or else the probability its class was given. A threshold that at most a share of
+1 - coverage of these scores fall below will, for a further node drawn like the labelled ones, leave the true class out
+about as rarely: a set holds the most probable class and every other one whose probability reaches the threshold. With n
+such labels the threshold is the k-th smallest score, k = floor((n + 1) (1 - coverage)): the + 1 counts the new node
+itself, and makes the promise hold for few labels as well. Where k is 0 no threshold can promise anything, and a set
+holds every class. Where fewer than k labels were missed the threshold is 1: the most probable class alone is right
+more often than was asked, and by how much these labels tell as well.
 
 The probability itself is the score, and not the sum of all larger ones ("adaptive" sets), since among all sets with the
-same coverage those by a threshold on the probability are the smallest on average.
+same coverage those by a threshold on the probability are the smallest on average. That the most probable class counts
+as 1 keeps sets from being empty without making them larger: only the labels that were missed set the threshold.
 
 References
 ----------
@@ -63,14 +66,19 @@ def fewest_labels(coverage: float) -> int:
 
 
 def set_thresholds(
-    own: Floats, codes: NDArray[np.int64], classes: int, coverage: float, *, by_class: bool = False
+    scores: Floats,
+    codes: NDArray[np.int64],
+    classes: int,
+    coverage: float,
+    *,
+    by_class: bool = False,
 ) -> Floats:
     """The probability that a class must reach to belong to a set, shape (classes,); 0 if nothing can be promised.
 
     Parameters
     ----------
-    own : array of float, shape (tested,)
-        The probability that was given to the own class of each label without having learned from it.
+    scores : array of float, shape (tested,)
+        What each label scores (:meth:`~gramme.methods.out_of_fold.OutOfFold.set_scores`).
     codes : array of int, shape (tested,)
         The classes of these labels; -1 for one the model does not know.
     classes : int
@@ -80,20 +88,35 @@ def set_thresholds(
 
     Examples
     --------
-    >>> own = np.linspace(0.01, 0.99, 99)
-    >>> set_thresholds(own, np.zeros(99, dtype=int), 2, 0.9).round(2)
+    >>> scores = np.linspace(0.01, 0.99, 99)
+    >>> set_thresholds(scores, np.zeros(99, dtype=int), 2, 0.9).round(2)
     array([0.1, 0.1])
-    >>> set_thresholds(own[:8], np.zeros(8, dtype=int), 2, 0.9)  # too few to promise anything
+    >>> set_thresholds(scores[:8], np.zeros(8, dtype=int), 2, 0.9)  # too few to promise anything
     array([0., 0.])
     """
     if not by_class:
-        return np.full(classes, _threshold(own, coverage))
-    return np.array([_threshold(own[codes == place], coverage) for place in range(classes)])
+        return np.full(classes, _threshold(scores, coverage))
+    return np.array([_threshold(scores[codes == place], coverage) for place in range(classes)])
 
 
-def _threshold(own: Floats, coverage: float) -> float:
-    rank = _rank(own.size, coverage)
-    return float(np.sort(own)[rank - 1]) if rank >= 1 else 0.0
+def _check_coverage(coverage: float) -> None:
+    if isinstance(coverage, bool) or not 0 < coverage < 1:
+        raise DataError(f"coverage must be between 0 and 1, like 0.9, not {coverage!r}")
+
+
+def _threshold(scores: Floats, coverage: float) -> float:
+    rank = _rank(scores.size, coverage)
+    return float(np.sort(scores)[rank - 1]) if rank >= 1 else 0.0
+
+
+def _level(scores: Floats, coverage: float) -> float:
+    """How often a further label reaches the threshold of these scores; 1 where none can be set."""
+    rank = _rank(scores.size, coverage)
+    if rank < 1:
+        return 1.0
+    if _threshold(scores, coverage) < 1:
+        return 1 - rank / (scores.size + 1)
+    return max(coverage, float((scores >= 1).mean()))
 
 
 def _rank(labels: int, coverage: float) -> int:
@@ -155,8 +178,9 @@ class PredictsSets:
         """The classes that are plausible for each node; the true one is among them with a probability of ``coverage``.
 
         The promise holds on average over nodes that were drawn like the labelled ones. A set always holds the most
-        probable class, so if a model is right more often than promised, its sets hold the true class more often too.
-        The set of a node that the model learned from is its label alone.
+        probable class; if that alone is right more often than asked, sets hold nothing else, and
+        :meth:`expected_coverage` says how often they hold the true class. The set of a node that the model learned
+        from is its label alone.
 
         Parameters
         ----------
@@ -202,14 +226,13 @@ class PredictsSets:
         return sets
 
     def set_thresholds(self, coverage: float = 0.9, *, by_class: bool = False) -> Floats:
-        """The probability that a class must reach to belong to a set (:meth:`predict_set`); 0 without a promise."""
+        """The probability that a class must reach to join the most probable one in a set; 0 without a promise."""
         model = self._as_model()
-        if isinstance(coverage, bool) or not 0 < coverage < 1:
-            raise DataError(f"coverage must be between 0 and 1, like 0.9, not {coverage!r}")
+        _check_coverage(coverage)
         seen = self.out_of_fold()
         classes = len(model.classes_)
-        found = set_thresholds(seen.own(), seen.codes, classes, coverage, by_class=by_class)
-        if (found == 0).any() and seen.own().size < fewest_labels(coverage):
+        found = set_thresholds(seen.set_scores(), seen.codes, classes, coverage, by_class=by_class)
+        if (found == 0).any() and seen.nodes.size < fewest_labels(coverage):
             warnings.warn(too_few(seen.nodes.size, coverage), GrammeWarning, stacklevel=3)
         elif by_class:
             counts = np.bincount(seen.codes[seen.codes >= 0], minlength=classes)
@@ -223,6 +246,22 @@ class PredictsSets:
                     stacklevel=3,
                 )
         return found
+
+    def expected_coverage(self, coverage: float = 0.9, *, by_class: bool = False) -> float:
+        """How often the sets of :meth:`predict_set` hold the true class: ``coverage``, or more where it comes for free.
+
+        If the most probable class alone is right more often than asked, sets hold nothing else. How often it is right
+        is then judged by the labels that were predicted without having been learned from. A threshold among n labels
+        can promise k / (n + 1) only, for whole numbers k, so that a few labels promise a little more than was asked.
+        """
+        _check_coverage(coverage)
+        seen = self.out_of_fold()
+        scores, classes = seen.set_scores(), len(self._as_model().classes_)
+        if not by_class:
+            return _level(scores, coverage)
+        counts = np.bincount(seen.codes[seen.codes >= 0], minlength=classes)
+        levels = [_level(scores[seen.codes == one], coverage) for one in range(classes)]
+        return float(np.average(levels, weights=counts)) if counts.any() else 1.0
 
     def _as_model(self) -> NodeClassifier:
         return cast("NodeClassifier", self)

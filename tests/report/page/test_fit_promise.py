@@ -4,6 +4,8 @@ from gramme.report.page.fit_promise import sets_told
 HOSTILE = "<script>alert(1)</script>"
 FACTS = {
     "coverage": 0.9,
+    "expected": 0.9,
+    "alone": False,
     "by_class": False,
     "tested": 40,
     "needed": 9,
@@ -31,6 +33,15 @@ def test_the_promise_the_sizes_and_what_stays_undecided():
     assert HOSTILE not in text
     assert "in every class by itself" in sets_told(FACTS | {"by_class": True})
     assert "too few labels to promise it in " in sets_told(FACTS | {"unsettled": ["rare"]})
+
+
+def test_where_one_class_is_right_more_often_than_asked_the_page_says_how_often():
+    text = sets_told(
+        FACTS | {"expected": 0.963, "alone": True, "sizes": {"1": 100}, "undecided": []}
+    )
+    assert "<strong>96 %</strong>, so no set holds a second one" in text
+    assert "among them for 90 % of nodes" in text
+    assert "does better" not in sets_told(FACTS)
 
 
 def test_too_few_labels_are_said_and_without_the_wish_there_is_nothing():

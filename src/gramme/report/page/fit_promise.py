@@ -26,9 +26,16 @@ def sets_told(facts: dict[str, Any] | None) -> str:
     words = (
         "For every node, the column <code>set</code> of <code>predictions.csv</code> names the classes that are "
         f"plausible: the true class is among them for <strong>{share}</strong> of nodes like the labelled ones, "
-        f"{where}. The promise rests on {facts['tested']:,} labels that were predicted without having been learned "
-        "from."
+        f"{where}."
     )
+    if facts["alone"]:
+        words = (
+            "The column <code>set</code> of <code>predictions.csv</code> names the classes that are plausible for a "
+            f"node. You asked that the true class be among them for {share} of nodes like the labelled ones, {where}. "
+            "The most probable class alone does better: it is right for about "
+            f"<strong>{100 * facts['expected']:.0f} %</strong>, so no set holds a second one."
+        )
+    words += f" The promise rests on {facts['tested']:,} labels that were predicted without having been learned from."
     if facts["unsettled"]:
         some = ", ".join(name(one, 40) for one in facts["unsettled"][:5])
         more = ", …" if len(facts["unsettled"]) > 5 else ""
