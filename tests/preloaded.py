@@ -4,6 +4,8 @@ Some of it is imported by the commands only when it is used; a process that is k
 life on that.
 """
 
+import gc
+
 import networkx  # noqa: F401
 import numba
 import pandas  # noqa: F401
@@ -26,3 +28,4 @@ from gramme.cli.app import _commands
 
 _commands()
 numba.njit(lambda: 0)()  # the first function of a process makes numba load the rest of itself
+gc.freeze()  # no process looks through it for garbage, which would also copy it

@@ -4,6 +4,7 @@ The server runs no command and only forks, so that each process is as good as a 
 """
 
 import multiprocessing
+import multiprocessing.process
 import os
 import sys
 from collections.abc import Callable
@@ -26,7 +27,10 @@ class Process:
     """A function of a module, in a group of processes of its own; the methods are those of `subprocess.Popen`."""
 
     def __init__(self, function: Callable[..., object], *arguments: Any) -> None:
-        self._process = CONTEXT.Process(target=_lead_a_group, args=(function, *arguments))
+        self._begin(CONTEXT.Process(target=_lead_a_group, args=(function, *arguments)))
+
+    def _begin(self, process: multiprocessing.process.BaseProcess) -> None:
+        self._process = process
         self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
@@ -46,6 +50,14 @@ class Process:
 
     def kill(self) -> None:
         self._process.kill()
+
+
+class Copy(Process):
+    """A function in a copy of this very process, which must have no threads yet; it ends with this one."""
+
+    def __init__(self, function: Callable[..., object], *arguments: Any) -> None:
+        context = multiprocessing.get_context("fork")
+        self._begin(context.Process(target=function, args=arguments, daemon=True))
 
 
 def _write(function: Callable[[], str], path: Path) -> None:
@@ -69,7 +81,11 @@ class Command(Process):
 
 
 def with_its_output_in(
-    folder: Path, words: list[str], place: Path | None, environment: dict[str, str]
+    folder: Path,
+    words: list[str],
+    place: Path | None,
+    environment: dict[str, str],
+    prepared: Callable[[], object] | None = None,
 ) -> None:
     """`gramme WORDS` in this process, whose output and that of its children goes to files `1` and `2` of a folder."""
     os.environ.update(environment)
@@ -79,21 +95,28 @@ def with_its_output_in(
         stream.reconfigure(encoding=environment.get("PYTHONIOENCODING"))
         with (folder / str(number)).open("wb") as file:
             os.dup2(file.fileno(), number)  # of the processes that it starts as well
+    if prepared is not None:
+        prepared()
     main(words)
 
 
 class HeardCommand(Process):
     """`gramme WORDS`, whose output and that of its children can be read once it has ended.
 
-    It is kept in an empty `folder`; the command itself runs in `place`.
+    It is kept in an empty `folder`; the command itself runs in `place`. `prepared` is called before it.
     """
 
     def __init__(
-        self, folder: Path, *words: object, place: Path | None = None, **environment: str
+        self,
+        folder: Path,
+        *words: object,
+        place: Path | None = None,
+        prepared: Callable[[], object] | None = None,
+        **environment: str,
     ) -> None:
         self._folder = folder
         given = [str(word) for word in words]
-        super().__init__(with_its_output_in, folder, given, place, environment)
+        super().__init__(with_its_output_in, folder, given, place, environment, prepared)
 
     def done(self, timeout: float = 600) -> tuple[int, str, str]:
         """Its exit code, its output and its messages."""

@@ -50,11 +50,11 @@ def test_fit_and_predict_from_files(school: Path, capsys: pytest.CaptureFixture[
 
 
 def test_holdout_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["fit", "balance_scale", "--holdout", "90%", "--json", *FAST]
+    arguments = ["fit", "wine", "--holdout", "90%", "--json", *FAST]
     assert run(*arguments, "--out", tmp_path / "a", "--seed", 3) == 0
     first = json.loads(capsys.readouterr().out)
     estimate = first["estimate"]
-    assert (first["training_labels"], estimate["nodes"]) == (63, 562)
+    assert (first["training_labels"], estimate["nodes"]) == (18, 160)
     assert estimate["kind"] == "holdout"
     low, high = estimate["accuracy_ci95"]
     assert low < estimate["accuracy"] < high
@@ -81,7 +81,7 @@ def test_an_interrupt_in_the_first_epoch_writes_nothing(
 
 def test_quiet_prints_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--quiet", "--folds", 2, *FAST]
-    assert run("fit", "balance_scale", "--out", tmp_path / "a", *options) == 0
+    assert run("fit", "wine", "--out", tmp_path / "a", *options) == 0
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "")
 

@@ -20,7 +20,7 @@ def friends(tmp_path: Path) -> Path:
 
 def test_a_benchmark_of_links_has_results_and_a_page(friends, tmp_path, capsys) -> None:
     ledger = tmp_path / "links.sqlite"
-    options = ["--methods", "own-adamic-adar,repeated", "--out", ledger]
+    options = ["--methods", "own-adamic-adar,repeated", "--jobs", "1", "--out", ledger]
     assert run("benchmark", "--task", "links", "--datasets", friends, *options) == 0
     assert "own-adamic-adar" in capsys.readouterr().out
     assert run("results", ledger, "--format", "csv") == 0

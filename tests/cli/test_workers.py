@@ -1,5 +1,10 @@
-"""``gramme fit --workers``: real processes that are killed, stand still, or start on Ray."""
+"""``gramme fit --workers``: real processes that are killed, stand still, or start on Ray.
 
+Where the start of a worker is not what is tested, its process has done the imports before.
+"""
+
+import functools
+import multiprocessing
 import os
 import random
 import signal
@@ -9,14 +14,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from tests.distributed.graphs import graph
-from tests.processes import HeardCommand
+from tests.processes import Copy, HeardCommand
 from tests.sizes import sample
 
-from gramme.cli import main
+from gramme.cli import main, parts_fit, workers
 from gramme.io import write
 
 SECONDS = 600
@@ -47,24 +53,45 @@ def fit_here(data, target, *options, method="gramme-fusion") -> None:
     assert not end.value.code
 
 
-def workers_of(parent: int, count: int) -> list[int]:
-    """The process ids of the workers, in the order of their ranks, once all have begun."""
+def begin_when_told(environment) -> None:
+    """The program of a worker, once somebody says in which environment."""
+    os.environ.update(environment.recv())
+    parts_fit.main()
+
+
+def make_workers_ready(folder: Path) -> None:
+    """Let two copies of this process wait to become workers; their process ids go to files as soon as they are."""
+    waiting = []
+    for _ in range(2):
+        heard, told = multiprocessing.Pipe(duplex=False)
+        waiting.append((Copy(begin_when_told, heard), told))
+
+    def start(command, env) -> Copy:
+        assert command == [sys.executable, "-m", "gramme.cli.parts_fit"]
+        process, told = waiting[int(env["RANK"])]
+        told.send(env)
+        (folder / f"worker-{env['RANK']}").write_text(str(process.pid))
+        return process
+
+    workers.subprocess = SimpleNamespace(Popen=start)
+
+
+def fit_by_two(data, target, *options, **environment) -> tuple[HeardCommand, Path]:
+    """A fit by two workers that begin at once, and the folder that names them."""
+    folder = Path(mkdtemp(dir=data.parent))
+    words = ["fit", data, "--method", "gramme-fusion", "--out", target, *options, "--workers", 2]
+    ready = functools.partial(make_workers_ready, folder)
+    return HeardCommand(folder, *words, prepared=ready, **environment), folder
+
+
+def workers_in(folder: Path) -> list[int]:
+    """The process ids of both workers, in the order of their ranks, once they have begun."""
     deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline:
-        found = {}
-        for path in Path("/proc").glob("[0-9]*"):
-            try:
-                if f"\nPPid:\t{parent}\n" in (path / "status").read_text():
-                    words = (path / "environ").read_bytes().split(b"\0")
-                    ranks = [word[5:] for word in words if word.startswith(b"RANK=")]
-                    if ranks:
-                        found[int(ranks[0])] = int(path.name)
-            except OSError:
-                continue
-        if len(found) == count:
-            return [found[rank] for rank in range(count)]
-        time.sleep(0.05)
-    raise AssertionError("the workers do not start")
+    paths = [folder / f"worker-{rank}" for rank in range(2)]
+    while not all(path.exists() and path.read_text() for path in paths):
+        assert time.monotonic() < deadline, "the workers do not start"
+        time.sleep(0.01)
+    return [int(path.read_text()) for path in paths]
 
 
 def tables(folder) -> dict[str, str]:
@@ -125,23 +152,21 @@ def first_checkpoint(folder: Path) -> None:
 def kill_and_resume(data, folder, wait: Callable[[], None], rank) -> bool:
     """Kill a worker after a wait; all end, nothing is left, a resumed fit ends well. Whether it was early enough."""
     quick = {"GRAMME_CHECKPOINT_SECONDS": "0"}
-    options = (*SETTINGS, "--workers", 2)
-    process = fit(data, folder / "out", *options, **quick)
-    workers = workers_of(process.pid, 2)
+    process, place = fit_by_two(data, folder / "out", *SETTINGS, **quick)
+    both = workers_in(place)
     wait()
-    os.kill(workers[rank], signal.SIGKILL)
+    os.kill(both[rank], signal.SIGKILL)
     struck = time.monotonic()
     code, _, err = done(process)
     early = code != 0  # it was not through already
     if early:
         assert time.monotonic() - struck < 30
-        assert (
-            f"worker {rank} of 2 (process {workers[rank]}) was ended by the signal SIGKILL" in err
-        )
+        assert f"worker {rank} of 2 (process {both[rank]}) was ended by the signal SIGKILL" in err
         assert not (folder / "out").exists()
         assert not (folder / ".out.gramme").exists()
-        assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
-        code, _, err = done(fit(data, folder / "out", *options, "--resume", **quick))
+        assert not any(Path(f"/proc/{pid}").exists() for pid in both)
+        again, _ = fit_by_two(data, folder / "out", *SETTINGS, "--resume", **quick)
+        code, _, err = done(again)
     assert code == 0, err
     assert not list(folder.glob("*.checkpoints"))
     return early
@@ -167,27 +192,28 @@ def test_kills_at_any_moment(seed, data, undisturbed, tmp_path):
 @pytest.mark.distributed
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_worker_that_stands_still_is_given_up(rank, data, tmp_path):
-    options = (*SETTINGS, "--set", "epochs=100000", "--workers", 2)
+    options = (*SETTINGS, "--set", "epochs=100000")
     quick = {"GRAMME_SILENCE_SECONDS": "8", "GRAMME_CHECKPOINT_SECONDS": "0"}
-    process = fit(data, tmp_path / "out", *options, **quick)
-    workers = workers_of(process.pid, 2)
+    process, place = fit_by_two(data, tmp_path / "out", *options, **quick)
+    both = workers_in(place)
     deadline = time.monotonic() + SECONDS
     while not list(tmp_path.glob("out.checkpoints/*.safetensors")):  # both have met and train
         assert time.monotonic() < deadline
         time.sleep(0.2)
-    os.kill(workers[rank], signal.SIGSTOP)
+    os.kill(both[rank], signal.SIGSTOP)
     struck = time.monotonic()
     code, _, err = done(process)
     assert code == 2
     assert time.monotonic() - struck < 30
-    assert f"worker {rank} (process {workers[rank]} on" in err  # as the other says
-    assert f"worker {rank} of 2 (process {workers[rank]}) stood still" in err
+    assert f"worker {rank} (process {both[rank]} on" in err  # as the other says
+    assert f"worker {rank} of 2 (process {both[rank]}) stood still" in err
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.distributed
 def test_a_mistake_is_told_once(data, tmp_path):
-    code, _, err = done(fit(data, tmp_path / "out", "--set", "epochs=-1", "--workers", 2))
+    process, _ = fit_by_two(data, tmp_path / "out", "--set", "epochs=-1")
+    code, _, err = done(process)
     assert code == 2
     assert err.count("Error:") == 1
     assert "epochs" in err

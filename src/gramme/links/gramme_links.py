@@ -78,7 +78,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import gramme
-    >>> g = gramme.datasets.load("synthetic")
+    >>> g = gramme.datasets.load("synthetic", nodes=60)
     >>> links = GrammeLinks(random_state=0).fit(g.select_layers(list(g.layers)[:1]))
     >>> links.predict_proba(links.layers_[0], [(g.nodes[0], g.nodes[1])]).shape
     (1,)
