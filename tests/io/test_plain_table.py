@@ -246,3 +246,12 @@ def test_labels_that_are_unknown_are_counted_in_every_format(tmp_path, ending):
         kept = read_table(path, text=["team"], label="team", keep_na=True)
     assert cells(kept["team"]) == ["x", "NA", "NA", None, "None", "."]
     assert not any("unknown" in note for note in notes.all)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
+def test_a_header_is_that_of_the_table(tmp_path, ending):
+    table = pd.DataFrame({" a ": [1, 2], "b": ["x", "y"], "": [0.5, 1.5]})
+    writers = {"csv": table.to_csv, "xlsx": table.to_excel, "parquet": table.to_parquet}
+    path = tmp_path / f"t.{ending}"
+    writers[ending](path, index=False)
+    assert header_of(path) == list(read_table(path).columns)

@@ -81,9 +81,14 @@ def read_table(
 
 
 def header_of(path: Path, encoding: str = AUTO) -> list[str]:
-    """The names of the columns, without reading all of the table."""
-    if path.suffix.lower() in (".parquet", ".pq", ".xlsx"):
-        return list(read_table(path).columns)
+    """The names of the columns, without making a table of the rows."""
+    ending = path.suffix.lower()
+    if ending in (".parquet", ".pq", ".xlsx"):
+        # a column without a name is known by its cells
+        names = (
+            _excel(path, rows=100).columns if ending == ".xlsx" else read_arrow(path).column_names
+        )
+        return _column_names([str(name) for name in names], path)
     with checked_file(path).open("rb") as file:
         start = file.read(1 << 16).rpartition(b"\n")[0]
     return _header(decode(start or read_bytes(path), path, encoding), path)[1]
@@ -259,14 +264,20 @@ def _pandas(table: Any, path: Path) -> pd.DataFrame:
     return found
 
 
-def _excel(path: Path) -> pd.DataFrame:
+def _excel(path: Path, rows: int | None = None) -> pd.DataFrame:
+    """The first sheet, or so many of its rows."""
     import_extra("openpyxl", "excel", "reading an Excel file")
     data = read_bytes(path)
     check_extent(data, path)
     try:
         # which text means "not known" is decided later, and alike for all formats
         return pd.read_excel(
-            io.BytesIO(data), engine="openpyxl", dtype=object, keep_default_na=False, na_values=[""]
+            io.BytesIO(data),
+            engine="openpyxl",
+            nrows=rows,
+            dtype=object,
+            keep_default_na=False,
+            na_values=[""],
         )
     except Exception as error:  # openpyxl raises many kinds for damaged files
         raise FileFormatError(f"no Excel file that can be read: {error}", file=path) from None

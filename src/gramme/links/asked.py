@@ -13,6 +13,7 @@ from gramme.errors import DataError
 from gramme.graph import Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.coupling import with_coupling_layers
 from gramme.links.examples import edge_layer
+from gramme.methods.number_range import check_number_range
 
 MAX_IMPLIED_EDGES = 2_000_000
 """Edges up to which a layer of groups is asked about, as the edges that it implies."""
@@ -29,12 +30,13 @@ def named_pairs(graph: MultilayerGraph, pairs: Any) -> NDArray[np.int64]:
 
 
 def checked(graph: Any) -> MultilayerGraph:
-    """The graph with its couplings as layers; whatever is no graph, or has no layers, is refused."""
+    """The graph with its couplings as layers; refused if it is none, has no layers, or numbers beyond all bounds."""
     if not isinstance(graph, MultilayerGraph):
         raise DataError(f"a MultilayerGraph is needed, not {type(graph).__name__}")
     if not graph.num_layers:
         raise DataError("the graph has no layers, so there are no links to learn from")
     flat: MultilayerGraph = with_coupling_layers(graph)
+    check_number_range(flat)
     return flat
 
 

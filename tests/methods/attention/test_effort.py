@@ -1,5 +1,6 @@
 """What a budget of time leaves of a training."""
 
+import warnings
 from types import SimpleNamespace
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from tests.methods.graphs import half_known, planted
 
+from gramme.errors import GrammeWarning
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeFusion
 from gramme.methods.attention import effort as module
@@ -37,6 +39,13 @@ def test_copies_go_before_members_and_members_before_epochs() -> None:
     )
 
 
+def test_a_long_training_without_a_budget_is_announced() -> None:
+    many = SimpleNamespace(num_entries=10**6, num_layers=2000, layers={})
+    said = r"8 members .* 40 epochs on 1,000,000 .* all 2,000 layers; fewer members \(ensemble=1\)"
+    with pytest.warns(GrammeWarning, match=said):
+        assert settled_effort(FULL, 0, None, many, lambda: 1.0) == FULL
+
+
 @pytest.mark.parametrize("steps", [59, 0, -3])
 def test_too_little_time_is_no_training(steps: float) -> None:
     with pytest.raises(OutOfTimeError, match="fewer than 10"):
@@ -54,7 +63,9 @@ def test_without_an_allowance_or_by_size_no_step_is_timed() -> None:
     def of_size(entries: int) -> Any:
         return SimpleNamespace(num_entries=entries, layers={})
 
-    assert settled_effort(FULL, 5, None, of_size(10**9), never) == FULL
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert settled_effort(FULL, 5, None, of_size(100_000), never) == FULL
     default = Allowance(420, measured=False)
     assert settled_effort(FULL, 5, default, of_size(1_000_000), never) == FULL
     large = settled_effort(FULL, 1, default, of_size(21_000_000), never)

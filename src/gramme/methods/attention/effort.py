@@ -7,12 +7,13 @@ predict nearly the same as all, and only then epochs.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gramme._wording import setting
 from gramme.distributed import world_of
-from gramme.errors import GrammeError
+from gramme.errors import GrammeError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.members import Members
 from gramme.nn import Plan
@@ -26,6 +27,9 @@ SECONDS_PER_ENTRY = 2e-7
 """Seconds of a training step of one member on one core, per node, membership and end of an edge over all layers."""
 SHARED_GROUP_COST = 4
 """Ends of edges that a membership costs as much as where nodes are in several groups: sums go to groups and back."""
+
+MANY_ENTRY_STEPS = 100_000_000
+"""Entries x steps of single members from which on it is said before a training that it may take minutes."""
 
 
 class OutOfTimeError(GrammeError):
@@ -109,6 +113,7 @@ def settled_effort(
         Takes some steps and returns the seconds of one; called only if steps are to be measured.
     """
     if allowance is None:
+        _warn_if_long(full, folds, graph)
         return full
     world = world_of(graph)  # processes that train together go by the clock of the slowest
     left = -float(world.largest(-allowance.seconds))
@@ -116,6 +121,20 @@ def settled_effort(
     if allowance.measured:
         seconds = float(world.largest(timed()))
     return full.within(TRAINING_SHARE * left / max(seconds, 1e-9), folds)
+
+
+def _warn_if_long(effort: Effort, folds: int, graph: MultilayerGraph) -> None:
+    """Tell whoever set no budget what takes long, and what would take less."""
+    if graph.num_entries * effort.steps(folds) < MANY_ENTRY_STEPS or not world_of(graph).first:
+        return
+    fewer = setting("ensemble", 1, of_method=True)
+    warnings.warn(
+        f"this may take minutes: {effort.members} members train for {effort.epochs} epochs on {graph.num_entries:,} "
+        f"nodes, memberships and ends of edges, over all {graph.num_layers:,} layers; fewer members ({fewer}) take "
+        f"less, and gramme-auto keeps to a {setting('budget')}",
+        GrammeWarning,
+        stacklevel=6,
+    )
 
 
 def expected_step_seconds(graph: MultilayerGraph) -> float:
