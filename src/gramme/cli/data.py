@@ -9,6 +9,7 @@ from typing import Any
 
 from gramme import datasets
 from gramme.cli.console import note
+from gramme.cli.dataset_words import is_dataset, load_dataset
 from gramme.cli.options import TABLE_ONLY, Reading
 from gramme.cli.table import is_table_name, open_table, open_table_again
 from gramme.errors import DataError, did_you_mean
@@ -67,14 +68,14 @@ def open_data(names: str | list[str], read: Reading, *, needs_label: bool = True
             raise DataError(hint) from error
         return Opened(graph, report, notes=report.notes)
     name = names[0]
-    if name not in datasets.names():
+    if not is_dataset(name):
         raise _no_file(name)
     given = [one for one in read.used() if one != "--label-kind"]
     if given:
         raise DataError(
             f"{name!r} is a dataset, which comes complete; leave out {', '.join(given)}"
         )
-    return Opened(datasets.load(name))
+    return Opened(load_dataset(name))
 
 
 def _open_relations(names: list[str], read: Reading) -> Opened:
@@ -101,7 +102,7 @@ def _is_file(name: str) -> bool:
 
 def _no_file(name: str) -> DataError:
     known = list(datasets.names())
-    if name in known:
+    if is_dataset(name):
         return DataError(f"{name!r} is a dataset, which cannot be one of several files")
     looks_like_file = "." in name or "/" in name or "\\" in name
     hint = "" if looks_like_file else f"; datasets: {did_you_mean(name, known)}"
@@ -117,7 +118,7 @@ def _single(names: list[str], option: str) -> str:
 def _open_table(name: str, read: Reading, needs_label: bool) -> Opened:
     path = Path(name)
     if not path.exists():
-        hint = "; a dataset is not a table: leave out --table" if name in datasets.names() else ""
+        hint = "; a dataset is not a table: leave out --table" if is_dataset(name) else ""
         raise DataError(f"there is no file {name!r}{hint}")
     for option in read.used("source_format", "directed", "no_header", "features", "layers_from"):
         raise DataError(f"{option} cannot go with --table, which has rows and no edges")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.table import Table
@@ -11,6 +11,9 @@ import gramme
 from gramme._terminal import escape, json_text
 from gramme.cli.console import messages, out, warnings_as_notes
 from gramme.cli.examples import epilog
+
+if TYPE_CHECKING:
+    from gramme.datasets.record import DatasetInfo
 
 app = typer.Typer(
     help="The datasets: list them, read about one, get its files.", invoke_without_command=True
@@ -69,6 +72,7 @@ def info(
         "licence": record.licence,
         "where": where,
         "options": "\n".join(f"{key}: {meaning}" for key, meaning in record.options.items()),
+        "use": _with_options(record),
         "files": "\n".join(
             f"{file.folder}/{file.name}, {file.size:,} bytes\n  sha256 {file.sha256}\n"
             f"  {file.address or 'no public address'}"
@@ -109,6 +113,14 @@ def _with_files() -> list[str]:
         if gramme.datasets.info(name).files
         and gramme.datasets.where(name) != "missing, not downloadable"
     ]
+
+
+def _with_options(record: DatasetInfo) -> str:
+    """How a command is told an option of the dataset, if it has any."""
+    if not record.options:
+        return ""
+    option = next(iter(record.options))
+    return f"{record.name}:{option}=VALUE wherever a command takes DATA"
 
 
 def _number(value: int | None) -> str:

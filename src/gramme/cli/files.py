@@ -34,9 +34,9 @@ def info(
     In the table of layers, "loops cut" counts self loops that were dropped (the models add one per node) and "merged"
     counts repeated edges that became one.
     """
-    from gramme.datasets import names
+    from gramme.cli.dataset_words import is_dataset
 
-    apart = each or len(data) == 1 or any(name in names() for name in data)
+    apart = each or len(data) == 1 or any(map(is_dataset, data))
     show_data(
         [[name] for name in data] if apart and data else [data], read.looking(), as_json=as_json
     )

@@ -31,12 +31,14 @@ def set_parameters(
             raise DataError(f"--set {setting!r}: write it as name=value")
         if name not in known:
             raise DataError(f"{method} has no parameter {name!r}; {did_you_mean(name, known)}")
-        chosen[name] = _value(name, text.strip(), known[name])
+        chosen[name] = value_from_text(
+            f"--set {name}={text.strip()}", name, text.strip(), known[name]
+        )
     return chosen
 
 
-def _value(name: str, text: str, default: Any) -> Any:
-    """A value from text, of the kind the default has; the estimator itself checks the range."""
+def value_from_text(said: str, name: str, text: str, default: Any) -> Any:
+    """A value from text, of the kind the default has; who takes it checks the range. Errors quote what was said."""
     try:
         value = json.loads(text.lower() if text.lower() in ("true", "false") else text)
     except ValueError:
@@ -48,7 +50,7 @@ def _value(name: str, text: str, default: Any) -> Any:
         if isinstance(default, int) and isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, int) and value > MAX_WHOLE_NUMBER and not isinstance(value, bool):
-            raise DataError(f"--set {name}={text}: {name} can be {MAX_WHOLE_NUMBER:,} at most")
+            raise DataError(f"{said}: {name} can be {MAX_WHOLE_NUMBER:,} at most")
     elif isinstance(default, str):
         fits = isinstance(value, str)
         value = value if fits else text
@@ -57,5 +59,5 @@ def _value(name: str, text: str, default: Any) -> Any:
         fits = True
     if not fits:
         kind = {bool: "true or false", int: "a whole number", float: "a number"}[type(default)]
-        raise DataError(f"--set {name}={text}: {name} must be {kind}")
+        raise DataError(f"{said}: {name} must be {kind}")
     return value

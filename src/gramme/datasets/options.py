@@ -33,7 +33,12 @@ def layer_signals(signal: float | Sequence[float] | None, layers: int | None) ->
     if isinstance(signal, (int, float)):
         values = [float(signal)] * (count or len(DEFAULT_SIGNAL))
     else:
-        values = [float(value) for value in signal]
+        try:
+            values = [float(value) for value in signal]
+        except (TypeError, ValueError):
+            raise DataError(
+                f"signal must be a number or one for each layer, not {signal!r}"
+            ) from None
     if not values or (count is not None and len(values) != count):
         raise DataError(f"{len(values)} signals were given for {count} layers; give one for each")
     for value in values:
