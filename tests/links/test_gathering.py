@@ -7,7 +7,7 @@ from tests.links.graphs import planted_links
 from gramme.graph.name_order import in_name_order
 from gramme.links import GrammeLinks
 from gramme.links.attention import LinkAttention
-from gramme.links.gathering import attention_of_set_aside, set_aside, trial
+from gramme.links.gathering import attention_of_set_aside, set_aside, trial, unlinked_examples
 from gramme.links.gramme_links import NO_GAIN
 from gramme.links.mixture import LayerExamples
 from gramme.links.whole_graph import Gathered
@@ -24,6 +24,22 @@ def test_a_trial_tells_a_column_that_adds_something_from_one_that_does_not():
     assert after > 0.99 * before
     before, _ = trial(np.zeros(100), example, guess)
     assert before == pytest.approx(100 * np.log(2)), "the first examples alone"
+    matched = LayerExamples(example.rows, linked, np.arange(300) >= 200)
+    before, _ = trial(np.zeros(300), matched, guess)
+    assert before == pytest.approx(200 * np.log(2)), "degree-matched pairs do not judge"
+
+
+def test_examples_are_edges_uniform_pairs_and_half_as_many_degree_matched_ones():
+    graph = planted_links(24)
+    examples = set_aside(graph, "talk", Gathered(0, False, 0))
+    edges = graph.layers["talk"].num_edges
+    assert examples.linked.sum() == edges
+    assert edges / 2 <= examples.matched.sum() < edges / 2 + 5, "five parts, each rounded up"
+    assert not (examples.linked & examples.matched).any()
+    uniform = unlinked_examples(graph, "talk", 0)
+    assert len(uniform) == (~examples.linked & examples.judged).sum()
+    known = graph.layers["talk"].to_scipy()
+    assert not known[uniform[:, 0], uniform[:, 1]].sum()
 
 
 @pytest.fixture

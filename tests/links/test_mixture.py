@@ -97,3 +97,37 @@ def test_evidence_of_the_whole_graph_does_not_make_every_pair_more_likely():
     mixture.allow_for_all_edges(unlinked[1], unlinked[1])
     mixture.allow_for_all_edges(unlinked[0][:0], unlinked[1][:0])
     assert mixture.offset == same
+
+
+def test_degree_matched_pairs_are_learned_from_but_probabilities_are_about_the_others():
+    """Degrees tell linked pairs from uniform ones; only another column tells them from degree-matched ones."""
+
+    def drawn(pairs: int, seed: int, linked: bool, busy: bool) -> np.ndarray:
+        rows = np.random.default_rng(seed).normal(size=(pairs, len(column_names())))
+        rows[:, 0] += 4.0 * busy
+        rows[:, 1] += 1.5 * linked
+        return rows
+
+    kinds = [drawn(600, 0, True, True), drawn(600, 1, False, False), drawn(300, 2, False, True)]
+    linked, matched = np.arange(1500) < 600, np.arange(1500) >= 1200
+    both = LayerExamples(np.concatenate(kinds), linked, matched)
+    plain = LayerExamples(both.rows[~matched], linked[~matched])
+    fresh = {
+        "linked": drawn(2000, 3, True, True),
+        "uniform": drawn(2000, 4, False, False),
+        "matched": drawn(2000, 5, False, True),
+    }
+    truth = np.repeat([True, False], 2000)
+    found = {}
+    for name, examples_ in (("both", both), ("plain", plain)):
+        mixture = fitted_mixtures({"a": examples_}, seed=0)[0]["a"]
+        for kind in ("uniform", "matched"):
+            rows = np.concatenate([fresh["linked"], fresh[kind]])
+            found[name, kind] = mixture.probability(rows)
+    assert (
+        roc_auc(truth, found["both", "matched"]) > roc_auc(truth, found["plain", "matched"]) + 0.02
+    )
+    assert (
+        roc_auc(truth, found["both", "uniform"]) > roc_auc(truth, found["plain", "uniform"]) - 0.01
+    )
+    assert link_calibration_error(truth, found["both", "uniform"]) < 0.03

@@ -1,9 +1,56 @@
-"""What is said about a layer in numbers: the calibration error without the part that chance adds."""
+"""What is said about pairs and layers: reasons, and the calibration error without the part that chance adds."""
 
 import numpy as np
 import pytest
 
-from gramme.links.reasons import calibration_bins, calibration_error, link_calibration_error
+from gramme.links import column_names
+from gramme.links.mixture import LayerMixture, Line
+from gramme.links.reasons import (
+    calibration_bins,
+    calibration_error,
+    family,
+    link_calibration_error,
+    reasons,
+)
+from gramme.links.trees import Trees
+
+COLUMNS = len(column_names())
+
+
+def pairs_told_by(column: str) -> tuple[np.ndarray, np.ndarray]:
+    """Evidence of 600 pairs, and whether they are linked, which one column alone tells."""
+    rows = np.random.default_rng(3).normal(size=(600, COLUMNS))
+    return rows, rows[:, column_names().index(column)] > 0
+
+
+@pytest.mark.parametrize("parts", [("line",), ("trees",), ("line", "trees")])
+def test_the_reason_is_what_tells_the_links_whatever_the_mixture_is_made_of(parts):
+    rows, linked = pairs_told_by("own_adamic_adar")
+    made = {"line": Line.fitted(rows, linked, 1.0), "trees": Trees.fitted(rows, linked, 0)}
+    mixture = LayerMixture(
+        {part: made[part] for part in parts},
+        {part: 1 / len(parts) for part in parts},
+        typical=np.median(rows[~linked], axis=0),
+    )
+    clear = rows[:, column_names().index("own_adamic_adar")]
+    said = reasons(mixture, rows[clear > 0.7])
+    assert all(said), "no pair is without a reason"
+    assert np.mean([one.startswith("common neighbours") for one in said]) > 0.9
+    unlikely = reasons(mixture, rows[clear < -0.7])
+    assert np.mean([one.startswith("common neighbours") for one in unlikely]) < 0.3
+
+
+def test_what_a_kind_adds_to_a_line_is_its_columns_times_their_weights():
+    rows, linked = pairs_told_by("repeated")
+    line = Line.fitted(rows, linked, 0.1)
+    mixture = LayerMixture({"line": line}, {"line": 1.0}, typical=line.mean)
+    families = np.array([family(name) for name in column_names()])
+    kinds = [families == "linked in other layers", families == "common neighbours"]
+    each = (rows - line.mean) / line.scale * line.weight
+    expected = np.stack([each[:, mine].sum(axis=1) for mine in kinds], axis=1)
+    assert mixture.contributions(rows, kinds) == pytest.approx(expected)
+    mixture.typical = None
+    assert reasons(mixture, rows[:2]) == ["", ""], "a file without a typical pair has no reasons"
 
 
 def plain(bins: np.ndarray) -> float:

@@ -221,7 +221,8 @@ def no_edges(
     names: Iterable[str], path: Path, line: int | None, *, database: bool = False
 ) -> DataError:
     """What to say about a file whose header names no ends of edges."""
-    listed = ", ".join(name.strip() for name in names)[:100]
+    cells = [name.strip() for name in names]
+    listed = ", ".join(cells)[:100]
     wanted = "source and target (or from and to, ego and alter, ...)"
     if database:
         problem = (
@@ -229,10 +230,16 @@ def no_edges(
             f'like sqlite:{path.name}?query=SELECT "..." AS source, "..." AS target FROM "..."'
         )
         return FileFormatError(problem, file=path)
+    numbered = len(cells) in (3, 4) and all(cell.isdigit() for cell in cells[:3])
+    multiplex = (
+        "; for rows of a layer, a node and a node, format='multiplex' (--from multiplex)"
+        if numbered
+        else ""
+    )
     return FileFormatError(
         f"the header must name the columns {wanted} and may name layer and weight, but is {listed!r}; if the first "
         "line is an edge already, say header=False (--no-header); for a matrix of numbers, "
-        "format='matrix' (--from matrix)",
+        f"format='matrix' (--from matrix){multiplex}",
         file=path,
         line=line,
     )

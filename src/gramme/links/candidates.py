@@ -17,6 +17,12 @@ MAX_GROUP_MEMBERS = 100
 """Members of a group up to which each pair of them is a candidate."""
 MAX_NEIGHBOURS = 2000
 """Neighbours of a node through which paths are followed, the first in the order of nodes."""
+MAX_DENSE_NODES = 6000
+"""Nodes up to which paths in a well filled matrix are counted by products of dense matrices."""
+DENSE_SHARE = 0.1
+"""Share of entries from which on these are faster."""
+_ROWS = 512
+"""Nodes whose paths are counted by one product."""
 
 
 def candidate_pairs(
@@ -49,15 +55,18 @@ def candidate_pairs(
         each = min(nodes, 50 * CANDIDATES_PER_NODE)
     strength = np.asarray(adjacency.sum(axis=1)).ravel()
     by_root = np.divide(1.0, np.sqrt(strength), out=np.zeros(nodes), where=strength > 0)
-    reached = _nearest(
-        adjacency.indptr.astype(np.int64),
-        adjacency.indices.astype(np.int64),
-        np.asarray(adjacency.data, dtype=np.float64),
-        by_root,
-        starts.astype(np.int64),
-        each,
-        MAX_NEIGHBOURS,
-    )
+    if nodes <= MAX_DENSE_NODES and adjacency.nnz > DENSE_SHARE * nodes**2:
+        reached = _nearest_in_dense(adjacency, by_root, starts, each)
+    else:
+        reached = _nearest(
+            adjacency.indptr.astype(np.int64),
+            adjacency.indices.astype(np.int64),
+            np.asarray(adjacency.data, dtype=np.float64),
+            by_root,
+            starts.astype(np.int64),
+            each,
+            MAX_NEIGHBOURS,
+        )
     found = [reached, _in_small_groups(groups, starts)]
     pairs = np.concatenate(found)
     if directed:
@@ -81,6 +90,31 @@ def _in_small_groups(groups: sp.csr_array, starts: NDArray[np.int64]) -> Pairs:
         return pairs
     best = np.argsort(-shared.data, kind="stable")[:MAX_CANDIDATE_PAIRS]
     return pairs[best]
+
+
+def _nearest_in_dense(
+    adjacency: sp.csr_array, by_root: NDArray[np.float64], starts: NDArray[np.int64], each: int
+) -> Pairs:
+    """What :func:`_nearest` finds, by products of dense matrices, with all neighbours."""
+    root = by_root.astype(np.float32)
+    full = adjacency.astype(np.float32).toarray()
+    scaled = full * root  # columns divided by the root of their strength
+    found = []
+    for begin in range(0, starts.size, _ROWS):
+        some = starts[begin : begin + _ROWS]
+        itself = np.arange(some.size), some
+        two = scaled[some] @ scaled
+        two[itself] = 0.0
+        score = two + two @ scaled
+        score[itself] = 0.0
+        if each < score.shape[1]:
+            least = -np.partition(-score, each - 1, axis=1)[:, each - 1 : each]
+            score[score < least] = 0.0
+        kept = score > 0
+        kept &= np.cumsum(kept, axis=1) <= each
+        row, column = np.nonzero(kept)
+        found.append(np.column_stack([some[row], column]).astype(np.int64))
+    return np.concatenate(found)
 
 
 @compiled

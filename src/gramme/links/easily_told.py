@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramme.graph import Layer, MembershipLayer, MultilayerGraph
-from gramme.links.asked import columns
+from gramme.links.asked import MAX_IMPLIED_EDGES, columns
 from gramme.links.evidence import named
 from gramme.links.pair_scores import entries
 
@@ -52,6 +52,28 @@ def easily_told(
             f"In {named(closed)}, nearly all neighbours of a node are linked with each other, as the members of groups "
             "are. A pair set aside there is given away by the rest of its group, so the figure says little about links "
             "between groups."
+        )
+    return said
+
+
+def evidence_only(graph: MultilayerGraph, layers: Iterable[str]) -> list[str]:
+    """What to say about layers of groups that are not asked about: why, and that they serve as evidence.
+
+    >>> evidence_only(MultilayerGraph({"team": MembershipLayer.from_codes([0, 0, 1])}), ["team"])
+    []
+    """
+    rest = {name: graph.layers[name] for name in graph.layers if name not in set(layers)}
+    groups = [name for name, layer in rest.items() if layer.made_of == "groups"]
+    large = [name for name in groups if rest[name].num_edges > MAX_IMPLIED_EDGES]
+    said = []
+    if large:
+        said.append(
+            f"Who shares a group of {named(large)} is not asked about, since more than {MAX_IMPLIED_EDGES:,} pairs do; "
+            "such groups serve as evidence."
+        )
+    if small := [name for name in groups if name not in large]:
+        said.append(
+            f"The groups of {named(small)} serve as evidence; links are asked about in layers of edges."
         )
     return said
 

@@ -7,17 +7,19 @@ trained for all parts only if it tells something there that the other evidence d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.links.asked import named_pairs
 from gramme.links.attention import LinkAttention
 from gramme.links.evidence import Evidence, column_names
-from gramme.links.examples import Round, rounds
+from gramme.links.examples import rounds, unlinked_pairs
 from gramme.links.mixture import FOLDS, LayerExamples, Line, loss_of
 from gramme.links.pair_scores import Floats, Pairs
 from gramme.links.whole_graph import Gathered, WholeGraph
@@ -27,6 +29,9 @@ TRIAL_LAYERS = 2
 """Layers on which attention is tried, those with most examples."""
 LEAST_GAIN = 0.01
 """Share by which attention must lower the loss of the trial."""
+LINKED, UNLINKED, MATCHED = 0, 1, 2
+MATCHED_SHARE = 0.5
+"""Degree-matched unlinked pairs per linked one, besides as many uniform ones as there are linked ones."""
 
 
 def set_aside(
@@ -40,21 +45,23 @@ def set_aside(
 
     ``groups`` is the layer as it was given, if its edges are those that groups imply.
     """
-    rows, linked = [], []
-    for one in _rounds(graph, name, gathered.seed, groups):
-        evidence = Evidence(one.graph, name, WholeGraph.of(one.graph, gathered, layer=name))
-        rows += [evidence.of(one.linked), evidence.of(one.unlinked)]
-        linked += [np.ones(len(one.linked), bool), np.zeros(len(one.unlinked), bool)]
+    rows, kinds = [], []
+    for part in _parts(graph, name, gathered.seed, groups):
+        evidence = Evidence(part.graph, name, WholeGraph.of(part.graph, gathered, layer=name))
+        rows.append(evidence.of(part.pairs))
+        kinds.append(part.kinds)
         if tell is not None:
             tell()
-    return LayerExamples(np.concatenate(rows), np.concatenate(linked))
+    kind = np.concatenate(kinds)
+    return LayerExamples(np.concatenate(rows), kind == LINKED, kind == MATCHED)
 
 
 def unlinked_examples(
     graph: MultilayerGraph, name: str, seed: int, groups: MembershipLayer | None = None
 ) -> Pairs:
-    """The pairs of :func:`set_aside` without an edge, in their order, as positions."""
-    return np.concatenate([one.unlinked for one in _rounds(graph, name, seed, groups)])
+    """The uniform pairs of :func:`set_aside` without an edge, in their order, as positions."""
+    parts = _parts(graph, name, seed, groups)
+    return np.concatenate([part.pairs[part.kinds == UNLINKED] for part in parts])
 
 
 def given_examples(
@@ -133,9 +140,8 @@ def attention_of_set_aside(
     It is trained anew for each part, on the edges that are left.
     """
     found = []
-    for one in islice(_rounds(graph, name, seed, groups), most):
-        attention = LinkAttention.trained(one.graph, seed)
-        found.append(attention.of_pairs(name, np.concatenate([one.linked, one.unlinked])))
+    for part in islice(_parts(graph, name, seed, groups), most):
+        found.append(LinkAttention.trained(part.graph, seed).of_pairs(name, part.pairs))
     return np.concatenate(found)
 
 
@@ -145,7 +151,9 @@ def trial(column: Floats, example: LayerExamples, unseen: Floats) -> tuple[float
     The column may be that of the first examples only. A regression on the log-odds and the column is fitted to some of
     them and judged by the others.
     """
-    linked, share = example.linked[: len(column)], np.clip(unseen[: len(column)], 1e-9, 1 - 1e-9)
+    judged = np.flatnonzero(example.judged[: len(column)])
+    column, linked = column[judged], example.linked[judged]
+    share = np.clip(unseen[judged], 1e-9, 1 - 1e-9)
     odds = np.log(share / (1 - share))
     both = np.column_stack([odds, column])
     folds = np.random.default_rng(0).permutation(len(linked)) % FOLDS
@@ -158,9 +166,31 @@ def trial(column: Floats, example: LayerExamples, unseen: Floats) -> tuple[float
     return len(linked) * loss_of(odds, linked), len(linked) * loss_of(joined, linked)
 
 
-def _rounds(
+@dataclass(frozen=True)
+class _Part:
+    """A graph without some edges of a layer, and the pairs to learn from: those, uniform and degree-matched ones."""
+
+    graph: MultilayerGraph
+    pairs: Pairs
+    kinds: NDArray[np.int64]
+
+
+def _parts(
     graph: MultilayerGraph, name: str, seed: int, groups: MembershipLayer | None
-) -> Iterator[Round]:
+) -> Iterator[_Part]:
     """The same parts whenever they are asked for."""
-    number = list(graph.layers).index(name)
-    return rounds(graph, name, np.random.default_rng([seed, number]), groups)
+    number, edges = list(graph.layers).index(name), graph.layers[name]
+    known = edges.to_scipy()
+    drawn = rounds(graph, name, np.random.default_rng([seed, number]), groups)
+    for place, one in enumerate(drawn):
+        matched = unlinked_pairs(
+            known,
+            int(np.ceil(MATCHED_SHARE * len(one.linked))),
+            np.random.default_rng([seed, number, place]),
+            directed=edges.directed,
+            degree_matched=True,
+            present=edges.present,
+        )
+        pairs = [one.linked, one.unlinked, matched]
+        kinds = np.repeat([LINKED, UNLINKED, MATCHED], [len(some) for some in pairs])
+        yield _Part(one.graph, np.concatenate(pairs), kinds)

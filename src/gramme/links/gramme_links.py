@@ -25,7 +25,7 @@ from gramme.links.asked import (
     with_edges,
 )
 from gramme.links.candidates import candidate_pairs
-from gramme.links.easily_told import easily_told
+from gramme.links.easily_told import easily_told, evidence_only
 from gramme.links.evidence import Evidence
 from gramme.links.examples import edge_layer, num_rounds
 from gramme.links.gathering import (
@@ -167,6 +167,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         learned = {name: learned[name] for name in wanted}
         self.ingredients_ = ingredient_table(learned, self.mixtures_)
         words = [word, *easily_told(graph, wanted, groups)]
+        words += evidence_only(graph, wanted) if layers is None else []
         self.scores_, self.explanation_ = explanation(learned, unseen, self.ingredients_, words)
         return self
 
@@ -279,7 +280,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         self, name: str, examples: LayerExamples, seed: int, groups: MembershipLayer | None
     ) -> None:
         """Calibrate the mixture of a layer for evidence from the whole graph, by some of its unlinked examples."""
-        unlinked = np.flatnonzero(~examples.linked)
+        unlinked = np.flatnonzero(~examples.linked & examples.judged)
         some = np.linspace(0, len(unlinked) - 1, min(len(unlinked), _MOST_COMPARED)).astype(int)
         pairs = unlinked_examples(self.graph_, name, seed, groups)[some]
         whole = self._evidence(self.graph_, name).of(pairs)

@@ -7,8 +7,8 @@ a pair drawn from as many linked as unlinked pairs, since nobody knows how many 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,21 +57,20 @@ class Line:
         found: Floats = ((rows - self.mean) / self.scale) @ self.weight + self.offset
         return found
 
-    def contributions(self, rows: Floats) -> Floats:
-        """What each column adds to the log-odds, against an average pair."""
-        found: Floats = (rows - self.mean) / self.scale * self.weight
-        return found
-
 
 @dataclass
 class LayerMixture:
-    """The parts for one layer with their weights, the line of calibration and the share of hidden links."""
+    """The parts for one layer with their weights, the line of calibration and the share of hidden links.
+
+    ``typical`` is the evidence of a typical pair without a link, which reasons compare with.
+    """
 
     parts: dict[str, Line | Trees] = field(default_factory=dict)
     weights: dict[str, float] = field(default_factory=dict)
     slope: float = 1.0
     offset: float = 0.0
     hidden: float = 0.0
+    typical: Floats | None = None
 
     def probability(self, rows: Floats) -> Floats:
         """The probability of a link for each row of evidence."""
@@ -93,6 +92,28 @@ class LayerMixture:
         if len(without):
             self.offset -= self.slope * float((self._mixed(with_all) - self._mixed(without)).mean())
 
+    def contributions(self, rows: Floats, kinds: Sequence[Linked]) -> Floats:
+        """What each kind of evidence adds to the log-odds of a pair against a typical one, shape (pairs, kinds).
+
+        Trees ask about several columns at once, so what a kind adds depends on the others: half of it is what is lost
+        if the kind alone is that of a typical pair, half what is gained if all but it are.
+
+        Parameters
+        ----------
+        rows : array of float, shape (pairs, columns)
+        kinds : sequence of array of bool, shape (columns,)
+            The columns of each kind.
+        """
+        if self.typical is None:
+            return np.zeros((len(rows), len(kinds)))
+        whole, nothing = self._mixed(rows), self._mixed(self.typical[None])
+        found = np.empty((len(rows), len(kinds)))
+        for place, mine in enumerate(kinds):
+            lost = whole - self._mixed(np.where(mine, self.typical, rows))
+            gained = self._mixed(np.where(mine, rows, self.typical)) - nothing
+            found[:, place] = (lost + gained) / 2
+        return found
+
     def _mixed(self, rows: Floats) -> Floats:
         odds = np.zeros(len(rows))
         for name, part in self.parts.items():
@@ -102,16 +123,31 @@ class LayerMixture:
 
 @dataclass(frozen=True)
 class LayerExamples:
-    """Evidence of the pairs of one layer, and whether they are linked."""
+    """Evidence of the pairs of one layer, and whether they are linked.
+
+    Attributes
+    ----------
+    rows : array of float, shape (pairs, columns)
+    linked : array of bool, shape (pairs,)
+    matched : array of bool, shape (pairs,), optional
+        The degree-matched ones among the unlinked pairs. They are learned from, so that more is learned than that nodes
+        with many links get more of them; probabilities and figures are about the others.
+    """
 
     rows: Floats
     linked: Linked
+    matched: Linked | None = None
 
     def with_column(self, place: int, column: Floats) -> LayerExamples:
         """The same with another column of evidence at a place."""
         rows = self.rows.copy()
         rows[:, place] = column
-        return LayerExamples(rows, self.linked)
+        return replace(self, rows=rows)
+
+    @property
+    def judged(self) -> Linked:
+        """The pairs that probabilities and figures are about."""
+        return np.ones(len(self.linked), dtype=bool) if self.matched is None else ~self.matched
 
 
 Maker = Callable[[Floats, Linked], Line | Trees]
@@ -122,7 +158,7 @@ def unseen_loss(examples: dict[str, LayerExamples], unseen: dict[str, Floats]) -
     """The logistic loss on pairs that the mixtures had not seen, a mean over the layers."""
     found = []
     for name, one in examples.items():
-        share = np.where(one.linked, unseen[name], 1 - unseen[name])
+        share = np.where(one.linked, unseen[name], 1 - unseen[name])[one.judged]
         found.append(float(-np.log(np.maximum(share, 1e-12)).mean()))
     return float(np.mean(found))
 
@@ -139,8 +175,9 @@ def fitted_mixtures(
     folds = {name: random.permutation(len(one.linked)) % FOLDS for name, one in examples.items()}
     everything = _stacked(examples, folds)
     rows, linked, _ = everything
-    shared = {"all layers": _line_maker(rows, linked)}
-    if len(examples) > 1 and len(linked) >= MIN_TREE_EXAMPLES:
+    judged = sum(int(one.judged.sum()) for one in examples.values())
+    shared = {"all layers": _line_maker(judged)}
+    if len(examples) > 1 and judged >= MIN_TREE_EXAMPLES:
         shared["trees of all layers"] = _tree_maker(seed)
     pooled = {part: make(rows, linked) for part, make in shared.items()}
     unseen_pooled = {part: _out_of_fold(*everything, make) for part, make in shared.items()}
@@ -157,15 +194,23 @@ def fitted_mixtures(
             odds[part] = _out_of_fold(one.rows, one.linked, folds[name], make)
             parts[part] = make(one.rows, one.linked)
         weights = _weights(odds, one.linked)
-        mixed = sum(weights[part] * _bounded(odds[part]) for part in odds)
-        slope, offset = _calibration(np.asarray(mixed), one.linked)
+        mixed = np.asarray(sum(weights[part] * _bounded(odds[part]) for part in odds))
+        slope, offset = _calibration(mixed[one.judged], one.linked[one.judged])
         kept = {part: model for part, model in parts.items() if weights[part] > 0}
         found[name] = LayerMixture(kept, {part: weights[part] for part in kept}, slope, offset)
-        unseen[name] = _share(slope * np.asarray(mixed) + offset)
-        found[name].hidden = BELIEF * hidden_share(one.linked, unseen[name])
+        found[name].typical = _typical(one)
+        unseen[name] = _share(slope * mixed + offset)
+        judged_ones = one.linked[one.judged], unseen[name][one.judged]
+        found[name].hidden = BELIEF * hidden_share(*judged_ones)
         begin = end
         tell()
     return found, unseen
+
+
+def _typical(one: LayerExamples) -> Floats | None:
+    """The median of each column over pairs without a link: a mean may lie where no pair is, which misleads trees."""
+    unlinked = one.rows[one.judged & ~one.linked]
+    return np.median(unlinked, axis=0) if len(unlinked) else None
 
 
 def hidden_share(linked: Linked, probability: Floats) -> float:
@@ -217,8 +262,9 @@ def against_truly_unlinked(probability: Floats, hidden: float) -> Floats:
 def _makers(one: LayerExamples, seed: int, *, own_trees: bool) -> dict[str, Maker]:
     if len(np.unique(one.linked)) < 2 or min(one.linked.sum(), (~one.linked).sum()) < FOLDS:
         return {}
-    makers = {"the layer": _line_maker(one.rows, one.linked)}
-    if own_trees and len(one.linked) >= MIN_TREE_EXAMPLES:
+    judged = int(one.judged.sum())
+    makers = {"the layer": _line_maker(judged)}
+    if own_trees and judged >= MIN_TREE_EXAMPLES:
         makers["trees"] = _tree_maker(seed)
     return makers
 
@@ -233,9 +279,9 @@ def _tree_maker(seed: int) -> Maker:
     return make
 
 
-def _line_maker(rows: Floats, linked: Linked) -> Maker:
+def _line_maker(examples: int) -> Maker:
     """Logistic regression with a penalty that suits the number of examples."""
-    strength = STRENGTHS[0] if len(linked) < 200 else STRENGTHS[1] if len(linked) < 5000 else 1.0
+    strength = STRENGTHS[0] if examples < 200 else STRENGTHS[1] if examples < 5000 else 1.0
 
     def make(some: Floats, those: Linked) -> Line:
         return Line.fitted(some, those, strength)

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gramme.links.evidence import WALKS, column_names, in_words
-from gramme.links.mixture import LayerExamples, LayerMixture, Line
+from gramme.links.mixture import LayerExamples, LayerMixture
 
 REASONS_PER_PAIR = 2
 """Pieces of evidence that are named for a pair."""
@@ -53,7 +53,7 @@ def family(column: str) -> str:
 def reasons(
     mixture: LayerMixture, rows: NDArray[np.float64], linked_in: Sequence[str] | None = None
 ) -> list[str]:
-    """For each pair the kinds of evidence that speak most for a link, against an average pair.
+    """For each pair the kinds of evidence that speak most for a link, against a typical pair without one.
 
     Parameters
     ----------
@@ -63,20 +63,11 @@ def reasons(
     linked_in : sequence of str, optional
         For each pair the other layers that link it, to be named.
     """
-    lines = [
-        (mixture.weights[name], part)
-        for name, part in mixture.parts.items()
-        if isinstance(part, Line)
-    ]
-    if not lines or not len(rows):
-        return [""] * len(rows)
-    total = sum(weight for weight, _ in lines) or 1.0
-    added = sum((weight / total * part.contributions(rows) for weight, part in lines), 0.0 * rows)
-    families = [family(name) for name in column_names()]
-    kinds = list(dict.fromkeys(families))
-    belongs = np.array([[one == kind for kind in kinds] for one in families], dtype=np.float64)
+    families = np.array([family(name) for name in column_names()])
+    kinds = list(dict.fromkeys(families.tolist()))
+    added = mixture.contributions(rows, [families == kind for kind in kinds])
     found = []
-    for pair, row in enumerate(np.asarray(added) @ belongs):
+    for pair, row in enumerate(added):
         words = []
         for place in np.argsort(-row, kind="stable")[:REASONS_PER_PAIR]:
             if row[place] > _MIN_REASON_SHARE:
@@ -93,23 +84,24 @@ def ingredient_table(
     """Per layer and column: what it says, its ROC-AUC alone, and how far the mixture falls when it is shuffled."""
     rows: list[dict[str, Any]] = []
     for layer, one in examples.items():
-        whole = roc_auc(one.linked, mixtures[layer].probability(one.rows))
+        evidence, linked = one.rows[one.judged], one.linked[one.judged]
+        whole = roc_auc(linked, mixtures[layer].probability(evidence))
         random = np.random.default_rng(0)
-        shuffled = random.permutation(len(one.linked))
+        shuffled = random.permutation(len(linked))
         for place, name in enumerate(column_names()):
-            column = one.rows[:, place]
+            column = evidence[:, place]
             if np.ptp(column) == 0:
                 continue
-            without = one.rows.copy()
+            without = evidence.copy()
             without[:, place] = column[shuffled]
             rows.append(
                 {
                     "layer": layer,
                     "ingredient": name,
                     "meaning": in_words(name),
-                    "roc_auc": roc_auc(one.linked, column),
+                    "roc_auc": roc_auc(linked, column),
                     "importance": max(
-                        0.0, whole - roc_auc(one.linked, mixtures[layer].probability(without))
+                        0.0, whole - roc_auc(linked, mixtures[layer].probability(without))
                     ),
                 }
             )
@@ -125,12 +117,13 @@ def explanation(
     """The scores of each layer on pairs the mixture had not seen, and what to say about them, with further words."""
     rows = []
     for layer, one in examples.items():
+        linked, probability = one.linked[one.judged], unseen[layer][one.judged]
         rows.append(
             {
                 "layer": layer,
-                "pairs": len(one.linked),
-                "roc_auc": roc_auc(one.linked, unseen[layer]),
-                "calibration_error": link_calibration_error(one.linked, unseen[layer]),
+                "pairs": len(linked),
+                "roc_auc": roc_auc(linked, probability),
+                "calibration_error": link_calibration_error(linked, probability),
             }
         )
     scores = pd.DataFrame(rows)

@@ -93,6 +93,8 @@ def mixtures_to_file(mixtures: Mapping[str, LayerMixture], learned: Learned) -> 
             )
             for array in _TREE_ARRAYS if trees else ("mean", "scale", "weight"):
                 _put(learned, f"{prefix}.{array}", getattr(model, array))
+        if mixture.typical is not None:
+            _put(learned, f"mixture{number}.typical", mixture.typical)
         entries.append(
             {
                 "layer": name,
@@ -132,7 +134,18 @@ def mixtures_from_file(learned: Learned) -> dict[str, LayerMixture]:
                     raise MisfitError("a mixture has another number of columns than the evidence")
                 mixture.parts[part["name"]] = Line(sizes[0], sizes[1], sizes[2], base)
             mixture.weights[part["name"]] = float(part["weight"])
+        mixture.typical = _typical(learned, number, mixture)
         found[entry["layer"]] = mixture
+    return found
+
+
+def _typical(learned: Learned, number: int, mixture: LayerMixture) -> Any:
+    """The evidence of a typical pair; files of before it was written have that of a line, if there is one."""
+    if f"mixture{number}.typical" not in learned.tensors:
+        return next((part.mean for part in mixture.parts.values() if isinstance(part, Line)), None)
+    found = _get(learned, f"mixture{number}.typical")
+    if found.shape != (len(column_names()),):
+        raise MisfitError("a mixture has another number of columns than the evidence")
     return found
 
 

@@ -121,6 +121,7 @@ def test_an_unknown_column_is_named(tmp_path):
     ("text", "message"),
     [
         ("1,2,3\n4,5,6\n", "line 1: the header must name the columns source and target"),
+        ("1,2,3\n4,5,6\n", "for rows of a layer, a node and a node, .*--from multiplex"),
         ("layer,source,target\nl,a\n", "line 2: there are 2 cells, but the header names 3"),
         ("layer,source,target\nl,,b\n", "line 2: the column 'source' is empty"),
         ("layer,source,target\n,a,b\n", "line 2: the column 'layer' is empty"),

@@ -97,7 +97,7 @@ def links_section(data: dict[str, Any]) -> str:
     return (
         "<p>The probability is that of a pair drawn from as many linked as unlinked pairs. It compares pairs; it does "
         "not say how many links are missing in all.</p>"
-        '<div class="scroll" tabindex="0" role="region" aria-label="Links"><table>'
+        '<div class="scroll" tabindex="0" role="region" aria-label="Links"><table class="reasons">'
         '<caption>Most probable first</caption><thead><tr><th scope="col">From</th>'
         '<th scope="col">To</th><th scope="col">Layer</th>'
         '<th scope="col" class="number">Probability</th><th scope="col">Why</th></tr></thead>'
