@@ -3,7 +3,7 @@
 import numpy as np
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.links.easily_told import easily_told
+from gramme.links.easily_told import easily_told, evidence_only
 
 
 def random_layer(nodes: int, share: float) -> EdgeLayer:
@@ -40,3 +40,14 @@ def test_layers_of_groups_say_what_was_set_aside():
         "Who is in one group with whom is told from the other layers alone",
         "Whole memberships were set aside",
     ]
+
+
+def test_groups_that_are_not_asked_about_are_named(monkeypatch):
+    groups = MembershipLayer.from_codes(np.arange(60) % 6)
+    beside_edges = MultilayerGraph({"talk": random_layer(60, 0.1), "team": groups})
+    assert evidence_only(beside_edges, ["talk"]) == [
+        "The groups of team serve as evidence; links are asked about in layers of edges."
+    ]
+    monkeypatch.setattr("gramme.links.easily_told.MAX_IMPLIED_EDGES", 100)
+    (said,) = evidence_only(MultilayerGraph({"team": groups, "club": groups.to_edges()}), ["club"])
+    assert said.startswith("Who shares a group of team is not asked about, since more than 100")
