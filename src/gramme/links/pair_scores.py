@@ -163,10 +163,17 @@ def _paths(
     begin = 0
     while begin < pairs.shape[0]:
         source = pairs[begin, 0]
+        steps = 0
+        for place in range(starts[source], starts[source + 1]):
+            steps += starts[others[place] + 1] - starts[others[place]]
         for place in range(starts[source], starts[source + 1]):
             u = others[place]
             near[u] = True
             step = weights[place] * by_root[u]
+            if steps > nodes:  # to clear all nodes afterwards is cheaper than to note which were reached
+                for inner in range(starts[u], starts[u + 1]):
+                    two[others[inner]] += step * weights[inner]
+                continue
             for inner in range(starts[u], starts[u + 1]):
                 v = others[inner]
                 if not marked[v]:
@@ -186,6 +193,8 @@ def _paths(
             end += 1
         for place in range(starts[source], starts[source + 1]):
             near[others[place]] = False
+        if steps > nodes:
+            two[:] = 0.0
         for place in range(count):
             two[touched[place]] = 0.0
             marked[touched[place]] = False
