@@ -170,7 +170,9 @@ def _paths(
             u = others[place]
             near[u] = True
             step = weights[place] * by_root[u]
-            if steps > nodes:  # to clear all nodes afterwards is cheaper than to note which were reached
+            if (
+                steps > nodes
+            ):  # to clear all nodes afterwards is cheaper than to note which were reached
                 for inner in range(starts[u], starts[u + 1]):
                     two[others[inner]] += step * weights[inner]
                 continue
