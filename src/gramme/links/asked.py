@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._wording import setting
 from gramme.errors import DataError
 from gramme.graph import Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.coupling import with_coupling_layers
@@ -17,6 +18,8 @@ from gramme.methods.number_range import check_number_range
 
 MAX_IMPLIED_EDGES = 2_000_000
 """Edges up to which a layer of groups is asked about, as the edges that it implies."""
+MAX_LAYERS_LEARNED = 200
+"""Layers whose links are learned at once: each is learned from all layers, so that the time is the square of them."""
 
 
 def named_pairs(graph: MultilayerGraph, pairs: Any) -> NDArray[np.int64]:
@@ -68,7 +71,7 @@ def layers_to_learn(graph: MultilayerGraph, layers: Iterable[str] | None) -> lis
         named = [layers] if isinstance(layers, str) else list(layers)
         for name in named:
             edge_layer(graph, name)
-        return named
+        return _few_enough(named)
     found = [
         name
         for name, layer in graph.layers.items()
@@ -80,4 +83,13 @@ def layers_to_learn(graph: MultilayerGraph, layers: Iterable[str] | None) -> lis
         raise DataError(
             f"no layer has at least 2 edges{large}, so there are no links to learn from"
         )
-    return found
+    return _few_enough(found)
+
+
+def _few_enough(layers: list[str]) -> list[str]:
+    if len(layers) > MAX_LAYERS_LEARNED:
+        raise DataError(
+            f"the links of each layer are learned from all layers, which takes too long for {len(layers):,} of them; "
+            f"name at most {MAX_LAYERS_LEARNED} with {setting('layers', option='layer')}"
+        )
+    return layers
