@@ -86,6 +86,9 @@ def test_unknown_backend():
 def hold_two_workers(folder: Path) -> None:
     """Two runs that do not end, with their scratch files in a folder."""
 
+    with (folder / "said").open("wb") as file:
+        os.dup2(file.fileno(), 2)
+
     def endless(spec, path, parent):
         backends._end_with(parent)
         (folder / f"worker-{os.getpid()}").touch()
@@ -103,11 +106,13 @@ def test_workers_end_soon_after_their_parent(tmp_path, how):
     try:
         workers = wait_for(lambda: [int(path.name[7:]) for path in tmp_path.glob("worker-*")], 2)
         assert list(tmp_path.glob(".gramme-benchmark-*"))
+        workers += [int(path.name) for path in children_of(parent.pid)]  # and who cleans up behind
         os.kill(parent.pid, how)
         assert parent.wait(10) == -how
-        wait_for(lambda: [number for number in workers if not is_alive(number)], 2)
+        wait_for(lambda: [number for number in workers if not is_alive(number)], len(workers))
     finally:
         parent.kill()
+    assert (tmp_path / "said").read_text() == ""
 
 
 def wait_for(found, count, seconds=60):
@@ -127,14 +132,19 @@ def is_alive(process):
         return False
 
 
-def workers_of(parent: int) -> list[Path]:
-    """The places in /proc of the pool's processes that a process has started."""
-    children = [
+def children_of(parent: int) -> list[Path]:
+    """The places in /proc of the processes that a process has started."""
+    return [
         Path("/proc", child)
         for task in Path(f"/proc/{parent}/task").glob("*/children")
         for child in task.read_text().split()
     ]
-    return [one for one in children if b"popen_loky_posix" in (one / "cmdline").read_bytes()]
+
+
+def workers_of(parent: int) -> list[Path]:
+    """Those of the pool's processes."""
+    found = children_of(parent)
+    return [one for one in found if b"popen_loky_posix" in (one / "cmdline").read_bytes()]
 
 
 def hears_interrupts(process: Path) -> bool:

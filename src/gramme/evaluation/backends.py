@@ -130,7 +130,7 @@ def _started(pool: joblib.Parallel, calls: Iterable[Any]) -> Iterator[Iterator[A
     """A pool's results, as they arrive; its workers are ended with the context."""
     found: Generator[Any] | None = None
     try:
-        with _interrupts_put_off():
+        with _quiet_trackers(), _interrupts_put_off():
             found = pool(calls)
         yield found
     finally:
@@ -174,6 +174,20 @@ def _blocked_for_children() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _quiet_trackers() -> Iterator[None]:
+    """Processes that start within this and clean up behind a killed parent do not say so: they name their own code."""
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [before, "ignore:resource_tracker"]))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
 
 
 def surviving(
