@@ -7,8 +7,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+ZERO: Any = np.int64(0)
+"""The number 0 for a compiled function to pass on: a plain 0 is a type of its own, for which others compile again."""
 
 
 def compiled(function: Function) -> Function:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramme.ops.alias import Floats, Ints, alias_tables, drawn
-from gramme.ops.compiled import compiled_sums, logistic
+from gramme.ops.compiled import ZERO, compiled_sums, logistic
 from gramme.ops.counter_random import derived_seed, start
 from gramme.ops.steps import first_step
 from gramme.ops.walk_graph import WalkGraph
@@ -81,17 +81,17 @@ def _train(
 ) -> None:
     rows, dim = vectors.shape
     stream = np.zeros(1, np.uint64)
-    start(stream, seed, 0, 0)
+    start(stream, seed, ZERO, ZERO)
     change = np.zeros(dim, np.float32)
     for sample in range(samples):
         rate = np.float32(_RATE * max(1.0 - sample / samples, 1e-4))
-        node = drawn(source_accept, source_alias, 0, rows, stream)
+        node = drawn(source_accept, source_alias, ZERO, rows, stream)
         neighbour = first_step(graph, node, node, stream)
         change[:] = 0
         for turn in range(negative + 1):
             other = neighbour
             if turn > 0:
-                other = drawn(noise_accept, noise_alias, 0, rows, stream)
+                other = drawn(noise_accept, noise_alias, ZERO, rows, stream)
                 if other in (neighbour, node):
                     continue
             score = np.float32(0)

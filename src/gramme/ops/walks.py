@@ -9,17 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramme.graph import Layer
-from gramme.ops.compiled import compiled
+from gramme.ops.compiled import ZERO, compiled
 from gramme.ops.counter_random import below, derived_seed, start, uniform
 from gramme.ops.steps import first_step, second_step
 from gramme.ops.walk_graph import WalkGraph, walk_graph
 
 Nodes = NDArray[np.int32]
+
+NOWHERE: Any = np.int64(-1)
+"""Where a walk comes from that has just begun."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +109,13 @@ def _walk(
     plain = p == 1.0 and q == 1.0
     for k in range(starts.size):
         start(stream, seed, number, starts[k])
-        node, came_from = starts[k], -1
+        node, came_from = starts[k], NOWHERE
         walks[k, 0] = node
         for place in range(1, walks.shape[1]):
             if plain or came_from < 0:
                 following = first_step(graph, node, node, stream)
             else:
-                following = second_step(graph, 0, node, came_from, p, q, stream)
+                following = second_step(graph, ZERO, node, came_from, p, q, stream)
             if following < 0:
                 break
             came_from, node = node, following
@@ -125,7 +129,7 @@ def _other_layer(
 ) -> int:
     """One of the other layers where the node has neighbours, each as likely; the same layer where there is none."""
     layers = (graph.indptr.size - 1) // num_nodes
-    found = 0
+    found = ZERO
     for other in range(layers):
         row = other * num_nodes + node
         if other != layer and graph.indptr[row] < graph.indptr[row + 1]:
@@ -159,10 +163,10 @@ def _hopping_walk(
     plain = p == 1.0 and q == 1.0
     for k in range(starts.size):
         start(stream, seed, number, starts[k])
-        node, came_from = starts[k], -1
-        layer = _other_layer(graph, num_nodes, node, -1, stream)
+        node, came_from = starts[k], NOWHERE
+        layer = _other_layer(graph, num_nodes, node, NOWHERE, stream)
         if layer < 0:
-            layer = 0
+            layer = ZERO
         walks[k, 0] = node
         for place in range(1, walks.shape[1]):
             row = layer * num_nodes + node
@@ -171,7 +175,7 @@ def _hopping_walk(
                 other = _other_layer(graph, num_nodes, node, layer, stream)
                 if other != layer:
                     # Where the walk came from says nothing about the new layer
-                    layer, came_from = other, -1
+                    layer, came_from = other, NOWHERE
             if plain or came_from < 0:
                 following = first_step(graph, layer * num_nodes + node, node, stream)
             else:
