@@ -88,3 +88,14 @@ def test_a_member_that_reaches_into_the_next_one_is_refused(path, mapped):
     path.write_bytes(bytes(whole))
     with pytest.raises(ValueError, match="overlaps another one"):
         ArrayReader(path).array("numbers", "i", mapped=mapped)
+
+
+def test_an_encrypted_member_is_refused(path):
+    whole = bytearray(path.read_bytes())
+    whole[whole.index(b"PK\1\2") + 8] |= (
+        1  # the flags in the directory's first entry, that of the numbers
+    )
+    path.write_bytes(whole)
+    with pytest.raises(ValueError, match=r"numbers\.npy is encrypted"):
+        ArrayReader(path).array("numbers", "i")
+    assert ArrayReader(path).bytes_of("facts.json") == b"{}"
