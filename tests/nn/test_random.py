@@ -1,6 +1,6 @@
 import torch
 
-from gramme.nn import MemberRandom
+from gramme.nn import MemberRandom, ShapesOnly
 
 
 def test_a_member_draws_the_same_in_any_company() -> None:
@@ -40,3 +40,12 @@ def test_any_whole_number_is_a_seed() -> None:
     random = MemberRandom([-1, 2**64 + 5])
     assert random.members == 2
     random.mask(torch.zeros(2, 3), 0, 0.5)
+
+
+def test_shapes_alone_are_those_of_one_member() -> None:
+    with torch.device("meta"):
+        shapes = ShapesOnly()
+        found = [shapes.uniform((2, 3), 0.5), shapes.normal((4,))]
+    drawn = [MemberRandom([0]).uniform((2, 3), 0.5), MemberRandom([0]).normal((4,))]
+    assert [one.shape for one in found] == [one.shape for one in drawn]
+    assert shapes.members == 1

@@ -8,7 +8,7 @@ from gramme.nn.formula import HEAD_COMBINATIONS
 from gramme.nn.hop import AttentionHop
 from gramme.nn.networks import FusionNetwork, Network, SGNetwork
 from gramme.nn.plan import Plan, fusion_plan, supra_plan
-from gramme.nn.random import MemberRandom
+from gramme.nn.random import MemberRandom, ShapesOnly
 from gramme.nn.shape import READOUTS, Output, Shape
 from gramme.nn.structure import structure
 from gramme.nn.supra_fusion import SupraFusion, levelled
@@ -30,6 +30,7 @@ __all__ = [
     "SGNetwork",
     "ScalingFactors",
     "Shape",
+    "ShapesOnly",
     "SupraFusion",
     "WeightedAttention",
     "fusion_plan",

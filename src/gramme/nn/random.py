@@ -70,6 +70,22 @@ class MemberRandom:
         return torch.stack(draws, axis)
 
 
+class ShapesOnly(MemberRandom):
+    """One member that draws nothing, for networks on torch's device ``meta``, of which only the shapes are asked.
+
+    There even to multiply makes torch load its compiler, which takes seconds.
+    """
+
+    def __init__(self) -> None:
+        super().__init__([0])
+
+    def uniform(self, shape: tuple[int, ...], bound: float) -> Tensor:
+        return torch.empty((1, *shape))
+
+    def normal(self, shape: tuple[int, ...]) -> Tensor:
+        return torch.empty((1, *shape))
+
+
 @dataclass(frozen=True)
 class Places:
     """Which nodes of a whole graph some rows stand for.

@@ -51,6 +51,8 @@ def constrained(raw: Tensor, kind: str) -> Tensor:
 
 def raw_factors(noise: Tensor, kind: str) -> Tensor:
     """Numbers that :func:`constrained` turns into factors near 1 / n, from normal noise; n is its last axis."""
+    if noise.is_meta:
+        return noise  # of which only the shape is asked: see ShapesOnly
     start = 1.0 / max(noise.shape[-1], 1)
     noise = noise * 0.1
     if kind == "nonnegative":

@@ -1,11 +1,15 @@
 """The file of an attention model: sizes of its networks and importances, refused where they do not fit."""
 
+import functools
 import json
+import sys
 from types import SimpleNamespace
 
 import pytest
 from tests.methods.graphs import PINNED, half_known, planted
+from tests.processes import in_another_process
 
+import gramme
 from gramme.methods import GrammeFusion
 from gramme.methods.attention.saved import SavedImportances, SavedShape
 from gramme.methods.saving import Learned, MisfitError
@@ -68,3 +72,15 @@ def test_importances_are_a_row_per_member(model, record, wrong):
     assert box.layer_importances_.shape == (2, 2)
     with pytest.raises(MisfitError, match="importance must be"):
         field.load(box, Learned({"importance": wrong}), SIZES)
+
+
+def compiler_after_loading(path) -> str:
+    gramme.load(path)
+    return str("torch._dynamo" in sys.modules)
+
+
+def test_a_model_is_loaded_without_torchs_compiler(model, tmp_path):
+    """It would take seconds to load, each time that somebody predicts."""
+    path = tmp_path / "m.safetensors"
+    model.save(path)
+    assert in_another_process(functools.partial(compiler_after_loading, path), tmp_path) == "False"

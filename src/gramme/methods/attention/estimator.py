@@ -38,7 +38,7 @@ from gramme.methods.labels import KnownLabels, by_name, coded_labels
 from gramme.methods.linear.walk_profile import WalkProfile
 from gramme.methods.parameters import Rule, WholeNumber, per_layer, torch_device
 from gramme.methods.saved_fields import SavedField
-from gramme.nn import AttentionHop, MemberRandom, Network, Plan, Shape
+from gramme.nn import AttentionHop, MemberRandom, Network, Plan, Shape, ShapesOnly
 from gramme.ops import Features
 from gramme.training import Settings, evaluate, train_ensemble
 
@@ -397,4 +397,4 @@ class AttentionModel(NodeClassifier):
 
     def _check_loaded(self) -> None:
         with torch.device("meta"):
-            check_networks(self, lambda: self._network(self.shape_, MemberRandom([0])))
+            check_networks(self, lambda: self._network(self.shape_, ShapesOnly()))

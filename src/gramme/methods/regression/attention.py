@@ -35,7 +35,16 @@ from gramme.methods.probability import Floats
 from gramme.methods.regression.base import KnownNumbers, NodeRegressor
 from gramme.methods.saved_fields import SavedField, SavedValue
 from gramme.methods.saving import MisfitError
-from gramme.nn import FusionNetwork, MemberRandom, Network, Output, Plan, Shape, fusion_plan
+from gramme.nn import (
+    FusionNetwork,
+    MemberRandom,
+    Network,
+    Output,
+    Plan,
+    Shape,
+    ShapesOnly,
+    fusion_plan,
+)
 from gramme.training import Lessons, NumberTask, Settings, evaluate, train_ensemble
 
 HEADS, DEPTH, FUSION_HEADS = 2, 2, 5
@@ -215,7 +224,7 @@ class AttentionRegressor(NodeRegressor):
                 inputs,
                 self.state_,
                 self.members_,
-                lambda: _network(self.shape_, MemberRandom([0])),
+                lambda: _network(self.shape_, ShapesOnly()),
             )
 
 
