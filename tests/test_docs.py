@@ -3,8 +3,8 @@
 In a page, in the order of its text and in one empty folder:
 
 - a block ``{code-block}`` with a ``:caption:`` is a file of that name;
-- a block ``sh`` is run by bash and must end with 0; where each of its lines is a ``gramme`` command and nothing else,
-  the commands are run one by one in processes that have done the imports (tests/test_packaging.py has the program);
+- a block ``sh`` is run by bash and must end with 0; where each of its lines is a command and nothing else, they are run
+  one by one, those of ``gramme`` in processes that have done the imports (tests/test_packaging.py has the program);
 - a block ``pycon`` is a doctest; all of a page share their names.
 
 Blocks of any other kind (``text``, ``python``, ``console``) are shown only.
@@ -14,6 +14,7 @@ import doctest
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -61,12 +62,12 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 def plain_commands(text: str) -> list[list[str]] | None:
-    """The words of each line, where all are commands of gramme; None where the shell has more to do than that."""
+    """The words of each line, where each calls a program; None where the shell has more to do than that."""
     lines = [line for line in text.replace("\\\n", " ").splitlines() if line.strip()]
     if set(text) & set("|&;<>()$`*?[]#~!{}") or not lines:
         return None
     words = [shlex.split(line) for line in lines]
-    return [one[1:] for one in words] if all(one[0] == "gramme" for one in words) else None
+    return words if all(shutil.which(one[0]) or one[0] == "gramme" for one in words) else None
 
 
 def run_commands(text: str, folder: Path, environment: dict[str, str]) -> tuple[int, str]:
@@ -83,10 +84,16 @@ def run_commands(text: str, folder: Path, environment: dict[str, str]) -> tuple[
             check=False,
         )
         return ended.returncode, ended.stdout + ended.stderr
-    for words in commands:
-        with tempfile.TemporaryDirectory() as kept:
-            run = HeardCommand(Path(kept), *words, place=folder, **environment)
-            code, *said = run.done()
+    for program, *words in commands:
+        if program != "gramme":
+            ended = subprocess.run(
+                [program, *words], cwd=folder, capture_output=True, text=True, check=False
+            )
+            code, said = ended.returncode, [ended.stdout, ended.stderr]
+        else:
+            with tempfile.TemporaryDirectory() as kept:
+                run = HeardCommand(Path(kept), *words, place=folder, **environment)
+                code, *said = run.done()
         if code:
             return code, "".join(said)
     return 0, ""

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from tests.cli.test_fit import run
 
+from gramme.methods import GrammeAuto
 from gramme.report.page import read_data
 
 
@@ -116,7 +117,11 @@ def test_the_pages_command_gives_the_same_predictions(payments: Path, options: l
     assert predictions(here / "a") == predictions(here / "b")
 
 
-def test_the_demo_shows_the_default_method_and_its_command_repeats_it(tmp_path: Path) -> None:
+def test_the_demo_shows_the_default_method_and_its_command_repeats_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # both are short here; tests/test_packaging.py runs the demo as it is
+    monkeypatch.setitem(GrammeAuto.__init__.__kwdefaults__, "epochs", 3)
     assert run("demo", "--out", tmp_path / "a", "--seed", 1) == 0
     config = json.loads((tmp_path / "a" / "config.json").read_text())
     assert config["method"] == "gramme-auto"

@@ -2,17 +2,23 @@ import os
 import signal
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 from tests.evaluation.runs import same
+from tests.links.graphs import planted_links
 from tests.methods.graphs import planted
 from tests.processes import Process, with_its_output_in
 
 from gramme.errors import DataError
 from gramme.evaluation import Ledger, backends, benchmark
-from gramme.evaluation.backends import WORKER_DIED, check_backend
+from gramme.evaluation.backends import WORKER_DIED, check_backend, surviving
+from gramme.evaluation.link_benchmark import link_benchmark
 from gramme.methods import METHODS, Majority, Method
 
 GRAPHS = {"small": planted(40), "other": planted(50, seed=1)}
@@ -20,10 +26,10 @@ METHODS_HERE = ["majority", "label-propagation", "one-hot-logistic", "gramme-fus
 SETTINGS = {"gramme-fusion": {"epochs": 3, "ensemble": 2}}
 
 
-def runs(folder, name, **options):
+def runs(folder, name, methods=METHODS_HERE, graphs=GRAPHS, **options):
     path = folder / f"{name}.sqlite"
     options = {"train": [10, 30], "repeats": 1, "settings": SETTINGS} | options
-    benchmark(GRAPHS, options.pop("methods", METHODS_HERE), out=path, **options)
+    benchmark(graphs, methods, out=path, **options)
     with Ledger(path, create=False) as ledger:
         return ledger.runs()
 
@@ -51,12 +57,37 @@ def test_one_job_and_two_give_the_same(tmp_path, alone):
     same(alone, runs(tmp_path, "two", jobs=2))
 
 
+@pytest.fixture(scope="module")
+def endings():
+    """How often Ray was told to end. It goes on until the last test of it, since its start takes long."""
+    ray = pytest.importorskip("ray", reason='the extra is absent: pip install "gramme[ray]"')
+    told = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("RAY_ADDRESS", raising=False)
+        patch.setattr(ray, "shutdown", lambda: told.append("end"))
+        yield told
+    ray.shutdown()
+
+
 @pytest.mark.ray
 @pytest.mark.usefixtures("own_cache")
-def test_a_real_local_ray_gives_the_same(tmp_path, monkeypatch, alone):
-    pytest.importorskip("ray", reason='the extra is absent: pip install "gramme[ray]"')
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+def test_a_real_local_ray_gives_the_same(tmp_path, endings, alone):
+    before = len(endings)
     same(alone, runs(tmp_path, "ray", jobs=2, backend="ray"))
+    assert len(endings) == before + 1
+
+
+@pytest.mark.ray
+def test_links_on_a_ray_that_is_there_are_those_of_one_process(tmp_path, endings):
+    ray = pytest.importorskip("ray")
+    if not ray.is_initialized():  # the test above did not run
+        ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    before = len(endings)
+    datasets, methods = {"g": planted_links(20)}, ["own-adamic-adar"]
+    here = link_benchmark(datasets, methods, out=tmp_path / "1.sqlite")
+    there = link_benchmark(datasets, methods, out=tmp_path / "2.sqlite", jobs=1, backend="ray")
+    assert there.drop(columns="cpu_seconds").equals(here.drop(columns="cpu_seconds"))
+    assert len(endings) == before, "it belongs to whoever started it"
 
 
 class Deadly(Majority):
@@ -69,13 +100,53 @@ class Deadly(Majority):
 
 
 def test_a_run_that_kills_its_process_costs_only_itself(tmp_path):
-    methods = [Method("deadly", Deadly, "dies"), METHODS["majority"]]
-    found = runs(tmp_path, "r", methods=methods, jobs=2, settings={})
-    assert len(found) == 2 * 2 * 2
+    methods = [METHODS["majority"], Method("deadly", Deadly, "dies")]
+    graphs = {"small": GRAPHS["small"]}
+    found = runs(tmp_path, "r", methods, graphs, jobs=2, settings={})
+    assert len(found) == 2 * 2
     dead = found[found["status"] == "failed"]
     assert dead[["dataset", "method", "train_percent", "error"]].to_numpy().tolist() == [
         ["small", "deadly", 30.0, WORKER_DIED]
     ]
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """A run of a pool that is only played."""
+
+    key: int
+
+    def failed(self, error):
+        return SimpleNamespace(spec=self, error=error)
+
+
+def played(deadly, chance):
+    """A pool in which some runs kill their worker, and with it all that are under way at that moment."""
+
+    def results(specs, workers):
+        waiting, under_way = list(specs), []
+        while waiting or under_way:
+            while waiting and len(under_way) < workers:
+                under_way.append(waiting.pop(0))
+            ended = under_way.pop(chance.randrange(len(under_way)))
+            if ended.key in deadly:
+                raise TerminatedWorkerError
+            yield SimpleNamespace(spec=ended, error=None)
+
+    return results
+
+
+@given(
+    st.integers(0, 12),
+    st.sets(st.integers(0, 11)),
+    st.integers(1, 4),
+    st.randoms(use_true_random=False),
+)
+def test_every_run_has_one_result_whichever_die(count, deadly, jobs, chance):
+    specs = [Numbered(key) for key in range(count)]
+    found = list(surviving(specs, played(deadly, chance), jobs))
+    assert sorted(one.spec.key for one in found) == list(range(count))
+    assert all(one.error == (WORKER_DIED if one.spec.key in deadly else None) for one in found)
 
 
 def test_unknown_backend():

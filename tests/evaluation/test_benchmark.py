@@ -81,7 +81,7 @@ def test_no_jobs_is_refused_and_nothing_is_written(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-METHODS_HERE = ["majority", "label-propagation", "one-hot-logistic"]
+METHODS_HERE = ["majority", "label-propagation"]
 ARGUMENTS = ["--datasets", "balance_scale", "--methods", ",".join(METHODS_HERE), "--quiet"]
 REPEATS = 6
 

@@ -68,14 +68,6 @@ def test_jobs_and_backends_do_not_change_the_rows(tmp_path):
         link_benchmark(datasets, METHODS, out=tmp_path / "3.sqlite", jobs=0)
 
 
-@pytest.mark.ray
-def test_links_on_ray_are_those_of_one_process(tmp_path):
-    datasets = {"g": planted_links(20)}
-    alone = link_benchmark(datasets, METHODS[:1], out=tmp_path / "1.sqlite")
-    there = link_benchmark(datasets, METHODS[:1], out=tmp_path / "2.sqlite", jobs=1, backend="ray")
-    assert there.drop(columns="cpu_seconds").equals(alone.drop(columns="cpu_seconds"))
-
-
 def test_a_method_that_fails_is_told_and_tried_again(tmp_path, monkeypatch):
     path = tmp_path / "links.sqlite"
     kept = LINK_METHODS[METHODS[0]]

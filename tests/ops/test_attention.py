@@ -52,7 +52,7 @@ def test_any_graph_equals_the_reference(graph: MultilayerGraph, scale: float, se
 def test_gradients_by_finite_differences(scale: float) -> None:
     random = torch.Generator().manual_seed(1)
     graph = GRAPH.select_layers(["directed and weighted", "several groups"])
-    neighbourhood = supra_sum(graph)
+    neighbourhood = supra_sum(graph.subgraph(graph.nodes[:6]))  # every number is moved by itself
     values = torch.randn(neighbourhood.rows, 2, 2, generator=random, dtype=torch.float64)
     scores = torch.randn(neighbourhood.rows, 2, generator=random, dtype=torch.float64) * scale
     inputs = (values.requires_grad_(), scores.requires_grad_())
