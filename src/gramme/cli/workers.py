@@ -187,7 +187,7 @@ class RayWorker:
         """The address that others reach this machine at."""
         import ray
 
-        address: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
+        address: str = ray.util.get_node_ip_address()
         return address
 
     def port(self) -> int:
