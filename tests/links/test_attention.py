@@ -8,7 +8,7 @@ from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.links import GrammeLinks
 from gramme.links.attention import LinkAttention, attention_is_affordable, members_for
 from gramme.links.examples import rounds
-from gramme.links.gramme_links import NO_GAIN, TOO_LARGE
+from gramme.links.gramme_links import NO_GAIN, TOO_LARGE, TOO_SMALL
 from gramme.links.reasons import roc_auc
 
 
@@ -63,15 +63,17 @@ def test_groups_take_part_and_a_layer_without_edges_scores_nothing(short):
     assert found.of_pairs("none", np.array([[0, 1]])).tolist() == [0.0]
 
 
-def test_a_graph_too_large_or_too_small_goes_without_and_says_so():
+def test_a_graph_too_large_or_too_small_goes_without_and_says_so(monkeypatch):
     graph = planted_links()
     assert attention_is_affordable(graph, 10)
     assert not attention_is_affordable(graph, 10**6)
     assert members_for(graph) > 1
     tiny = MultilayerGraph({"a": EdgeLayer(5, [0, 1, 2, 3], [1, 2, 3, 4])})
     model = GrammeLinks().fit(tiny)
-    assert TOO_LARGE in model.explanation_
+    assert TOO_SMALL in model.explanation_
     assert not model.gathered_.attention
+    monkeypatch.setattr("gramme.links.attention.MAX_WORK", 0)
+    assert TOO_LARGE in GrammeLinks().fit(planted_links(16)).explanation_
 
 
 def test_attention_that_gains_nothing_is_left_out_with_a_word(monkeypatch):

@@ -24,6 +24,7 @@ from gramme.links.asked import (
     named_pairs,
     with_edges,
 )
+from gramme.links.attention import MIN_ATTENTION_NODES
 from gramme.links.candidates import candidate_pairs
 from gramme.links.easily_told import easily_told, evidence_only
 from gramme.links.evidence import Evidence
@@ -45,7 +46,8 @@ _BLOCK = 200_000
 _MOST_COMPARED = 5_000
 """Unlinked examples of a layer whose evidence is gathered on the whole graph as well."""
 NO_GAIN = "Attention was left out: it did not lower the error on pairs set aside."
-TOO_LARGE = "Attention was left out: the graph is too small or too large to train it for links."
+TOO_LARGE = "Attention was left out: the graph is too large to train it for links."
+TOO_SMALL = "Attention was left out: the graph is too small to train it for links."
 
 Tell = Callable[[int, int], None]
 
@@ -148,7 +150,9 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
                 "to ask about"
             )
         self.mixtures_, unseen = fitted_mixtures(learned, seed, step)
-        word = "" if possible.attention else TOO_LARGE if not possible.told_by_others else ""
+        word = ""
+        if not possible.attention and not possible.told_by_others:
+            word = TOO_SMALL if graph.num_nodes < MIN_ATTENTION_NODES else TOO_LARGE
         attention = None
         if possible.attention:
             word = NO_GAIN
