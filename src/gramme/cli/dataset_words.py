@@ -25,7 +25,7 @@ def load_dataset(word: str) -> MultilayerGraph:
     """The graph of a dataset's name and, after colons, its options; the name of an only option may be left out.
 
     >>> load_dataset("synthetic:nodes=50:layers=2")
-    MultilayerGraph('synthetic', 50 nodes, 2 layers: signal_0.8 ..., ..., 3 classes on 50 nodes)
+    MultilayerGraph('synthetic', 50 nodes, 2 layers: layer 1 196 edges, layer 2 212 edges, 3 classes on 50 nodes)
     """
     name, *texts = word.split(":")
     return datasets.load(name, **_options(name, texts))

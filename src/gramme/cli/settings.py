@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gramme.errors import DataError, did_you_mean
-from gramme.methods import Method, NodeClassifier
+
+if TYPE_CHECKING:
+    from gramme.methods import Method, NodeClassifier
 
 MAX_WHOLE_NUMBER = 1_000_000_000
 """No number of epochs, columns or members may be larger: torch could not even compute the memory it would take."""
