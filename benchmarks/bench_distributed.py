@@ -54,6 +54,7 @@ SWEEP = [
     (200_000, 5, FAR, 1), (200_000, 20, FAR, 1), (600_000, 5, FAR, 1),
     (200_000, 5, FAR, 2), (200_000, 20, 0.2, 2), (600_000, 5, 0.2, 2), (600_000, 10, FAR, 2),
     (400_000, 5, 0.1, 4), (400_000, 15, FAR, 4),
+    (100_000, 60, FAR, 1), (100_000, 60, FAR, 2), (200_000, 60, 0.05, 2),
     (8_000, 5, FAR, 2), (8_000, 5, FAR, 4),
 ]  # fmt: skip
 """Nodes, edges per node, share of them that leave, processes: what the cost model is fitted to, and ..."""

@@ -59,6 +59,9 @@ def test_where_the_most_probable_class_is_right_more_often_than_asked_the_record
     assert facts["sizes"] == {"1": 45}
     assert facts["alone"]
     assert not set_facts(model, 0.97)[1]["alone"]
+    assert not set_facts(model, right - 0.004)[1][
+        "alone"
+    ]  # not "93 %, more than the 93 % asked for"
 
 
 def test_too_few_labels_are_in_the_record_and_not_shouted(model, recwarn):

@@ -33,7 +33,7 @@ def set_facts(
     """The prediction sets of a fitted model's nodes, and a record of them that JSON can hold.
 
     The record has ``coverage``, ``expected`` (how often the sets hold the true class: more than ``coverage`` where the
-    most probable class alone is right more often), ``alone`` (whether it is, so that no set holds a second class),
+    most probable class alone is right more often), ``alone`` (whether it is, in whole percent, with no second class),
     ``by_class``, ``tested`` (labels the promise rests on), ``enough`` (whether there are enough of them),
     ``unsettled`` (classes with too few labels of their own, by class only), ``thresholds`` by class, ``sizes`` (how
     many of the nodes to predict have a set of 1, 2, ... classes) and ``undecided``: the most frequent sets of several
@@ -57,7 +57,7 @@ def set_facts(
     return sets, {
         "coverage": coverage,
         "expected": round(expected, 6),
-        "alone": bool((bars >= 1).all()),
+        "alone": bool((bars >= 1).all() and expected >= coverage + 0.005),
         "by_class": by_class,
         "tested": int(seen.nodes.size),
         "needed": fewest_labels(coverage),

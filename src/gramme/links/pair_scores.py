@@ -166,13 +166,12 @@ def _paths(
         steps = 0
         for place in range(starts[source], starts[source + 1]):
             steps += starts[others[place] + 1] - starts[others[place]]
+        clears_all = steps > nodes  # cheaper then than to note which nodes were reached
         for place in range(starts[source], starts[source + 1]):
             u = others[place]
             near[u] = True
             step = weights[place] * by_root[u]
-            if (
-                steps > nodes
-            ):  # to clear all nodes afterwards is cheaper than to note which were reached
+            if clears_all:
                 for inner in range(starts[u], starts[u + 1]):
                     two[others[inner]] += step * weights[inner]
                 continue
@@ -195,7 +194,7 @@ def _paths(
             end += 1
         for place in range(starts[source], starts[source + 1]):
             near[others[place]] = False
-        if steps > nodes:
+        if clears_all:
             two[:] = 0.0
         for place in range(count):
             two[touched[place]] = 0.0

@@ -48,8 +48,7 @@ class OutOfFold:
 
     def set_scores(self) -> Floats:
         """How well each label's own class did: 1 if it was the most probable one, or else its probability."""
-        best = self.probabilities.argmax(axis=1) if self.codes.size else self.codes
-        return np.where(best == self.codes, 1.0, self.own())
+        return np.where(self.probabilities.argmax(axis=1) == self.codes, 1.0, self.own())
 
 
 def out_of_fold(
