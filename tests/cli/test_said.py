@@ -121,7 +121,8 @@ def test_the_demo_shows_the_default_method_and_its_command_repeats_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # both are short here; tests/test_packaging.py runs the demo as it is
-    monkeypatch.setitem(GrammeAuto.__init__.__kwdefaults__, "epochs", 3)
+    for name, short in (("epochs", 3), ("ensemble", 2), ("folds", 2)):
+        monkeypatch.setitem(GrammeAuto.__init__.__kwdefaults__, name, short)
     assert run("demo", "--out", tmp_path / "a", "--seed", 1) == 0
     config = json.loads((tmp_path / "a" / "config.json").read_text())
     assert config["method"] == "gramme-auto"

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.sizes import pairwise
 
 import gramme
 
@@ -56,9 +57,11 @@ def test_attention_is_the_same_in_every_unit(model, kind):
     np.testing.assert_allclose(large, one, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["words", "measurements"])
-@pytest.mark.parametrize("model", [gramme.GrammeFusion, gramme.GrammeSG])
-@pytest.mark.parametrize("decay", [None, 0.0, 0.02])
+@pairwise(
+    kind=["words", "measurements"],
+    model=[gramme.GrammeFusion, gramme.GrammeSG],
+    decay=[None, 0.0, 0.02],
+)
 def test_attention_learns_from_features_of_a_small_unit(model, kind, decay):
     graph = blocks(kind, UNITS[0])
     y = labelled(graph)
@@ -66,8 +69,17 @@ def test_attention_learns_from_features_of_a_small_unit(model, kind, decay):
     assert right(fitted, graph, y) > 0.8
 
 
-@pytest.mark.parametrize("unit", [UNITS[0], UNITS[-1]])
-@pytest.mark.parametrize("kind", ["words", "counts", "measurements"])
+@pytest.mark.parametrize(
+    ("kind", "unit"),
+    [
+        ("words", UNITS[0]),
+        ("counts", UNITS[-1]),
+        ("measurements", UNITS[0]),
+        pytest.param("words", UNITS[-1], marks=pytest.mark.slow),
+        pytest.param("counts", UNITS[0], marks=pytest.mark.slow),
+        pytest.param("measurements", UNITS[-1], marks=pytest.mark.slow),
+    ],
+)
 def test_every_ingredient_learns_from_features_of_any_unit(kind, unit):
     graph = blocks(kind, unit)
     y = labelled(graph)

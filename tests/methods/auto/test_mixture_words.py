@@ -67,7 +67,7 @@ def fits() -> list[MultilayerGraph]:
 @pytest.mark.parametrize("place", range(3))
 def test_every_number_of_the_sentence_is_one_of_the_tables(place: int):
     graph = fits()[place]
-    model = GrammeAuto(ensemble=1, epochs=5, random_state=0, progress=False).fit(graph)
+    model = GrammeAuto(ensemble=1, epochs=5, folds=2, random_state=0, progress=False).fit(graph)
     shares = model.layer_importance_
     assert shares.sum() == pytest.approx(1)
     if "alone" in graph.layers:

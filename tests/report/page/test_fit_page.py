@@ -106,10 +106,16 @@ def test_every_method_has_a_page(graph, name: str) -> None:
     quick = {
         "epochs": 3,
         "ensemble": 1,
+        "folds": 2,
         "progress": False,
         "random_state": 0,
-        "num_walks": 1,
+        "walks_per_node": 1,
         "walk_length": 5,
+        "dim": 4,
+        "samples": 50,
+        "common_dim": 4,
+        "common_epochs": 2,
+        "layer_epochs": 1,
     }
     model.set_params(**{key: value for key, value in quick.items() if key in model.get_params()})
     data = fit_data(model.fit(graph), graph)

@@ -30,8 +30,8 @@ def unequal() -> MultilayerGraph:
 
 
 CASES = {
-    "edges": (fits()[0], GrammeAuto(ingredients=QUICK, random_state=0), None),
-    "groups": (fits()[1], GrammeAuto(ingredients=QUICK[:2], random_state=0), None),
+    "edges": (fits()[0], GrammeAuto(ingredients=QUICK, folds=2, random_state=0), None),
+    "groups": (fits()[1], GrammeAuto(ingredients=QUICK[:2], folds=2, random_state=0), None),
     "both": (fits()[2], LabelPropagation(random_state=0), 0.3),
     "unequal": (unequal(), OneHotLogistic(C=1.0, random_state=0), None),
     "scales": (datasets.load("balance_scale"), OneHotLogistic(C=1.0, random_state=0), 0.5),
