@@ -118,6 +118,31 @@ def _nearest_in_dense(
 
 
 @compiled
+def _of_rank(values: NDArray[np.float64], count: int, rank: int) -> float:
+    """The value of a rank among the first so many, which change places: numpy's takes seconds to compile."""
+    low, high = 0, count - 1
+    while low < high:
+        middle = values[(low + high) // 2]
+        left, right = low, high
+        while left <= right:
+            while values[left] < middle:
+                left += 1
+            while values[right] > middle:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left += 1
+                right -= 1
+        if rank <= right:
+            high = right
+        elif rank >= left:
+            low = left
+        else:
+            break
+    return float(values[rank])
+
+
+@compiled
 def _nearest(
     starts: NDArray[np.int64],
     others: NDArray[np.int64],
@@ -130,6 +155,7 @@ def _nearest(
     nodes = starts.size - 1
     score = np.zeros(nodes)
     two = np.zeros(nodes)
+    positive = np.empty(nodes)
     found = np.empty((sources.size * each, 2), dtype=np.int64)
     count = 0
     for source in sources:
@@ -149,12 +175,14 @@ def _nearest(
                 score[others[place]] += step * weights[place] * by_root[others[place]]
         score[source] = 0.0
         # the best few by a threshold, in the order of nodes
-        positive = score[score > 0]
-        if positive.size == 0:
-            continue
+        reached = 0
+        for v in range(nodes):
+            if score[v] > 0:
+                positive[reached] = score[v]
+                reached += 1
         least = 0.0
-        if positive.size > each:
-            least = np.partition(positive, positive.size - each)[positive.size - each]
+        if reached > each:
+            least = _of_rank(positive, reached, reached - each)
         kept = 0
         for v in range(nodes):
             if score[v] > 0 and score[v] >= least and kept < each:

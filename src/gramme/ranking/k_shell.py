@@ -29,10 +29,10 @@ def k_shell(layers: Sequence[Layer], num_nodes: int) -> NDArray[np.float64]:
         one_way = AllLayers.of([layer for layer in layers if layer.directed], num_nodes).heard
         both = sp.csr_array(both + one_way.T)
     groups = stacked.groups
-    members = sp.csr_array(groups.T.tocsr())
-    return _peeled(
-        *_index(both), both.data.astype(np.int64), *_index(groups), *_index(members)
-    ).astype(np.float64)
+    sizes = np.bincount(groups.indices, minlength=groups.shape[1]).astype(np.int64)
+    return _peeled(*_index(both), both.data.astype(np.int64), *_index(groups), sizes).astype(
+        np.float64
+    )
 
 
 def _index(matrix: sp.csr_array) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -46,11 +46,9 @@ def _peeled(
     counts: NDArray[np.int64],
     group_starts: NDArray[np.int64],
     groups: NDArray[np.int64],
-    member_starts: NDArray[np.int64],
-    members: NDArray[np.int64],
+    sizes: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     nodes = starts.size - 1
-    sizes = np.diff(member_starts)
     edges = np.zeros(nodes, dtype=np.int64)
     for node in range(nodes):
         for place in range(starts[node], starts[node + 1]):
