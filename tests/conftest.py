@@ -49,6 +49,13 @@ def fail(report: pytest.TestReport | pytest.CollectReport, marker: str) -> None:
     report.longrepr = message
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Looks for doctests in the package alone: the files of tests have none, and are searched for nothing."""
+    found = yield
+    return [one for one in found if type(one).__name__ != "DoctestModule"]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:

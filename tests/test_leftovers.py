@@ -100,17 +100,22 @@ def test_a_marker_that_another_run_has_just_put_there_stays(tmp_path, monkeypatc
         assert holder(place).process == os.getpid()
 
 
-def sweep_and_take(place):
+def sweep_and_take(place, refused, others):
+    """Take what is left, and keep it until the others have been refused."""
     sweep(place)
     try:
         with taken(place):
-            time.sleep(0.5)
+            end = time.monotonic() + 60
+            while len(list(refused.iterdir())) < others and time.monotonic() < end:
+                time.sleep(0.01)
     except FileExistsError:
+        (refused / str(os.getpid())).touch()
         os._exit(2)
 
 
-def test_of_many_one_gets_what_a_dead_one_left(tmp_path):
+def test_of_many_one_gets_what_a_dead_one_left(tmp_path, tmp_path_factory):
     assert Process(die, tmp_path / "out", True).wait() == 9
-    running = [Process(sweep_and_take, tmp_path / "out") for _ in range(3)]
+    refused = tmp_path_factory.mktemp("refused")
+    running = [Process(sweep_and_take, tmp_path / "out", refused, 2) for _ in range(3)]
     assert sorted(process.wait() for process in running) == [0, 2, 2]
     assert names(tmp_path) == []

@@ -28,7 +28,7 @@ from gramme.links import attention, mixture
 
 LOG = logging.getLogger(__name__)  # shown with --log-cli-level=info
 CASES, USUAL = 100_000, 1000
-PARTS = 5  # the usual cases are run in so many tests, so that they share out among processes
+PARTS = 2  # the usual cases are run in so many tests, so that they share out among processes
 BATCH = 5000  # cases to a process; the first of a kind takes far longer than those after it
 MOST_FAILURES = 20  # after which it is not worth going on
 CORPUS = Path(__file__).with_name("corpus")

@@ -1,10 +1,11 @@
-"""``gramme fit --workers``: real processes that are killed, stand still, or start on Ray.
+"""``gramme fit --workers``: real processes that write together, are killed or stand still.
 
 Where the start of a worker is not what is tested, its process has done the imports before.
 """
 
 import contextlib
 import functools
+import itertools
 import multiprocessing
 import os
 import random
@@ -12,7 +13,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
 from types import SimpleNamespace
@@ -24,6 +24,7 @@ from tests.processes import Copy, HeardCommand
 from tests.sizes import sample
 
 from gramme.cli import main, parts_fit, workers
+from gramme.distributed.process_group import LOOPBACK, free_port
 from gramme.io import write
 
 SECONDS = 600
@@ -35,11 +36,6 @@ def data(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("data") / "mixed.npz"
     write(graph("mixed"), path)
     return path
-
-
-def fit(data, target, *options, method="gramme-fusion", **environment) -> HeardCommand:
-    words = ["fit", data, "--method", method, "--out", target, *options]
-    return HeardCommand(Path(mkdtemp(dir=data.parent)), *words, **environment)
 
 
 def done(process) -> tuple[int, str, str]:
@@ -54,18 +50,32 @@ def fit_here(data, target, *options, method="gramme-fusion") -> None:
     assert not end.value.code
 
 
-def begin_when_told(environment) -> None:
-    """The program of a worker, once somebody says in which environment."""
+def begin_when_told(environment, other: Path | None) -> None:
+    """The program of a worker, once somebody says in which environment. It may kill another, by its file."""
     os.environ.update(environment.recv())
+    if other is not None and os.environ["RANK"] == "0":
+        kill_when_something_is_kept(other)
     parts_fit.main()
 
 
-def make_workers_ready(folder: Path) -> None:
+def kill_when_something_is_kept(other: Path) -> None:
+    """Kill another worker as soon as there is a checkpoint: it cannot be through, since this one has yet to go on."""
+    kept = itertools.count()
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        if event == "os.rename" and ".checkpoints" in str(arguments[1]) and next(kept) == 1:
+            os.kill(int(other.read_text()), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+
+
+def make_workers_ready(folder: Path, kill: bool) -> None:
     """Let two copies of this process wait to become workers; their process ids go to files as soon as they are."""
     waiting = []
     for _ in range(2):
         heard, told = multiprocessing.Pipe(duplex=False)
-        waiting.append((Copy(begin_when_told, heard), told))
+        other = folder / "worker-1" if kill else None
+        waiting.append((Copy(begin_when_told, heard, other), told))
 
     def start(command, env) -> Copy:
         assert command == [sys.executable, "-m", "gramme.cli.parts_fit"]
@@ -77,11 +87,11 @@ def make_workers_ready(folder: Path) -> None:
     workers.subprocess = SimpleNamespace(Popen=start)
 
 
-def fit_by_two(data, target, *options, **environment) -> tuple[HeardCommand, Path]:
-    """A fit by two workers that begin at once, and the folder that names them."""
+def fit_by_two(data, target, *options, kill=False, **environment) -> tuple[HeardCommand, Path]:
+    """A fit by two workers that begin at once, and the folder that names them. The second may be killed underway."""
     folder = Path(mkdtemp(dir=data.parent))
     words = ["fit", data, "--method", "gramme-fusion", "--out", target, *options, "--workers", 2]
-    ready = functools.partial(make_workers_ready, folder)
+    ready = functools.partial(make_workers_ready, folder, kill)
     return HeardCommand(folder, *words, prepared=ready, **environment), folder
 
 
@@ -103,7 +113,7 @@ def tables(folder) -> dict[str, str]:
 def undisturbed(data, tmp_path_factory) -> Path:
     """What a fit by two workers writes that nobody disturbs."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    code, _, err = done(fit(data, folder / "out", *SETTINGS, "--workers", 2))
+    code, _, err = done(fit_by_two(data, folder / "out", *SETTINGS)[0])
     assert code == 0, err
     assert not list(folder.glob("*.checkpoints"))
     return folder / "out"
@@ -120,44 +130,74 @@ def test_two_workers_write_what_one_process_writes(data, undisturbed, tmp_path):
         pd.testing.assert_frame_equal(one, two, atol=1e-4, rtol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.distributed
-def test_torchrun_fits_a_folder_of_parts(data, tmp_path):
+def test_workers_that_start_as_new_programs_write_the_same(data, undisturbed, tmp_path):
+    """As from a shell; tests/test_ray.py starts them so as well."""
+    fit_here(data, tmp_path / "out", *SETTINGS, "--workers", 2)
+    assert tables(tmp_path / "out") == tables(undisturbed)
+
+
+@pytest.fixture(scope="module")
+def parts(data) -> Path:
+    folder = data.parent / "parts"
     with pytest.raises(SystemExit) as end:
-        main(["convert", str(data), str(tmp_path / "parts"), "--parts", "2"])
+        main(["convert", str(data), str(folder), "--parts", "2"])
     assert not end.value.code
-    words = ["--nproc-per-node", 2, "-m", "gramme", "fit", tmp_path / "parts", "--out"]
-    command = [sys.executable, "-m", "torch.distributed.run", *words, tmp_path / "out"]
-    options = ("--method", "label-propagation", "--folds", 2)
-    found = subprocess.run(
-        [*map(str, command), *map(str, options)],
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    assert found.returncode == 0, found.stderr
-    assert found.stdout.count("label-propagation on") == 1  # one process speaks
-    fit_here(data, tmp_path / "one", "--folds", 2, method="label-propagation")
-    one, two = (pd.read_csv(tmp_path / where / "predictions.csv") for where in ("one", "out"))
+    return folder
+
+
+TOGETHER = ("--method", "label-propagation", "--folds", "2")
+
+
+def same_as_one_process(data, folder) -> None:
+    fit_here(data, folder / "one", "--folds", 2, method="label-propagation")
+    one, two = (pd.read_csv(folder / where / "predictions.csv") for where in ("one", "out"))
     pd.testing.assert_frame_equal(one, two, atol=1e-4, rtol=0)
 
 
-def first_checkpoint(folder: Path) -> None:
-    """Wait until the training has begun and something of it is kept."""
-    deadline = time.monotonic() + SECONDS
-    while not list(folder.glob("*.checkpoints/*.safetensors")):
-        assert time.monotonic() < deadline, "no checkpoint is written"
-        time.sleep(0.005)
+@pytest.mark.distributed
+def test_processes_that_somebody_else_started_fit_a_folder_of_parts(data, parts, tmp_path):
+    """As torchrun starts them: by what stands in the environment alone."""
+    port = str(free_port())
+    both = [
+        HeardCommand(
+            Path(mkdtemp(dir=tmp_path)), "fit", parts, *TOGETHER, "--out", tmp_path / "out",
+            RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR=LOOPBACK, MASTER_PORT=port,
+        )
+        for rank in range(2)
+    ]  # fmt: skip
+    (code, out, err), (other_code, other_out, _) = (done(one) for one in both)
+    assert code == other_code == 0, err
+    assert (out + other_out).count("label-propagation on") == 1  # one process speaks
+    same_as_one_process(data, tmp_path)
 
 
-def kill_and_resume(data, folder, wait: Callable[[], None], rank) -> bool:
-    """Kill a worker after a wait; all end, nothing is left, a resumed fit ends well. Whether it was early enough."""
+@pytest.mark.slow
+@pytest.mark.distributed
+def test_torchrun_fits_a_folder_of_parts(data, parts, tmp_path):
+    words = ["--nproc-per-node", 2, "-m", "gramme", "fit", parts, *TOGETHER, "--out"]
+    command = [sys.executable, "-m", "torch.distributed.run", *words, tmp_path / "out"]
+    found = subprocess.run(
+        [*map(str, command)], capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.count("label-propagation on") == 1
+    same_as_one_process(data, tmp_path)
+
+
+def kill_and_resume(data, folder, rank, seconds: float | None = None) -> bool:
+    """Kill a worker; all end, nothing is left, a resumed fit ends well. Whether it was early enough.
+
+    It is killed after so many seconds; without a number, the second one as soon as something of the training is kept.
+    """
     quick = {"GRAMME_CHECKPOINT_SECONDS": "0"}
-    process, place = fit_by_two(data, folder / "out", *SETTINGS, **quick)
+    process, place = fit_by_two(data, folder / "out", *SETTINGS, kill=seconds is None, **quick)
     both = workers_in(place)
-    wait()
-    with contextlib.suppress(ProcessLookupError):  # it may be through already
-        os.kill(both[rank], signal.SIGKILL)
+    if seconds is not None:
+        time.sleep(seconds)
+        with contextlib.suppress(ProcessLookupError):  # it may be through already
+            os.kill(both[rank], signal.SIGKILL)
     struck = time.monotonic()
     code, _, err = done(process)
     early = code != 0  # it was not through already
@@ -176,7 +216,7 @@ def kill_and_resume(data, folder, wait: Callable[[], None], rank) -> bool:
 
 @pytest.mark.distributed
 def test_a_killed_worker_ends_all_and_resume_has_the_same_bits(data, undisturbed, tmp_path):
-    assert kill_and_resume(data, tmp_path, lambda: first_checkpoint(tmp_path), 1)
+    assert kill_and_resume(data, tmp_path, 1)
     assert tables(tmp_path / "out") == tables(undisturbed)
 
 
@@ -196,7 +236,7 @@ def usual_seconds(data, tmp_path_factory) -> float:
 def test_kills_at_any_moment(seed, data, undisturbed, usual_seconds, tmp_path):
     draw = random.Random(seed)
     seconds, rank = draw.uniform(0, usual_seconds), draw.randrange(2)
-    kill_and_resume(data, tmp_path, lambda: time.sleep(seconds), rank)
+    kill_and_resume(data, tmp_path, rank, seconds)
     assert tables(tmp_path / "out") == tables(undisturbed)
 
 
@@ -229,27 +269,3 @@ def test_a_mistake_is_told_once(data, tmp_path):
     assert code == 2
     assert err.count("Error:") == 1
     assert "epochs" in err
-
-
-@pytest.mark.ray
-@pytest.mark.distributed
-def test_workers_of_a_ray_cluster_write_the_same(data, tmp_path):
-    pytest.importorskip("ray")
-    options = ("--no-estimate",)
-    code, _, err = done(
-        fit(
-            data,
-            tmp_path / "ray",
-            *options,
-            "--workers",
-            2,
-            "--backend",
-            "ray",
-            method="label-propagation",
-        )
-    )
-    assert code == 0, err
-    fit_here(data, tmp_path / "one", *options, method="label-propagation")
-    assert (tmp_path / "ray" / "predictions.csv").read_text() == (
-        tmp_path / "one" / "predictions.csv"
-    ).read_text()

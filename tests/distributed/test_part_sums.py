@@ -83,9 +83,16 @@ def part_results(world: World, folders) -> dict:
     return found
 
 
-@pytest.mark.parametrize("size", [2, 3, 4])
-def test_sums_and_gradients_are_those_of_the_whole_graph(size, tmp_path):
-    whole = {kind: graph(kind) for kind in KINDS}
+# Every kind among two processes; among more of them, every way to ask others, and every kind once.
+TRIED = {2: KINDS, 3: (*BY_PEERS, "memberships"), 4: ("directed", "table", "mixed", "couplings")}
+
+
+@pytest.mark.parametrize(
+    ("size", "kinds"),
+    [*TRIED.items(), *(pytest.param(size, KINDS, marks=pytest.mark.slow) for size in (3, 4))],
+)
+def test_sums_and_gradients_are_those_of_the_whole_graph(size, kinds, tmp_path):
+    whole = {kind: graph(kind) for kind in kinds}
     folders = {kind: parts_of(g, tmp_path / kind, size) for kind, g in whole.items()}
     found = together(size, part_results, folders)
     for kind, g in whole.items():

@@ -15,6 +15,7 @@ from tests.links.graphs import planted_links
 from tests.methods.graphs import planted
 from tests.processes import Process, with_its_output_in
 
+from gramme._parent import end_with
 from gramme.errors import DataError
 from gramme.evaluation import Ledger, backends, benchmark
 from gramme.evaluation.backends import WORKER_DIED, check_backend, surviving
@@ -57,37 +58,11 @@ def test_one_job_and_two_give_the_same(tmp_path, alone):
     same(alone, runs(tmp_path, "two", jobs=2))
 
 
-@pytest.fixture(scope="module")
-def endings():
-    """How often Ray was told to end. It goes on until the last test of it, since its start takes long."""
-    ray = pytest.importorskip("ray", reason='the extra is absent: pip install "gramme[ray]"')
-    told = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("RAY_ADDRESS", raising=False)
-        patch.setattr(ray, "shutdown", lambda: told.append("end"))
-        yield told
-    ray.shutdown()
-
-
-@pytest.mark.ray
-@pytest.mark.usefixtures("own_cache")
-def test_a_real_local_ray_gives_the_same(tmp_path, endings, alone):
-    before = len(endings)
-    same(alone, runs(tmp_path, "ray", jobs=2, backend="ray"))
-    assert len(endings) == before + 1
-
-
-@pytest.mark.ray
-def test_links_on_a_ray_that_is_there_are_those_of_one_process(tmp_path, endings):
-    ray = pytest.importorskip("ray")
-    if not ray.is_initialized():  # the test above did not run
-        ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    before = len(endings)
-    datasets, methods = {"g": planted_links(20)}, ["own-adamic-adar"]
-    here = link_benchmark(datasets, methods, out=tmp_path / "1.sqlite")
-    there = link_benchmark(datasets, methods, out=tmp_path / "2.sqlite", jobs=1, backend="ray")
-    assert there.drop(columns="cpu_seconds").equals(here.drop(columns="cpu_seconds"))
-    assert len(endings) == before, "it belongs to whoever started it"
+def test_one_job_and_two_give_the_same_links(tmp_path):
+    datasets, methods = {"g": planted_links(24)}, ["own-adamic-adar", "repeated"]
+    alone = link_benchmark(datasets, methods, out=tmp_path / "1.sqlite")
+    beside = link_benchmark(datasets, methods, out=tmp_path / "2.sqlite", jobs=2)
+    assert beside.drop(columns="cpu_seconds").equals(alone.drop(columns="cpu_seconds"))
 
 
 class Deadly(Majority):
@@ -161,7 +136,7 @@ def hold_two_workers(folder: Path) -> None:
         os.dup2(file.fileno(), 2)
 
     def endless(spec, path, parent):
-        backends._end_with(parent)
+        end_with(parent)
         (folder / f"worker-{os.getpid()}").touch()
         time.sleep(600)
 

@@ -1,15 +1,18 @@
+import itertools
 import os
 import random
 import signal
 import sqlite3
 import sys
+import threading
 import time
 
 import pytest
 from tests.evaluation.runs import same
 from tests.methods.graphs import planted
-from tests.processes import Command
+from tests.processes import Command, Process
 
+from gramme.cli import main
 from gramme.errors import DataError
 from gramme.evaluation import Ledger, benchmark
 from gramme.methods import METHODS, Majority, Method
@@ -103,28 +106,33 @@ def recorded(path):
         return None
 
 
-def kill_when(process, path, rows, delay):
-    """Kill the whole group of processes once so many rows are there and a moment has passed."""
-    while process.poll() is None and (recorded(path) or 0) < rows:
-        time.sleep(0.002)
-    time.sleep(delay)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait(timeout=60)
+def killed_after(rows, delay, words):
+    """A benchmark that kills its whole group of processes a moment after so many rows are recorded, as it sees it."""
+    proper, left = Ledger.record, itertools.count(rows - 1, -1)
+
+    def record(*arguments, **options):
+        proper(*arguments, **options)
+        if next(left) == 0:
+            threading.Timer(delay, os.killpg, (0, signal.SIGKILL)).start()
+
+    Ledger.record = record
+    main(words)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
-def test_killed_at_random_moments_nothing_is_lost_or_doubled(tmp_path):
+@pytest.mark.parametrize("first", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_killed_at_random_moments_nothing_is_lost_or_doubled(first, tmp_path):
+    """With one job or, the first time, with two: whoever runs them, this process alone writes."""
     path = tmp_path / "killed.sqlite"
     chance = random.Random(5)
     total = len(METHODS_HERE) * 2 * REPEATS
     before = 0
-    for jobs in (2, 1, 1):
-        process = Command(*command(path, jobs))
-        goal = before + chance.randint(1, total // 4)
-        kill_when(process, path, goal, chance.uniform(0, 0.03))
-        assert process.returncode == -signal.SIGKILL
+    for jobs in (first, 1, 1):
+        rows = chance.randint(1, total // 4)
+        process = Process(killed_after, rows, chance.uniform(0, 0.01), command(path, jobs))
+        assert process.wait(60) == -signal.SIGKILL
         now = recorded(path)
-        assert goal <= now < total
+        assert before + rows <= now < total
         before = now
     assert Command(*command(path, 1)).wait() == 0
     assert recorded(path) == total

@@ -17,11 +17,14 @@ from gramme.methods.labels import known_labels
 
 pytestmark = pytest.mark.distributed
 
+# Told how to spread: what it would choose by itself is compared in tests/methods/test_joining.py.
+TOLD = {"alpha": 0.6, "sharpness": 2.0, "layer_weights": "equal", "random_state": 0}
+
 
 def estimates(world: World, folder) -> list[dict]:
     part = read_part(folder, world)
     known = known_labels(part)
-    model = LabelPropagation(random_state=0)
+    model = LabelPropagation(**TOLD)
     crossed = cross_validate_parts(model, part, known, folds=3)
     model.fit(part, known.without(set_aside(known, 0.4, 1)))
     aside = estimate_set_aside(model, part, known, 0.4, 1)
@@ -30,9 +33,9 @@ def estimates(world: World, folder) -> list[dict]:
 
 def test_folds_and_labels_set_aside_are_the_same(tmp_path):
     whole = graph("mixed")
-    model = LabelPropagation(random_state=0)
+    model = LabelPropagation(**TOLD)
     split = hold_out(whole.labels, 0.4, 1, whole.nodes)
-    fitted = LabelPropagation(random_state=0).fit(whole, split.train)
+    fitted = LabelPropagation(**TOLD).fit(whole, split.train)
     expected = [
         cross_validate(model, whole, whole.labels, folds=3),
         holdout_estimate(split, fitted.classes_, fitted.predict_proba()),

@@ -25,19 +25,24 @@ CASES = {
     ),
     "sg": ("gramme-sg", SMALL),
     "label propagation": ("label-propagation", {}),
+    "label propagation as told": (
+        "label-propagation",
+        {"alpha": 0.6, "sharpness": 2.0, "layer_weights": "equal"},
+    ),
     "groups": ("one-hot-logistic", {}),
     "walks": ("spectral-logistic", {}),
     "given": ("gramme-fusion", SMALL | {"features": "given+random"}),
     "given and walks": ("gramme-fusion", SMALL | {"features": "given+walks"}),
     "surroundings": ("neighbourhood-logistic", {}),
 }
-NEEDS_FEATURES = ("given", "given and walks", "surroundings")
+ELSEWHERE = ("given", "given and walks", "surroundings", "label propagation as told")
+"""Cases that need features, or that a graph of another kind is for."""
 TRIED = {
     2: [
-        *(("mixed", case) for case in CASES if case not in NEEDS_FEATURES),
+        *(("mixed", case) for case in CASES if case not in ELSEWHERE),
         ("couplings", "sg"),
         ("table", "fusion"),
-        ("table", "label propagation"),
+        ("table", "label propagation as told"),
         ("directed", "groups"),
         ("features", "given"),
         ("features", "given and walks"),
@@ -48,7 +53,7 @@ TRIED = {
         ("edges", "fusion of walks"),
         ("directed couplings", "sg"),
         ("memberships", "walks"),
-        ("directed", "label propagation"),
+        ("directed", "label propagation as told"),
     ],
     4: [
         ("table", "dropout"),

@@ -13,10 +13,13 @@ from gramme.report.parts_folder import fill_huge_folder
 
 pytestmark = pytest.mark.distributed
 
+# Told how to spread: what it would choose by itself is compared in tests/methods/test_joining.py.
+TOLD = {"alpha": 0.6, "sharpness": 2.0, "layer_weights": "equal", "random_state": 0}
+
 
 def filled(world: World, folder, target) -> list[str]:
     part = read_part(folder, world)
-    model = LabelPropagation(random_state=0).fit(part)
+    model = LabelPropagation(**TOLD).fit(part)
     return fill_huge_folder(target if world.first else None, model, part, {"method": "lp"})
 
 
@@ -31,7 +34,7 @@ def test_every_node_is_predicted_once(tmp_path):
     assert [path.name for path in parts] == [f"part-{rank:04d}.csv" for rank in range(3)]
     table = pd.concat([pd.read_csv(path) for path in parts]).set_index("node")
     assert len(table) == NODES
-    alone = LabelPropagation(random_state=0).fit(whole)
+    alone = LabelPropagation(**TOLD).fit(whole)
     expected = pd.DataFrame(alone.probabilities_, index=whole.nodes, columns=alone.classes_)
     for label in alone.classes_:
         assert table.loc[whole.nodes, label].to_numpy() == pytest.approx(

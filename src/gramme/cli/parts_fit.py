@@ -81,9 +81,13 @@ class FitJob:
     folder: str | None = None
     described: dict[str, Any] = field(default_factory=dict)
 
+    def text(self) -> str:
+        """The job as the text of a file."""
+        return json.dumps(asdict(self))
+
     def written(self, path: Path) -> Path:
         """The job as a file."""
-        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        path.write_text(self.text(), encoding="utf-8")
         return path
 
     def terms(self) -> dict[str, Any]:

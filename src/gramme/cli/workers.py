@@ -16,12 +16,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gramme._ray import connected_ray
 from gramme._scratch import scratch_folder
 from gramme.cli.parts_fit import JOB, FitJob, Outcome
+from gramme.cli.ray_worker import RayWorker
 from gramme.distributed import assign, read_manifest, write_parts
 from gramme.distributed.meeting import LOST_EXIT
 from gramme.distributed.process_group import LOOPBACK, free_port
-from gramme.errors import DataError, GrammeError, import_extra
+from gramme.errors import DataError, GrammeError
 from gramme.graph import MultilayerGraph
 from gramme.report.output_folder import output_folder
 
@@ -77,15 +79,18 @@ def _result_of(job: FitJob) -> Iterator[FitJob]:
 def _started(rank: int, workers: int, port: int, job: Path) -> subprocess.Popen[bytes]:
     threads = max(1, (os.cpu_count() or 1) // workers)
     environment = {"OMP_NUM_THREADS": str(threads)} | os.environ
-    environment |= {
-        "RANK": str(rank),
-        "LOCAL_RANK": str(rank),
-        "WORLD_SIZE": str(workers),
-        "MASTER_ADDR": LOOPBACK,
-        "MASTER_PORT": str(port),
-        JOB: str(job),
-    }
+    environment |= _place(rank, workers, LOOPBACK, port) | {"LOCAL_RANK": str(rank), JOB: str(job)}
     return subprocess.Popen([sys.executable, "-m", "gramme.cli.parts_fit"], env=environment)
+
+
+def _place(rank: int, workers: int, address: str, port: int) -> dict[str, str]:
+    """Which of the workers a process is and where they meet, as environment variables."""
+    return {
+        "RANK": str(rank),
+        "WORLD_SIZE": str(workers),
+        "MASTER_ADDR": address,
+        "MASTER_PORT": str(port),
+    }
 
 
 def _await(started: list[subprocess.Popen[bytes]], target: Path) -> None:
@@ -130,17 +135,11 @@ def _how_it_ended(code: int | None) -> str:
 
 def run_on_ray(job: FitJob, workers: int) -> None:
     """Run a job as actors of a Ray cluster; the first one runs where this command does, and writes there."""
-    import_extra("ray", "ray", "--backend ray")
-    with _result_of(job) as taken:
-        _run_actors(taken, workers)
+    with connected_ray("--backend ray", workers, talks=True) as ray, _result_of(job) as taken:
+        _run_actors(ray, taken, workers)
 
 
-def _run_actors(job: FitJob, workers: int) -> None:
-    import ray
-
-    ours = not ray.is_initialized()
-    if ours:
-        ray.init(log_to_driver=True, ignore_reinit_error=True, include_dashboard=False)
+def _run_actors(ray: Any, job: FitJob, workers: int) -> None:
     made: list[Any] = []
     try:
         here = ray.get_runtime_context().get_node_id()
@@ -150,9 +149,10 @@ def _run_actors(job: FitJob, workers: int) -> None:
         made += [kind.remote() for _ in range(workers - 1)]
         hosts = ray.get([one.host.remote() for one in made])
         address = LOOPBACK if len(set(hosts)) == 1 else hosts[0]
-        port = ray.get(made[0].port.remote())
+        port = free_port()  # of this machine, on which the first one is
         running = {
-            one.run.remote(job, rank, workers, address, port): rank for rank, one in enumerate(made)
+            one.run.remote(job.text(), JOB, _place(rank, workers, address, port)): rank
+            for rank, one in enumerate(made)
         }
         waiting = list(running)
         while waiting:
@@ -168,8 +168,6 @@ def _run_actors(job: FitJob, workers: int) -> None:
     finally:
         for one in made:
             ray.kill(one)
-        if ours:
-            ray.shutdown()
 
 
 def _lost_on_ray(rank: int, workers: int, hosts: list[str], job: FitJob, how: str) -> GrammeError:
@@ -178,38 +176,3 @@ def _lost_on_ray(rank: int, workers: int, hosts: list[str], job: FitJob, how: st
         f"worker {rank} of {workers} on {hosts[rank]} is gone ({first}), so the fit cannot go on; nothing was "
         f"written to {job.target}"
     )
-
-
-class RayWorker:
-    """One process of a fit on a Ray cluster. It starts the same program as on one machine."""
-
-    def host(self) -> str:
-        """The address that others reach this machine at."""
-        import ray
-
-        address: str = ray.util.get_node_ip_address()
-        return address
-
-    def port(self) -> int:
-        """A port that nobody listens on."""
-        return free_port()
-
-    def run(self, job: FitJob, rank: int, workers: int, address: str, port: int) -> int:
-        """Do this process's share of a job; returns its exit code."""
-        with scratch_folder("job") as scratch:
-            path = job.written(scratch / "job.json")
-            one = subprocess.Popen(
-                [sys.executable, "-m", "gramme.cli.parts_fit"],
-                env=dict(os.environ)
-                | {
-                    "RANK": str(rank),
-                    "WORLD_SIZE": str(workers),
-                    "MASTER_ADDR": address,
-                    "MASTER_PORT": str(port),
-                    JOB: str(path),
-                },
-            )
-            try:
-                return one.wait()
-            finally:
-                one.kill()

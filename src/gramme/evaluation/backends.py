@@ -23,8 +23,10 @@ from typing import Any, Protocol, TypeVar
 import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+from gramme._parent import end_with
+from gramme._ray import connected_ray, import_ray
 from gramme._scratch import scratch_folder
-from gramme.errors import DataError, did_you_mean, import_extra
+from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 
 Graphs = Mapping[str, MultilayerGraph]
@@ -52,8 +54,7 @@ class Spec(Protocol[Found]):
 
 
 BACKENDS = ("loky", "ray")
-WATCH_SECONDS = 1.0
-"""How often a worker looks whether its parent lives."""
+_PURPOSE = "the backend ray"
 TAKING_UP_SECONDS = 0.2
 """How long a new pool's thread is given to take up its first runs; it fails if the pool is ended before."""
 WORKER_DIED = "the process that ran it died; there may have been too little memory"
@@ -64,7 +65,7 @@ def check_backend(backend: str) -> None:
     if backend not in BACKENDS:
         raise DataError(f"there is no backend {backend!r}; {did_you_mean(backend, BACKENDS)}")
     if backend == "ray":
-        _ray()
+        import_ray(_PURPOSE)
 
 
 def default_jobs() -> int:
@@ -219,20 +220,8 @@ def surviving(
 def _in_worker(spec: Spec[Result], path: str, parent: int) -> Result:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be blocked from the start
     warnings.simplefilter("ignore")  # what a run has to say is in its result
-    _end_with(parent)
+    end_with(parent)
     return spec.run(_read(path))
-
-
-@lru_cache(maxsize=1)
-def _end_with(parent: int) -> None:
-    """End this process soon after its parent ends, since nobody would record what it finds."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(WATCH_SECONDS)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 @lru_cache(maxsize=2)
@@ -244,27 +233,13 @@ def _read(path: str) -> MultilayerGraph:
 # Ray
 
 
-def _ray() -> Any:
-    # Ray warns about a default of its own that will change; it has no bearing on runs without GPUs.
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    return import_extra("ray", "ray", "the backend ray")
-
-
 def _run(spec: Spec[Result], graph: MultilayerGraph) -> Result:
     return spec.run(graph)
 
 
 def _on_ray(specs: Sequence[Spec[Result]], graphs: Graphs, jobs: int) -> Iterator[Result]:
     """On the cluster that $RAY_ADDRESS names or that this program is connected to, else on a local one."""
-    ray = _ray()
-    ours = not ray.is_initialized()
-    if ours and os.environ.get("RAY_ADDRESS"):
-        ray.init(log_to_driver=False)
-    elif ours:
-        ray.init(
-            num_cpus=jobs, include_dashboard=False, log_to_driver=False, configure_logging=False
-        )
-    try:
+    with connected_ray(_PURPOSE, jobs) as ray:
         # A run that fails says so in its result; one that kills its worker would kill the next worker too.
         remote = ray.remote(num_cpus=1, max_retries=0)(_run)
         there = {name: ray.put(graph) for name, graph in graphs.items()}
@@ -275,9 +250,6 @@ def _on_ray(specs: Sequence[Spec[Result]], graphs: Graphs, jobs: int) -> Iterato
                 yield from _arrived(ray, running)
         while running:
             yield from _arrived(ray, running)
-    finally:
-        if ours:
-            ray.shutdown()
 
 
 def _arrived(ray: Any, running: dict[Any, Spec[Result]]) -> Iterator[Result]:

@@ -87,10 +87,10 @@ def test_entities_are_never_expanded(tmp_path, declaration, encoding):
     text = (
         f'<?xml version="1.0" encoding="{encoding}"?>{declaration}{HEAD}<desc>&u;</desc></graphml>'
     )
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(FileFormatError, match="declares a document type"):
         read(put(tmp_path, text.encode(encoding)))
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize(
