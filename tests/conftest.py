@@ -15,7 +15,7 @@ import pytest
 # What collection loads stays to the end; looking through it for garbage again and again took a fifth of its time.
 gc.disable()
 
-hypothesis.settings.register_profile("default", max_examples=50, deadline=None)
+hypothesis.settings.register_profile("default", max_examples=30, deadline=None)
 hypothesis.settings.register_profile("slow", max_examples=1000, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 

@@ -14,6 +14,8 @@ class Notes:
 
     all: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    said: set[str] = field(default_factory=set, repr=False)
+    """The same as in ``all``, to look them up: a file may have thousands of columns, with a sentence about each."""
 
 
 _running: ContextVar[Notes | None] = ContextVar("notes of the running reading", default=None)
@@ -22,8 +24,9 @@ _running: ContextVar[Notes | None] = ContextVar("notes of the running reading", 
 def tell(sentence: str, *, doubt: bool = False) -> None:
     """Add a sentence to the report of the running reading; said twice, it stands there once."""
     notes = _running.get()
-    if notes is None or sentence in notes.all:
+    if notes is None or sentence in notes.said:
         return
+    notes.said.add(sentence)
     notes.all.append(sentence)
     if doubt:
         notes.doubts.append(sentence)

@@ -57,10 +57,11 @@ def test_rows_out_of_thin_air(tmp_path):
 
 
 @pytest.mark.parametrize("dictionary", [False, True])
-def test_a_long_text_that_repeats_is_not_unfolded(tmp_path, dictionary):
+def test_a_long_text_that_repeats_is_not_unfolded(tmp_path, dictionary, monkeypatch):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    words = arrow.DictionaryArray.from_arrays([0] * 900_000, ["x" * 10_000])
+    monkeypatch.setattr("gramme.io.formats.parquet._SPARE_BYTES", 50_000_000)
+    words = arrow.DictionaryArray.from_arrays(np.zeros(90_000, np.int32), ["x" * 10_000])
     table = arrow.table({"source": words})
     parquet.write_table(table, tmp_path / "t.parquet", store_schema=dictionary)
     assert (tmp_path / "t.parquet").stat().st_size < 100_000

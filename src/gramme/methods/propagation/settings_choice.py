@@ -62,7 +62,7 @@ class Plan:
 
 
 def probabilities(
-    scores: Floats, prior: Floats, base: Floats, sharpness: float, labels: int
+    scores: Floats, prior: Floats, base: Floats, sharpness: float | Floats, labels: int
 ) -> Floats:
     """From propagated labels to class probabilities.
 
@@ -211,16 +211,19 @@ def _held_out_losses(
     )
     shape = (len(plan.alphas), -1, len(units), classes)
     values, totals = values.reshape(shape), totals.reshape(shape)
+    sharpness = np.array(plan.sharpness)[:, None, None]
+    rows = max(1, BATCH_NUMBERS // (len(plan.alphas) * sharpness.size * classes))
     for place, (number, _) in enumerate(units):
-        held = ~kept[number]
+        held = np.flatnonzero(~kept[number])
         prior = class_prior(hot[:, place].sum(0))
-        losses = []
-        for alpha in range(len(plan.alphas)):
-            base = baseline(prior, totals[alpha, 0, place], plan.class_mass)
-            for sharpness in plan.sharpness:
-                found = probabilities(
-                    values[alpha, held, place], prior, base, sharpness, known.nodes.size
-                )
-                own = found[np.arange(found.shape[0]), known.codes[held]]
-                losses.append(-np.log(np.maximum(own, MIN_PROBABILITY)))
-        yield np.array(losses)
+        bases = [baseline(prior, one, plan.class_mass) for one in totals[:, 0, place]]
+        base = np.stack(bases)[:, None, None]
+        losses = np.empty((len(plan.alphas), sharpness.size, held.size))
+        for begin in range(0, held.size, rows):
+            some = held[begin : begin + rows]
+            # by alphas, sharpness, labels and classes, all in one: one after the other took most of the choice
+            scores = np.ascontiguousarray(values[:, None, some, place])
+            found = probabilities(scores, prior, base, sharpness, known.nodes.size)
+            own = found[..., np.arange(some.size), known.codes[some]]
+            losses[..., begin : begin + rows] = -np.log(np.maximum(own, MIN_PROBABILITY))
+        yield losses.reshape(-1, held.size)
