@@ -11,8 +11,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 MIN_SHARED_ENTRIES = 2_000_000
 """Nodes, edges and memberships over all layers from which several threads pay off."""
@@ -36,11 +37,26 @@ def one_thread_below(entries: int) -> Iterator[None]:
     mark = _LIMITED.set(True)
     restore = _limit_torch()
     try:
-        with threadpool_limits(limits=1):
+        with thread_pools().limit(limits=1):
             yield
     finally:
         restore()
         _LIMITED.reset(mark)
+
+
+def thread_pools() -> ThreadpoolController:
+    """The pools of the libraries that are loaded, whose sizes its ``limit`` sets for the duration of a block.
+
+    >>> with thread_pools().limit(limits=1):
+    ...     pass
+    """
+    return _pools_of(len(sys.modules))
+
+
+@lru_cache(maxsize=1)
+def _pools_of(modules: int) -> ThreadpoolController:
+    """Looked for anew only where more modules are loaded: it takes milliseconds, as long as a small fit."""
+    return ThreadpoolController()
 
 
 def _limit_torch() -> Callable[[], None]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from threadpoolctl import threadpool_limits
+
+from gramme._threads import thread_pools
 
 
 @dataclass
@@ -41,7 +42,7 @@ def measured() -> Iterator[Cost]:
     torch.set_num_threads(1)
     wall, cpu = time.perf_counter(), time.process_time()
     try:
-        with threadpool_limits(1):
+        with thread_pools().limit(limits=1):
             yield cost
     finally:
         cost.cpu_seconds = time.process_time() - cpu

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from gramme._threads import thread_pools
 from gramme.ops.compiled import compiled
 
 NUM_TREES = 200
@@ -58,9 +58,8 @@ class Trees:
             early_stopping=False,
             random_state=seed,
         )
-        with threadpool_limits(
-            limits=1
-        ):  # threads that wait for each other take longer on a busy machine
+        # threads that wait for each other take longer on a busy machine
+        with thread_pools().limit(limits=1):
             model.fit(rows, linked)
         return cls._of(model)
 
