@@ -67,10 +67,17 @@ def joined_history(histories: list[History]) -> pd.DataFrame:
 
     Batches may have stopped at different epochs; an epoch's row speaks of the members that still trained.
     """
-    tables = [pd.DataFrame(history.rows).assign(members=history.members) for history in histories]
-    table = pd.concat([one for one in tables if len(one)] or [pd.DataFrame({"epoch": []})])
-    if not len(table):
+    trained = [history for history in histories if history.rows]
+    if not trained:
         return pd.DataFrame({"epoch": pd.Series(dtype=int), "loss": [], "accuracy": []})
+    if len(trained) == 1:  # the usual case, in a fraction of the time that grouping takes
+        (only,) = trained
+        table = pd.DataFrame(only.rows)
+        found = table.to_numpy() * only.members / only.members
+        return pd.DataFrame(found, columns=table.columns).astype({"epoch": int})
+    table = pd.concat(
+        [pd.DataFrame(history.rows).assign(members=history.members) for history in trained]
+    )
     measures = [name for name in table.columns if name not in ("epoch", "members")]
     weighted = table[measures].mul(table["members"], axis=0).groupby(table["epoch"]).sum()
     result = weighted.div(table.groupby("epoch")["members"].sum(), axis=0).reset_index()
