@@ -42,3 +42,19 @@ def test_where_no_layer_joins_anybody_all_are_zero() -> None:
     assert shares_of_joined(np.array([0.4, 0.6]), empty).tolist() == [0.0, 0.0]
     joined = MultilayerGraph({"a": EdgeLayer(3, [0], [1]), "b": EdgeLayer(3, [], [])})
     assert shares_of_joined(np.array([[0.0, 0.0], [0.1, 0.9]]), joined).tolist() == [[1, 0], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LabelPropagation(random_state=0),
+        OneHotLogistic(random_state=0),
+        SpectralLogistic(random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_copy_for_a_fold_predicts_alike_and_is_not_explained(model) -> None:
+    seen = graph()
+    copy = model.fit(seen).fit_copy(seen)
+    np.testing.assert_allclose(copy.probabilities_, model.probabilities_, rtol=1e-6)
+    assert not hasattr(copy, "layer_importance_"), "nobody asks a copy what its layers count"

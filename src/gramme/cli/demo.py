@@ -12,6 +12,7 @@ import gramme
 from gramme._terminal import escape
 from gramme.cli.console import messages, out, warnings_as_notes
 from gramme.cli.fit import DEFAULT_METHOD
+from gramme.cli.loading import loading
 
 HELD_OUT = "70%"
 """The share of the labels that the demo sets aside."""
@@ -24,9 +25,10 @@ def demo(
     seed: int = typer.Option(0, "--seed", help="The same seed gives the same result."),
 ) -> None:
     """Do what gramme fit does, on the embedded balance_scale data: learn from 30 % of the labels, predict the rest."""
-    from gramme.cli.fit_steps import check_target, estimate_plan, fit_graph, method, print_result
+    with loading():
+        from gramme.cli import fit_steps
 
-    check_target(target, overwrite=True)
+    fit_steps.check_target(target, overwrite=True)
     graph = gramme.datasets.load("balance_scale")
     messages.print(escape(repr(graph)))
     messages.print(
@@ -34,9 +36,9 @@ def demo(
         f"tips; the labels of {HELD_OUT} of them are held out."
     )
     with warnings_as_notes():
-        fit_graph(
+        fit_steps.fit_graph(
             graph,
-            method(DEFAULT_METHOD).estimator(random_state=seed),
+            fit_steps.method(DEFAULT_METHOD).estimator(random_state=seed),
             target,
             described={
                 "data": "balance_scale",
@@ -44,10 +46,10 @@ def demo(
                 "seed": seed,
                 "command": shlex.join([*FIT, "--seed", str(seed), "--out", str(target)]),
             },
-            plan=estimate_plan(HELD_OUT, None, wanted=True),
+            plan=fit_steps.estimate_plan(HELD_OUT, None, wanted=True),
             seed=seed,
             overwrite=True,
-            show=print_result,
+            show=fit_steps.print_result,
         )
 
 

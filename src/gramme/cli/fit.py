@@ -15,6 +15,7 @@ from gramme.cli.again import command_line
 from gramme.cli.console import warnings_as_notes
 from gramme.cli.files import show_data
 from gramme.cli.inputs import check_not_read
+from gramme.cli.loading import loading
 from gramme.cli.options import RAW_CSV, Data, Reading, takes_reading_options
 from gramme.errors import DataError
 
@@ -125,8 +126,6 @@ def fit(
     the folder. The accuracy is estimated from the labelled nodes, or on the labels that --holdout sets aside. The
     default method estimates it during the fit; other methods need 5 more fits.
     """
-    from gramme.cli.data import open_data
-
     if dry_run:
         show_data([data], read, as_json=as_json)
         return
@@ -134,7 +133,9 @@ def fit(
         raise DataError(
             "say with --out which folder to write the results to, or --dry-run to only look"
         )
-    from gramme.cli import fit_steps
+    with loading():
+        from gramme.cli import fit_steps
+        from gramme.cli.data import open_data
 
     plan = fit_steps.estimate_plan(holdout, folds, wanted=estimate)
     sets = fit_steps.SetPlan.of(coverage, by_class=coverage_by_class)
@@ -247,8 +248,9 @@ def _fit_numbers(
     for option, given in refused.items():
         if given:
             raise DataError(f"{option} is for classes; leave it out with --label-kind number")
-    from gramme.cli.data import open_data
-    from gramme.cli.number_steps import fit_numbers, make_regressor
+    with loading():
+        from gramme.cli.data import open_data
+        from gramme.cli.number_steps import fit_numbers, make_regressor
 
     model = make_regressor(settings, seed=seed, device=device)
     with warnings_as_notes(silent=quiet):
@@ -311,8 +313,9 @@ def predict(
     if model_path.is_dir():
         model_path = model_path / "model.safetensors"
     check_not_read(target, [model_path, *data], read)
-    from gramme.cli import fit_steps
-    from gramme.cli.data import open_again
+    with loading():
+        from gramme.cli import fit_steps
+        from gramme.cli.data import open_again
 
     with warnings_as_notes():
         model = fit_steps.load(model_path)

@@ -8,6 +8,7 @@ import typer
 
 from gramme.cli.console import warnings_as_notes
 from gramme.cli.inputs import check_not_read
+from gramme.cli.loading import loading
 from gramme.cli.options import RAW_CSV, Data, Reading, takes_reading_options
 
 
@@ -39,8 +40,9 @@ def links(
     Writes links.csv (layer, source, target, probability, why), ingredients.csv, model.safetensors, report.html and
     config.json to the folder. The probabilities are learned from edges that are set aside.
     """
-    from gramme.cli import links_steps
-    from gramme.cli.data import open_data
+    with loading():
+        from gramme.cli import links_steps
+        from gramme.cli.data import open_data
 
     links_steps.check_target(target, overwrite=overwrite)
     check_not_read(target, [*data, pairs] if pairs else data, read)

@@ -8,6 +8,7 @@ import typer
 
 from gramme.cli.console import warnings_as_notes
 from gramme.cli.inputs import check_not_read
+from gramme.cli.loading import loading
 from gramme.cli.options import RAW_CSV, Data, Reading, takes_reading_options
 
 
@@ -58,8 +59,9 @@ def rank(
     Writes ranks.csv (a row per node: each measure, its rank, and between which ranks it moves), seeds.csv, layers.csv,
     report.html and config.json to the folder.
     """
-    from gramme.cli import rank_steps
-    from gramme.cli.data import open_data
+    with loading():
+        from gramme.cli import rank_steps
+        from gramme.cli.data import open_data
 
     rank_steps.check_request(target, measures, model, overwrite=overwrite)
     check_not_read(target, data, read)

@@ -133,7 +133,8 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         """Fit a copy of this fitted model on a part of the same labels, as a cross-validation does.
 
         A method may hand down to the copy what takes long and needs no labels, and settings that were costly to choose.
-        The copy's predictions for other labels are then slightly optimistic at most.
+        The copy's predictions for other labels are then slightly optimistic at most. What is only there to explain a
+        model, like ``layer_importance_``, the copy may lack.
         """
         self.check_fitted()
         copy: Self = clone(self)

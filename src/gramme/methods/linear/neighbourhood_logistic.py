@@ -131,8 +131,12 @@ class NeighbourhoodLogistic(LinearModel):
         smoothing: Smoothing | None = None,
         seen: Surroundings | None = None,
         keep: bool = False,
+        explained: bool = True,
     ) -> NDArray[np.floating[Any]]:
-        """Learn; strength and smoothing are those of the model this is a copy of, as is what was seen of the graph."""
+        """Learn; strength and smoothing are those of the model this is a copy of, as is what was seen of the graph.
+
+        A copy need not be explained: how much each layer counts in it is then left out.
+        """
         check_number_range(graph)
         self.columns_, self.labels_ = given_columns(graph), known.nodes.size
         seen = _surroundings(graph) if seen is None else seen
@@ -140,9 +144,10 @@ class NeighbourhoodLogistic(LinearModel):
         rows, classes = rows_at(graph, seen.table, known.nodes), len(known.classes)
         self.C_ = float(self.C or strength or chosen_strength(rows, known, STRENGTHS, seed))
         self.coefficients_, self.intercept_ = regression(rows, known.codes, classes, self.C_)
-        self.layer_importance_ = self._by_layer(
-            importances(self._layer_scores(seen.table), graph), "importance"
-        )
+        if explained:
+            self.layer_importance_ = self._by_layer(
+                importances(self._layer_scores(seen.table), graph), "importance"
+            )
         if smoothing is None:
             smoothing = unsmoothed(graph.num_layers)
             if self.smooth:
@@ -169,7 +174,12 @@ class NeighbourhoodLogistic(LinearModel):
         return Smoothing(self.alpha_, self.sharpness_, self.layer_weights_)
 
     def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
-        return {"strength": self.C_, "smoothing": self._smoothing(), "seen": self._kept}
+        return {
+            "strength": self.C_,
+            "smoothing": self._smoothing(),
+            "seen": self._kept,
+            "explained": False,
+        }
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         if given_columns(graph) != self.columns_:

@@ -125,8 +125,9 @@ class OneHotLogistic(LinearModel):
         *,
         strength: float | None = None,
         layer_scales: Floats | None = None,
+        explained: bool = True,
     ) -> NDArray[np.floating[Any]]:
-        """Learn; ``strength`` and ``layer_scales`` are the penalties of the model this is a copy of."""
+        """Learn; a copy may have the penalties of the model it is a copy of, and need not say what its layers count."""
         check_number_range(graph)
         self.columns_ = [
             LayerColumns.seen(name, layer, graph, known.nodes)
@@ -141,9 +142,10 @@ class OneHotLogistic(LinearModel):
             layer_scales = learned_scales(layers, known.codes, seed, self.max_iter)
         self.layer_scales_, self.labels_ = layer_scales, known.nodes.size
         self._learn(layers, known, self.C or strength, seed)
-        self.layer_importance_ = self._by_layer(
-            importances(self._layer_scores(parts), graph), "importance"
-        )
+        if explained:
+            self.layer_importance_ = self._by_layer(
+                importances(self._layer_scores(parts), graph), "importance"
+            )
         return self._scored(sp.csr_array(sp.hstack(parts, format="csr")))
 
     def _learn(
@@ -163,11 +165,11 @@ class OneHotLogistic(LinearModel):
         )
 
     def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
-        penalties: dict[str, Any] = {"strength": self.C_}
+        handed: dict[str, Any] = {"strength": self.C_, "explained": False}
         scales = getattr(self, "layer_scales_", None)  # files of older versions lack them
         if self.labels_ >= MANY_LABELS and scales is not None:
-            penalties["layer_scales"] = scales
-        return penalties
+            handed["layer_scales"] = scales
+        return handed
 
     @property
     def kinds_of_columns(self) -> set[str]:

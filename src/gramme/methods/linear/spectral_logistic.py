@@ -77,8 +77,12 @@ class SpectralLogistic(LinearModel):
         profile: WalkProfile | None = None,
         placed: Matrix | None = None,
         strength: float | None = None,
+        explained: bool = True,
     ) -> NDArray[np.floating[Any]]:
-        """Learn; eigenvectors, the nodes' rows and the penalty may be those of the model this is a copy of."""
+        """Learn; a copy may have the eigenvectors, the nodes' rows and the penalty of the model it is a copy of.
+
+        It need not be explained: how much each layer counts in it is then left out.
+        """
         check_number_range(graph)
         if profile is None or placed is None:
             profile = WalkProfile.of(graph, self.dim)
@@ -89,13 +93,16 @@ class SpectralLogistic(LinearModel):
         self.coefficients_, self.intercept_ = regression(
             rows, known.codes, len(known.classes), self.C_
         )
-        self.layer_importance_ = self._by_layer(
-            importances(self._layer_scores(graph, placed), graph), "importance"
-        )
+        if explained:
+            self.layer_importance_ = self._by_layer(
+                importances(self._layer_scores(graph, placed), graph), "importance"
+            )
         return self._scored(placed)
 
     def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
-        handed: dict[str, Any] = {"strength": self.C_} if self.labels_ >= MANY_LABELS else {}
+        handed: dict[str, Any] = {"explained": False}
+        if self.labels_ >= MANY_LABELS:
+            handed["strength"] = self.C_
         if self.fitted_on(graph):  # eigenvectors need no labels
             handed |= {"profile": self.profile_, "placed": self.placed_}
         return handed

@@ -189,8 +189,9 @@ class LabelPropagation(NodeClassifier):
         seed: int,
         *,
         settings: Candidate | None = None,
+        explained: bool = True,
     ) -> NDArray[np.floating[Any]]:
-        """Learn; ``settings`` are those of the model this is a copy of."""
+        """Learn; a copy may have the settings of the model it is a copy of, and need not say what its layers count."""
         given = self._given_weights(graph)
         if given is not None:
             given = given / given.sum()
@@ -211,14 +212,14 @@ class LabelPropagation(NodeClassifier):
             known.codes,
             np.bincount(known.codes, minlength=len(known.classes)),
         )
-        self.layer_importance_ = self._by_layer(
-            _importance(graph, walk, weights, result), "importance"
-        )
+        if explained:
+            self.layer_importance_ = self._by_layer(
+                _importance(graph, walk, weights, result), "importance"
+            )
         return result
 
     def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
-        handed: dict[str, Any] = getattr(self, "_handed", {})  # a file does not have it
-        return handed
+        return getattr(self, "_handed", {}) | {"explained": False}  # a file does not have the first
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         codes = self.known_codes
