@@ -7,6 +7,7 @@ printing ``gramme --help`` needs none of it.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from gramme._memory import ask_for_large_pages
 from gramme._version import __version__
 from gramme.errors import (
     DataError,
@@ -92,6 +93,8 @@ __all__ = [
     "read",
     "write",
 ]
+
+ask_for_large_pages()
 
 # Hidden from type checkers, which would otherwise take any name for one of the package.
 if not TYPE_CHECKING:
