@@ -30,8 +30,9 @@ class _Watch:
 
     def moved(self, done: float) -> None:
         self.done = min(max(done, self.done), 1.0)
-        _, start, width = self.stack[-1]
-        self.tell(": ".join(name for name, _, _ in self.stack if name), self.done, start + width)
+        named = [one for one in self.stack if one[0]] or self.stack[:1]
+        _, start, width = named[-1]
+        self.tell(": ".join(name for name, _, _ in named), self.done, start + width)
 
 
 _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
@@ -48,8 +49,20 @@ def watched(tell: Watcher) -> Iterator[None]:
 
 
 @contextmanager
+def unwatched() -> Iterator[None]:
+    """Within this, nobody hears of parts: the whole of it is one step of whatever is watched."""
+    before = _WATCH.set(None)
+    try:
+        yield
+    finally:
+        _WATCH.reset(before)
+
+
+@contextmanager
 def part(name: str, share: float) -> Iterator[None]:
     """A part of the work: its share of the enclosing part, starting where the last part ended.
+
+    A part without a name divides the one that it is in; whoever watches hears of that one.
 
     >>> told = []
     >>> with watched(lambda name, done, until: told.append((name, round(done, 2)))):

@@ -1,9 +1,11 @@
 import pytest
+from tests.evaluation.runs import spec
 
-from gramme.cli.benchmark_steps import graphs, parsed_settings
+from gramme.cli.benchmark_steps import RunCosts, graphs, parsed_settings
 from gramme.cli.options import Reading
+from gramme.datasets import load
 from gramme.errors import DataError
-from gramme.methods import method
+from gramme.methods import GrammeFusion, method
 
 METHODS = [method("gramme-fusion"), method("majority")]
 
@@ -41,3 +43,16 @@ def test_graphs_are_named_by_file_unless_two_would_be_the_same(tmp_path, monkeyp
         graphs("a/x.csv,b/x.csv", Reading(label="l"))
     with pytest.raises(DataError, match="--datasets names nothing"):
         graphs(" , ", Reading())
+
+
+def test_the_share_of_runs_that_are_done_counts_what_they_cost():
+    """Two quick runs of three are not two thirds of the work."""
+    costs = RunCosts({"wine": load("wine")})
+    quick, slow = spec("majority"), spec("gramme-fusion", estimator=GrammeFusion)
+    assert costs.of(slow) > 5 * costs.of(quick)
+    whole = costs.of(slow) + 2 * costs.of(quick)
+    assert costs.plan([quick, quick, slow], 1) == pytest.approx(whole)
+    assert costs.plan([quick, quick, slow], 2) > whole / 2, "processes have to start"
+    assert costs.done(quick) < 1 / 3
+    costs.done(quick)
+    assert costs.done(slow) == pytest.approx(1)

@@ -18,7 +18,9 @@ def incomes(tmp_path: Path) -> Path:
     income = 100.0 * np.array([ord(one) - 96 for one in job]) + random.normal(0, 10, 150)
     income[100:] = np.nan
     table = pd.DataFrame({"id": [f"n{k}" for k in range(150)], "job": job, "city": city})
-    table.assign(income=income.round(2)).to_csv(tmp_path / "incomes.csv", index=False)
+    income = income.round(5)  # no two persons earn the same, as it is with amounts
+    assert len(set(income[:100])) == 100
+    table.assign(income=income).to_csv(tmp_path / "incomes.csv", index=False)
     return tmp_path / "incomes.csv"
 
 

@@ -201,9 +201,13 @@ def test_mistakes_say_what_would_be_right(
     [
         ({"party": None}, "the column 'party' is empty in every row"),
         ({"party": "red"}, "all 60 known labels are 'red'"),
-        ({"party": range(60)}, "has another value in each of its 60 rows; labels must repeat"),
+        (
+            {"party": [f"p{place}" for place in range(60)]},
+            "has another value in each of the 60 rows that have one; labels must repeat",
+        ),
+        ({"party": [1000.5 + 7 * place for place in range(60)]}, "--label-kind number keeps"),
     ],
-    ids=["no label", "one class", "all different"],
+    ids=["no label", "one class", "all different", "amounts"],
 )
 def test_labels_that_cannot_be_learned(table: Path, capsys, change, message: str) -> None:
     people().assign(**change).to_csv(table, index=False)

@@ -8,13 +8,15 @@ from typing import Any
 
 import typer
 
+from gramme._progress import advance, part
 from gramme._terminal import escape
 from gramme.cli import data as reading
 from gramme.cli.console import messages, note, out
+from gramme.cli.heartbeat import expect, saying, seconds_left
 from gramme.cli.options import Reading
 from gramme.cli.settings import make_model
 from gramme.errors import DataError
-from gramme.evaluation import benchmark
+from gramme.evaluation import RunResult, RunSpec, benchmark
 from gramme.evaluation.plan import (
     DEFAULT_DATASETS,
     DEFAULT_REPEATS,
@@ -28,6 +30,9 @@ from gramme.graph import MultilayerGraph
 from gramme.methods import Method
 from gramme.report.live_table import LiveTable
 from gramme.report.results_formats import format_results
+
+START_SECONDS = 3.0
+"""For starting the processes that do the runs."""
 
 
 def graphs(
@@ -71,9 +76,19 @@ def run(
 ) -> None:
     """Run the benchmark with a live table, and print the summary."""
     chosen = chosen_methods(default_methods() if methods is None else _words(methods, "--methods"))
-    live = LiveTable(messages, wanted=not quiet and not as_json)
+    live = LiveTable(messages, wanted=not quiet and not as_json, left=seconds_left)
+    costs = RunCosts(data)
+
+    def start(specs: list[RunSpec], done: int, jobs: int) -> None:
+        expect(costs.plan(specs, jobs))
+        live.start(specs, done, jobs)
+
+    def add(result: RunResult) -> None:
+        live.add(result)
+        advance(costs.done(result.spec))
+
     try:
-        with live:
+        with live, saying(live.words, silent=messages.is_terminal), part("Runs", 1.0):
             table = benchmark(
                 data,
                 chosen,
@@ -87,8 +102,8 @@ def run(
                 backend=backend,
                 force=force,
                 command=command,
-                on_start=live.start,
-                on_result=live.add,
+                on_start=start,
+                on_result=add,
             )
     except KeyboardInterrupt:
         note(
@@ -106,6 +121,33 @@ def run(
     failed = int(table["failed"].sum())
     if failed:
         note(f"{failed} runs failed; their errors: gramme results {target} --show failures")
+
+
+class RunCosts:
+    """What the runs of a benchmark should take, judged by the size of the data; used only to show progress."""
+
+    def __init__(self, data: dict[str, MultilayerGraph]) -> None:
+        self.data = data
+        self.seconds: dict[tuple[str, str], float] = {}
+        self.planned = self.finished = 0.0
+
+    def of(self, spec: RunSpec) -> float:
+        """Seconds of one run on one core."""
+        key = (spec.dataset, spec.method)
+        if key not in self.seconds:
+            model = spec.estimator(**spec.parameters)
+            self.seconds[key] = model.expected_seconds(self.data[spec.dataset])
+        return self.seconds[key]
+
+    def plan(self, specs: list[RunSpec], jobs: int) -> float:
+        """Seconds of all runs, so many at a time."""
+        self.planned = sum(map(self.of, specs))
+        return self.planned / jobs + (START_SECONDS if jobs > 1 else 0.0)
+
+    def done(self, spec: RunSpec) -> float:
+        """Count a run; returns the share of the work that is done."""
+        self.finished += self.of(spec)
+        return self.finished / max(self.planned, 1e-9)
 
 
 def parsed_settings(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from gramme import datasets
 from gramme.cli.console import note
 from gramme.cli.dataset_words import is_dataset, load_dataset
+from gramme.cli.heartbeat import reading
 from gramme.cli.options import TABLE_ONLY, Reading
 from gramme.cli.table import is_table_name, open_table, open_table_again
 from gramme.errors import DataError, did_you_mean
@@ -36,12 +38,30 @@ class Opened:
             note(sentence)
 
 
-def open_data(names: str | list[str], read: Reading, *, needs_label: bool = True) -> Opened:
+def open_data(
+    names: str | list[str],
+    read: Reading,
+    *,
+    needs_label: bool = True,
+    then: Callable[[float], float] | None = None,
+) -> Opened:
     """Read a table, files of edges or, if there is no such file, a dataset.
 
-    ``needs_label`` says whether a table must have a column of labels.
+    ``needs_label`` says whether a table must have a column of labels, and ``then`` how many seconds the work after it
+    takes, from about how many entries there are (:func:`~gramme.cli.heartbeat.reading`).
     """
     names = [names] if isinstance(names, str) else names
+    with reading(_read_files(names, read), then):
+        return _open_data(names, read, needs_label)
+
+
+def _read_files(names: list[str], read: Reading) -> list[str]:
+    """All files that are read, or the names of datasets."""
+    relations = [] if not read.relation else list(read.relation_files().values())
+    return [*(names or []), *relations, *([] if read.labels is None else [str(read.labels)])]
+
+
+def _open_data(names: list[str], read: Reading, needs_label: bool) -> Opened:
     if read.relation or read.target_kind is not None or read.path:
         return _open_relations(names, read)
     if not names:
@@ -138,7 +158,7 @@ def open_again(names: str | list[str], record: dict[str, Any] | None, read: Read
         return open_data(names, read)
     if read.label is not None:
         raise DataError("leave out --label: the model knows which column of the table it was")
-    with gathered() as notes:
+    with reading(names), gathered() as notes:
         graph = open_table_again(path, record, replace(read, is_table=True))
     return Opened(graph, table=record, notes=tuple(notes.all))
 

@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 
 import gramme
+from gramme._progress import part
 from gramme._terminal import escape, json_text
 from gramme.cli.console import messages, out, warnings_as_notes
 from gramme.cli.examples import epilog
@@ -99,7 +100,7 @@ def download(
         # a misspelled name ends the command before anything is downloaded
         gramme.datasets.info(name)
     for name in chosen:
-        with warnings_as_notes():
+        with warnings_as_notes(), part(f"Downloading {name}", 1 / len(chosen)):
             paths = gramme.datasets.download(name)
         where = ", ".join(dict.fromkeys(str(path.parent) for path in paths))
         messages.print(f"{escape(name)}: {escape(where or gramme.datasets.where(name))}")

@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 from rich.table import Table
 
+from gramme._progress import part
 from gramme._terminal import escape, json_text
 from gramme.cli.console import out, warnings_as_notes
+from gramme.cli.heartbeat import expect
 from gramme.cli.inputs import check_not_read
 from gramme.cli.options import Reading, takes_reading_options
 
 if TYPE_CHECKING:
     from gramme.cli.data import Opened
+
+WRITING_SECONDS_PER_ENTRY, PARTS_SECONDS_PER_ENTRY = 1e-6, 5e-6
+"""Roughly how long a graph takes to write, for each node, membership and end of an edge; used only to show progress."""
 
 
 @takes_reading_options
@@ -93,9 +98,13 @@ def convert(
         if parts is not None:
             from gramme.cli.parts_steps import convert_to_parts
 
-            convert_to_parts(opened.graph, target, parts, assign, overwrite=overwrite)
+            expect(PARTS_SECONDS_PER_ENTRY * opened.graph.num_entries)
+            with part(f"Writing {target}", 1.0):
+                convert_to_parts(opened.graph, target, parts, assign, overwrite=overwrite)
             return
-        write(opened.graph, target, format=target_format, overwrite=overwrite)
+        expect(WRITING_SECONDS_PER_ENTRY * opened.graph.num_entries)
+        with part(f"Writing {target}", 1.0):
+            write(opened.graph, target, format=target_format, overwrite=overwrite)
     out.print(escape(f"{target}: {opened.graph!r}"))
 
 

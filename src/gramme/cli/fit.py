@@ -204,7 +204,11 @@ def fit(
             together.run(job)
             return
     with warnings_as_notes(silent=quiet):
-        opened = open_data(data, read)
+        opened = open_data(
+            data,
+            read,
+            then=lambda entries: fit_steps.FitPlan.by_size(entries, model, plan).seconds,
+        )
         if not quiet:
             opened.tell()
         described |= {} if opened.table is None else {"table": opened.table}

@@ -11,6 +11,7 @@ from gramme._progress import part
 from gramme._terminal import escape
 from gramme._threads import one_thread_below
 from gramme.cli.console import messages, note, out
+from gramme.cli.fit_plan import FitPlan, page_seconds
 from gramme.cli.heartbeat import expect
 from gramme.cli.memory import bounded_memory
 from gramme.cli.set_steps import SetPlan, parse_share
@@ -39,9 +40,8 @@ from gramme.report.output_folder import output_folder
 from gramme.report.page.number_page import DEFAULT_COVERAGE
 from gramme.report.tables import number_table, with_sets
 
-PAGE_SECONDS, PAGE_SECONDS_PER_NODE = 2.5, 1e-4
-"""Roughly how long writing the results takes; used only to show progress."""
-MAX_PAGE_SECONDS = 60.0
+PREDICT_SECONDS, PREDICT_SECONDS_PER_ENTRY = 1.0, 1e-5
+"""Roughly how long a model takes to predict the nodes of a graph; used only to show progress."""
 
 
 def estimate_plan(holdout: str | None, folds: int | None, *, wanted: bool) -> EstimatePlan:
@@ -122,11 +122,8 @@ def _fit_into(
     if not silent:
         _say_what_was_read(graph, described.get("table"))
         _say_what_it_costs(graph, model)
-    one_fit = model.expected_seconds(graph)
-    tests = plan.further_fits(graph, model) * one_fit
-    page = min(PAGE_SECONDS + PAGE_SECONDS_PER_NODE * graph.num_nodes, MAX_PAGE_SECONDS)
-    whole = one_fit + tests + page
-    expect(whole)
+    costs = FitPlan.of(graph, model, plan)
+    expect(costs.seconds)
     with _bounded(graph):
         fitted = fit_with_estimate(
             model,
@@ -135,8 +132,8 @@ def _fit_into(
             random_state=seed,
             balanced=described.get("class_weight") == "balanced",
             stages=(
-                (f"Fitting {described['method']}", one_fit / whole),
-                ("Estimating the accuracy from the labelled nodes", tests / whole),
+                (f"Fitting {described['method']}", costs.share(costs.fit)),
+                ("Estimating the accuracy from the labelled nodes", costs.share(costs.tests)),
             ),
         )
         estimate = fitted.estimate
@@ -153,7 +150,7 @@ def _fit_into(
         if hasattr(model, "explanation_"):
             result["explanation"] = model.explanation_
         with (
-            part("Writing the results and the page", page / whole),
+            part("Writing the results and the page", costs.share(costs.page)),
             one_thread_below(graph.num_entries),
         ):
             files = fill_fit_folder(
@@ -213,7 +210,8 @@ def write_predictions(
     sets: SetPlan | None = None,
 ) -> None:
     """Predict the nodes of a graph and write a table of them; the file appears whole or not at all."""
-    with _bounded(graph):
+    expect(PREDICT_SECONDS + PREDICT_SECONDS_PER_ENTRY * graph.num_entries)
+    with _bounded(graph), part("Predicting", 0.9):
         if isinstance(model, GrammeRegressor):
             if sets is not None and sets.by_class:
                 raise DataError(
@@ -276,6 +274,7 @@ def table_record(model: Path) -> dict[str, Any] | None:
 
 __all__ = [
     "EstimatePlan",
+    "FitPlan",
     "Together",
     "is_first_process",
     "SetPlan",
@@ -285,6 +284,7 @@ __all__ = [
     "load",
     "make_model",
     "method",
+    "page_seconds",
     "parse_share",
     "print_result",
     "printer",

@@ -14,6 +14,8 @@ from gramme._numbers import rough_number
 from gramme._progress import part
 from gramme._terminal import escape, json_text
 from gramme.cli.console import out
+from gramme.cli.fit_plan import page_seconds
+from gramme.cli.heartbeat import expect
 from gramme.cli.settings import set_parameters
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
@@ -55,8 +57,10 @@ def fit_numbers(
         )
     share = DEFAULT_COVERAGE if coverage is None else coverage
     graph = graph.with_coupling_layers()  # so that table and page speak of the model's layers
+    fit, writing = model.expected_seconds(graph), page_seconds(graph.num_nodes)
+    expect(fit + writing)
     with output_folder(target, overwrite=overwrite) as place:
-        with part("Fitting a regression", 0.9):
+        with part("Fitting a regression", fit / (fit + writing)):
             model.fit(graph)
         result = described | number_record(model, graph) | {"coverage": share}
         model.save(place.folder / "model.safetensors")

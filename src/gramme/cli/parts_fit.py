@@ -21,7 +21,10 @@ import pandas as pd
 from gramme._progress import part
 from gramme._version import __version__
 from gramme.cli.console import complain, warnings_as_notes
+from gramme.cli.fit_plan import FitPlan
 from gramme.cli.fit_steps import EstimatePlan, make_model, method, printer
+from gramme.cli.heartbeat import expect
+from gramme.cli.relayed import note_beside, noted
 from gramme.cli.set_steps import SetPlan
 from gramme.cli.together import speaks
 from gramme.distributed import PartGraph, World, join, node_count, read_part, whole_graph
@@ -174,7 +177,9 @@ def _fit_together(job: FitJob, world: World) -> None:
         _fit_and_join(job, world, graph, model, known, None)
     elif job.folder is not None:
         folder = Path(job.folder)
-        _fit_and_join(job, world, graph, model, known, folder).leave(folder)
+        with noted(note_beside(folder)):
+            outcome = _fit_and_join(job, world, graph, model, known, folder)
+        outcome.leave(folder)
     else:
         with (
             output_folder(Path(job.target), overwrite=job.overwrite) as place,
@@ -197,17 +202,19 @@ def _fit_and_join(
     if job.holdout is not None:
         aside = set_aside(known, job.holdout, job.seed)
     train = known.without(aside) if aside.any() else known
+    plan = FitPlan.of(graph, model, EstimatePlan(job.holdout, job.folds, job.estimate))
+    expect(plan.seconds)
     started = time.perf_counter()
     with checkpoints(Path(f"{job.target}.checkpoints"), world, resume=job.resume):
-        with part(f"Fitting {job.method}", 0.3):
+        with part(f"Fitting {job.method}", plan.share(plan.fit)):
             model.fit(graph, train)
             if job.described.get("class_weight") == "balanced":
                 model.balance_classes()
         seconds = time.perf_counter() - started
-        with part("Estimating the accuracy from the labelled nodes", 0.5):
+        with part("Estimating the accuracy from the labelled nodes", plan.share(plan.tests)):
             estimate = _estimate(job, model, graph, known)
         record = _record(job, model, graph, train, estimate, seconds)
-        with part("Writing the results and the page", 0.2):
+        with part("Writing the results and the page", plan.share(plan.page)):
             if graph.num_entries > MAX_WHOLE_ENTRIES:
                 files = fill_huge_folder(folder, model, graph, record)
             else:

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
+from gramme._progress import part
 from gramme._terminal import escape
 from gramme.cli.console import out, warnings_as_notes
+from gramme.cli.heartbeat import expect
 from gramme.cli.inputs import check_not_read
 from gramme.cli.options import Reading, takes_reading_options
 from gramme.errors import DataError
@@ -67,7 +69,9 @@ def report(
         with warnings_as_notes():
             model = fit_steps.load(model_path)
             opened = open_again(data, fit_steps.table_record(model_path), read)
-            text = page_from_model(folder, model, opened.graph)
+            expect(fit_steps.page_seconds(opened.graph.num_nodes))
+            with part("Making the page", 1.0):
+                text = page_from_model(folder, model, opened.graph)
     else:
         text = _from_page(source)
     from gramme.io.atomic import write_files

@@ -14,7 +14,7 @@ from gramme.cli.options import Reading
 from gramme.errors import DataError, FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.from_table import known_column
-from gramme.graph.number_labels import MAX_NUMBER_CLASSES, settled_labels
+from gramme.graph.number_labels import MAX_NUMBER_CLASSES, amounts, settled_labels, too_many
 from gramme.graph.table_plan import LayerPlan, TablePlan
 from gramme.io.labels import read_labels
 from gramme.io.notes import tell
@@ -74,8 +74,8 @@ def open_table(
         )
         graph = plan.graph(_named(table, chosen_id), name=path.stem)
         if label is not None:
-            if not read.label_bins and not read.label_edges:
-                _check_labels(table[label], label)
+            if needs_label and not read.label_bins and not read.label_edges:
+                _check_labels(table[label], label, read.label_kind)
             graph = graph.replace(labels=_settled(graph, read))
     except FileFormatError:
         raise
@@ -166,8 +166,8 @@ def _named(table: pd.DataFrame, id: str | None) -> pd.DataFrame:
     return table.assign(**{id: table[id].astype(object)})
 
 
-def _check_labels(column: pd.Series, label: str) -> None:
-    """Refuse labels that cannot be learned."""
+def _check_labels(column: pd.Series, label: str, kind: str | None) -> None:
+    """Refuse labels that cannot be learned; numbers for a regression may all differ."""
     known = column.dropna()
     if not len(known):
         raise DataError(
@@ -175,10 +175,13 @@ def _check_labels(column: pd.Series, label: str) -> None:
             "you know"
         )
     different = known.nunique()
-    if different == len(known) and different > MAX_NUMBER_CLASSES:
+    if different == len(known) and different > MAX_NUMBER_CLASSES and kind != "number":
+        count = amounts(known) if kind is None else 0
+        if count:
+            raise DataError(too_many(count, len(known)))
         raise DataError(
-            f"the column {label!r} has another value in each of its {different:,} rows; labels must repeat. "
-            "Numbers to be predicted must be cut into classes first: --label-bins 4"
+            f"the column {label!r} has another value in each of the {different:,} rows that have one; labels must "
+            "repeat, so say with --label which other column holds them"
         )
 
 

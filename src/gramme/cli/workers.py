@@ -20,6 +20,7 @@ from gramme._ray import connected_ray
 from gramme._scratch import scratch_folder
 from gramme.cli.parts_fit import JOB, FitJob, Outcome
 from gramme.cli.ray_worker import RayWorker
+from gramme.cli.relayed import NoteReader, note_beside
 from gramme.distributed import assign, read_manifest, write_parts
 from gramme.distributed.meeting import LOST_EXIT
 from gramme.distributed.process_group import LOOPBACK, free_port
@@ -29,7 +30,7 @@ from gramme.report.output_folder import output_folder
 
 GRACE_SECONDS = 5.0
 """How long the other processes may take to end by themselves once one is lost, before they are killed."""
-LOOK_SECONDS = 0.1
+LOOK_SECONDS, RAY_LOOK_SECONDS = 0.1, 1.0
 
 
 @contextmanager
@@ -59,7 +60,7 @@ def run_workers(job: FitJob, workers: int) -> None:
         try:
             for rank in range(workers):
                 started.append(_started(rank, workers, port, path))
-            _await(started, Path(job.target))
+            _await(started, Path(job.target), NoteReader(note_beside(taken.folder or "")))
         finally:
             for one in started:
                 if one.poll() is None:
@@ -93,7 +94,7 @@ def _place(rank: int, workers: int, address: str, port: int) -> dict[str, str]:
     }
 
 
-def _await(started: list[subprocess.Popen[bytes]], target: Path) -> None:
+def _await(started: list[subprocess.Popen[bytes]], target: Path, progress: NoteReader) -> None:
     """Wait for all; when one fails, give the others a moment to end by themselves, then end them."""
     while True:
         codes = [one.poll() for one in started]
@@ -101,6 +102,7 @@ def _await(started: list[subprocess.Popen[bytes]], target: Path) -> None:
             return
         if any(code not in (None, 0) for code in codes):
             break
+        progress.look()
         time.sleep(LOOK_SECONDS)
     first = {rank: code for rank, code in enumerate(codes) if code not in (None, 0)}
     deadline = time.monotonic() + GRACE_SECONDS
@@ -155,8 +157,12 @@ def _run_actors(ray: Any, job: FitJob, workers: int) -> None:
             for rank, one in enumerate(made)
         }
         waiting = list(running)
+        progress = NoteReader(note_beside(job.folder or ""))
         while waiting:
-            done, waiting = ray.wait(waiting, num_returns=1)
+            progress.look()
+            done, waiting = ray.wait(waiting, num_returns=1, timeout=RAY_LOOK_SECONDS)
+            if not done:
+                continue
             try:
                 code = ray.get(done[0])
             except ray.exceptions.RayError as error:

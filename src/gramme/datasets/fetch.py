@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
 from gramme._locks import is_abandoned, lock, unlock
+from gramme._progress import advance
 from gramme.errors import DataError
 
 TIMEOUT_SECONDS = 30.0
@@ -167,8 +168,13 @@ def _progress(address: str) -> Iterator[_Show]:
     begun = time.monotonic()
 
     def show(received: int, total: int) -> None:
+        advance(received / max(total, 1))
         bar.update(task, completed=received, total=total)
-        if not bar.live.is_started and time.monotonic() - begun > PATIENCE_SECONDS:
+        if (
+            bar.console.is_terminal
+            and not bar.live.is_started
+            and time.monotonic() - begun > PATIENCE_SECONDS
+        ):
             bar.start()
 
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from gramme._progress import part
 from gramme.datasets import (
     acm3025,
     acm_heco,
@@ -151,7 +152,12 @@ def _dataset(name: str) -> Dataset:
 
 
 def _paths(dataset: Dataset) -> dict[str, Path]:
-    return {file.name: provide(file) for file in dataset.info.files}
+    found, files = {}, dataset.info.files
+    total = max(1, sum(file.size for file in files))
+    for file in files:
+        with part("", file.size / total):
+            found[file.name] = provide(file)
+    return found
 
 
 def _check_options(name: str, function: Callable[..., Any], options: Mapping[str, Any]) -> None:

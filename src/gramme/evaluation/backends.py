@@ -24,6 +24,7 @@ import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from gramme._parent import end_with
+from gramme._progress import unwatched
 from gramme._ray import connected_ray, import_ray
 from gramme._scratch import scratch_folder
 from gramme.errors import DataError, did_you_mean
@@ -91,7 +92,9 @@ def executed(
         yield from _on_ray(specs, graphs, jobs)
     elif jobs == 1:
         for spec in specs:
-            yield spec.run(graphs[spec.dataset])
+            with unwatched():
+                result = spec.run(graphs[spec.dataset])
+            yield result
     else:
         yield from _in_processes(specs, graphs, jobs)
 

@@ -42,9 +42,15 @@ class EstimatePlan:
 
     def further_fits(self, graph: MultilayerGraph, model: NodeClassifier) -> int:
         """How many fits the estimate takes besides the model's own."""
-        if self.share is not None or not self.wanted or (model.tests_itself and self.folds is None):
+        if self.none_further(model):
             return 0
         return folds_to_test(graph, DEFAULT_FOLDS) if self.folds is None else self.folds
+
+    def none_further(self, model: NodeClassifier) -> bool:
+        """Whether the estimate takes no fit besides the model's own."""
+        return (
+            self.share is not None or not self.wanted or (model.tests_itself and self.folds is None)
+        )
 
 
 @dataclass(frozen=True)

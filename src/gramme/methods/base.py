@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 
+from gramme._progress import part
 from gramme.distributed import here, places_of, world_of
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.name_order import in_name_order
+from gramme.methods.data_size import DataSize
 from gramme.methods.face import ModelFace
 from gramme.methods.graph_estimator import GraphEstimator
 from gramme.methods.labels import KnownLabels, coded_labels, known_labels
@@ -82,6 +84,8 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
     tests_itself: ClassVar[bool] = False
     """Whether a fit leaves predictions of the whole method for labels that it had not seen (``out_of_fold()``), from
     which its accuracy can be estimated without further fits. Such a method has a parameter ``folds``."""
+    copy_cost: ClassVar[float] = 1.0
+    """How long the fit of a copy takes (:meth:`fit_copy`) where the model's own takes 1; used only to show progress."""
 
     classes_: NDArray[Any]
     probabilities_: NDArray[np.float32]
@@ -127,7 +131,11 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
 
     def expected_seconds(self, graph: MultilayerGraph) -> float:
         """Roughly how long a fit takes on one core, judged by the size of the data; used only to show progress."""
-        return 1.0 + 6e-6 * graph.num_entries
+        return self.seconds_for(DataSize.of(graph))
+
+    def seconds_for(self, size: DataSize) -> float:
+        """The same for data of a size; of a method that is an ingredient of others, for a fit with folds."""
+        return 1.0 + 6e-6 * size.entries
 
     def fit_copy(self, graph: MultilayerGraph, y: Any = None) -> Self:
         """Fit a copy of this fitted model on a part of the same labels, as a cross-validation does.
@@ -185,8 +193,15 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         allowance: Any = None,
     ) -> NDArray[np.float64]:
         """The same for labels in the order of their nodes' names."""
-        self._run_fit(graph, known)
-        return refit_for_folds(self, graph, known, fold)
+        own = self._own_share(fold)
+        with part("", own):
+            self._run_fit(graph, known)
+        with part("", 1 - own):
+            return refit_for_folds(self, graph, known, fold)
+
+    def _own_share(self, fold: NDArray[np.int64]) -> float:
+        """The share that the model's own fit has of a fit with folds; used only to show progress."""
+        return 1 / (1 + self.copy_cost * (int(fold.max()) + 1))
 
     def _finish(self, found: NDArray[np.floating[Any]], known: KnownLabels) -> None:
         if world_of(self.graph_).any(not np.isfinite(found).all()):

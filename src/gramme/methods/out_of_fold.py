@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramme._progress import advance
+from gramme._progress import part
 from gramme.distributed import rows_at
 from gramme.graph import MultilayerGraph
 from gramme.graph.name_order import in_name_order
@@ -94,13 +94,13 @@ def refit_for_folds(
     found = np.full((known.nodes.size, classes), np.nan)
     folds = int(fold.max()) + 1
     for number in range(folds):
-        advance((number + 1) / (folds + 1))  # the fit of the model itself came first
         held = fold == number
         left = np.bincount(known.codes[~held], minlength=classes)
         if (left > 0).sum() < 2:
             found[held] = class_prior(left)
             continue
-        copy = model.fit_copy(graph, known.without(held))
+        with part("", 1 / folds):
+            copy = model.fit_copy(graph, known.without(held))
         if copy.interrupted_:
             model.interrupted_ = True
             break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from gramme._durations import duration
+from gramme._durations import rough_duration
 from gramme._terminal import escape
 from gramme.evaluation import RunResult, RunSpec
 
@@ -21,28 +21,34 @@ from gramme.evaluation import RunResult, RunSpec
 class LiveTable:
     """One row per dataset and method, and a line with runs done, rate and time left.
 
-    On a terminal it is redrawn in place. Elsewhere, in a log file for instance, a line is printed now and then.
+    On a terminal it is redrawn in place. Elsewhere, in a log file for instance, it says only what there is to do.
 
     Parameters
     ----------
     console : Console
     wanted : bool, default=True
         With False, nothing is shown.
-    every : float, default=30.0
-        Seconds between two lines where the output is not a terminal.
+    left : callable, optional
+        Returns the seconds left, None if they are unknown.
     """
 
-    def __init__(self, console: Console, *, wanted: bool = True, every: float = 30.0) -> None:
-        self.console, self.wanted, self.every = console, wanted, every
+    def __init__(
+        self,
+        console: Console,
+        *,
+        wanted: bool = True,
+        left: Callable[[], float | None] = lambda: None,
+    ) -> None:
+        self.console, self.wanted, self.left = console, wanted, left
         self.total = self.finished = self.failed = 0
-        self._began = self._last = time.monotonic()
+        self._began = time.monotonic()
         self._rows: dict[tuple[str, str], _Row] = {}
         self._live: Live | None = None
 
     def start(self, specs: Sequence[RunSpec], done: int, jobs: int) -> None:
         """Take note of what is to be done; ``done`` runs are in the ledger already."""
         self.total = len(specs)
-        self._began = self._last = time.monotonic()
+        self._began = time.monotonic()
         for spec in specs:
             self._rows.setdefault((spec.dataset, spec.method), _Row()).total += 1
         if not self.wanted:
@@ -65,21 +71,21 @@ class LiveTable:
             row.failed += 1
         else:
             row.accuracy += result.scores.accuracy
-        now = time.monotonic()
-        if self.wanted and self._live is None and now - self._last >= self.every:
-            self._last = now
-            self.console.print(self.line())
 
-    def line(self) -> str:
-        """Runs done, rate and time left, in words."""
-        spent = max(time.monotonic() - self._began, 1e-9)
-        rate = self.finished / spent
-        words = [f"{self.finished:,} of {self.total:,} runs", f"{60 * rate:.1f} per minute"]
+    def words(self) -> str:
+        """Runs done and their rate."""
+        words = [f"{self.finished:,} of {self.total:,} runs"]
         if self.finished:
-            words.append(f"{duration((self.total - self.finished) / rate)} left")
+            spent = max(time.monotonic() - self._began, 1e-9)
+            words.append(f"{60 * self.finished / spent:.1f} per minute")
         if self.failed:
             words.append(f"{self.failed} failed")
         return ", ".join(words)
+
+    def line(self) -> str:
+        """Runs done, rate and time left, in words."""
+        left = self.left()
+        return self.words() + ("" if left is None else f", about {rough_duration(left)} left")
 
     def render(self) -> Group:
         """The table as it is now; finished rows go first when there are more than the screen holds."""

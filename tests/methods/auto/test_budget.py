@@ -1,8 +1,6 @@
 """How a mixture keeps to a time, and says so."""
 
 import time
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +18,7 @@ from gramme.methods.auto.budget import (
     left_out_in_words,
 )
 from gramme.methods.auto.ingredients import Recipe
+from gramme.methods.data_size import DataSize
 
 GRAPH = planted(60)
 Y = half_known(GRAPH)
@@ -89,8 +88,11 @@ def test_a_budget_is_a_time(wrong: object) -> None:
 
 def test_what_a_fit_is_expected_to_take_grows_with_the_data_up_to_the_allowance() -> None:
     small, large = GrammeAuto().expected_seconds(GRAPH), GrammeAuto().expected_seconds(planted(600))
-    assert 1 < small < large < 60
+    assert 0.5 < small < large < 60
     names = ("label-propagation", "gramme-fusion")
     recipe = Recipe(GrammeAuto().get_params(deep=False), names, 10, 0)
-    huge: Any = SimpleNamespace(num_entries=10**9, layers={})
+    huge = DataSize.guessed(1e9)
     assert expected_costs(recipe, huge, 2)["gramme-fusion"] == module.DEFAULT_SECONDS
+    recipe = Recipe(GrammeAuto(budget="3h").get_params(deep=False), names, 10, 0)
+    costs = expected_costs(recipe, huge, 2)
+    assert sum(costs.values()) == pytest.approx(3 * 3600), "attention has what a budget leaves"

@@ -12,6 +12,7 @@ from gramme.methods.auto.ingredients import (
     INGREDIENTS,
     Recipe,
     _spectral_credit,
+    names_for,
 )
 
 GRAPH = planted()
@@ -66,7 +67,7 @@ def test_one_that_does_not_apply_is_left_out_and_one_that_does_not_fit_is_named(
 
 def test_slow_ones_are_fitted_last(known):
     register_ingredient(Ingredient("most", Majority, "", slow=False))
-    assert GrammeAuto()._names(GRAPH)[-2:] == ["most", "gramme-fusion"]
+    assert names_for(GRAPH)[-2:] == ["most", "gramme-fusion"]
 
 
 def test_the_spectral_model_has_a_head_start_where_labels_are_few():

@@ -33,6 +33,7 @@ from gramme.methods.attention.rules import RULES, settled_decay
 from gramme.methods.attention.saved import FIELDS, check_networks
 from gramme.methods.attention.tally import Tally
 from gramme.methods.base import NodeClassifier
+from gramme.methods.data_size import DataSize
 from gramme.methods.importance import shares_of_joined
 from gramme.methods.labels import KnownLabels, by_name, coded_labels
 from gramme.methods.linear.walk_profile import WalkProfile
@@ -121,6 +122,10 @@ class AttentionModel(NodeClassifier):
         self.progress = progress
         self.device = device
         self.random_state = random_state
+
+    def seconds_for(self, size: DataSize) -> float:
+        """Roughly how long a fit takes on one core; used only to show progress."""
+        return Effort(self.ensemble, 0, self.epochs).seconds(size)
 
     @abstractmethod
     def _network(self, shape: Shape, random: MemberRandom) -> Network:
@@ -243,14 +248,8 @@ class AttentionModel(NodeClassifier):
         return InputFeatures.loaded(learned, self.feature_dim, self.shape_.in_dim)
 
     def _members(self) -> Members:
-        return Members(
-            self._network,
-            self.shape_,
-            self.seed_,
-            self._inputs(),
-            self._features_per_layer,
-            torch_device(self.device),
-        )
+        made_from = self._network, self.shape_, self.seed_, self._inputs(), self._features_per_layer
+        return Members(*made_from, torch_device(self.device))
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         heads = self._per_layer("heads", graph)

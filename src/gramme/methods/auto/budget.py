@@ -9,9 +9,10 @@ from __future__ import annotations
 import time
 
 from gramme._durations import rough_duration
-from gramme.graph import MultilayerGraph
 from gramme.methods.attention.effort import Allowance, Effort
 from gramme.methods.auto.ingredients import INGREDIENTS, Recipe
+from gramme.methods.data_size import DataSize
+from gramme.methods.parameters import Duration
 
 DEFAULT_SECONDS = 420.0
 """For attention where no budget is given, on one core, judged by the size of the data: enough for everything up to some
@@ -19,16 +20,20 @@ three million nodes, ends of edges and memberships over all layers; memberships 
 times."""
 
 
-def expected_costs(recipe: Recipe, graph: MultilayerGraph, copies: int) -> dict[str, float]:
+def expected_costs(recipe: Recipe, size: DataSize, copies: int) -> dict[str, float]:
     """About how many seconds each ingredient takes with its folds: only for saying how far a fit is."""
-    costs = {}
-    for name in recipe.names:
-        costs[name] = INGREDIENTS[name].made(recipe).expected_seconds(graph)
-        if INGREDIENTS[name].slow:
-            full = Effort(recipe.settings["ensemble"], copies, recipe.settings["epochs"])
-            seconds = full.seconds(graph, recipe.settings["folds"])
-            costs[name] = min(seconds, DEFAULT_SECONDS)
-    return costs
+    slow = [name for name in recipe.names if INGREDIENTS[name].slow]
+    costs = {
+        name: INGREDIENTS[name].made(recipe).seconds_for(size)
+        for name in recipe.names
+        if name not in slow
+    }
+    left, budget = DEFAULT_SECONDS, recipe.settings["budget"]
+    if budget is not None:  # attention comes last and has what the others leave
+        left = max(Duration().check("budget", budget) - sum(costs.values()), 1.0)
+    full = Effort(recipe.settings["ensemble"], copies, recipe.settings["epochs"])
+    attention = min(full.seconds(size, recipe.settings["folds"]), left)
+    return costs | dict.fromkeys(slow, attention)
 
 
 def attention_allowance(budget: float | None, began: float) -> Allowance:

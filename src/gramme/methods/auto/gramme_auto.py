@@ -24,7 +24,7 @@ from gramme.methods.auto.budget import (
     expected_costs,
     left_out_in_words,
 )
-from gramme.methods.auto.ingredients import INGREDIENTS, Recipe
+from gramme.methods.auto.ingredients import INGREDIENTS, Recipe, names_for, too_large_for
 from gramme.methods.auto.mixing import (
     calibrating_exponent,
     cross_fitted,
@@ -36,6 +36,7 @@ from gramme.methods.auto.mixing import (
 from gramme.methods.auto.mixture_words import mixture_in_words
 from gramme.methods.auto.saved_models import SavedModels
 from gramme.methods.base import NodeClassifier
+from gramme.methods.data_size import DataSize
 from gramme.methods.folds import enough_folds, stratified_folds
 from gramme.methods.labels import KnownLabels
 from gramme.methods.number_range import check_number_range
@@ -201,14 +202,14 @@ class GrammeAuto(NodeClassifier):
         began = time.perf_counter()
         budget = None if self.budget is None else Duration().check("budget", self.budget)
         self.done_in_time_ = ""
-        for name in self._too_large_for(graph):
+        for name in [] if self.ingredients is not None else too_large_for(graph):
             self._say_done(f"The data are too large for {name}, which is left out.")
         whole = stratified_folds(known.codes, self.folds, seed)
         fold = enough_folds(whole, graph.num_entries)
-        recipe = self._recipe(self._names(graph), known.nodes.size, seed)
+        recipe = self._recipe(names_for(graph, self.ingredients), known.nodes.size, seed)
         self.models_ = {}
         unseen: list[Floats] = []
-        costs = expected_costs(recipe, graph, COPIES_PER_FOLD)
+        costs = expected_costs(recipe, DataSize.of(graph), COPIES_PER_FOLD)
         for name in recipe.names:
             model = INGREDIENTS[name].made(recipe)
             allowance = attention_allowance(budget, began) if INGREDIENTS[name].slow else None
@@ -246,31 +247,20 @@ class GrammeAuto(NodeClassifier):
 
     def expected_seconds(self, graph: MultilayerGraph) -> float:
         """About how long a fit takes on one core, from the size of the data alone."""
-        recipe = self._recipe(self._names(graph), 1, 0)
-        return sum(expected_costs(recipe, graph, COPIES_PER_FOLD).values())
+        recipe = self._recipe(names_for(graph, self.ingredients), 1, 0)
+        return sum(expected_costs(recipe, DataSize.of(graph), COPIES_PER_FOLD).values())
+
+    def seconds_for(self, size: DataSize) -> float:
+        """The same for data of a size, as if no ingredient were too large for them."""
+        usual = [name for name in INGREDIENTS if size.columns or name != "neighbourhood-logistic"]
+        recipe = self._recipe(self.ingredients or usual, 1, 0)
+        return sum(expected_costs(recipe, size, COPIES_PER_FOLD).values())
 
     def _say_done(self, words: str) -> None:
         """Warn about what there was no time or memory for, and keep the sentence."""
         self.done_in_time_ = f"{self.done_in_time_} {words}".strip()
         if words:
             warnings.warn(words, GrammeWarning, stacklevel=5)
-
-    def _names(self, graph: MultilayerGraph) -> list[str]:
-        """The ingredients asked for, or all that apply and fit; the slow ones last."""
-        if self.ingredients is not None:
-            names = [name for name in INGREDIENTS if name in self.ingredients]
-        else:
-            names = [name for name, one in INGREDIENTS.items() if one.applies(graph)]
-            names = [name for name in names if INGREDIENTS[name].fits(graph)]
-        return sorted(names, key=lambda name: INGREDIENTS[name].slow)
-
-    def _too_large_for(self, graph: MultilayerGraph) -> list[str]:
-        """The ingredients that would take part if the graph were smaller."""
-        if self.ingredients is not None:
-            return []
-        return [
-            name for name, one in INGREDIENTS.items() if one.applies(graph) and not one.fits(graph)
-        ]
 
     def _recipe(self, names: Sequence[str], labels: int, seed: int) -> Recipe:
         return Recipe(self.get_params(deep=False), tuple(names), labels, seed)

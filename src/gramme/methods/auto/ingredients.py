@@ -6,7 +6,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,6 +111,21 @@ def register_ingredient(ingredient: Ingredient) -> Ingredient:
     """Make an ingredient known to GrammeAuto, by default and by its name."""
     INGREDIENTS[ingredient.name] = ingredient
     return ingredient
+
+
+def names_for(graph: MultilayerGraph, wanted: Collection[str] | None = None) -> list[str]:
+    """The ingredients that are wanted, or else all that apply to a graph and fit; the slow ones last."""
+    if wanted is not None:
+        names = [name for name in INGREDIENTS if name in wanted]
+    else:
+        names = [name for name, one in INGREDIENTS.items() if one.applies(graph)]
+        names = [name for name in names if INGREDIENTS[name].fits(graph)]
+    return sorted(names, key=lambda name: INGREDIENTS[name].slow)
+
+
+def too_large_for(graph: MultilayerGraph) -> list[str]:
+    """The ingredients that would take part if a graph were smaller."""
+    return [name for name, one in INGREDIENTS.items() if one.applies(graph) and not one.fits(graph)]
 
 
 # The ingredients

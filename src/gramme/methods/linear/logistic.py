@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from gramme._progress import part
 from gramme.distributed import world_of
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
@@ -26,6 +27,7 @@ from gramme.methods.saving import MisfitError
 FOLDS = 5
 MAX_PENALTY_LABELS = 10_000  # labels that C is chosen on at most
 MAX_DENSE_NUMBERS = 100_000  # of a sparse table that is solved as a dense one
+PENALTY_SHARE = 0.8  # of a fit that chooses its penalty; used only to show progress
 MANY_LABELS = 1_000  # from which a copy takes over penalties: chosen on so many, they tell nothing of one of them
 
 Floats = NDArray[np.float64]
@@ -57,6 +59,7 @@ class LinearModel(NodeClassifier):
         SavedArray("intercept", np.float64, ("classes",)),
     )
 
+    copy_cost: ClassVar[float] = 0.4
     C: float | None
     C_: float
     labels_: int
@@ -196,11 +199,13 @@ def chosen_strength(
     rows, _ = row_space(rows)
     fold = stratified_folds(codes, FOLDS, seed)
     losses = []
+    folds = int(fold.max()) + 1
     for strength in strengths:
         loss = caution * float(np.log10(strength / strengths[0])) ** 2
-        for number in range(int(fold.max()) + 1):
+        for number in range(folds):
             held = fold == number
-            fitted = regression(rows[~held], codes[~held], classes, strength, max_iter)
+            with part("", PENALTY_SHARE / (folds * len(strengths))):
+                fitted = regression(rows[~held], codes[~held], classes, strength, max_iter)
             own = class_shares(rows[held], *fitted)[np.arange(int(held.sum())), codes[held]]
             loss -= float(np.log(np.maximum(own, 1e-3))[tested[held]].sum())
         losses.append(loss)

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gramme._progress import part
 from gramme.distributed import PartGraph, here, node_count, rows_at
 from gramme.graph import MultilayerGraph
 from gramme.methods.folds import enough_folds, stratified_folds
@@ -36,6 +37,7 @@ EVEN_SHARE = 0.05  # part of the weight that all layers share, as a node may be 
 BATCH_NUMBERS = 1 << 22  # in a batch of columns, which bounds the memory, ...
 LARGE_BATCH_NUMBERS = 1 << 24
 """... and of large data: their rows lie out of cache, where many columns of a row cost little more than one."""
+CHOICE_SHARE = 0.9  # of a fit that chooses its settings; used only to show progress
 CHOICE_TOLERANCE = 1e-3  # of the propagations that settings are chosen by, at least
 MIN_PROBABILITY = 1e-3  # below which a held-out label counts no worse
 
@@ -153,7 +155,8 @@ def choose(
     kept = fold[None, :] != np.arange(fold.max() + 1)[:, None]
     loss = np.zeros(len(candidates))
     skill = skills(graph, known, kept) if given is None and max(plan.powers) > 0 else None
-    for units in _batches(walk, known, plan, kept):
+    batches = list(_batches(walk, known, plan, kept))
+    for units in batches:
         columns = []
         for number, power in units:
             if given is not None:
@@ -162,9 +165,9 @@ def choose(
                 columns.append(np.full(graph.num_layers, 1 / graph.num_layers))
             else:
                 columns.append(skill_weights(skill[number], power))
-        for (number, power), losses in zip(
-            units, _held_out_losses(walk, known, plan, kept, units, columns), strict=True
-        ):
+        with part("", CHOICE_SHARE / len(batches)):
+            found = list(_held_out_losses(walk, known, plan, kept, units, columns))
+        for (number, power), losses in zip(units, found, strict=True):
             first = plan.powers.index(power) * losses.shape[0]
             scored = tested[~kept[number]]
             loss[first : first + losses.shape[0]] += losses[:, scored].sum(1)

@@ -14,8 +14,10 @@ from scipy.optimize import nnls
 from gramme._progress import part
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
+from gramme.methods.attention.effort import Effort
 from gramme.methods.attention.feature_sources import SOURCES
 from gramme.methods.auto.saved_models import SavedModels
+from gramme.methods.data_size import DataSize
 from gramme.methods.parameters import (
     Choice,
     Device,
@@ -37,6 +39,8 @@ from gramme.methods.saved_fields import Column, SavedArray, SavedField, SavedTab
 from gramme.methods.saving import MisfitError
 
 FOLDS = 5
+QUICK_SECONDS, QUICK_SECONDS_PER_ENTRY = 0.5, 1e-5
+"""Roughly, for each ingredient but attention; used only to show progress."""
 SUM_WEIGHT = 1e3  # how strictly the weights sum to 1 in the least squares that finds them
 
 
@@ -156,12 +160,11 @@ class GrammeRegressor(NumberFace, NodeRegressor):
             order = np.random.default_rng(seed).permutation(known.nodes.size)
             fold[order] = np.arange(known.nodes.size) % max(2, min(self.folds, known.nodes.size))
         self.models_, unseen = {}, []
-        names = self._names(graph)
-        total = sum(INGREDIENTS[name].cost for name in names)
-        for name in names:
+        costs = self._costs(graph)
+        for name in costs:
             model = INGREDIENTS[name].make(self.get_params(deep=False), seed)
             try:
-                with part(name, INGREDIENTS[name].cost / total):
+                with part(name, costs[name] / sum(costs.values())):
                     found = model.fit_with_folds(graph, known, fold)
             except KeyboardInterrupt:
                 if not isinstance(model, AttentionRegressor) or not self.models_:
@@ -177,6 +180,19 @@ class GrammeRegressor(NumberFace, NodeRegressor):
         said = np.stack([model.predict() for model in self.models_.values()], axis=1)
         mixed: Floats = said @ self.ingredients_["weight"].to_numpy()
         return mixed
+
+    def expected_seconds(self, graph: MultilayerGraph) -> float:
+        """Roughly how long a fit takes on one core, judged by the size of the data; used only to show progress."""
+        return sum(self._costs(graph).values())
+
+    def _costs(self, graph: MultilayerGraph) -> dict[str, float]:
+        """About how many seconds each ingredient takes with its folds."""
+        training, size = Effort(self.ensemble, 1, self.epochs), DataSize.of(graph)
+        quick = QUICK_SECONDS + QUICK_SECONDS_PER_ENTRY * size.entries
+        return {
+            name: training.seconds(size, self.folds) if name == "attention" else quick
+            for name in self._names(graph)
+        }
 
     def _names(self, graph: MultilayerGraph) -> list[str]:
         """The ingredients asked for, or all that apply."""

@@ -33,15 +33,12 @@ class NumberIngredient:
         From the parameters of the mixture and a seed to the method, not yet fitted.
     applies : callable
         Whether it takes part on a graph when the user has not named the ingredients.
-    cost : float
-        The time it takes, a quick one 1: only for saying how far a fit is.
     """
 
     estimator: type[NodeRegressor]
     words: str
     make: Callable[[Settings, int], NodeRegressor]
     applies: Callable[[MultilayerGraph], bool] = lambda graph: True
-    cost: float = 1.0
 
 
 def _attention(settings: Settings, seed: int) -> NodeRegressor:
@@ -71,7 +68,6 @@ INGREDIENTS: dict[str, NumberIngredient] = {
         "attention within each layer (the network of GrAMME-Fusion)",
         _attention,
         applies=lambda graph: graph.num_entries <= MAX_ATTENTION_EDGES,
-        cost=8.0,
     ),
 }
 """All ingredients by name; slow ones last, so that little is lost by an interrupt."""

@@ -154,7 +154,7 @@ def _ingredients(data: dict[str, Any]) -> str:
     )
     return (
         '<div class="scroll"><table><caption>The prediction is the mean of these, by their weights, which are those '
-        "with the least error on numbers that were not seen.</caption><thead><tr>"
+        "with the least squared error on numbers that were not seen.</caption><thead><tr>"
         '<th scope="col">Ingredient</th><th scope="col" class="number">Weight</th>'
         f'<th scope="col" class="number">Mean error alone</th></tr></thead><tbody>{rows}</tbody></table></div>'
     )

@@ -1,0 +1,64 @@
+"""The plan of a fit: how long its stages should take, judged by the size of the data; used only to show progress."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gramme.distributed import node_count, world_of
+from gramme.evaluation.cross_validation import DEFAULT_FOLDS
+from gramme.evaluation.estimated_fit import EstimatePlan
+from gramme.graph import MultilayerGraph
+from gramme.methods import NodeClassifier
+from gramme.methods.data_size import DataSize
+
+PAGE_SECONDS, PAGE_SECONDS_PER_NODE = 1.0, 2e-4
+"""For writing the model, the tables and the page."""
+MAX_PAGE_SECONDS = 60.0
+ENTRIES_PER_NODE = 10.0
+"""Before the data are read: about how many ends of edges and memberships a node has."""
+
+
+@dataclass(frozen=True)
+class FitPlan:
+    """Seconds on one core of an idle machine.
+
+    Attributes
+    ----------
+    fit : float
+        For the model itself.
+    tests : float
+        For the further fits that estimate its accuracy.
+    page : float
+        For writing the results and the page.
+    """
+
+    fit: float
+    tests: float
+    page: float
+
+    @property
+    def seconds(self) -> float:
+        """All stages together."""
+        return self.fit + self.tests + self.page
+
+    def share(self, stage: float) -> float:
+        """The share that a stage has of the whole."""
+        return stage / self.seconds
+
+    @classmethod
+    def of(cls, graph: MultilayerGraph, model: NodeClassifier, estimate: EstimatePlan) -> FitPlan:
+        """For data that have been read; several processes share the fits, and the first writes."""
+        one = model.expected_seconds(graph) / world_of(graph).size
+        return cls(one, estimate.further_fits(graph, model) * one, page_seconds(node_count(graph)))
+
+    @classmethod
+    def by_size(cls, entries: float, model: NodeClassifier, estimate: EstimatePlan) -> FitPlan:
+        """For data of about so many nodes, memberships and ends of edges, which have yet to be read."""
+        one = model.seconds_for(DataSize.guessed(entries))
+        folds = 0 if estimate.none_further(model) else estimate.folds or DEFAULT_FOLDS
+        return cls(one, folds * one, page_seconds(entries / ENTRIES_PER_NODE))
+
+
+def page_seconds(nodes: float) -> float:
+    """For writing the results of so many nodes."""
+    return min(PAGE_SECONDS + PAGE_SECONDS_PER_NODE * nodes, MAX_PAGE_SECONDS)
