@@ -18,6 +18,9 @@ def test_the_command_as_it_was_given():
     ) -> None:
         typer.echo(command_line(context))
 
+    words = ["--table", "--", "-odd.csv"]
+    printed = CliRunner().invoke(app, words, prog_name="fit").stdout.strip()
+    assert printed == "gramme fit --table -- -odd.csv", "a name that begins like an option"
     words = ["my data.csv", "--set", "a=1", "--set", "b=2", "--table", "--quiet"]
     printed = CliRunner().invoke(app, words, prog_name="fit").stdout.strip()
     assert printed == "gramme fit 'my data.csv' --set a=1 --set b=2 --table"

@@ -12,7 +12,7 @@ OPTIONS_WITHOUT_EFFECT = ("overwrite", "quiet", "as_json", "force", "jobs", "bac
 
 def command_line(context: typer.Context) -> str:
     """The command that was given, for anyone who wants to repeat it."""
-    words = ["gramme", context.info_name or "fit"]
+    words, arguments = ["gramme", context.info_name or "fit"], []
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
@@ -20,7 +20,7 @@ def command_line(context: typer.Context) -> str:
             continue
         value = context.params[name]
         if parameter.param_type_name == "argument":
-            words[2:2] = [
+            arguments += [
                 str(one) for one in (value if isinstance(value, list | tuple) else [value])
             ]
         elif isinstance(value, bool):
@@ -28,4 +28,6 @@ def command_line(context: typer.Context) -> str:
         else:
             for one in value if isinstance(value, (list, tuple)) else [value]:
                 words += [parameter.opts[0], str(one)]
-    return shlex.join(words)
+    if any(one.startswith("-") for one in arguments):  # a name, not an option
+        return shlex.join([*words, "--", *arguments])
+    return shlex.join([*words[:2], *arguments, *words[2:]])

@@ -40,3 +40,11 @@ def test_what_was_found_out_while_reading():
     assert "<h3>How the data were read</h3><ul><li>6 labels read as unknown: NA</li>" in text
     assert "&lt;i&gt;.csv" in text
     assert "How the data were read" not in settings_section(data(reading=[]))
+
+
+def test_a_budget_by_the_clock_is_no_promise_of_the_same_result():
+    plain = settings_section(data(versions={"gramme": "1.0"}, parameters={"budget": None}))
+    assert "The same seed, data and versions give the same result." in plain
+    timed = settings_section(data(versions={"gramme": "1.0"}, parameters={"budget": "<1m"}))
+    assert "in the budget of &lt;1m depends on how fast and how busy the machine is" in timed
+    assert "where that is the same" in timed

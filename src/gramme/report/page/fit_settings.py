@@ -26,16 +26,23 @@ def settings_section(data: dict[str, Any]) -> str:
     return (
         "<h3>The same result again</h3>"
         f'<pre tabindex="0"><code>{escape(shorten(command(config), 4000))}</code></pre>'
-        + (
-            f"<p>Made with {told}. The same seed, data and versions give the same result.</p>"
-            if told
-            else ""
-        )
+        + (f"<p>Made with {told}. {_sameness(config)}</p>" if told else "")
         + _reading(config.get("reading"))
         + _definitions("About this fit", general)
         + _definitions("Parameters of the method", config.get("parameters") or {})
         + _layers(data["graph"]["layers"])
         + f"<h3>Citation</h3><p>If this helped your work, please cite:</p><blockquote>{escape(CITATION)}</blockquote>"
+    )
+
+
+def _sameness(config: dict[str, Any]) -> str:
+    """What has to be the same for the same result."""
+    budget = (config.get("parameters") or {}).get("budget")
+    if budget is None:
+        return "The same seed, data and versions give the same result."
+    return (
+        f"How much is trained in the budget of {escape(str(budget))} depends on how fast and how busy the machine is: "
+        "where that is the same, the same seed, data and versions give the same result."
     )
 
 
