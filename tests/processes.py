@@ -73,6 +73,15 @@ def in_another_process(function: Callable[[], str], folder: Path) -> str:
     return found
 
 
+def is_alive(process: int) -> bool:
+    """Whether a process has not ended, by its number; one whose parent has yet to notice its end has."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return state.rpartition(")")[2].split()[0] != "Z"
+
+
 class Command(Process):
     """`gramme WORDS`."""
 

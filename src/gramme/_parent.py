@@ -1,4 +1,4 @@
-"""Processes that end soon after the one that started them."""
+"""Ends a process soon after the one that started it: it might compute for hours, and nobody would take the result."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import threading
 import time
 from functools import lru_cache
 
+PARENT = "GRAMME_PARENT"
+"""The environment variable that names who started a process of a fit."""
 WATCH_SECONDS = 1.0
 """How often a process looks whether its parent lives."""
 
 
 @lru_cache(maxsize=1)
 def end_with(parent: int) -> None:
-    """End this process soon after its parent ends, since nobody would record what it finds."""
+    """End this process soon after its parent, also where that was killed."""
 
     def watch() -> None:
         while os.getppid() == parent:

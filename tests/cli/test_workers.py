@@ -20,7 +20,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 from tests.distributed.graphs import graph
-from tests.processes import Copy, HeardCommand
+from tests.processes import Copy, HeardCommand, is_alive
 from tests.sizes import sample
 
 from gramme.cli import main, parts_fit, workers
@@ -218,6 +218,21 @@ def kill_and_resume(data, folder, rank, seconds: float | None = None) -> bool:
 def test_a_killed_worker_ends_all_and_resume_has_the_same_bits(data, undisturbed, tmp_path):
     assert kill_and_resume(data, tmp_path, 1)
     assert tables(tmp_path / "out") == tables(undisturbed)
+
+
+@pytest.mark.distributed
+def test_workers_end_with_a_killed_command(data, tmp_path):
+    options = (*SETTINGS, "--set", "epochs=100000")
+    process, place = fit_by_two(data, tmp_path / "out", *options, GRAMME_CHECKPOINT_SECONDS="0")
+    both = workers_in(place)
+    first_checkpoint(tmp_path)
+    process.kill()
+    deadline = time.monotonic() + 30
+    while any(map(is_alive, both)):
+        assert time.monotonic() < deadline, "the workers go on"
+        time.sleep(0.1)
+    assert not (tmp_path / "out").exists()
+    assert list(tmp_path.glob("out.checkpoints/*.safetensors"))  # for --resume
 
 
 @pytest.fixture(scope="module")

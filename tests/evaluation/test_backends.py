@@ -13,7 +13,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from tests.evaluation.runs import same
 from tests.links.graphs import planted_links
 from tests.methods.graphs import planted
-from tests.processes import Process, with_its_output_in
+from tests.processes import Process, is_alive, with_its_output_in
 
 from gramme._parent import end_with
 from gramme.errors import DataError
@@ -168,14 +168,6 @@ def wait_for(found, count, seconds=60):
         assert time.monotonic() < end, "it took too long"
         time.sleep(0.1)
     return found()
-
-
-def is_alive(process):
-    try:
-        with open(f"/proc/{process}/stat") as file:  # noqa: PTH123
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def children_of(parent: int) -> list[Path]:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from gramme._parent import PARENT, end_with
 from gramme._progress import part
 from gramme._version import __version__
 from gramme.cli.console import complain, warnings_as_notes
@@ -307,6 +308,7 @@ def _record(
 
 def main() -> None:
     """One process of a job whose file the environment names."""
+    end_with(int(os.environ[PARENT]))
     try:
         run_job(FitJob.read(Path(os.environ[JOB])))
     except LostWorkerError as error:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
+from gramme._parent import PARENT
 from gramme._scratch import scratch_folder
 
 
@@ -27,7 +28,7 @@ class RayWorker:
             path.write_text(job, encoding="utf-8")
             one = subprocess.Popen(
                 [sys.executable, "-m", "gramme.cli.parts_fit"],
-                env={**os.environ, **environment, variable: str(path)},
+                env={**os.environ, **environment, variable: str(path), PARENT: str(os.getpid())},
             )
             try:
                 return one.wait()

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gramme._parent import PARENT
 from gramme._ray import connected_ray
 from gramme._scratch import scratch_folder
 from gramme.cli.parts_fit import JOB, FitJob, Outcome
@@ -80,7 +81,8 @@ def _result_of(job: FitJob) -> Iterator[FitJob]:
 def _started(rank: int, workers: int, port: int, job: Path) -> subprocess.Popen[bytes]:
     threads = max(1, (os.cpu_count() or 1) // workers)
     environment = {"OMP_NUM_THREADS": str(threads)} | os.environ
-    environment |= _place(rank, workers, LOOPBACK, port) | {"LOCAL_RANK": str(rank), JOB: str(job)}
+    environment |= _place(rank, workers, LOOPBACK, port)
+    environment |= {"LOCAL_RANK": str(rank), JOB: str(job), PARENT: str(os.getpid())}
     return subprocess.Popen([sys.executable, "-m", "gramme.cli.parts_fit"], env=environment)
 
 
