@@ -42,6 +42,10 @@ class FileFormatError(DataError):
         self.problem = message
 
 
+class NoEdgesError(FileFormatError):
+    """A file was read as a list of edges, and no columns of it are the ends of edges."""
+
+
 class MissingExtraError(GrammeError, ImportError):
     """An optional dependency is not installed."""
 

@@ -59,3 +59,9 @@ def test_another_table_for_a_model_of_a_table(here):
     with pytest.raises(DataError, match="leave out --label"):
         open_again("new.csv", first.table, Reading(label="party"))
     assert open_again("edges.csv", None, Reading()).graph.num_nodes == 2
+
+
+def test_what_is_wrong_with_a_matrix_is_not_taken_for_a_table(here):
+    (here / "ties.csv").write_text(",a,b,c\na,0,1,0\nb,1,0,1\n")
+    with pytest.raises(DataError, match=r"there is no row for 'c'$"):
+        open_data("ties.csv", Reading())

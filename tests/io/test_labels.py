@@ -133,3 +133,10 @@ def test_a_file_of_labels_for_other_nodes_is_told_as_a_whole(tmp_path):
         FileFormatError, match=r"'Quentin', which is not .* named 'Ann', 'Bo', 'Cy', \.\.\.$"
     ):
         read(tmp_path / "a.csv", labels=tmp_path / "other.csv")
+
+
+def test_labels_for_a_graph_without_nodes(tmp_path):
+    (tmp_path / "g.json").write_text('{"nodes": [], "links": []}')
+    (tmp_path / "l.csv").write_text("id,label\na,x\n")
+    with pytest.raises(FileFormatError, match="there is nothing to label, the graph has no nodes"):
+        read(tmp_path / "g.json", labels=tmp_path / "l.csv")

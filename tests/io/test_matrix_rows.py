@@ -96,3 +96,36 @@ def test_decimal_commas_are_said(tmp_path):
     graph, report = io.inspect(tmp_path / "g.csv")
     assert graph.layers["edges"].weight.tolist() == [1.5]
     assert "g.csv: read with decimal commas, 1,5 as a number" in report.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (",a,b,c\na,0,1,0\nb,1,0,1", "there is no row for 'c'"),
+        (",a,b\na,0,1\nb,1,0\nc,0,1", "there is no column for 'c'"),
+        (",a,b,b\na,0,1,0\nb,1,0,1\nb,0,1,0", "two rows are called 'b'"),
+        (",a,b,c,c\na,0,1,0,0\nb,1,0,1,0\nc,0,0,0,1", "two columns are called 'c'"),
+        (",a,b,c\na,0,1,0\nb,1,0,1\n,0,1,0", "a row has no name"),
+    ],
+)
+def test_a_matrix_of_ties_with_a_fault_in_its_names(text, problem):
+    """Never read as people in groups, which other names in rows and columns would be."""
+    with pytest.raises(
+        FileFormatError, match=rf"needs a row and a column for every node, but {problem}"
+    ):
+        read(text)
+
+
+def test_a_cell_that_is_no_number_is_named():
+    with pytest.raises(
+        FileFormatError, match=r"ties\.csv, line 3: 'x' in the column 'a' of a matrix"
+    ):
+        read(",a,b\na,0,1\nb,x,0")
+
+
+def test_ties_that_are_not_known_are_none_which_is_said():
+    """R writes NA on the diagonal as well, where nothing is meant by it, and a dot for a zero."""
+    with gathered() as notes:
+        found = read(",a,b,c\na,NA,1,NA\nb,1,NA,.\nc,0,1,NA")
+    assert edges(found) == [("a", "b", 1.0), ("b", "a", 1.0), ("c", "b", 1.0)]
+    assert "ties.csv: 1 tie that is not known (NA) read as no tie" in notes.all

@@ -62,3 +62,8 @@ def test_a_format_describes_itself(each):
     assert each.cannot
     assert "\n" not in each.description + each.cannot
     assert all(ending == ending.lower() for ending in each.endings)
+
+
+def test_a_compressed_file_is_to_be_unpacked():
+    with pytest.raises(DataError, match=r"edges\.csv\.gz is compressed; unpack it first"):
+        find_format(Path("edges.csv.gz"))

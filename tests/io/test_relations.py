@@ -114,3 +114,11 @@ def test_arbitrary_bytes_end_in_a_graph_or_an_error(tmp_path):
             read += 1
     assert read > 10
     assert all("x.csv" in problem for problem in problems)
+
+
+def test_labels_of_a_kind_that_no_relation_has(files, tmp_path):
+    (tmp_path / "l.csv").write_text("editor,label\ne1,x\n")
+    with pytest.raises(
+        DataError, match="no relation has the target kind 'editor'; known: paper, author"
+    ):
+        inspect_relations(files, target="editor", labels=tmp_path / "l.csv")

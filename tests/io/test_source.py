@@ -1,3 +1,4 @@
+import gzip
 import os
 
 import pytest
@@ -80,3 +81,10 @@ def test_utf16_without_its_mark(tmp_path, encoding):
     graph, report = inspect(tmp_path / "g.csv")
     assert graph.nodes.tolist() == ["Zoë", "Bo"]
     assert report.doubts == ("g.csv: read as UTF-16 without a byte order mark",)
+
+
+def test_a_compressed_file_under_another_name(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_bytes(gzip.compress(b"source,target\na,b\n"))
+    with pytest.raises(FileFormatError, match="the file is compressed; unpack it first"):
+        decode(path.read_bytes(), path)

@@ -47,3 +47,15 @@ def test_what_is_no_workbook(tmp_path):
         read_sheets(tmp_path / "x.xlsx")
     with pytest.raises(FileFormatError, match="all sheets are empty"):
         read_sheets(write(tmp_path / "y.xlsx", Empty=[]))
+
+
+def test_ids_that_are_too_long_for_a_spreadsheet_are_refused(tmp_path):
+    """openpyxl, as Excel, writes 9007199254740993 as 9007199254740992: two nodes had become one."""
+    ids = [2**53, 2**53 + 1]
+    path = write(tmp_path / "x.xlsx", Ties=[["from", "to"], ids])
+    with pytest.raises(
+        FileFormatError, match="sheet 'Ties', row 2: the number 9007199254740992 is too long"
+    ):
+        read_sheets(path)
+    text = write(tmp_path / "y.xlsx", Ties=[["from", "to", "weight"], [*map(str, ids), 1e30]])
+    assert read_sheets(text)["Ties"][1][:2] == ["9007199254740992", "9007199254740993"]

@@ -14,7 +14,7 @@ from gramme.cli.dataset_words import is_dataset, load_dataset
 from gramme.cli.heartbeat import reading
 from gramme.cli.options import TABLE_ONLY, Reading
 from gramme.cli.table import is_table_name, open_table, open_table_again
-from gramme.errors import DataError, did_you_mean
+from gramme.errors import DataError, NoEdgesError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.io import ReadReport, inspect, inspect_relations
 from gramme.io.address import is_address
@@ -81,7 +81,7 @@ def _open_data(names: list[str], read: Reading, needs_label: bool) -> Opened:
                 raise _no_file(name)
         try:
             graph, report = inspect(names if len(names) > 1 else names[0], **read.file_options())
-        except DataError as error:
+        except NoEdgesError as error:
             hint = None if read.source_format or read.no_header else _table_hint(names, error, read)
             if hint is None:
                 raise
@@ -163,13 +163,10 @@ def open_again(names: str | list[str], record: dict[str, Any] | None, read: Read
     return Opened(graph, table=record, notes=tuple(notes.all))
 
 
-def _table_hint(names: list[str], error: DataError, read: Reading) -> str | None:
+def _table_hint(names: list[str], error: NoEdgesError, read: Reading) -> str | None:
     """What to say where a file that was read as edges is evidently a table of persons or things."""
-    wrong = getattr(error, "file", None) or names[0]
-    if len(names) > 1 and not getattr(error, "file", None):
-        return None  # it is about all of them
-    path = Path(wrong)
-    if not is_table_name(path.name) or (read.labels is not None and str(read.labels) == wrong):
+    path = Path(error.file)
+    if not is_table_name(path.name):
         return None
     try:
         header = header_of(path, read.encoding)
@@ -180,7 +177,7 @@ def _table_hint(names: list[str], error: DataError, read: Reading) -> str | None
     columns = ", ".join(header[:8]) + (", ..." if len(header) > 8 else "")
     alone = (
         "add --table --label COLUMN to gramme fit"
-        if len(names) == 1 and wrong == names[0]
+        if names == [error.file]
         else f"leave it out of the files and add --labels {path} --label COLUMN"
     )
     return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,7 @@ _NO_FACTS = {
     "index",
 }
 Edges = Iterable[tuple[str, str, Mapping[str, Any]]]
+Listed = Sequence[tuple[str, str, Mapping[str, Any]]]
 
 
 def parse_attribute_graph(
@@ -73,8 +74,8 @@ def parse_attribute_graph(
     """
     name_of = _names(nodes) if named_by_label else {node: node for node in nodes}
     listed = list(edges)
-    words = list(dict.fromkeys(plain_word(key) for _, _, facts in listed for key in facts))
-    layer = next((word for word in _LAYER if word in words and not _directions(listed, word)), None)
+    words = _words(listed)
+    layer = layer_word(listed, path)
     weight = next((word for word in _WEIGHT if word in words), None)
     rows = RowCollector(path)
     for source, target, facts in listed:
@@ -88,15 +89,27 @@ def parse_attribute_graph(
     found = rows.finish()
     if layer is None:
         found.layers = []
-    elif layer != "layer":
-        tell(f"{path.name}: the edges' attribute {layer!r} names the layers")
     parsed = Parsed([path], found, directed=directed)
     parsed.nodes, parsed.nodes_file = [name_of[node] for node in nodes], path
     _take_attributes(parsed, nodes, options, named_by_label)
     return parsed
 
 
-def _directions(edges: list[tuple[str, str, Mapping[str, Any]]], word: str) -> bool:
+def layer_word(edges: Listed, path: Path) -> str | None:
+    """The attribute of edges that names their layer, as a plain word; it is told unless it is called ``layer``."""
+    words = _words(edges)
+    found = next((word for word in _LAYER if word in words and not _directions(edges, word)), None)
+    if found not in (None, "layer"):
+        tell(f"{path.name}: the edges' attribute {found!r} names the layers")
+    return found
+
+
+def _words(edges: Listed) -> set[str]:
+    """What the attributes of edges are called."""
+    return {plain_word(key) for _, _, facts in edges for key in facts}
+
+
+def _directions(edges: Listed, word: str) -> bool:
     """Whether an attribute holds directions, as Gephi's type does."""
     values = {
         str(v).lower() for _, _, facts in edges for k, v in facts.items() if plain_word(k) == word

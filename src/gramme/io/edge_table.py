@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from gramme.errors import DataError, FileFormatError
+from gramme.errors import FileFormatError, NoEdgesError
 from gramme.io.between import between
 from gramme.io.headers import DIRECTIONS, EdgeHeader, plain_word
 from gramme.io.notes import tell
@@ -219,7 +219,7 @@ def without_header(rows: Rows, path: Path) -> tuple[list[str], EdgeHeader]:
 
 def no_edges(
     names: Iterable[str], path: Path, line: int | None, *, database: bool = False
-) -> DataError:
+) -> NoEdgesError:
     """What to say about a file whose header names no ends of edges."""
     cells = [name.strip() for name in names]
     listed = ", ".join(cells)[:100]
@@ -229,14 +229,14 @@ def no_edges(
             f"the columns must be {wanted}, and may be layer and weight, but are {listed!r}; name them in a query, "
             f'like sqlite:{path.name}?query=SELECT "..." AS source, "..." AS target FROM "..."'
         )
-        return FileFormatError(problem, file=path)
+        return NoEdgesError(problem, file=path)
     numbered = len(cells) in (3, 4) and all(cell.isdigit() for cell in cells[:3])
     multiplex = (
         "; for rows of a layer, a node and a node, format='multiplex' (--from multiplex)"
         if numbered
         else ""
     )
-    return FileFormatError(
+    return NoEdgesError(
         f"the header must name the columns {wanted} and may name layer and weight, but is {listed!r}; if the first "
         "line is an edge already, say header=False (--no-header); for a matrix of numbers, "
         f"format='matrix' (--from matrix){multiplex}",

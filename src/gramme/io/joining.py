@@ -38,7 +38,7 @@ def joined(parts: Mapping[str, Parsed]) -> Parsed:
     met += [name for part in every for groups in part.groups.values() for name in groups.nodes]
     nodes = in_order([*(name for listed in lists for name in listed), *met])
     whole = Parsed(
-        [file for part in every for file in part.files],
+        list(dict.fromkeys(file for part in every for file in part.files)),
         _rows(parts, renamed, nodes),
         nodes=nodes if lists else None,
         nodes_file=every[0].nodes_file,

@@ -91,6 +91,8 @@ def read_labels(
         The first id where the format of the edges numbers nodes from 0 or from 1.
     """
     checked_file(path, "labels file")
+    if complete and not nodes:
+        raise FileFormatError("there is nothing to label, the graph has no nodes", file=path)
     ending = path.suffix.lower()
     if ending in (".xlsx", ".parquet", ".pq"):
         read = parquet_attributes(path) if ending != ".xlsx" else read_attributes(path, AUTO)

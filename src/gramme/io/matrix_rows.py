@@ -2,12 +2,14 @@
 
 A matrix has names along its edges or none. Names in rows and columns alike, or a square of numbers with an even
 diagonal, are an adjacency; names in rows and others in columns with nothing but 0 and 1 inside are an incidence. With
-``format="matrix"`` the user insists, and any numbers will do.
+``format="matrix"`` the user insists, and any numbers will do. Names that are mostly alike can only be an adjacency
+with a fault, such as a row that was lost; the error says where.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,7 @@ from gramme.errors import FileFormatError
 from gramme.io.notes import tell
 from gramme.io.parsed import Groups, Parsed
 from gramme.io.rows import EdgeRows
+from gramme.io.unknown import UNKNOWN
 
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\Z")
 _MIN_UNNAMED_ROWS = 3  # rows from which on a square without names is believed to be a matrix
@@ -97,16 +100,50 @@ def _named(rows: Rows, path: Path, insist: bool) -> Matrix | None:
     columns = head[1:]
     if width < 2 or any(len(row) != width for _, row in rows[1:]) or len(head) != width:
         return None
+    if _mostly_alike(names, columns):
+        _check_adjacency(rows, names, columns, path)
+        return _filled(path, rows[1:], 1, names, columns, named=True)
     if len(set(names)) < len(names) or len(set(columns)) < len(columns) or "" in (*names, *columns):
         return None
-    same = set(names) == set(columns)
     inside = [[cell.strip() for cell in row[1:]] for _, row in rows[1:]]
     if not all(_is_number(cell) for row in inside for cell in row):
         return None
     yes_or_no = {cell for row in inside for cell in row} <= {"", "0", "1"}
-    if not insist and not same and not (yes_or_no and len(names) > 2 and len(columns) > 1):
+    if not insist and not (yes_or_no and len(names) > 2 and len(columns) > 1):
         return None
     return _filled(path, rows[1:], 1, names, columns, named=True)
+
+
+def _mostly_alike(names: list[str], columns: list[str]) -> bool:
+    """Whether more than half of the names of rows and of columns are the same; a list of edges has one such column."""
+    shared = (set(names) & set(columns)) - {""}
+    return len(columns) > 1 and 2 * len(shared) > max(len(names), len(columns))
+
+
+def _check_adjacency(rows: Rows, names: list[str], columns: list[str], path: Path) -> None:
+    """Say what is wrong with the names or the cells of a matrix of ties."""
+    for what, mine, others in (("row", names, columns), ("column", columns, names)):
+        here = Counter(mine)
+        if "" in here:
+            problem = f"a {what} has no name"
+        elif len(here) < len(mine):
+            problem = f"two {what}s are called {here.most_common(1)[0][0][:40]!r}"
+        elif lost := [name for name in others if name and name not in here]:
+            some = ", ".join(repr(name[:40]) for name in lost[:3])
+            problem = f"there is no {what} for {some}{', ...' if len(lost) > 3 else ''}"
+        else:
+            continue
+        raise FileFormatError(
+            f"a matrix of ties needs a row and a column for every node, but {problem}", file=path
+        )
+    for line, row in rows[1:]:
+        for column, cell in zip(columns, row[1:], strict=True):
+            if not _is_number(cell) and cell.strip() not in UNKNOWN:
+                raise FileFormatError(
+                    f"{cell.strip()[:40]!r} in the column {column[:40]!r} of a matrix of ties is not a number",
+                    file=path,
+                    line=line,
+                )
 
 
 def _filled(
@@ -116,16 +153,25 @@ def _filled(
     commas = next((cell for _, row in rows for cell in row[skip:] if "," in cell), None)
     if commas is not None:
         tell(f"{path.name}: read with decimal commas, {commas.strip()[:40]} as a number")
+    unknown = 0
     for place, (line, row) in enumerate(rows):
         for column, cell in enumerate(row[skip:]):
             text = cell.strip().replace(",", ".")
-            number = 0.0 if text in ("", ".") else float(text)
+            number = 0.0
+            if text in UNKNOWN:
+                # a dot is how R prints a zero, and NA on the diagonal how it says that there is nothing to say
+                unknown += text != "." and names[place] != columns[column]
+            elif text:
+                number = float(text)
             if not np.isfinite(number) or number < 0:
                 problem = (
                     f"{cell.strip()[:40]!r} is not allowed here; ties are 0 or positive numbers"
                 )
                 raise FileFormatError(problem, file=path, line=line)
             values[place, column] = number
+    if unknown:
+        ties = "1 tie that is" if unknown == 1 else f"{unknown:,} ties that are"
+        tell(f"{path.name}: {ties} not known (NA) read as no tie", doubt=True)
     return Matrix(path, values, names, columns, [line for line, _ in rows], named)
 
 

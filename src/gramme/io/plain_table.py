@@ -25,7 +25,7 @@ from gramme.io.delimited import check_width, tell_separator
 from gramme.io.formats.parquet import read_arrow
 from gramme.io.notes import tell
 from gramme.io.source import AUTO, checked_file, decode, read_bytes
-from gramme.io.spreadsheet import check_extent
+from gramme.io.spreadsheet import check_digits, check_extent
 from gramme.io.text_rows import without_comments
 from gramme.io.unknown import labels_told, unknown_marks
 
@@ -271,7 +271,7 @@ def _excel(path: Path, rows: int | None = None) -> pd.DataFrame:
     check_extent(data, path)
     try:
         # which text means "not known" is decided later, and alike for all formats
-        return pd.read_excel(
+        found: pd.DataFrame = pd.read_excel(
             io.BytesIO(data),
             engine="openpyxl",
             nrows=rows,
@@ -281,3 +281,6 @@ def _excel(path: Path, rows: int | None = None) -> pd.DataFrame:
         )
     except Exception as error:  # openpyxl raises many kinds for damaged files
         raise FileFormatError(f"no Excel file that can be read: {error}", file=path) from None
+    for number, row in enumerate(found.itertuples(index=False, name=None), start=2):
+        check_digits(row, f"row {number}", path)
+    return found

@@ -63,6 +63,7 @@ class Format:
 
 
 READ_ONLY = "it is only read"
+PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".graphmlz")
 _ALL = (
     Format(
         authors.NAME,
@@ -254,6 +255,8 @@ def find_format(path: Path, name: str | None = None, *, to_write: bool = False) 
         if path.name.lower().endswith(ending)
     ]
     if not fitting:
+        if path.suffix.lower() in PACKED and not to_write:
+            raise DataError(f"{path} is compressed; unpack it first")
         known = "; ".join(f"{each.name} ({', '.join(each.endings)})" for each in FORMATS.values())
         raise DataError(
             f"the format cannot be told from the name {path.name!r}; say which it is with "

@@ -113,7 +113,8 @@ def _graph(
     ]
     nodes: list[str] = in_order(name for column in columns for name in dict.fromkeys(column))
     labels, features = options.labels, None
-    if labels is not None and isinstance(labels, (str, os.PathLike)):
+    # without a node of the target its labels say nothing, and the fault is elsewhere
+    if columns and labels is not None and isinstance(labels, (str, os.PathLike)):
         facts = _label_facts(Path(labels), nodes, target, options)
         nodes, features, labels = facts.nodes, facts.features, facts.labels
         if labels is not None:

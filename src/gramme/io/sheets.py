@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gramme.errors import DataError, FileFormatError
+from gramme.errors import DataError, FileFormatError, NoEdgesError
 from gramme.io.attributes import tabled
 from gramme.io.edge_table import no_edges, parse_edges, without_header
 from gramme.io.headers import edge_header
@@ -34,7 +34,7 @@ def parse_sheets(
         first = next(iter(sheets.values()))
         if len(sheets) == 1:
             raise no_edges(first[0], path, 1, database=database)
-        raise FileFormatError(
+        raise NoEdgesError(
             f"none of its tables is a list of edges or a matrix: {', '.join(sheets)[:200]}",
             file=path,
         )

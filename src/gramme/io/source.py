@@ -18,6 +18,13 @@ MAX_DECLARED_BEYOND_FILE = 1_000_000
 #: The encoding that means "find out".
 AUTO = "auto"
 OLDER_ENCODING = "cp1252"
+_PACKED_STARTS = (
+    b"\x1f\x8b",
+    b"BZh",
+    b"\xfd7zXZ",
+    b"\x28\xb5\x2f\xfd",
+    b"PK\x03\x04",
+)  # gzip, bzip2, xz, zstd, zip
 
 
 def checked_file(path: str | os.PathLike[str], what: str = "file") -> Path:
@@ -103,6 +110,8 @@ def _detected(data: bytes, path: Path) -> str:
         return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeError as error:
         line = _line(data, error)
+    if data.startswith(_PACKED_STARTS):
+        raise FileFormatError("the file is compressed; unpack it first", file=path)
     try:
         if b"\0" in data:
             raise UnicodeError

@@ -6,6 +6,7 @@ import datetime
 import io
 import re
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,13 @@ from gramme.io.source import MAX_DECLARED_BEYOND_FILE, read_bytes
 _MAX_UNPACK_RATIO = 100  # of unpacked to packed bytes; sheets of equal cells reach about 50
 _SPARE_BYTES = 20_000_000
 _MAX_CELLS_PER_BYTE = 1  # of the unpacked file, where a cell takes some ten
+
+_FIRST_ROUNDED = (
+    2**53
+)  # the first whole number with a neighbour that a spreadsheet cannot tell from it
+_FIRST_BEYOND_IDS = (
+    2**64
+)  # no program numbers anything so; a measure that large loses nothing that counts
 
 _SHEET = re.compile(r"sheet[^/]*\.xml\Z", re.IGNORECASE)
 _FILLED_CELL = re.compile(rb'<c\s(?:[^>/]*\s)?r="([A-Z]{1,3})(\d{1,7})"[^>/]*>')
@@ -32,10 +40,11 @@ def read_sheets(path: Path) -> dict[str, list[list[str]]]:
         for sheet in book.worksheets:
             rows: list[list[str]] = []
             sheet.reset_dimensions()  # a file may state any; what is there counts
-            for row in sheet.iter_rows(values_only=True):
+            for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
                 cells += len(row) + 1
                 if cells > MAX_DECLARED_BEYOND_FILE + _MAX_CELLS_PER_BYTE * size:
                     raise FileFormatError("it has far more cells than it spells out", file=path)
+                check_digits(row, f"sheet {sheet.title!r}, row {number}", path)
                 rows.append([cell_text(value) for value in row])
             rows = _trimmed(rows)
             if rows:
@@ -47,6 +56,17 @@ def read_sheets(path: Path) -> dict[str, list[list[str]]]:
     if not found:
         raise FileFormatError("all sheets are empty", file=path)
     return found
+
+
+def check_digits(row: Sequence[Any], where: str, path: Path) -> None:
+    """Refuse whole numbers that Excel has rounded: ids so long may have become one another's."""
+    for value in row:
+        if isinstance(value, (int, float)) and _FIRST_ROUNDED <= abs(value) < _FIRST_BEYOND_IDS:
+            raise FileFormatError(
+                f"{where}: the number {value:.0f} is too long for Excel, which keeps 15 digits, so that different ids "
+                "may have become the same; write ids as text, or in a CSV file",
+                file=path,
+            )
 
 
 def check_extent(data: bytes, path: Path) -> None:

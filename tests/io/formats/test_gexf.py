@@ -62,3 +62,15 @@ def test_entities_are_refused(tmp_path):
     (tmp_path / "g.gexf").write_text('<!DOCTYPE x [<!ENTITY a "b">]><gexf/>')
     with pytest.raises(FileFormatError, match="document type"):
         read(tmp_path / "g.gexf")
+
+
+def test_a_type_or_a_kind_of_edges_that_networkx_leaves_out(tmp_path):
+    graph = networkx.MultiGraph()
+    graph.add_edge("a", "b", type="advice")
+    graph.add_edge("a", "b", type="friend")
+    networkx.write_gexf(graph, tmp_path / "g.gexf")
+    assert list(read(tmp_path / "g.gexf").layers) == ["advice", "friend"]
+    written = (tmp_path / "g.gexf").read_text()
+    kinds = written.replace('type="advice"', 'kind="advice" type="undirected"')
+    (tmp_path / "g.gexf").write_text(kinds.replace('type="friend"', 'kind="friend"'))
+    assert list(read(tmp_path / "g.gexf").layers) == ["advice", "friend"]

@@ -162,3 +162,14 @@ def test_a_key_without_its_type_is_a_note_and_no_warning_of_networkx(tmp_path):
         graph, report = inspect(path)
     assert "chat" in graph.layers
     assert any("g.graphml: No key type for id l" in note for note in report.notes)
+
+
+def test_the_type_of_an_edge_is_its_layer_where_no_attribute_is_called_so(tmp_path):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.MultiGraph()
+    graph.add_edge("a", "b", type="advice")
+    graph.add_edge("a", "b", type="friend")
+    networkx.write_graphml(graph, tmp_path / "g.graphml")
+    found, report = inspect(tmp_path / "g.graphml")
+    assert list(found.layers) == ["advice", "friend"]
+    assert "g.graphml: the edges' attribute 'type' names the layers" in report.notes

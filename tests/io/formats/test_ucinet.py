@@ -151,3 +151,11 @@ def test_half_matrices(dl, kind, cells, diagonal):
 def test_errors(dl, text, message):
     with pytest.raises(FileFormatError, match=message):
         dl(text)
+
+
+def test_each_matrix_may_repeat_its_names_and_levels_are_relations(dl):
+    head = "dl n=2 nm=2\nlabels embedded\nlevel labels:\nadvice\nfriend\ndata:\n"
+    one = "  ann bo\nann 0 1\nbo 1 0\n"
+    graph = dl(head + one + one.replace("1", "0"))
+    assert list(graph.layers) == ["advice", "friend"]
+    assert [layer.num_edges for layer in graph.layers.values()] == [1, 0]

@@ -1,12 +1,19 @@
-"""GEXF, the format of Gephi, through networkx; a file that declares a document type is refused."""
+"""GEXF, the format of Gephi, through networkx; a file that declares a document type is refused.
+
+What networkx leaves out is read beside it: the ``kind`` by which Gephi tells parallel edges apart, and a ``type`` that
+is not a direction, which networkx writes for edges with such an attribute.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+from xml.parsers import expat
 
 from gramme.errors import FileFormatError, import_extra
 from gramme.io.attribute_graph import parse_attribute_graph
 from gramme.io.formats.graphml import AtOnce, check_xml
+from gramme.io.headers import DIRECTIONS
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.source import read_bytes
 
@@ -24,8 +31,31 @@ def read(path: Path, options: ReadOptions) -> Parsed:
         raise
     except Exception as error:  # networkx raises whatever its parsing meets
         raise FileFormatError(f"no GEXF that can be read: {error}", file=path) from None
-    edges = ((str(a), str(b), facts) for a, b, facts in graph.edges(data=True))
+    kinds = _kinds(data)
+    edges = (
+        (str(a), str(b), facts | kinds.get(str(facts.get("id")), {}))
+        for a, b, facts in graph.edges(data=True)
+    )
     nodes = {str(node): facts for node, facts in graph.nodes(data=True)}
     return parse_attribute_graph(
         path, nodes, edges, options, directed=bool(graph.is_directed()), named_by_label=True
     )
+
+
+def _kinds(data: bytes) -> dict[str, dict[str, str]]:
+    """For the id of each edge its kind, and its type where that is no direction; data that were checked before."""
+    found: dict[str, dict[str, str]] = {}
+
+    def start(tag: str, attributes: dict[str, Any]) -> None:
+        if tag.rpartition(":")[2] != "edge" or "id" not in attributes:
+            return
+        said = {key: attributes[key] for key in ("kind", "type") if attributes.get(key)}
+        if said.get("type", "").lower() in DIRECTIONS:
+            del said["type"]
+        if said:
+            found[attributes["id"]] = said
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    parser.Parse(data, True)
+    return found

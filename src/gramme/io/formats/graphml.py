@@ -1,4 +1,4 @@
-"""GraphML through networkx: the edge attribute ``layer`` names the layer, ``weight`` the weight.
+"""GraphML through networkx: the edge attribute ``layer`` (or ``type``, ``relation``, ...) names the layer.
 
 An edge between two layers has ``source_layer`` and ``target_layer`` instead.
 
@@ -24,7 +24,9 @@ from gramme.errors import DataError, FileFormatError, did_you_mean, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.io.assemble import ONLY_LAYER
 from gramme.io.atomic import Content
+from gramme.io.attribute_graph import layer_word
 from gramme.io.between import between, own_layers
+from gramme.io.headers import plain_word
 from gramme.io.losses import as_text, lossy
 from gramme.io.notes import tell
 from gramme.io.parsed import Parsed, ReadOptions
@@ -68,8 +70,11 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     if _LAYERS not in graph.graph:
         graph = _by_names(graph, networkx, options, path)
     rows = RowCollector(path)
-    for source, target, values in graph.edges(data=True):
-        layer = str(values.get("layer", ONLY_LAYER)) or ONLY_LAYER
+    edges = list(graph.edges(data=True))
+    named = "layer" if _LAYERS in graph.graph else layer_word(edges, path)
+    for source, target, values in edges:
+        plain = {plain_word(key): value for key, value in values.items()}
+        layer = str(plain.get(named, ONLY_LAYER)) or ONLY_LAYER
         if "source_layer" in values and "target_layer" in values:
             first, second = str(values["source_layer"]), str(values["target_layer"])
             if first != second and source == target:

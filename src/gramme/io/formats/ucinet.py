@@ -86,9 +86,8 @@ def _header(text: str) -> _Header:
     places = list(_LABELS.finditer(text))
     ends = [place.start() for place in places[1:]] + [len(text)]
     for match, end in zip(places, ends, strict=False):
-        which = {"col": "column", None: "row"}.get(
-            match[1].lower() if match[1] else None, (match[1] or "").lower()
-        )
+        word = (match[1] or "row").lower()
+        which = {"col": "column", "level": "matrix"}.get(word, word)
         if match[2] == ":":
             found.labels[which] = _tokens(_SETTING.sub("", text[match.end() : end]))
         else:
@@ -156,6 +155,8 @@ class _Reader:
         cells: list[str] = []
         embedded: list[str] = []
         for _, tokens in lines:
+            if "column" in self.header.embedded and tokens == columns:
+                continue  # each further matrix may begin with the names again
             if "row" in self.header.embedded and tokens:
                 embedded.append(tokens[0])
                 tokens = tokens[1:]
