@@ -186,6 +186,14 @@ def test_torchrun_fits_a_folder_of_parts(data, parts, tmp_path):
     same_as_one_process(data, tmp_path)
 
 
+def first_checkpoint(folder: Path) -> None:
+    """Wait until the training has begun, for which all must have met, and something of it is kept."""
+    deadline = time.monotonic() + SECONDS
+    while not list(folder.glob("out.checkpoints/*.safetensors")):
+        assert time.monotonic() < deadline, "no checkpoint is written"
+        time.sleep(0.005)
+
+
 def kill_and_resume(data, folder, rank, seconds: float | None = None) -> bool:
     """Kill a worker; all end, nothing is left, a resumed fit ends well. Whether it was early enough.
 
@@ -263,10 +271,7 @@ def test_a_worker_that_stands_still_is_given_up(rank, data, tmp_path):
     quick = {"GRAMME_SILENCE_SECONDS": "8", "GRAMME_CHECKPOINT_SECONDS": "0"}
     process, place = fit_by_two(data, tmp_path / "out", *options, **quick)
     both = workers_in(place)
-    deadline = time.monotonic() + SECONDS
-    while not list(tmp_path.glob("out.checkpoints/*.safetensors")):  # both have met and train
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    first_checkpoint(tmp_path)
     os.kill(both[rank], signal.SIGSTOP)
     struck = time.monotonic()
     code, _, err = done(process)
