@@ -14,6 +14,7 @@ O(edges + memberships + nodes + cells), whatever the number of pairs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.fft
@@ -117,10 +118,16 @@ class _Pull:
             return None
         return cls(sp.csr_array(edges / mean), sp.csr_array(given / mean), inside, strength / mean)
 
+    @cached_property
+    def turned(self) -> tuple[sp.csc_array, sp.csc_array]:
+        """V' and U', made once: for small graphs that takes longer than the products with them."""
+        return self.members.T, self.shares.T
+
     def times(self, values: Places) -> Places:
         """W times a matrix."""
-        through = self.shares @ (self.members.T @ values)
-        back = self.members @ (self.shares.T @ values)
+        groups, shares = self.turned
+        through = self.shares @ (groups @ values)
+        back = self.members @ (shares @ values)
         product: Places = self.edges @ values + 0.5 * (through + back)
         return product
 
