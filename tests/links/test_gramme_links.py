@@ -189,13 +189,11 @@ def test_groups_alone_are_asked_about_as_the_edges_they_imply():
 def table(seed: int, agree: float) -> MultilayerGraph:
     """Three columns of four values; each follows the row's type with a given probability."""
     random = np.random.default_rng(seed)
-    kind = random.integers(0, 4, 120)
+    kind = random.integers(0, 4, 80)
     columns = {}
     for name in ("shape", "size", "town"):
-        noise = random.integers(0, 4, 120)
-        columns[name] = MembershipLayer.from_codes(
-            np.where(random.random(120) < agree, kind, noise)
-        )
+        noise = random.integers(0, 4, 80)
+        columns[name] = MembershipLayer.from_codes(np.where(random.random(80) < agree, kind, noise))
     return MultilayerGraph(columns)
 
 

@@ -12,6 +12,7 @@ from gramme.links.mixture import (
     unseen_loss,
 )
 from gramme.links.reasons import link_calibration_error, roc_auc
+from gramme.links.trees import NUM_TREES
 
 
 def examples(pairs: int, hidden: float = 0.0, seed: int = 0) -> LayerExamples:
@@ -24,7 +25,13 @@ def examples(pairs: int, hidden: float = 0.0, seed: int = 0) -> LayerExamples:
     return LayerExamples(rows, linked)
 
 
-def test_probabilities_hold_for_new_pairs():
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch):
+    monkeypatch.setattr("gramme.links.trees.NUM_TREES", 60)
+
+
+def test_probabilities_hold_for_new_pairs(monkeypatch):
+    monkeypatch.setattr("gramme.links.trees.NUM_TREES", NUM_TREES)
     mixtures, _ = fitted_mixtures({"a": examples(2000)}, seed=0)
     fresh = examples(2000, seed=5)
     found = mixtures["a"].probability(fresh.rows)

@@ -13,7 +13,7 @@ from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods.registry import method
 from gramme.methods.seen_graph import ViewScale, seen_graph
 
-COUPLED = datasets.load("synthetic_coupled", nodes=400)
+COUPLED = datasets.load("synthetic_coupled", nodes=240)
 FIRST = COUPLED.layers["first"].present
 KNOWN = COUPLED.labels.copy()
 KNOWN[~FIRST] = None

@@ -12,7 +12,7 @@ from gramme.methods.labels import KnownLabels
 
 FAST = {
     "deepwalk": {"walks_per_node": 4, "walk_length": 10, "dim": 16, "epochs": 5},
-    "node2vec": {"walks_per_node": 4, "walk_length": 10, "dim": 16, "epochs": 5},
+    "node2vec": {"walks_per_node": 4, "walk_length": 10, "dim": 16, "epochs": 2},
     "line": {"dim": 16},
     "pmne-n": {"walks_per_node": 4, "walk_length": 10, "dim": 16, "epochs": 5},
     "pmne-r": {"walks_per_node": 4, "walk_length": 10, "dim": 16, "epochs": 5},
