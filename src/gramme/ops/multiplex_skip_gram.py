@@ -107,11 +107,12 @@ def _train(
                     if near == place:
                         continue
                     target = walks[walk, near]
-                    vector[:] = common[node]
+                    for k in range(dim):
+                        vector[k] = common[node, k]
+                        change[k] = 0
                     for i in range(few):
                         for k in range(dim):
                             vector[k] += added[node, i] * matrix[i, k]
-                    change[:] = 0
                     for turn in range(negative + 1):
                         other = target
                         if turn > 0:
@@ -142,4 +143,7 @@ def _train(
             if few:
                 norm = np.sqrt(np.sum(matrix * matrix))
                 if norm > _LARGEST:
-                    matrix *= np.float32(_LARGEST / norm)
+                    shrink = np.float32(_LARGEST / norm)
+                    for i in range(few):
+                        for k in range(dim):
+                            matrix[i, k] *= shrink
