@@ -9,6 +9,7 @@ so far has taken. At last, seconds of work become seconds on the clock by how bu
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -45,24 +46,26 @@ class WorkClock:
     clock: Callable[[], float] = time.monotonic
     waited: Callable[[], float] = waited_seconds
     seen: deque[tuple[float, float]] = field(default_factory=deque)
+    turn: threading.Lock = field(default_factory=threading.Lock)
 
     def now(self) -> float:
         """Seconds of work since some moment in the past."""
         clock = self.clock()
         worked = clock - self.waited()
-        while len(self.seen) > 1 and clock - self.seen[1][0] > RECENT_SECONDS:
-            self.seen.popleft()
-        if not self.seen or clock - self.seen[-1][0] > RECENT_SECONDS / 50:
-            self.seen.append((clock, worked))
+        with self.turn:  # the work and who tells about it are two threads
+            while len(self.seen) > 1 and clock - self.seen[1][0] > RECENT_SECONDS:
+                self.seen.popleft()
+            if not self.seen or clock - self.seen[-1][0] > RECENT_SECONDS / 50:
+                self.seen.append((clock, worked))
         return worked
 
     def slowness(self) -> float:
         """Seconds on the clock for one of work, of late; 1 on an idle machine."""
         clock = self.clock()
         worked = clock - self.waited()
-        if not self.seen:
-            return 1.0
-        passed, done = clock - self.seen[0][0], worked - self.seen[0][1]
+        with self.turn:
+            first = self.seen[0] if self.seen else (clock, worked)
+        passed, done = clock - first[0], worked - first[1]
         return max(1.0, passed / done) if done >= LEAST_RUN_SECONDS else 1.0
 
 

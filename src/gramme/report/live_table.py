@@ -84,7 +84,7 @@ class LiveTable:
 
     def line(self) -> str:
         """Runs done, rate and time left, in words."""
-        left = self.left()
+        left = self.left() if self.finished < self.total else None
         return self.words() + ("" if left is None else f", about {rough_duration(left)} left")
 
     def render(self) -> Group:
