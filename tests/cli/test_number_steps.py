@@ -51,6 +51,7 @@ def test_numbers_are_predicted_with_intervals_and_the_page_says_the_same(
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "<h1><bdi>incomes</bdi></h1>" in page
     assert f"<strong>{config['mean_absolute_error']:.4g}</strong> off on average" in page
+    assert "a linear model of who belongs to which group" in page, "there is nothing but groups"
     weights = re.findall(r'<td class="number">([\d.]+)%</td>', page)
     heaviest_first = sorted(config["ingredients"].values(), reverse=True)
     assert weights == [f"{100 * weight:.1f}" for weight in heaviest_first]

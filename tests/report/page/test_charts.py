@@ -63,3 +63,14 @@ def test_series_over_one_place_stand_side_by_side_around_it(count: int) -> None:
     assert sum(places) / count == pytest.approx(217, abs=0.1), "the middle is at the mark"
     assert len(set(places)) == count
     assert 46 <= min(places) <= max(places) <= 388
+
+
+@pytest.mark.parametrize("height", [1.0, 40_000.0, 3_000_000.0])
+def test_long_numbers_leave_room_for_what_they_mean(height: float) -> None:
+    drawn = chart([Series("a", [0, 1], [0, height])], title="t", x_label="x", y_label="predicted")
+    words = re.findall(r'<text class="tick end" x="([\d.]+)" y="[\d.]+">([^<]+)</text>', drawn)
+    assert words
+    for right, text in words:
+        assert float(right) - 6.5 * len(text) > 11, (
+            "the name of the axis stands to the left of them"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +116,25 @@ def _matrix_in_parts(graph: PartGraph, layer: Layer, columns: NDArray[np.int64])
     ends = (entries.row[kept], number[entries.col[kept]])
     data = entries.data[kept].astype(np.float64)
     return sp.csr_array((data, ends), shape=(graph.num_nodes, columns.size))
+
+
+def kinds_of_columns(columns: Sequence[LayerColumns], features: int) -> set[str]:
+    """What columns and so many features stand for: some of "groups", "edges" (neighbours) and "features"."""
+    return {one.kind for one in columns if len(one.names)} | ({"features"} if features else set())
+
+
+def kinds_in_words(kinds: Collection[str]) -> str:
+    """The same for a sentence; nothing where there are no columns.
+
+    >>> kinds_in_words({"groups"}), kinds_in_words({"edges", "features"})
+    ('who belongs to which group', "each node's neighbours and features")
+    """
+    named = {"groups": "groups", "edges": "neighbours", "features": "features"}
+    seen = [word for kind, word in named.items() if kind in kinds]
+    if seen == ["groups"]:
+        return "who belongs to which group"
+    joined = " and ".join([", ".join(seen[:-1]), seen[-1]] if seen[1:] else seen)
+    return f"each node's {joined}" if seen else ""
 
 
 class SavedColumns(SavedField):

@@ -25,7 +25,12 @@ from gramme.methods.linear.logistic import (
     importances,
     regression,
 )
-from gramme.methods.linear.one_hot import LayerColumns, SavedColumns
+from gramme.methods.linear.one_hot import (
+    LayerColumns,
+    SavedColumns,
+    kinds_in_words,
+    kinds_of_columns,
+)
 from gramme.methods.number_range import check_number_range
 from gramme.methods.parameters import Flag, Rule, WholeNumber
 from gramme.methods.saved_fields import SavedArray, SavedField
@@ -188,18 +193,11 @@ class OneHotLogistic(LinearModel):
     @property
     def kinds_of_columns(self) -> set[str]:
         """What the columns stand for: some of "groups", "edges" (neighbours) and "features"."""
-        kinds = {one.kind for one in self.columns_ if len(one.names)}
-        return kinds | ({"features"} if self.scale_.size else set())
+        return kinds_of_columns(self.columns_, self.scale_.size)
 
     def columns_in_words(self) -> str:
         """What the columns stand for, for a sentence."""
-        named = {"groups": "groups", "edges": "neighbours", "features": "features"}
-        seen = [word for kind, word in named.items() if kind in self.kinds_of_columns]
-        if not seen:
-            return "how frequent the classes are"
-        if seen == ["groups"]:
-            return "who belongs to which group"
-        return "each node's " + " and ".join([", ".join(seen[:-1]), seen[-1]] if seen[1:] else seen)
+        return kinds_in_words(self.kinds_of_columns) or "how frequent the classes are"
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         if self.scale_.size and given_columns(graph) != self.scale_.size:

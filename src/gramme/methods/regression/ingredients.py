@@ -27,7 +27,7 @@ class NumberIngredient:
     ----------
     estimator : type
         The class of the method.
-    words : str
+    words : str, or callable from the fitted method to str
         What it does, as the page says it.
     make : callable
         From the parameters of the mixture and a seed to the method, not yet fitted.
@@ -36,9 +36,13 @@ class NumberIngredient:
     """
 
     estimator: type[NodeRegressor]
-    words: str
+    words: str | Callable[[Any], str]
     make: Callable[[Settings, int], NodeRegressor]
     applies: Callable[[MultilayerGraph], bool] = lambda graph: True
+
+    def in_words(self, model: NodeRegressor) -> str:
+        """What the fitted method does."""
+        return self.words if isinstance(self.words, str) else self.words(model)
 
 
 def _attention(settings: Settings, seed: int) -> NodeRegressor:
@@ -54,7 +58,7 @@ INGREDIENTS: dict[str, NumberIngredient] = {
     ),
     "groups-ridge": NumberIngredient(
         GroupsRidge,
-        "a linear model of groups, neighbours and features",
+        lambda model: f"a linear model of {model.columns_in_words()}",
         lambda settings, seed: GroupsRidge(),
     ),
     "walks-ridge": NumberIngredient(

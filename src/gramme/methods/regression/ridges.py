@@ -12,7 +12,12 @@ from sklearn.linear_model import Ridge
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.linear.one_hot import LayerColumns, SavedColumns
+from gramme.methods.linear.one_hot import (
+    LayerColumns,
+    SavedColumns,
+    kinds_in_words,
+    kinds_of_columns,
+)
 from gramme.methods.linear.walk_profile import WALK_STEPS, SavedProfile, WalkProfile
 from gramme.methods.parameters import POSITIVE, Number, Optional, Rule, WholeNumber
 from gramme.methods.probability import Floats
@@ -98,6 +103,11 @@ class GroupsRidge(RidgeOnTable):
 
     def __init__(self, *, penalty: float | None = None) -> None:
         self.penalty = penalty
+
+    def columns_in_words(self) -> str:
+        """What the columns stand for, for a sentence."""
+        kinds = kinds_of_columns(self.columns_, self.feature_scale_.size)
+        return kinds_in_words(kinds) or "the mean alone"
 
     def _table(self, graph: MultilayerGraph, known: KnownNumbers) -> sp.csr_array:
         self.columns_ = [

@@ -99,10 +99,12 @@ def chart(
         y_ticks = [tick for tick in y_ticks if -1e-9 <= tick <= 1 + 1e-9]
         if len(y_ticks) < 2:
             y_ticks = [0.0, 1.0]
-    horizontal = _Axis(x_ticks, _LEFT, WIDTH - _RIGHT, log=log_x)
+    longest = max(len(f"{tick:.0%}" if percent else _number(tick)) for tick in y_ticks)
+    left = max(_LEFT, 18 + 7 * longest)  # so that the numbers leave room for what they mean
+    horizontal = _Axis(x_ticks, left, WIDTH - _RIGHT, log=log_x)
     if ticks_x is not None:
         margin = 0.08 * ((max(ticks_x) - min(ticks_x)) or 1.0)
-        horizontal = _Axis([min(ticks_x) - margin, max(ticks_x) + margin], _LEFT, WIDTH - _RIGHT)
+        horizontal = _Axis([min(ticks_x) - margin, max(ticks_x) + margin], left, WIDTH - _RIGHT)
         horizontal.ticks = ticks_x
     vertical = _Axis(y_ticks, HEIGHT - _BOTTOM, _TOP)
     parts = [_frame(horizontal, vertical, x_label, y_label, percent=percent, percent_x=percent_x)]
@@ -154,9 +156,9 @@ def _frame(
     for tick in y.ticks:
         words = f"{tick:.0%}" if percent else _number(tick)
         parts.append(
-            f'<line class="grid" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{y(tick)}" y2="{y(tick)}"/>'
+            f'<line class="grid" x1="{x.start}" x2="{WIDTH - _RIGHT}" y1="{y(tick)}" y2="{y(tick)}"/>'
         )
-        parts.append(f'<text class="tick end" x="{_LEFT - 6}" y="{y(tick) + 4}">{words}</text>')
+        parts.append(f'<text class="tick end" x="{x.start - 6}" y="{y(tick) + 4}">{words}</text>')
     for tick in x.ticks:
         words = f"{tick:.0%}" if percent_x else _number(tick)
         parts.append(
@@ -164,9 +166,9 @@ def _frame(
         )
         parts.append(f'<text class="tick middle" x="{x(tick)}" y="{bottom + 16}">{words}</text>')
     parts.append(
-        f'<line class="axis" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{bottom}" y2="{bottom}"/>'
+        f'<line class="axis" x1="{x.start}" x2="{WIDTH - _RIGHT}" y1="{bottom}" y2="{bottom}"/>'
     )
-    middle = (_LEFT + WIDTH - _RIGHT) / 2
+    middle = (x.start + WIDTH - _RIGHT) / 2
     parts.append(
         f'<text class="label middle" x="{middle}" y="{HEIGHT - 6}">{escape(x_label)}</text>'
     )

@@ -67,7 +67,7 @@ def number_data(
         "ingredients": {key: model.ingredients_[key].tolist() for key in model.ingredients_},
         "names": [str(one) for one in graph.nodes],
         "known": known,
-        "words": {name: INGREDIENTS[name].words for name in model.models_},
+        "words": {name: INGREDIENTS[name].in_words(one) for name, one in model.models_.items()},
         "predicted": model.predict().tolist(),
         "out_of_fold": [None if math.isnan(one) else one for one in model.out_of_fold_.tolist()],
     }
