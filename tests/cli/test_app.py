@@ -1,5 +1,6 @@
 """The command as a whole: what it imports before it is asked for anything, and how it ends."""
 
+import gc
 import subprocess
 import sys
 
@@ -93,3 +94,14 @@ def test_the_shell_completes(typed, found, monkeypatch, capsys) -> None:
         main([])
     assert not end.value.code
     assert found in capsys.readouterr().out.split()
+
+
+def test_only_a_program_of_its_own_leaves_its_memory_as_it_is(monkeypatch) -> None:
+    """Who calls main within a program of theirs goes on to collect garbage."""
+    registered: list[object] = []
+    monkeypatch.setattr("gramme.cli.app.atexit.register", registered.append)
+    monkeypatch.setattr(sys, "argv", ["gramme", "--version"])
+    for arguments in (["--version"], None):
+        with pytest.raises(SystemExit):
+            main(arguments)
+        assert registered == ([] if arguments else [gc.freeze])

@@ -6,6 +6,8 @@ folder in its place and shows what came out, once all have ended well. Under tor
 
 from __future__ import annotations
 
+import atexit
+import gc
 import json
 import os
 import shutil
@@ -321,4 +323,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    atexit.register(gc.freeze)  # as in gramme.cli.app
     main()
