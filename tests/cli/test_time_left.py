@@ -96,6 +96,14 @@ def test_a_step_that_was_misjudged_goes_on_at_its_own_speed(factor: float) -> No
     assert worst(share) < 2
 
 
+def test_a_first_step_that_was_misjudged_says_little_about_the_rest() -> None:
+    steps: list[Step] = [("propagation", 2, 20, 10), *AS_PLANNED[1:]]
+    rows = told(Machine(), steps)
+    later = [row for row in rows if row[0] > 20 and row[2] > 1]
+    assert max(said / real for at, said, real in later) < 3
+    assert max(said / real for at, said, real in later if at > 26) < 2
+
+
 def test_the_machine_gets_busy_on_the_way() -> None:
     machine = Machine()
     left = machine.left

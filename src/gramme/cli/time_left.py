@@ -9,6 +9,7 @@ so far has taken. At last, seconds of work become seconds on the clock by how bu
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -21,7 +22,7 @@ SURE_SHARE = 0.01
 """The share of the work that must be done before the time left is told from it alone, where there is no plan."""
 PLAN_SHARE = 0.15
 """The share of a step for which the plan counts as if it had been done as planned."""
-CAUTION_SECONDS = 3.0
+CAUTION_SECONDS = 1.0
 """Of work as fast as planned that each step is credited with: a slow first second says little about the rest."""
 OVERDUE_SHARE = 0.3
 """Of the time that a step has shown nothing new, which it is given at least: what is late is seldom about to end."""
@@ -125,7 +126,8 @@ class TimeLeft:
                 return None
             rest, after = (self.moved - self.started) * (1 - self.done) / self.done, 0.0
         else:
-            pace = median(self.paces) if self.paces else 1.0
+            # the plan counts as one step: the first may be an exception
+            pace = math.exp(median([0.0, *map(math.log, self.paces)]))
             rest = self._step_left(pace)
             after = self._plan(max(self.until, self.done), 1.0) * pace
         # as it was when something was last done, less the time since
