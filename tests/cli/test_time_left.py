@@ -104,6 +104,32 @@ def test_a_first_step_that_was_misjudged_says_little_about_the_rest() -> None:
     assert max(said / real for at, said, real in later if at > 26) < 2
 
 
+RECORDED: dict[str, list[Step]] = {
+    "a dense graph with words": [
+        ("label-propagation", 0.4, 2, 0),
+        ("one-hot-logistic", 156, 162, 25),
+        ("spectral-logistic", 4.3, 1.8, 10),
+        ("neighbourhood-logistic", 51, 55, 20),
+        ("gramme-fusion", 25, 28, 40),
+        ("page", 11, 13, 0),
+    ],
+    "120,000 edges": [
+        ("label-propagation", 3.2, 3.4, 5),
+        ("one-hot-logistic", 1.9, 2.2, 25),
+        ("spectral-logistic", 1.8, 0.8, 20),
+        ("gramme-fusion", 22, 21.5, 40),
+        ("page", 6, 6.5, 0),
+    ],
+}
+"""Fits with the plans that are made for them and what they took, in CPU seconds."""
+
+
+@pytest.mark.parametrize("slow", [1.0, 3.0])
+@pytest.mark.parametrize("name", RECORDED)
+def test_fits_as_they_went(name: str, slow: float) -> None:
+    assert worst(told(Machine(slow), RECORDED[name]), least=6) < 2
+
+
 def test_the_machine_gets_busy_on_the_way() -> None:
     machine = Machine()
     left = machine.left

@@ -57,7 +57,7 @@ def fit_numbers(
         )
     share = DEFAULT_COVERAGE if coverage is None else coverage
     graph = graph.with_coupling_layers()  # so that table and page speak of the model's layers
-    fit, writing = model.expected_seconds(graph), page_seconds(graph.num_nodes)
+    fit, writing = model.expected_seconds(graph), page_seconds(graph.num_nodes, 0)
     expect(fit + writing)
     with output_folder(target, overwrite=overwrite) as place:
         with part("Fitting a regression", fit / (fit + writing)):

@@ -69,7 +69,7 @@ def report(
         with warnings_as_notes():
             model = fit_steps.load(model_path)
             opened = open_again(data, fit_steps.table_record(model_path), read)
-            expect(fit_steps.page_seconds(opened.graph.num_nodes))
+            expect(fit_steps.page_seconds(opened.graph.num_nodes, opened.graph.num_entries))
             with part("Making the page", 1.0):
                 text = page_from_model(folder, model, opened.graph)
     else:
