@@ -5,24 +5,25 @@ One row per dataset, method and percentage, the mean over random splits of all n
 probable class alone is right more often than that. ``sets`` is the share of nodes whose set holds the true class,
 ``off`` its distance from the promise and ``error`` the standard error of that distance over the splits. ``size`` is the
 mean number of classes in a set, ``no_promise`` the share of splits with too few labels to promise anything; their sets
-hold all classes and count in no other column.
+hold all classes and count in no other column. With ``--ledger`` every split is kept in a file, and what is there is not
+run again.
 
     python benchmarks/coverage.py --methods label-propagation,one-hot-logistic --repeats 20
-    python benchmarks/coverage.py --methods gramme-auto --repeats 5
+    python benchmarks/coverage.py --methods gramme-auto --repeats 40 --ledger coverage.csv
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 
 import gramme
 from gramme.evaluation import random_split
 from gramme.methods import method
-from gramme.methods.prediction_sets import fewest_labels
+from gramme.methods.set_promise import fewest_labels
 
 DATASETS = "ckm_social,leskovec_ng,vickers_chan,balance_scale,congress_votes,mammography"
 COLUMNS = "dataset,method,train_percent,splits,promised,sets,off,error,accuracy,size,no_promise"
@@ -36,18 +37,47 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--coverage", type=float, default=0.9)
     parser.add_argument("--by-class", action="store_true")
+    parser.add_argument("--ledger", type=Path)
     chosen = parser.parse_args()
+    graphs = {name: gramme.datasets.load(name) for name in chosen.datasets.split(",")}
+    cells = [
+        (dataset, name, float(percent))
+        for dataset in graphs
+        for name in chosen.methods.split(",")
+        for percent in chosen.train.split(",")
+    ]
+    asked = chosen.coverage, chosen.by_class
+    done = Ledger(chosen.ledger)
+    for number in range(chosen.repeats):  # all cells of a split before the next: each is a sample
+        for cell in cells:
+            key = done.key(*cell, number, *asked)
+            if key not in done.rows:
+                done.add(key, measured(graphs[cell[0]], *cell[1:], number, *asked))
     print(COLUMNS)
-    for dataset in chosen.datasets.split(","):
-        graph = gramme.datasets.load(dataset)
-        for name in chosen.methods.split(","):
-            for percent in map(float, chosen.train.split(",")):
-                cell = [
-                    measured(graph, name, percent, number, chosen.coverage, chosen.by_class)
-                    for number in range(chosen.repeats)
-                ]
-                print(row(dataset, name, percent, cell))
-                sys.stdout.flush()
+    for cell in cells:
+        keys = [done.key(*cell, number, *asked) for number in range(chosen.repeats)]
+        print(row(*cell, [done.rows[key] for key in keys]))
+
+
+class Ledger:
+    """What was measured, a line per split in a file if one is named."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.rows: dict[str, tuple[float, ...] | None] = {}
+        if path is not None and path.exists():
+            for line in path.read_text().splitlines():
+                key, _, values = line.partition(": ")
+                self.rows[key] = tuple(map(float, values.split())) or None
+
+    def key(self, *facts: object) -> str:
+        return ",".join(map(str, facts))
+
+    def add(self, key: str, found: tuple[float, ...] | None) -> None:
+        self.rows[key] = found
+        if self.path is not None:
+            with self.path.open("a") as file:
+                file.write(f"{key}: {' '.join(map(repr, found or ()))}\n")
 
 
 def measured(

@@ -1,6 +1,7 @@
 """gramme new on a plain terminal: answers on standard input, a command that runs."""
 
 import io
+import os
 import subprocess
 import sys
 
@@ -99,3 +100,27 @@ def test_a_matrix_is_told_from_a_table(answer, tmp_path):
     assert code == 0
     assert "read as a matrix of ties, 5 x 5, with names" in err
     assert out.strip().startswith("gramme fit who.csv --labels people.csv --label team")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of Unix")
+def test_a_person_who_mistypes_is_asked_again(tmp_path):
+    import pty
+
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    ours, theirs = pty.openpty()
+    answers = "peple.csv\npeople.csv\nelephant\nperson\ntaem\nteam\n\nresult\n"
+    os.write(ours, answers.encode())
+    ran = subprocess.run(
+        [sys.executable, "-m", "gramme", "new", "--print"],
+        cwd=tmp_path,
+        stdin=theirs,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    os.close(ours)
+    os.close(theirs)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.strip() == "gramme fit people.csv --table --label team --out result"
+    for told in ("no file 'peple.csv'", "'elephant' is not an answer", "did you mean 'team'"):
+        assert told in ran.stderr

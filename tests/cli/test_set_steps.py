@@ -38,6 +38,8 @@ def test_what_is_said():
     assert (
         "alone is right for about 97 %" in sets_told(FACTS | {"expected": 0.97, "alone": True})[0]
     )
+    every = sets_told(FACTS | {"expected": 1.0, "alone": True})[0]
+    assert f"alone was right for all {FACTS['tested']} labels tested" in every
     (few,) = sets_told(FACTS | {"enough": False, "tested": 3})
     assert "3 labels are too few to promise 95 % (19 are needed)" in few
     assert "every set holds that" in sets_told(FACTS | {"unsettled": ["rare"]})[-1]

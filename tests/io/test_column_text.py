@@ -36,9 +36,13 @@ def test_numbers_with_separators(cells, numbers):
 
 def test_plain_numbers_need_no_word():
     assert column(["1", "2.5", "-3e2"])[1].all == []
+
+
+def test_decimal_commas_are_said():
     found, notes = column(["1,5", "2"], decimal_comma=True)
     assert found == [1.5, 2]
-    assert notes.all == []
+    assert notes.all == ["numbers are read with decimal commas: 3,5 is 3.5"]
+    assert notes.doubts == []
 
 
 @pytest.mark.parametrize("cells", [["01067", "99999"], ["1,23,4", "2"], ["1 23", "2"], ["1e999"]])

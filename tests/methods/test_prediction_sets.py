@@ -1,4 +1,4 @@
-"""Prediction sets: the promise is kept on average, exactly where it can be counted, and never made from too few."""
+"""Prediction sets: what a set holds, what it rests on, and that nothing is promised from too few labels."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,7 @@ from tests.methods.graphs import half_known, planted
 import gramme
 from gramme import DataError, GrammeWarning
 from gramme.methods import LabelPropagation, Majority, OneHotLogistic
-from gramme.methods.out_of_fold import OutOfFold
-from gramme.methods.prediction_sets import fewest_labels, set_thresholds
+from gramme.methods.out_of_fold import OutOfFold, out_of_fold
 
 GRAPH = planted(90)
 Y = half_known(GRAPH)
@@ -17,35 +16,6 @@ Y = half_known(GRAPH)
 @pytest.fixture
 def model():
     return OneHotLogistic(random_state=0).fit(GRAPH, Y)
-
-
-@pytest.mark.parametrize("coverage", [0.5, 0.8, 0.9, 0.95])
-@pytest.mark.parametrize("labels", [1, 8, 9, 30, 99])
-def test_the_promise_is_kept_in_the_mean_over_draws(coverage, labels):
-    """The k-th of n draws leaves out k in n + 1 of further ones: never more than promised, and at most 1 in n less."""
-    random = np.random.default_rng(labels)
-    trials = np.sort(random.random((4000, labels)), axis=1)
-    codes = np.zeros(labels, dtype=np.int64)
-    bars = np.array([set_thresholds(own, codes, 1, coverage)[0] for own in trials])
-    kept = 1 - bars.mean()  # the chance that a further uniform draw reaches the bar
-    assert coverage - 0.01 < kept < coverage + 1 / (labels + 1) + 0.01
-
-
-@pytest.mark.parametrize(("coverage", "fewest"), [(0.5, 1), (0.8, 4), (0.9, 9), (0.99, 99)])
-def test_so_many_labels_are_needed_to_promise_anything(coverage, fewest):
-    assert fewest_labels(coverage) == fewest
-    for count, promised in ((fewest - 1, False), (fewest, True)):
-        found = set_thresholds(np.full(count, 0.7), np.zeros(count, int), 2, coverage)
-        assert (found > 0).all() == promised
-
-
-def test_by_class_each_class_has_a_threshold_of_its_own():
-    own = np.r_[np.linspace(0.5, 0.99, 50), np.linspace(0.1, 0.4, 50), [0.9] * 3]
-    codes = np.repeat([0, 1, 2], [50, 50, 3])
-    found = set_thresholds(own, codes, 4, 0.9, by_class=True)
-    assert found[0] == own[4]
-    assert found[1] == own[54]
-    assert found[2:].tolist() == [0, 0]  # too few labels, and none at all
 
 
 def test_only_labels_that_were_missed_set_the_threshold():
@@ -158,3 +128,49 @@ def test_fitting_again_forgets(model):
     first = model.out_of_fold().nodes.size
     model.fit(GRAPH)
     assert model.out_of_fold().nodes.size == 90 > first
+
+
+def test_models_of_half_of_the_labels_tell_what_the_folds_had_still_to_learn(model):
+    halved = model.out_of_half()
+    learned_from = model._learned_from()
+    expected = out_of_fold(model, GRAPH, learned_from, folds=2)
+    place = {node: row for row, node in enumerate(expected.nodes.tolist())}
+    rows = [place[node] for node in model.out_of_fold().nodes.tolist()]
+    np.testing.assert_allclose(halved.probabilities, expected.probabilities[rows], rtol=1e-5)
+
+
+def test_what_a_half_misses_widens_or_narrows_the_promise():
+    """Twelve of sixty were missed by folds; the more a half misses, the fewer does the model of all labels."""
+    model = Majority().fit(GRAPH, Y)
+    right, wrong = [0.9, 0.06, 0.04], [0.1, 0.5, 0.4]
+    shares = np.array([wrong] * 12 + [right] * 48)
+    tested = np.flatnonzero(model.labelled_)[np.arange(60) % model.labelled_.sum()]
+    found = {}
+    for missed in (12, 24, 6):
+        model.keep_out_of_fold(OutOfFold(tested, np.zeros(60, dtype=np.int64), shares, folds=5))
+        half = np.array([wrong] * missed + [right] * (60 - missed))
+        model.halved_probabilities_ = half.astype(np.float32)
+        found[missed] = model.expected_coverage(0.7)
+    assert found[12] == pytest.approx(1 - 12 / 60)
+    assert found[24] == pytest.approx(1 - 12 / 60 * (1 - 4 / 14))
+    assert found[6] == pytest.approx(1 - 12 / 60 * (1 + 2 / 14))
+
+
+def test_labels_that_were_set_aside_and_many_labels_need_no_models_of_halves(model, monkeypatch):
+    aside = np.flatnonzero(~model.labelled_)
+    shares = model.predict_proba()[aside]
+    model.keep_out_of_fold(OutOfFold(aside, np.zeros(aside.size, dtype=np.int64), shares))
+    assert model.out_of_half() is None
+    many = OneHotLogistic(random_state=0).fit(GRAPH, Y)
+    monkeypatch.setattr("gramme.methods.prediction_sets.MAX_HALVED_LABELS", 5)
+    assert many.out_of_half() is None
+
+
+def test_a_model_saved_before_it_was_asked_promises_what_its_folds_did(model, tmp_path):
+    model.out_of_fold()
+    model.save(tmp_path / "model.safetensors")
+    loaded = gramme.load(tmp_path / "model.safetensors")
+    assert loaded.out_of_half() is None
+    assert loaded.out_of_fold().folds == 5
+    scores = loaded.out_of_fold().set_scores()
+    assert loaded.expected_coverage(0.5) == pytest.approx((scores == 1).mean())

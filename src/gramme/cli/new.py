@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import shlex
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import typer
 
 from gramme.cli.console import messages, out
 from gramme.errors import DataError, did_you_mean
 
+Answer = TypeVar("Answer")
 TIES, PEOPLE = "tie", "person"
 MAX_TRIED_BYTES = 20_000_000
 """Bytes up to which a file is read to see whether it is a matrix."""
@@ -39,7 +43,7 @@ def ask() -> list[str]:
     """The words of the command, from four questions and where to put the result."""
     from gramme.io.headers import edge_header
 
-    files = _files(typer.prompt("1. Where is the file (or files, a layer each)?", err=True))
+    files = _asked("1. Where is the file (or files, a layer each)?", _files)
     header = _columns(files[0])
     ties = header is None or edge_header(header) is not None or len(files) > 1
     matrix = None if ties else _matrix(files[0])
@@ -65,9 +69,22 @@ def ask() -> list[str]:
     return [*words, "--out", str(where)]
 
 
+def _asked(
+    question: str, understood: Callable[[str], Answer], default: str | None = None
+) -> Answer:
+    """An answer as it is understood; a person who mistypes is told so and asked again, a script ends."""
+    while True:
+        text = typer.prompt(question, default=default, show_default=bool(default), err=True)
+        try:
+            return understood(str(text).strip())
+        except DataError as error:
+            if not sys.stdin.isatty():
+                raise
+            messages.print(f"   {error}", markup=False)
+
+
 def _files(text: str) -> list[str]:
     """The files of an answer: one name that may hold spaces, or several."""
-    text = text.strip()
     if Path(text.strip("\"'")).exists():
         return [text.strip("\"'")]
     try:
@@ -106,35 +123,37 @@ def _matrix(name: str) -> str | None:
 
 
 def _choice(question: str, known: tuple[str, ...], default: str) -> str:
-    answer = str(typer.prompt(question, default=default, err=True)).strip().lower()
-    found = [word for word in known if word.startswith(answer)] if answer else []
-    if len(found) != 1:
-        raise DataError(f"{answer!r} is not an answer; {did_you_mean(answer, known)}")
-    return found[0]
+    def understood(answer: str) -> str:
+        found = [word for word in known if word.startswith(answer.lower())] if answer else []
+        if len(found) != 1:
+            raise DataError(f"{answer!r} is not an answer; {did_you_mean(answer.lower(), known)}")
+        return found[0]
+
+    return _asked(question, understood, default)
 
 
-def _column(question: str, known: list[str], default: str | None = None) -> str:
-    answer = str(
-        typer.prompt(question, default=default or "", show_default=bool(default), err=True)
-    ).strip()
-    if answer and known and answer not in known:
-        raise DataError(f"there is no column {answer!r}; {did_you_mean(answer, known)}")
-    return answer
+def _column(
+    question: str, known: list[str], default: str = "", *, needed: str | None = None
+) -> str:
+    """A column of those known, or none; ``needed`` says why there must be one."""
+
+    def understood(answer: str) -> str:
+        if not answer and needed is not None:
+            raise DataError(needed)
+        if answer and known and answer not in known:
+            raise DataError(f"there is no column {answer!r}; {did_you_mean(answer, known)}")
+        return answer
+
+    return _asked(question, understood, default)
 
 
 def _label_file() -> list[str]:
     """Where the labels of the nodes stand, and under which name."""
-    text = str(
-        typer.prompt(
-            "3. Which file has the labels (blank: they are in the file itself)?",
-            default="",
-            show_default=False,
-            err=True,
-        )
-    ).strip()
+    question = "3. Which file has the labels (blank: they are in the file itself)?"
+    files = _asked(question, lambda text: _files(text) if text else [], "")
     words, header = [], None
-    if text:
-        (file,) = _files(text)[:1]
+    if files:
+        file = files[0]
         words, header = ["--labels", file], _columns(file)
         if header is not None:
             messages.print(f"   its columns: {', '.join(header)}", markup=False)
@@ -149,8 +168,7 @@ def _label_file() -> list[str]:
 
 
 def _label_and_id(header: list[str]) -> list[str]:
-    label = _column("3. Which column is the label, to be predicted where it is empty?", header)
-    if not label:
-        raise DataError("without a label there is nothing to learn")
+    question = "3. Which column is the label, to be predicted where it is empty?"
+    label = _column(question, header, needed="without a label there is nothing to learn")
     id_column = _column("4. Which column names the rows (blank: none)?", header)
     return ["--label", label, *(["--id", id_column] if id_column else [])]

@@ -61,10 +61,10 @@ def sets_told(facts: dict[str, Any]) -> list[str]:
     total = sum(sizes.values())
     promise = f"sets of classes: they hold the true class of {share} of new nodes{how}"
     if facts["alone"]:
-        promise = (
-            f"sets of classes: the most probable class alone is right for about {100 * facts['expected']:.0f} % of new "
-            f"nodes, more than the {share} asked for{how}"
-        )
+        right = f"is right for about {100 * facts['expected']:.0f} % of new nodes"
+        if facts["expected"] == 1:  # which a few labels do not promise of all others
+            right = f"was right for all {facts['tested']:,} labels tested"
+        promise = f"sets of classes: the most probable class alone {right}, more than the {share} asked for{how}"
     if not total:
         return [f"{promise}; every node has a label, so there is none to give a set to"]
     single = sizes.get(1, 0)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gramme.evaluation.estimate import Estimate
 from gramme.methods import NodeClassifier
 from gramme.methods.out_of_fold import OutOfFold
-from gramme.methods.prediction_sets import fewest_labels
+from gramme.methods.set_promise import fewest_labels
 
 MAX_UNDECIDED_SHOWN = 10
 """Sets of several classes that are named, the most frequent first."""
@@ -24,7 +24,7 @@ def unseen_of(estimate: Estimate, classes: NDArray[Any]) -> OutOfFold:
     shares = np.zeros((len(estimate.labels), len(number)))
     shares[:, [number[label] for label in estimate.classes]] = estimate.shares
     codes = np.array([number.get(label, -1) for label in estimate.labels], dtype=np.int64)
-    return OutOfFold(estimate.tested, codes, shares)
+    return OutOfFold(estimate.tested, codes, shares, estimate.folds)
 
 
 def set_facts(
@@ -34,7 +34,8 @@ def set_facts(
 
     The record has ``coverage``, ``expected`` (how often the sets hold the true class: more than ``coverage`` where the
     most probable class alone is right more often), ``alone`` (whether it is, in whole percent, with no second class),
-    ``by_class``, ``tested`` (labels the promise rests on), ``enough`` (whether there are enough of them),
+    ``by_class``, ``tested`` (labels the promise rests on), ``halved`` (whether models of half of the labels told how
+    much more the model knows than those that were tested), ``enough`` (whether there are enough labels),
     ``unsettled`` (classes with too few labels of their own, by class only), ``thresholds`` by class, ``sizes`` (how
     many of the nodes to predict have a set of 1, 2, ... classes) and ``undecided``: the most frequent sets of several
     classes with the number of nodes of each.
@@ -60,6 +61,7 @@ def set_facts(
         "alone": bool((bars >= 1).all() and expected >= coverage + 0.005),
         "by_class": by_class,
         "tested": int(seen.nodes.size),
+        "halved": model.out_of_half() is not None,
         "needed": fewest_labels(coverage),
         "enough": bool(enough),
         "unsettled": few if by_class and enough else [],

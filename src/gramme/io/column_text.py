@@ -98,6 +98,7 @@ def _numbers(
     if decimal_comma:
         pointed = [cell.replace(",", ".") for cell in filled]
         if all(map(_NUMBER.match, pointed)):
+            tell("numbers are read with decimal commas: 3,5 is 3.5")  # once for all columns
             return _finite(pointed)
     bare = [(_UNIT.match(cell) or ["", cell])[1] for cell in filled]
     for comma in (True, False) if decimal_comma else (False, True):

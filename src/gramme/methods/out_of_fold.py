@@ -35,11 +35,14 @@ class OutOfFold:
     codes : array of int, shape (tested,)
         The class of each; -1 for one that the model does not know.
     probabilities : array of float, shape (tested, classes)
+    folds : int, default=0
+        Into how many parts the labels were divided; 0 where the model itself had not seen these.
     """
 
     nodes: NDArray[np.int64]
     codes: NDArray[np.int64]
     probabilities: NDArray[np.floating[Any]]
+    folds: int = 0
 
     def own(self) -> Floats:
         """The probability that was given to each label's own class; 0 for a class the model does not know."""
@@ -67,7 +70,7 @@ def out_of_fold(
     if np.isnan(found).any():
         model.interrupted_ = False  # the model itself is whole
         raise KeyboardInterrupt
-    return OutOfFold(known.nodes, known.codes, found)
+    return OutOfFold(known.nodes, known.codes, found, int(fold.max()) + 1)
 
 
 def refit_for_folds(

@@ -1,46 +1,32 @@
 """Prediction sets: for every node the classes that are plausible, with a promise of how often the true one is there.
 
-The promise is conformal. Take the labels that a model predicted without having learned from them. Each has a score: 1
-if its class was the most probable one, or else the probability its class was given. A threshold that at most a share of
-1 - coverage of these scores fall below will, for a further node drawn like the labelled ones, leave the true class out
-about as rarely: a set holds the most probable class and every other one whose probability reaches the threshold. With n
-such labels the threshold is the k-th smallest score, k = floor((n + 1) (1 - coverage)): the + 1 counts the new node
-itself, and makes the promise hold for few labels as well. Where k is 0 no threshold can promise anything, and a set
-holds every class. Where fewer than k labels were missed the threshold is 1: the most probable class alone is right
-more often than was asked, and by how much these labels tell as well.
-
-The probability itself is the score, and not the sum of all larger ones ("adaptive" sets), since among all sets with the
-same coverage those by a threshold on the probability are the smallest on average. That the most probable class counts
-as 1 keeps sets from being empty without making them larger: only the labels that were missed set the threshold.
-
-References
-----------
-M. Sadinle, J. Lei, L. Wasserman, "Least Ambiguous Set-Valued Classifiers With Bounded Error Levels", Journal of the
-American Statistical Association 114, 2019.
-
-V. Vovk, "Cross-conformal predictors", Annals of Mathematics and Artificial Intelligence 74, 2015.
+``set_promise`` says what the promise rests on.
 """
 
 from __future__ import annotations
 
 import warnings
-from math import floor
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramme.errors import DataError, GrammeWarning
+from gramme.methods.folds import is_large
 from gramme.methods.labels import KnownLabels
 from gramme.methods.out_of_fold import OutOfFold, out_of_fold
-from gramme.methods.probability import reweighed
+from gramme.methods.probability import Floats, reweighed
 from gramme.methods.saved_fields import SavedArray, SavedField
+from gramme.methods.set_promise import Promise, UnseenLabels, fewest_labels
 
 if TYPE_CHECKING:
     from gramme.graph import MultilayerGraph
     from gramme.methods.base import NodeClassifier
 
-Floats = NDArray[np.float64]
+MAX_HALVED_LABELS = 2_000
+"""Labels up to which models of half of them are fitted, to tell how much more the model knows than its folds did. With
+more, a fold's labels hardly make a difference."""
 
 SET_FIELDS: tuple[SavedField, ...] = (
     SavedArray("labelled", np.bool_, ("nodes",), optional=True),
@@ -49,78 +35,17 @@ SET_FIELDS: tuple[SavedField, ...] = (
     SavedArray(
         "tested_probabilities", np.float32, ("tested", "classes"), low=0, high=1, optional=True
     ),
+    SavedArray("tested_folds", np.int64, (1,), low=0, optional=True),
+    SavedArray(
+        "halved_probabilities", np.float32, ("tested", "classes"), low=0, high=1, optional=True
+    ),
 )
 """What a model file holds of the labels that were predicted unseen."""
-
-
-def fewest_labels(coverage: float) -> int:
-    """Labels from which on a promise can be made.
-
-    >>> fewest_labels(0.9), fewest_labels(0.95)
-    (9, 19)
-    """
-    count = 1
-    while _rank(count, coverage) < 1:
-        count = count + 1 if count < 1000 else 2 * count
-    return count
-
-
-def set_thresholds(
-    scores: Floats,
-    codes: NDArray[np.int64],
-    classes: int,
-    coverage: float,
-    *,
-    by_class: bool = False,
-) -> Floats:
-    """The probability that a class must reach to belong to a set, shape (classes,); 0 if nothing can be promised.
-
-    Parameters
-    ----------
-    scores : array of float, shape (tested,)
-        What each label scores (:meth:`~gramme.methods.out_of_fold.OutOfFold.set_scores`).
-    codes : array of int, shape (tested,)
-        The classes of these labels; -1 for one the model does not know.
-    classes : int
-    coverage : float
-    by_class : bool, default=False
-        Whether the promise is kept in every class by itself.
-
-    Examples
-    --------
-    >>> scores = np.linspace(0.01, 0.99, 99)
-    >>> set_thresholds(scores, np.zeros(99, dtype=int), 2, 0.9).round(2)
-    array([0.1, 0.1])
-    >>> set_thresholds(scores[:8], np.zeros(8, dtype=int), 2, 0.9)  # too few to promise anything
-    array([0., 0.])
-    """
-    if not by_class:
-        return np.full(classes, _threshold(scores, coverage))
-    return np.array([_threshold(scores[codes == place], coverage) for place in range(classes)])
 
 
 def _check_coverage(coverage: float) -> None:
     if isinstance(coverage, bool) or not 0 < coverage < 1:
         raise DataError(f"coverage must be between 0 and 1, like 0.9, not {coverage!r}")
-
-
-def _threshold(scores: Floats, coverage: float) -> float:
-    rank = _rank(scores.size, coverage)
-    return float(np.sort(scores)[rank - 1]) if rank >= 1 else 0.0
-
-
-def _level(scores: Floats, coverage: float) -> float:
-    """How often a further label reaches the threshold of these scores; 1 where none can be set."""
-    rank = _rank(scores.size, coverage)
-    if rank < 1:
-        return 1.0
-    if _threshold(scores, coverage) < 1:
-        return 1 - rank / (scores.size + 1)
-    return max(coverage, float((scores >= 1).mean()))
-
-
-def _rank(labels: int, coverage: float) -> int:
-    return floor((labels + 1) * (1 - coverage) + 1e-9)  # 100 * (1 - 0.9) is a little below 10
 
 
 class PredictsSets:
@@ -130,6 +55,8 @@ class PredictsSets:
     tested_nodes_: NDArray[np.int64]
     tested_codes_: NDArray[np.int64]
     tested_probabilities_: NDArray[np.float32]
+    tested_folds_: NDArray[np.int64]
+    halved_probabilities_: NDArray[np.float32]
 
     def out_of_fold(self) -> OutOfFold:
         """Predictions for the training labels by models that had not learned from them.
@@ -144,17 +71,11 @@ class PredictsSets:
                     "the model was loaded without predictions for labels it had not seen; before saving it call "
                     "out_of_fold(), or fit it again"
                 )
-            codes = {label: place for place, label in enumerate(model.classes_.tolist())}
-            mine = [codes[label] for label in model.transduction_[self.labelled_].tolist()]
-            nodes = np.flatnonzero(self.labelled_)
-            known = KnownLabels(nodes, np.array(mine, dtype=np.int64), model.classes_)
-            found = out_of_fold(
-                model, model.graph_, known
-            )  # copies count no class more than another
-            self.tested_nodes_, self.tested_codes_ = found.nodes.copy(), found.codes.copy()
-            self.tested_probabilities_ = found.probabilities.astype(np.float32)
+            # copies count no class more than another
+            self._keep(out_of_fold(model, model.graph_, self._learned_from()))
         shares = model._weighed(self.tested_probabilities_)
-        return OutOfFold(self.tested_nodes_, self.tested_codes_, shares)
+        folds = int(self.tested_folds_[0]) if hasattr(self, "tested_folds_") else 0
+        return OutOfFold(self.tested_nodes_, self.tested_codes_, shares, folds)
 
     def keep_out_of_fold(self, found: OutOfFold) -> None:
         """Keep what models that had not learned from a label say about it, for sets and for the model's file.
@@ -163,10 +84,48 @@ class PredictsSets:
         """
         weights: Floats | None = getattr(self, "class_weights_", None)
         shares = found.probabilities
+        if weights is not None:  # as they were before the classes were weighed
+            found = replace(found, probabilities=reweighed(shares, 1 / weights))
+        self._keep(found)
+
+    def _keep(self, found: OutOfFold) -> None:
         self.tested_nodes_, self.tested_codes_ = found.nodes.copy(), found.codes.copy()
-        self.tested_probabilities_ = (  # as they were before the classes were weighed
-            shares.astype(np.float32) if weights is None else reweighed(shares, 1 / weights)
-        )
+        self.tested_probabilities_ = found.probabilities.astype(np.float32)
+        self.tested_folds_ = np.array([found.folds])
+        vars(self).pop("halved_probabilities_", None)
+
+    def _learned_from(self) -> KnownLabels:
+        """The labels of the fit."""
+        model = self._as_model()
+        codes = {label: place for place, label in enumerate(model.classes_.tolist())}
+        mine = [codes[label] for label in model.transduction_[self.labelled_].tolist()]
+        nodes = np.flatnonzero(self.labelled_)
+        return KnownLabels(nodes, np.array(mine, dtype=np.int64), model.classes_)
+
+    def out_of_half(self) -> OutOfFold | None:
+        """What models of half of the training labels say about those that were predicted by folds.
+
+        It tells how much the model gains by more labels, and so how much less it misses than its folds did. The first
+        call fits two further models. None where the model itself predicted labels that were set aside, where labels are
+        so many that it makes no difference, and for a model that was saved before it was asked.
+        """
+        model, seen = self._as_model(), self.out_of_fold()
+        if not hasattr(self, "halved_probabilities_"):
+            many = self.labelled_.sum() > MAX_HALVED_LABELS
+            if seen.folds <= 2 or many or "graph_" not in vars(model) or model.interrupted_:
+                return None
+            if is_large(model.graph_.num_entries) or not self.labelled_[seen.nodes].all():
+                return None
+            found = model._from_halves(model.graph_, self._learned_from())
+            place = np.empty(self.labelled_.size, dtype=np.int64)
+            place[found.nodes] = np.arange(found.nodes.size)
+            rows = found.probabilities[place[seen.nodes]]
+            self.halved_probabilities_ = rows.astype(np.float32)
+        return replace(seen, probabilities=model._weighed(self.halved_probabilities_), folds=2)
+
+    def _from_halves(self, graph: MultilayerGraph, known: KnownLabels) -> OutOfFold:
+        """What two models, each of half of the labels, say about the other half."""
+        return out_of_fold(self._as_model(), graph, known, folds=2)
 
     def predict_set(
         self,
@@ -229,9 +188,8 @@ class PredictsSets:
         """The probability that a class must reach to join the most probable one in a set; 0 without a promise."""
         model = self._as_model()
         _check_coverage(coverage)
-        seen = self.out_of_fold()
-        classes = len(model.classes_)
-        found = set_thresholds(seen.set_scores(), seen.codes, classes, coverage, by_class=by_class)
+        seen, classes = self.out_of_fold(), len(model.classes_)
+        found = np.array([each.threshold for each in self._promises(coverage, by_class)])
         if (found == 0).any() and seen.nodes.size < fewest_labels(coverage):
             warnings.warn(too_few(seen.nodes.size, coverage), GrammeWarning, stacklevel=3)
         elif by_class:
@@ -255,13 +213,17 @@ class PredictsSets:
         can promise k / (n + 1) only, for whole numbers k, so that a few labels promise a little more than was asked.
         """
         _check_coverage(coverage)
-        seen = self.out_of_fold()
-        scores, classes = seen.set_scores(), len(self._as_model().classes_)
-        if not by_class:
-            return _level(scores, coverage)
-        counts = np.bincount(seen.codes[seen.codes >= 0], minlength=classes)
-        levels = [_level(scores[seen.codes == one], coverage) for one in range(classes)]
-        return float(np.average(levels, weights=counts)) if counts.any() else 1.0
+        codes, levels = self.out_of_fold().codes, self._promises(coverage, by_class)
+        counts = np.bincount(codes[codes >= 0], minlength=len(levels))
+        if not by_class or not counts.any():
+            return levels[0].level if not by_class else 1.0
+        return float(np.average([each.level for each in levels], weights=counts))
+
+    def _promises(self, coverage: float, by_class: bool) -> list[Promise]:
+        seen, halved = self.out_of_fold(), self.out_of_half()
+        scores = None if halved is None else halved.set_scores()
+        tested = UnseenLabels(seen.set_scores(), seen.codes, scores, seen.folds)
+        return tested.promises(coverage, len(self._as_model().classes_), by_class=by_class)
 
     def _as_model(self) -> NodeClassifier:
         return cast("NodeClassifier", self)

@@ -461,6 +461,25 @@ def test_it_prints(page: Page, tmp_path: Path) -> None:
     assert page.console == []
 
 
+def test_paper_is_wide_enough_for_the_nodes_with_their_sets(tab: Page, tmp_path: Path) -> None:
+    """The table has the most columns where labels were tested and sets were asked for."""
+    graph = two_blocks(labelled=40)
+    model = LabelPropagation(random_state=0).fit(graph)
+    estimate = {
+        "kind": "cross-validation", "accuracy": 0.9, "accuracy_ci95": [0.8, 0.95], "nodes": 1,
+        "confusion": {"classes": ["left", "right"], "counts": [[1, 0], [0, 0]]},
+        "predictions": {"node 7": unseen("left", 0.95, 0.05)}, "label_thresholds": {"left": 0.8, "right": 0.8},
+    }  # fmt: skip
+    config = {"sets": set_facts(model, 0.9)[1]}
+    page = write_fit_page(tmp_path / "a.html", model, graph, config=config, estimate=estimate)
+    tab.size(717, 1000)  # A4 between the margins of a browser
+    tab.open(page)
+    assert len(tab.texts("#nodes thead th")) == 9
+    tab.call("Emulation.setEmulatedMedia", media="print")
+    assert tab.evaluate("document.documentElement.scrollWidth") == 717
+    tab.call("Emulation.setEmulatedMedia", media="")
+
+
 @pytest.mark.parametrize("kind", ["propagation", "fusion"])
 def test_hostile_text_shows_as_text_and_nothing_runs(tab: Page, tmp_path: Path, kind: str) -> None:
     graph = hostile_graph()

@@ -65,3 +65,11 @@ def test_both_stand_in_how_sure():
     assert "Sets of classes" in text
     none = accuracy_section({"estimate": {"kind": "none"}, "config": {"sets": FACTS}})
     assert "Sets of classes" in none
+
+
+def test_all_labels_right_is_said_of_these_labels_alone():
+    told = sets_told(FACTS | {"expected": 1.0, "alone": True, "halved": True})
+    assert "it was right for all <strong>" in told
+    assert "about" not in told
+    assert "how much less this one misses was judged by models of half of the labels" in told
+    assert "half of the labels" not in sets_told(FACTS)

@@ -24,6 +24,7 @@ from gramme.methods.auto.budget import (
     expected_costs,
     left_out_in_words,
 )
+from gramme.methods.auto.halves import mixture_of_halves
 from gramme.methods.auto.ingredients import INGREDIENTS, Recipe, names_for, too_large_for
 from gramme.methods.auto.mixing import (
     calibrating_exponent,
@@ -238,9 +239,8 @@ class GrammeAuto(NodeClassifier):
             if model.interrupted_:  # make do with what there is
                 self.interrupted_ = True
                 break
-        if (
-            np.unique(fold[fold >= 0]).size < 2
-        ):  # who has not seen the one fold has seen no part of it
+        # who has not seen the one fold has seen no part of it
+        if np.unique(fold[fold >= 0]).size < 2:
             fold = np.where(fold < 0, -1, stratified_folds(known.codes, self.folds, seed + 1))
         self._mix(known, unseen, fold)
         return self._mixture(graph, fitted=True)
@@ -281,20 +281,15 @@ class GrammeAuto(NodeClassifier):
         weights = mixture_weights(own, credits)
         parts = [mixed_with_prior(found[said], prior) for found in unseen]
         mixed = cross_fitted(parts, known.codes[said], fold[said], tested[said], credits)
-        self.keep_out_of_fold(OutOfFold(known.nodes[said], known.codes[said], mixed))
+        folds = int(fold.max()) + 1
+        self.keep_out_of_fold(OutOfFold(known.nodes[said], known.codes[said], mixed, folds))
         self.exponent_ = calibrating_exponent(pooled(kept, weights), codes)
         right = [
             float((found.argmax(1) == codes).mean()) if codes.size else np.nan for found in kept
         ]
         losses = [float(-np.log(column).mean()) if codes.size else np.nan for column in own.T]
-        self.ingredients_ = pd.DataFrame(
-            {
-                "ingredient": list(self.models_),
-                "weight": weights,
-                "accuracy": right,
-                "log_loss": losses,
-            }
-        )
+        columns = {"ingredient": list(self.models_), "weight": weights}
+        self.ingredients_ = pd.DataFrame(columns | {"accuracy": right, "log_loss": losses})
 
     def _mixture(self, graph: MultilayerGraph, *, fitted: bool = False) -> NDArray[np.float32]:
         prior = class_prior(self.class_counts_)
@@ -304,6 +299,11 @@ class GrammeAuto(NodeClassifier):
         ]
         mixed = pooled(parts, self.ingredients_["weight"].to_numpy())
         return sharpened(mixed, self.exponent_).astype(np.float32)
+
+    def _from_halves(self, graph: MultilayerGraph, known: KnownLabels) -> OutOfFold:
+        weights = self.ingredients_["weight"].to_numpy()
+        models, prior = list(self.models_.values()), class_prior(self.class_counts_)
+        return mixture_of_halves(models, graph, known, weights, self.exponent_, prior)
 
     def evidence(self) -> Floats:
         """What each ingredient says about the nodes, (nodes, ingredients x classes), counted by its weight.

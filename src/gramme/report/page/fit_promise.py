@@ -29,13 +29,20 @@ def sets_told(facts: dict[str, Any] | None) -> str:
         f"{where}."
     )
     if facts["alone"]:
+        right = f"it is right for about <strong>{100 * facts['expected']:.0f} %</strong>"
+        if facts["expected"] == 1:  # which a few labels do not promise of all others
+            right = f"it was right for all <strong>{facts['tested']:,}</strong> labels tested"
         words = (
             "The column <code>set</code> of <code>predictions.csv</code> names the classes that are plausible for a "
             f"node. You asked that the true class be among them for {share} of nodes like the labelled ones, {where}. "
-            "The most probable class alone does better: it is right for about "
-            f"<strong>{100 * facts['expected']:.0f} %</strong>, so no set holds a second one."
+            f"The most probable class alone does better: {right}, so no set holds a second one."
         )
     words += f" The promise rests on {facts['tested']:,} labels that were predicted without having been learned from."
+    if facts.get("halved"):
+        words += (
+            " The models that predicted them learned from fewer labels than this one; how much less this one misses "
+            "was judged by models of half of the labels."
+        )
     if facts["unsettled"]:
         some = ", ".join(name(one, 40) for one in facts["unsettled"][:5])
         more = ", …" if len(facts["unsettled"]) > 5 else ""
