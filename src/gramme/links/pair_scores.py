@@ -9,9 +9,10 @@ For one graph, given as a symmetric matrix of weights, a pair gets
 - ``attachment``: log of the product of both degrees, and ``smaller_degree``: log of the smaller one.
 
 An edge between the two themselves never counts, so the scores of a pair are the same whether it is linked or not.
-Cost: for each distinct first node the edges two steps around it, for each pair the edges of its second node; where that
-is dearer than dense products (small graphs with very many edges), those are taken. Which of the two depends on the
-graph alone: a pair has the same scores whichever other pairs are asked about with it.
+Cost: for each distinct first node the edges two steps around it, for each pair the edges of its second node. Where the
+two steps are dearer than a product of dense matrices (graphs of some thousand nodes with millions of edges), that is
+taken. Which of the two depends on the graph alone, and so do the rows that are multiplied together: a pair has the same
+scores whichever other pairs are asked about with it.
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ SCORES = (
     "attachment",
     "smaller_degree",
 )
-MAX_DENSE_NODES = 2000
-"""Nodes up to which products of dense matrices are considered; they take some seconds then."""
-_DENSE_SPEED = 8.0
+MAX_DENSE_NODES = 6000
+"""Nodes up to which products of dense matrices are considered: 300 MB, and some seconds for all nodes."""
+_DENSE_SPEED = 20.0
 """How much faster a dense product adds than the sparse loop."""
+_ROWS = 512
+"""Nodes whose two steps are found by one product."""
 
 Floats = NDArray[np.float64]
 Pairs = NDArray[np.int64]
@@ -66,14 +69,13 @@ class PathScores:
             self.by_log = np.where(self.degree > 0, 1 / np.log1p(self.degree), 0.0)
             self.by_degree = np.where(self.degree > 0, 1 / self.degree, 0.0)
             self.by_root = np.where(self.strength > 0, 1 / np.sqrt(self.strength), 0.0)
-        self._dense: list[NDArray[Any]] | None = None
 
     def of(self, pairs: Pairs) -> Floats:
         """The scores, shape (pairs, 6), in the order of ``SCORES``; pairs hold positions."""
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         found = np.zeros((len(pairs), len(SCORES)))
         if len(pairs) and self.adjacency.nnz:
-            found[:, :3] = self._dense_paths(pairs) if self._is_dense else self._walk(pairs)
+            found[:, :3] = self._paths(pairs)
             self._without_own_edge(pairs, found)
             roots = self.by_root[pairs[:, 0]] * self.by_root[pairs[:, 1]]
             found[:, 3] = found[:, 2] * roots
@@ -84,36 +86,30 @@ class PathScores:
 
     @property
     def _is_dense(self) -> bool:
-        """Whether following the paths from all nodes costs more than dense products."""
-        nodes = self.degree.size
-        loops = float((self.degree**2).sum())
-        return nodes <= MAX_DENSE_NODES and loops > 4 * nodes**3 / (_DENSE_SPEED * 10)
+        """Whether two steps from all nodes cost more than a dense product."""
+        return two_steps_work(self.degree) < float((self.degree**2).sum())
 
-    def _dense_paths(self, pairs: Pairs) -> NDArray[np.float32]:
-        if self._dense is None:
-            full = self.adjacency.toarray()
-            there = (full > 0).astype(np.float64)
-            scaled = full * self.by_root
-            self._dense = [
-                (there * self.by_log @ there).astype(np.float32),
-                (there * self.by_degree @ there).astype(np.float32),
-                ((scaled @ scaled) @ full).astype(np.float32),
-            ]
-        return np.stack([one[pairs[:, 0], pairs[:, 1]] for one in self._dense], axis=1)
-
-    def _walk(self, pairs: Pairs) -> NDArray[np.float32]:
+    def _paths(self, pairs: Pairs) -> NDArray[np.float32]:
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-        ordered = pairs[order]
-        found = np.empty((len(pairs), 3), dtype=np.float32)
-        found[order] = _paths(
+        ordered = np.ascontiguousarray(pairs[order])
+        graph = (
             self.adjacency.indptr.astype(np.int64),
             self.adjacency.indices.astype(np.int64),
             self.adjacency.data,
             self.by_log,
             self.by_degree,
             self.by_root,
-            np.ascontiguousarray(ordered),
         )
+        found = np.empty((len(pairs), 3), dtype=np.float32)
+        if not self._is_dense:
+            found[order] = _paths(*graph, ordered)
+            return found
+        full = self.adjacency.toarray()
+        for first in range(0, len(full), _ROWS):
+            begin, end = np.searchsorted(ordered[:, 0], [first, first + _ROWS])
+            if begin < end:
+                two = (full[first : first + _ROWS] * self.by_root) @ full
+                found[order[begin:end]] = _paths_from(*graph, ordered[begin:end], two, first)
         return found
 
     def _without_own_edge(self, pairs: Pairs, found: Floats) -> None:
@@ -132,6 +128,12 @@ class PathScores:
         both = own**3 * self.by_root[first] * self.by_root[second]
         less = found[linked, 2] - (through_second + through_first - both)
         found[linked, 2] = np.where(less > 1e-6 * found[linked, 2], less, 0.0)
+
+
+def two_steps_work(degree: Floats) -> float:
+    """Additions of the sparse loop, or as many as take the time of a dense product where that is faster."""
+    nodes, steps = degree.size, float((degree**2).sum())
+    return min(steps, nodes**3 / _DENSE_SPEED) if nodes <= MAX_DENSE_NODES else steps
 
 
 def entries(matrix: sp.csr_array, pairs: Pairs) -> Floats:
@@ -169,7 +171,6 @@ def _paths(
         clears_all = steps > nodes  # cheaper then than to note which nodes were reached
         for place in range(starts[source], starts[source + 1]):
             u = others[place]
-            near[u] = True
             step = weights[place] * by_root[u]
             if clears_all:
                 for inner in range(starts[u], starts[u + 1]):
@@ -182,23 +183,70 @@ def _paths(
                     touched[count] = v
                     count += 1
                 two[v] += step * weights[inner]
-        end = begin
-        while end < pairs.shape[0] and pairs[end, 0] == source:
-            target = pairs[end, 1]
-            for place in range(starts[target], starts[target + 1]):
-                v = others[place]
-                found[end, 2] += two[v] * by_root[v] * weights[place]
-                if near[v]:
-                    found[end, 0] += by_log[v]
-                    found[end, 1] += by_degree[v]
-            end += 1
-        for place in range(starts[source], starts[source + 1]):
-            near[others[place]] = False
+        begin = _last_steps(
+            starts, others, weights, by_log, by_degree, by_root, pairs, begin, two, near, found
+        )
         if clears_all:
             two[:] = 0.0
         for place in range(count):
             two[touched[place]] = 0.0
             marked[touched[place]] = False
         count = 0
-        begin = end
     return found
+
+
+@compiled_sums
+def _paths_from(
+    starts: NDArray[np.int64],
+    others: NDArray[np.int64],
+    weights: Floats,
+    by_log: Floats,
+    by_degree: Floats,
+    by_root: Floats,
+    pairs: Pairs,
+    two: Floats,
+    first: int,
+) -> Floats:
+    """The same where two steps are known: their sums from the node ``first`` and those after it."""
+    found = np.zeros((pairs.shape[0], 3))
+    near = np.zeros(starts.size - 1, dtype=np.bool_)
+    begin = 0
+    while begin < pairs.shape[0]:
+        row = two[pairs[begin, 0] - first]
+        begin = _last_steps(
+            starts, others, weights, by_log, by_degree, by_root, pairs, begin, row, near, found
+        )
+    return found
+
+
+@compiled_sums
+def _last_steps(
+    starts: NDArray[np.int64],
+    others: NDArray[np.int64],
+    weights: Floats,
+    by_log: Floats,
+    by_degree: Floats,
+    by_root: Floats,
+    pairs: Pairs,
+    begin: int,
+    two: Floats,
+    near: NDArray[np.bool_],
+    found: Floats,
+) -> int:
+    """Add up what the ends of all pairs with one source are joined by; returns where the next source begins."""
+    source = pairs[begin, 0]
+    for place in range(starts[source], starts[source + 1]):
+        near[others[place]] = True
+    end = begin
+    while end < pairs.shape[0] and pairs[end, 0] == source:
+        target = pairs[end, 1]
+        for place in range(starts[target], starts[target + 1]):
+            v = others[place]
+            found[end, 2] += two[v] * by_root[v] * weights[place]
+            if near[v]:
+                found[end, 0] += by_log[v]
+                found[end, 1] += by_degree[v]
+        end += 1
+    for place in range(starts[source], starts[source + 1]):
+        near[others[place]] = False
+    return end
