@@ -19,7 +19,7 @@ from tests.sizes import sample
 from gramme.cli import main
 from gramme.methods import load
 
-ROWS = 400
+ROWS = 150
 FILES = {"config.json", "model.safetensors", "predictions.csv", "report.html"}
 
 
