@@ -55,24 +55,24 @@ TRIED = {
         ("memberships", "walks"),
         ("directed", "label propagation as told"),
     ],
-    4: [
-        ("table", "dropout"),
-        ("table", "fused at the end"),
-        ("memberships", "fusion"),
-        ("edges", "groups"),
-    ],
+    4: [("table", "dropout"), ("memberships", "fusion")],
+}
+MORE = {
+    3: [("table", "fusion of walks"), ("directed", "label propagation"), ("features", "given")],
+    4: [("table", "fused at the end"), ("edges", "groups"), ("couplings", "sg")],
 }
 
 
-@pytest.mark.parametrize("size", TRIED)
-def test_several_processes_learn_what_one_does(size, tmp_path):
-    folders = {
-        kind: parts_of(graph(kind), tmp_path / kind, size) for kind in {k for k, _ in TRIED[size]}
-    }
+@pytest.mark.parametrize(
+    ("size", "tried"),
+    [*TRIED.items(), *(pytest.param(*one, marks=pytest.mark.slow) for one in MORE.items())],
+)
+def test_several_processes_learn_what_one_does(size, tried, tmp_path):
+    folders = {kind: parts_of(graph(kind), tmp_path / kind, size) for kind in {k for k, _ in tried}}
     cases = {
         (kind, case, double): (folders[kind], *CASES[case], double)
-        for kind, case in TRIED[size]
-        for double in ((True, False) if case in ("fusion", "sg") else (True,))
+        for kind, case in tried
+        for double in ((True, False) if kind == "mixed" and case in ("fusion", "sg") else (True,))
     }
     found = together(size, fit_parts, cases)
     for title, (_, name, settings, double) in cases.items():
@@ -86,12 +86,19 @@ def test_several_processes_learn_what_one_does(size, tmp_path):
         compare(expected, [one[title] for one in found], 1e-9 if exact else 1e-4, str(title))
 
 
-JOINED = {"gramme-fusion": SMALL, "gramme-auto": {"epochs": 2, "ensemble": 1, "folds": 2}}
+MIXTURE = {"epochs": 2, "ensemble": 1, "folds": 2}
+# Propagation has much to say to the other processes while it chooses its settings.
+QUICK = MIXTURE | {"ingredients": ["gramme-fusion", "one-hot-logistic", "spectral-logistic"]}
+JOINED = {
+    "gramme-fusion": SMALL,
+    "label-propagation": CASES["label propagation as told"][1],
+    "gramme-auto": QUICK,
+}
 
 
-def join_and_save(world: World, folder, whole, target) -> list[str]:
+def join_and_save(world: World, folder, whole, target, models) -> list[str]:
     said = []
-    for name, settings in JOINED.items():
+    for name, settings in models.items():
         model = fitted(name, settings, read_part(folder, world))
         join_model(model, whole if world.first else None)
         if world.first:
@@ -101,11 +108,15 @@ def join_and_save(world: World, folder, whole, target) -> list[str]:
     return said
 
 
-def test_the_first_process_gets_a_model_as_if_it_had_fitted_alone(tmp_path):
+@pytest.mark.parametrize(
+    "models", [JOINED, pytest.param({"gramme-auto": MIXTURE}, marks=pytest.mark.slow)]
+)
+def test_the_first_process_gets_a_model_as_if_it_had_fitted_alone(models, tmp_path):
     whole = graph("mixed")
-    names = together(2, join_and_save, parts_of(whole, tmp_path, 2), whole, tmp_path)[0]
+    names = together(2, join_and_save, parts_of(whole, tmp_path, 2), whole, tmp_path, models)[0]
+    assert names == list(models)
     for name in names:
-        alone = fitted(name, JOINED[name], whole)
+        alone = fitted(name, models[name], whole)
         joined = load(tmp_path / f"{name}.safetensors")
         np.testing.assert_allclose(
             np.load(tmp_path / f"{name}.npy"), alone.probabilities_, atol=1e-4
