@@ -15,6 +15,8 @@ from gramme.io.notes import tell
 
 #: Nodes, layers and the like that a file may declare beyond what its own length could spell out.
 MAX_DECLARED_BEYOND_FILE = 1_000_000
+#: Bytes of a file above which it is asked whether there is memory for it, which takes longer than to read a small one.
+MIN_LARGE_BYTES = 1 << 20
 #: The encoding that means "find out".
 AUTO = "auto"
 OLDER_ENCODING = "cp1252"
@@ -48,7 +50,8 @@ def checked_file(path: str | os.PathLike[str], what: str = "file") -> Path:
 def read_bytes(path: str | os.PathLike[str], what: str = "file") -> bytes:
     """The whole file; an empty one is an error."""
     name = checked_file(path, what)
-    size, free = name.stat().st_size, free_bytes()
+    size = name.stat().st_size
+    free = free_bytes() if size > MIN_LARGE_BYTES else None
     if free is not None and size > free:
         raise DataError(
             f"the {what} {name} has {size / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB of memory are free; split it, or "
