@@ -96,6 +96,12 @@ def expect(seconds: float) -> None:
         _current[-1].expect(seconds)
 
 
+def current() -> Heartbeat | None:
+    """What is known of the command under way; None if it gives no sign of life."""
+    beat = _current[-1] if _current else None
+    return beat if isinstance(beat, Heartbeat) else None
+
+
 def relay(what: str, done: float, until: float) -> None:
     """Say where the work is that another process does for this one."""
     if _current:
@@ -105,8 +111,8 @@ def relay(what: str, done: float, until: float) -> None:
 @contextmanager
 def saying(words: Callable[[], str], *, silent: bool = False) -> Iterator[None]:
     """Within this, lines say these words; with ``silent`` none is printed, since something else shows them."""
-    beat = _current[-1] if _current else None
-    if not isinstance(beat, Heartbeat):
+    beat = current()
+    if beat is None:
         yield
         return
     beat.words, beat.silent = words, silent
@@ -118,8 +124,8 @@ def saying(words: Callable[[], str], *, silent: bool = False) -> Iterator[None]:
 
 def seconds_left() -> float | None:
     """Seconds left of the command, None if they are unknown."""
-    beat = _current[-1] if _current else None
-    return beat.left.seconds() if isinstance(beat, Heartbeat) else None
+    beat = current()
+    return None if beat is None else beat.left.seconds()
 
 
 @contextmanager
@@ -134,8 +140,8 @@ def reading(names: Sequence[str], then: Callable[[float], float] | None = None) 
         Seconds of the work that follows, from about how many nodes, edges and memberships there are; without it, only
         the reading is told about.
     """
-    beat = _current[-1] if _current else None
-    if not isinstance(beat, Heartbeat) or not names:
+    beat = current()
+    if beat is None or not names:
         yield
         return
     more = len(names) - 1

@@ -13,15 +13,18 @@ import typer
 from numpy.typing import NDArray
 from rich.table import Table
 
+from gramme._progress import part
 from gramme._terminal import escape, json_text
 from gramme.cli.again import command_line
 from gramme.cli.console import note, out
+from gramme.cli.heartbeat import expect
 from gramme.cli.steps_bar import steps_bar
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.io.names import require_proper
 from gramme.ranking import MEASURES, influence, layer_influences, rank
 from gramme.ranking.cascade import check_model
+from gramme.ranking.expected_time import expected_seconds
 from gramme.ranking.influence import easy_choice
 from gramme.ranking.measures import chosen_measures
 from gramme.ranking.rank_nodes import leading_nodes
@@ -30,6 +33,8 @@ from gramme.report.rank_folder import write_ranks
 
 MAX_SPREAD_ENTRIES = 3_000_000
 """Edges and memberships up to which the spread of the ranks is computed; it takes 20 times as long as the ranks."""
+PAGE_SECONDS, PAGE_SECONDS_PER_NODE, MAX_PAGE_SECONDS = 0.5, 3e-4, 8.0
+"""The time that the tables and the page take."""
 _SHOWN_NODES = 10
 _IN_TERMINAL = ("degree", "pagerank", "eigenvector", "katz", "multirank", "voterank")
 
@@ -77,8 +82,13 @@ def rank_graph(
     require_proper("node", graph.nodes)
     began = time.perf_counter()
     spread = request.spread and _small_enough(graph)
-    title = "How sure the ranks are" if spread else "Ranks"
-    with steps_bar(title, 0.7, silent=silent) as bar:
+    expected = expected_seconds(
+        graph, spread=spread, seeds=bool(request.seeds), per_layer=request.per_layer
+    )
+    page = min(PAGE_SECONDS + PAGE_SECONDS_PER_NODE * graph.num_nodes, MAX_PAGE_SECONDS)
+    whole = expected.ranks + expected.seeds + expected.layers + page
+    expect(whole)
+    with steps_bar("Ranks", expected.ranks / whole, silent=silent):
         ranks = rank(
             graph,
             request.measures,
@@ -87,21 +97,22 @@ def rank_graph(
             restart=_named(graph, request.restart),
             spread=spread,
             random_state=request.seed,
-            tell=bar,
         )
-    seeds = _seeds(graph, request, silent)
-    layers = layer_influences(graph)
+    seeds = _seeds(graph, request, expected.seeds / whole, silent)
+    with part("Influence of the layers", expected.layers / whole):
+        layers = layer_influences(graph)
     config = described | asdict(request) | {"seconds": round(time.perf_counter() - began, 2)}
-    files = write_ranks(
-        target,
-        graph,
-        ranks,
-        seeds=seeds,
-        layers=layers,
-        config=config,
-        overwrite=overwrite,
-        raw_csv=raw_csv,
-    )
+    with part("Writing the results and the page", page / whole):
+        files = write_ranks(
+            target,
+            graph,
+            ranks,
+            seeds=seeds,
+            layers=layers,
+            config=config,
+            overwrite=overwrite,
+            raw_csv=raw_csv,
+        )
     first = leading_nodes(ranks)[:_SHOWN_NODES]
     if as_json:
         record = {"nodes": graph.num_nodes, "out": str(target), "files": files}
@@ -142,18 +153,20 @@ def _small_enough(graph: MultilayerGraph) -> bool:
     return entries <= MAX_SPREAD_ENTRIES
 
 
-def _seeds(graph: MultilayerGraph, request: RankRequest, silent: bool) -> pd.DataFrame | None:
+def _seeds(
+    graph: MultilayerGraph, request: RankRequest, share: float, silent: bool
+) -> pd.DataFrame | None:
     if not request.seeds:
         return None
     try:
-        with steps_bar("Whom to tell first", 0.25, silent=silent) as bar:
+        with steps_bar("Whom to tell first", share, silent=silent) as tell:
             return influence(
                 graph,
                 min(request.seeds, graph.num_nodes),
                 model=request.model,
                 probability=request.probability,
                 random_state=request.seed,
-                tell=bar,
+                tell=tell,
             )
     except DataError as error:
         if "more than the" not in str(error):

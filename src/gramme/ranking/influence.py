@@ -86,8 +86,7 @@ def influence(
         raise DataError(
             f"from 1 to {graph.num_nodes} seeds can be chosen among {graph.num_nodes} nodes, not {seeds}"
         )
-    if worlds is None:
-        worlds = DEFAULT_WORLDS if graph.num_nodes <= MANY_NODES else FEWER_WORLDS
+    worlds = num_worlds(graph.num_nodes) if worlds is None else worlds
     if worlds < 2:
         raise DataError(f"at least 2 worlds are needed, not {worlds}")
     graph = in_name_order(graph).graph  # chance and ties follow names
@@ -112,6 +111,11 @@ def influence(
         )
         before = mean
     return pd.DataFrame(rows)
+
+
+def num_worlds(nodes: int) -> int:
+    """Simulations in which the nodes of a graph are compared, if nobody says otherwise."""
+    return DEFAULT_WORLDS if nodes <= MANY_NODES else FEWER_WORLDS
 
 
 def easy_choice(first_reach: float, num_nodes: int, model: str) -> str:

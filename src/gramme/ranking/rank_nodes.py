@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._progress import advance, part
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.coupling import with_coupling_layers
 from gramme.graph.name_order import in_name_order, sorted_places
+from gramme.ranking.expected_time import expected_seconds
 from gramme.ranking.measures import MEASURES, RankingTask, chosen_measures
 from gramme.ranking.ranks import ranks_of
 from gramme.ranking.spread import Bounds, rank_spread
@@ -78,11 +80,18 @@ def rank(
     task = RankingTask(graph, coupling, starts)
     columns: dict[str, NDArray[Any]] = {}
     bounds: Bounds = {}
+    expected = expected_seconds(graph, spread=spread, per_layer=per_layer)
     if spread:
         names = [one.name for one in chosen]
-        bounds = rank_spread(
-            graph, names, coupling=coupling, restart=starts, random_state=random_state, tell=tell
-        )
+        with part("how sure they are", expected.spread / expected.ranks):
+            bounds = rank_spread(
+                graph,
+                names,
+                coupling=coupling,
+                restart=starts,
+                random_state=random_state,
+                tell=_telling(tell),
+            )
     for measure in chosen:
         _add(columns, measure.name, measure.compute(task))
         if measure.name in bounds:
@@ -97,6 +106,17 @@ def rank(
                 _add(columns, f"{measure.name}[{name}]", measure.compute(alone))
     rows = {name: order.back(values) for name, values in columns.items()}
     return pd.DataFrame(rows, index=pd.Index(given.nodes, name="node"))
+
+
+def _telling(tell: Callable[[int, int], None] | None) -> Callable[[int, int], None]:
+    """Tells of each step, and how far the part of the work is that it belongs to."""
+
+    def told(done: int, steps: int) -> None:
+        advance(done / steps)
+        if tell is not None:
+            tell(done, steps)
+
+    return told
 
 
 def leading_nodes(ranks: pd.DataFrame) -> NDArray[np.int64]:

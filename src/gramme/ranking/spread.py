@@ -47,11 +47,8 @@ def rank_spread(
     low = {name: np.full(graph.num_nodes, graph.num_nodes, dtype=np.int64) for name in measures}
     high = {name: np.zeros(graph.num_nodes, dtype=np.int64) for name in measures}
     coupled = [name for name in measures if MEASURES[name].coupled]
-    couplings = (
-        [one * (coupling or 1.0) for one in SPREAD_COUPLINGS]
-        if coupled and graph.num_layers > 1
-        else []
-    )
+    couplings = [one * (coupling or 1.0) for one in SPREAD_COUPLINGS]
+    couplings = couplings[: num_steps(graph)[0]] if coupled else []
     steps = len(couplings) + SPREAD_SAMPLES
 
     def note(task: RankingTask, names: Sequence[str]) -> None:
@@ -74,6 +71,11 @@ def rank_spread(
         if tell is not None:
             tell(len(couplings) + sample + 1, steps)
     return {name: (low[name], high[name]) for name in measures}
+
+
+def num_steps(graph: MultilayerGraph) -> tuple[int, int]:
+    """Strengths of coupling that are tried, and graphs with some edges left out."""
+    return (len(SPREAD_COUPLINGS) if graph.num_layers > 1 else 0), SPREAD_SAMPLES
 
 
 def thinned(layer: Layer, random: np.random.Generator, share: float = LEFT_OUT_SHARE) -> Layer:
