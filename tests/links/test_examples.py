@@ -6,7 +6,7 @@ from tests.links.graphs import planted_links
 
 from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.links.examples import rounds, unlinked_pairs
+from gramme.links.examples import MAX_HIDDEN_SHARE, hidden_share, rounds, unlinked_pairs
 
 
 def keys(pairs) -> set[tuple[int, int]]:
@@ -88,3 +88,18 @@ def test_no_more_links_of_large_groups_go_than_can_be_learned_from(monkeypatch):
     graph = MultilayerGraph({"club": groups.to_edges()})
     for one in rounds(graph, "club", np.random.default_rng(0), groups):
         assert len(keys(one.linked)) == len(one.linked) == 7
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_hidden_links_are_a_ninth_of_the_links_among_the_pairs_without_an_edge(directed):
+    """A tenth of all links is missing, so there is one for every nine that are there."""
+    nodes = 40
+    one, other = np.nonzero(~np.eye(nodes, dtype=bool)) if directed else np.triu_indices(nodes, 1)
+    chosen = np.random.default_rng(0).permutation(one.size)
+    for share in (0.1, 0.5):
+        some = chosen[: int(share * one.size)]
+        layer = EdgeLayer(nodes, one[some], other[some], directed=directed)
+        expected = some.size / 9 / (one.size - some.size)
+        assert hidden_share(layer) == pytest.approx(expected)
+    full = EdgeLayer(nodes, one[chosen[1:]], other[chosen[1:]], directed=directed)
+    assert hidden_share(full) == MAX_HIDDEN_SHARE, "nearly all pairs are linked"

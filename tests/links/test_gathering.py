@@ -5,9 +5,9 @@ import pytest
 from tests.links.graphs import planted_links
 
 from gramme.graph.name_order import in_name_order
-from gramme.links import GrammeLinks
+from gramme.links import Evidence, GrammeLinks
 from gramme.links.attention import LinkAttention
-from gramme.links.gathering import attention_of_set_aside, set_aside, trial, unlinked_examples
+from gramme.links.gathering import attention_of_set_aside, set_aside, trial, with_all_edges
 from gramme.links.gramme_links import NO_GAIN
 from gramme.links.mixture import LayerExamples
 from gramme.links.whole_graph import Gathered
@@ -36,10 +36,23 @@ def test_examples_are_edges_uniform_pairs_and_half_as_many_degree_matched_ones()
     assert examples.linked.sum() == edges
     assert edges / 2 <= examples.matched.sum() < edges / 2 + 5, "five parts, each rounded up"
     assert not (examples.linked & examples.matched).any()
-    uniform = unlinked_examples(graph, "talk", 0)
-    assert len(uniform) == (~examples.linked & examples.judged).sum()
-    known = graph.layers["talk"].to_scipy()
-    assert not known[uniform[:, 0], uniform[:, 1]].sum()
+    known = graph.layers["talk"].to_scipy()[examples.pairs[:, 0], examples.pairs[:, 1]]
+    assert ((known > 0) == examples.linked).all()
+
+
+def test_some_unlinked_examples_have_their_evidence_with_all_edges_too(monkeypatch):
+    monkeypatch.setattr("gramme.links.mixture.MAX_COMPARED", 7)
+    graph = planted_links(24)
+    examples = set_aside(graph, "talk", Gathered(0, False, 0))
+    evidence = Evidence(graph, "talk")
+    found = with_all_edges(examples, evidence)
+    assert len(found.compared) == 7
+    assert not found.linked[found.compared].any()
+    assert not found.matched[found.compared].any()
+    expected = evidence.of(examples.pairs[found.compared])
+    assert (found.whole == expected).all()
+    assert (found.whole != examples.rows[found.compared]).any(), "more edges, more evidence"
+    assert with_all_edges(LayerExamples(examples.rows, examples.linked), evidence).whole is None
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,21 +11,25 @@ import pandas as pd
 import typer
 from rich.table import Table
 
-from gramme._progress import advance
+from gramme._progress import part
 from gramme._terminal import escape, json_text
 from gramme.cli.again import command_line
 from gramme.cli.console import out
-from gramme.cli.steps_bar import steps_bar
+from gramme.cli.heartbeat import expect
+from gramme.cli.steps_bar import steps_bar, tell_steps
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
 from gramme.io.names import require_proper
 from gramme.links import GrammeLinks
 from gramme.links.asked import checked, layers_to_learn, with_edges
+from gramme.links.expected_time import expected_seconds
 from gramme.links.reasons import percent
 from gramme.report.fit_folder import check_target
 from gramme.report.links_folder import write_links
 
 _SHOWN = 10
+PAGE_SECONDS, PAGE_SECONDS_PER_NODE, MAX_PAGE_SECONDS = 0.5, 3e-4, 8.0
+"""The time that the tables and the page take."""
 
 
 @dataclass(frozen=True)
@@ -59,27 +62,36 @@ def links_of_graph(
     node = None if request.node is None else names.get(request.node, request.node)
     if node is not None:
         graph.positions([node])
-    learnable = layers_to_learn(with_edges(checked(graph)), request.layers)
+    flat = checked(graph)
+    learnable = layers_to_learn(with_edges(flat), request.layers)
     asked = None if request.pairs is None else _read_pairs(Path(request.pairs), names, learnable)
-    with steps_bar("Learning what speaks for a link", 0.7, silent=silent) as bar:
-        model = GrammeLinks(random_state=request.seed).fit(graph, layers=request.layers, tell=bar)
+    expected = expected_seconds(flat, learnable)
+    search = sum(expected.candidates.values()) if asked is None and node is None else len(learnable)
+    page = min(PAGE_SECONDS + PAGE_SECONDS_PER_NODE * graph.num_nodes, MAX_PAGE_SECONDS)
+    whole = expected.fit + search + page
+    expect(whole)
+    with steps_bar("Learning what speaks for a link", expected.fit / whole, silent=silent):
+        model = GrammeLinks(random_state=request.seed).fit(graph, layers=request.layers)
     found = []
-    with steps_bar("Looking for candidates", 0.1, silent=silent) as bar:
-        count = len(model.layers_)
-        for done, layer in enumerate(model.layers_, start=1):
-            if asked is None:
-                scored = _within(done - 1, count)
-                found.append(model.candidates(layer, request.top, node, tell=scored))
-            else:
-                mine = asked[asked["layer"].isin([layer, ""])][["source", "target"]]
-                found.append(model.explained(layer, mine))
-            bar(done, count)
+    with steps_bar("Looking for candidates", search / whole, silent=silent):
+        for layer in model.layers_:
+            with part(
+                f"in {layer}", expected.candidates[layer] / sum(expected.candidates.values())
+            ):
+                if asked is None:
+                    found.append(model.candidates(layer, request.top, node, tell=tell_steps))
+                else:
+                    mine = asked[asked["layer"].isin([layer, ""])][["source", "target"]]
+                    found.append(model.explained(layer, mine))
     links = pd.concat(found, ignore_index=True).sort_values(
         "probability", ascending=False, kind="stable", ignore_index=True
     )
     seconds = round(time.perf_counter() - began, 2)
     config = described | asdict(request) | {"seconds": seconds, "explanation": model.explanation_}
-    files = write_links(target, model, links, config=config, overwrite=overwrite, raw_csv=raw_csv)
+    with part("Writing the results and the page", page / whole):
+        files = write_links(
+            target, model, links, config=config, overwrite=overwrite, raw_csv=raw_csv
+        )
     if as_json:
         record = {"out": str(target), "files": files, "explanation": model.explanation_}
         typer.echo(json_text(record | {"links": len(links)}))
@@ -88,11 +100,6 @@ def links_of_graph(
         out.print(escape(model.explanation_))
         out.print(escape(f"in {target}: {', '.join(files)}"))
         out.print(escape(f"open {target / 'report.html'}"))
-
-
-def _within(done: int, total: int) -> Callable[[int, int], None]:
-    """Tells the sign of life, which a bar of whole layers would leave in the dark, how far a layer is."""
-    return lambda scored, pairs: advance((done + scored / max(pairs, 1)) / total)
 
 
 def _read_pairs(path: Path, names: dict[str, Any], layers: list[str]) -> pd.DataFrame:

@@ -41,7 +41,7 @@ EPOCHS_PER_DRAW = 3
 EDGES_PER_EPOCH = 5_000
 """Edges of a layer that an epoch looks at."""
 MAX_WORK = 1e11
-"""Multiplications of all trainings of a fit together, those of dense products counted as a tenth."""
+"""Multiplications of all trainings of a fit together, as :func:`training_work` counts them."""
 MIN_ATTENTION_NODES = 8
 _BLOCK = 200_000
 
@@ -52,13 +52,18 @@ def members_for(graph: MultilayerGraph) -> int:
     return max(1, min(MEMBERS, ROWS_OF_ONE_MEMBER // max(rows, 1)))
 
 
-def attention_is_affordable(graph: MultilayerGraph, trainings: int) -> bool:
-    """Whether this many trainings on a graph of this size stay within :data:`MAX_WORK`."""
+def training_work(graph: MultilayerGraph) -> float:
+    """Multiplications of one training on a graph, those of dense products counted as a tenth."""
     sums = sum(2 * _pairs_summed(layer) for layer in graph.layers.values())
     wide = HEADS * HIDDEN_DIM
     products = graph.num_nodes * graph.num_layers * 192 * wide * 4 / 10
-    each = EPOCHS * members_for(graph) * (sums * wide * 2 * DEPTH + products)
-    return graph.num_nodes >= MIN_ATTENTION_NODES and trainings * each <= MAX_WORK
+    return EPOCHS * members_for(graph) * (sums * wide * 2 * DEPTH + products)
+
+
+def attention_is_affordable(graph: MultilayerGraph, trainings: int) -> bool:
+    """Whether this many trainings on a graph of this size stay within :data:`MAX_WORK`."""
+    fits = trainings * training_work(graph) <= MAX_WORK
+    return graph.num_nodes >= MIN_ATTENTION_NODES and fits
 
 
 def _pairs_summed(layer: Layer) -> int:

@@ -20,6 +20,10 @@ SHARE = 0.1
 """Share of the edges of a larger layer that is set aside once."""
 MAX_LINKED = 20_000
 """Linked pairs of a layer to learn from at most."""
+MISSING_SHARE = 0.1
+"""Share of a layer's links that is taken to be missing in the data. How many are cannot be told from so few pairs."""
+MAX_HIDDEN_SHARE = 0.3
+"""Of the pairs without an edge; where nearly all pairs are linked, the rest are no hidden links."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,24 @@ def edge_layer(graph: MultilayerGraph, name: str) -> EdgeLayer:
             "learn which pairs get linked"
         )
     return layer
+
+
+def hidden_share(layer: EdgeLayer) -> float:
+    """The share of pairs without an edge that are links in truth, if :data:`MISSING_SHARE` of all links are missing.
+
+    It matters in dense layers alone, where there are not many more unlinked pairs than links.
+
+    >>> one, other = np.triu_indices(21, 1)
+    >>> (
+    ...     round(hidden_share(EdgeLayer(21, one[:90], other[:90])), 3),
+    ...     hidden_share(EdgeLayer(1000, [0], [1])) < 1e-6,
+    ... )
+    (0.083, True)
+    """
+    nodes = int(layer.present.sum())
+    unlinked = nodes * (nodes - 1) // (1 if layer.directed else 2) - layer.num_edges
+    missing = MISSING_SHARE / (1 - MISSING_SHARE) * layer.num_edges
+    return min(missing / max(unlinked, 1), MAX_HIDDEN_SHARE)
 
 
 def with_layer(graph: MultilayerGraph, name: str, layer: EdgeLayer) -> MultilayerGraph:

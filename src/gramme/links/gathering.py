@@ -7,7 +7,8 @@ trained for all parts only if it tells something there that the other evidence d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -19,7 +20,7 @@ from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.links.asked import named_pairs
 from gramme.links.attention import LinkAttention
 from gramme.links.evidence import Evidence, column_names
-from gramme.links.examples import rounds, unlinked_pairs
+from gramme.links.examples import edge_layer, hidden_share, rounds, unlinked_pairs
 from gramme.links.mixture import FOLDS, LayerExamples, Line, loss_of
 from gramme.links.pair_scores import Floats, Pairs
 from gramme.links.whole_graph import Gathered, WholeGraph
@@ -45,27 +46,34 @@ def set_aside(
 
     ``groups`` is the layer as it was given, if its edges are those that groups imply.
     """
-    rows, kinds = [], []
+    rows, kinds, pairs = [], [], []
     for part in _parts(graph, name, gathered.seed, groups):
         evidence = Evidence(part.graph, name, WholeGraph.of(part.graph, gathered, layer=name))
         rows.append(evidence.of(part.pairs))
         kinds.append(part.kinds)
+        pairs.append(part.pairs)
         if tell is not None:
             tell()
     kind = np.concatenate(kinds)
-    return LayerExamples(np.concatenate(rows), kind == LINKED, kind == MATCHED)
+    hidden = hidden_share(edge_layer(graph, name))
+    return LayerExamples(
+        np.concatenate(rows),
+        kind == LINKED,
+        kind == MATCHED,
+        np.concatenate(pairs),
+        hidden=0.0 if groups is not None else hidden,
+    )
 
 
-def unlinked_examples(
-    graph: MultilayerGraph, name: str, seed: int, groups: MembershipLayer | None = None
-) -> Pairs:
-    """The uniform pairs of :func:`set_aside` without an edge, in their order, as positions."""
-    parts = _parts(graph, name, seed, groups)
-    return np.concatenate([part.pairs[part.kinds == UNLINKED] for part in parts])
+def with_all_edges(examples: LayerExamples, evidence: Evidence) -> LayerExamples:
+    """Examples that were set aside, some of them with their evidence in the graph with all edges too."""
+    if examples.pairs is None:
+        return examples
+    return replace(examples, whole=evidence.of(examples.pairs[examples.compared]))
 
 
 def given_examples(
-    graph: MultilayerGraph, name: str, whole: WholeGraph, pairs: Any, linked: Any
+    graph: MultilayerGraph, name: str, evidence: Evidence, pairs: Any, linked: Any
 ) -> LayerExamples:
     """Evidence for pairs whose answers are given."""
     positions = named_pairs(graph, pairs)
@@ -75,57 +83,72 @@ def given_examples(
             f"the examples of layer {name!r} need an answer for each of {len(positions)} pairs, linked ones and "
             "unlinked ones among them"
         )
-    return LayerExamples(Evidence(graph, name, whole).of(positions), answers)
+    return LayerExamples(evidence.of(positions), answers)
 
 
-def with_attention(
-    graph: MultilayerGraph,
-    examples: Mapping[str, LayerExamples],
-    unseen: Mapping[str, Floats],
-    given: Mapping[str, tuple[Any, Any]],
-    seed: int,
-    groups: Mapping[str, MembershipLayer],
-    tell: Callable[[], None] | None = None,
-) -> tuple[dict[str, LayerExamples], LinkAttention | None]:
-    """The examples with what attention says about them; none where a trial gains nothing.
+@dataclass(frozen=True)
+class AttentionTrial:
+    """Attention for the examples of each layer: first for some of them, to see whether it tells anything new.
 
-    Where pairs are given, the attention that was trained on the whole graph comes with them.
+    For given pairs and with all edges, it is trained on the whole graph, once.
 
     Parameters
     ----------
     graph : MultilayerGraph
     examples : mapping of layer to LayerExamples
         Without attention.
-    unseen : mapping of layer to array
-        The probabilities that a mixture without attention gives to its examples when it had not seen them.
     given : mapping of layer to (pairs, linked)
         The layers whose examples are given pairs.
     seed : int
         Of the training, and of the parts that were set aside.
     groups : mapping of layer to MembershipLayer
         The layers whose edges are those that groups imply.
-    tell : callable, optional
+    tell : callable
         Called after each layer of the trial and after each that is trained for.
     """
-    tell = tell or (lambda: None)
-    whole = LinkAttention.trained(graph, seed) if given else None
 
-    def column(name: str, most: int | None = None) -> Floats:
-        if whole is not None and name in given:
-            found = whole.of_pairs(name, named_pairs(graph, given[name][0]))
-        else:
-            found = attention_of_set_aside(graph, name, seed, most, groups.get(name))
-        tell()
+    graph: MultilayerGraph
+    examples: Mapping[str, LayerExamples]
+    given: Mapping[str, tuple[Any, Any]]
+    seed: int
+    groups: Mapping[str, MembershipLayer]
+    tell: Callable[[], None]
+
+    @cached_property
+    def whole(self) -> LinkAttention:
+        """The attention of the whole graph."""
+        return LinkAttention.trained(self.graph, self.seed)
+
+    def helps(self, unseen: Mapping[str, Floats]) -> bool:
+        """Whether it lowers the loss on one part of the largest layers.
+
+        ``unseen`` are the probabilities that a mixture without attention gives to examples it had not seen.
+        """
+        largest = sorted(self.examples, key=lambda name: (-len(self.examples[name].linked), name))
+        losses = [
+            trial(self._column(name, 1), self.examples[name], unseen[name])
+            for name in largest[:TRIAL_LAYERS]
+        ]
+        before, after = np.sum(losses, axis=0)
+        return bool(after <= (1 - LEAST_GAIN) * before)
+
+    def joined(self) -> dict[str, LayerExamples]:
+        """The examples with what attention says about all of them."""
+        found = {}
+        for name, one in self.examples.items():
+            whole = None
+            if one.pairs is not None:
+                whole = self.whole.of_pairs(name, one.pairs[one.compared])
+            found[name] = one.with_column(ATTENTION, self._column(name), whole)
         return found
 
-    largest = sorted(examples, key=lambda name: (-len(examples[name].linked), name))
-    losses = [
-        trial(column(name, 1), examples[name], unseen[name]) for name in largest[:TRIAL_LAYERS]
-    ]
-    before, after = np.sum(losses, axis=0)
-    if after > (1 - LEAST_GAIN) * before:
-        return {}, None
-    return {name: one.with_column(ATTENTION, column(name)) for name, one in examples.items()}, whole
+    def _column(self, name: str, most: int | None = None) -> Floats:
+        if name in self.given:
+            found = self.whole.of_pairs(name, named_pairs(self.graph, self.given[name][0]))
+        else:
+            found = attention_of_set_aside(self.graph, name, self.seed, most, self.groups.get(name))
+        self.tell()
+        return found
 
 
 def attention_of_set_aside(

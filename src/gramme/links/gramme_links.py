@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from gramme._threads import one_thread_below
 from gramme.errors import DataError, FileFormatError, NotFittedError
-from gramme.graph import MembershipLayer, MultilayerGraph
+from gramme.graph import MultilayerGraph
 from gramme.graph.name_order import in_name_order
 from gramme.links import saved_links
 from gramme.links.asked import (
@@ -29,13 +29,15 @@ from gramme.links.candidates import candidate_pairs
 from gramme.links.easily_told import easily_told, evidence_only
 from gramme.links.evidence import Evidence
 from gramme.links.examples import edge_layer, num_rounds
+from gramme.links.expected_time import ExpectedSeconds
 from gramme.links.gathering import (
     TRIAL_LAYERS,
+    AttentionTrial,
     given_examples,
     set_aside,
-    unlinked_examples,
-    with_attention,
+    with_all_edges,
 )
+from gramme.links.learning_steps import LearningSteps, Tell
 from gramme.links.mixture import LayerExamples, LayerMixture, fitted_mixtures, unseen_loss
 from gramme.links.reasons import explanation, ingredient_table, reasons
 from gramme.links.whole_graph import Gathered, WholeGraph
@@ -43,13 +45,9 @@ from gramme.methods.parameters import RandomState, check_parameters, seed_from
 from gramme.methods.saving import Learned, broken, read_model, write_model
 
 _BLOCK = 200_000
-_MOST_COMPARED = 5_000
-"""Unlinked examples of a layer whose evidence is gathered on the whole graph as well."""
 NO_GAIN = "Attention was left out: it did not lower the error on pairs set aside."
 TOO_LARGE = "Attention was left out: the graph is too large to train it for links."
 TOO_SMALL = "Attention was left out: the graph is too small to train it for links."
-
-Tell = Callable[[int, int], None]
 
 
 class GrammeLinks(BaseEstimator):  # type: ignore[misc]
@@ -133,41 +131,45 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         parts = {name: 0 if name in given else num_rounds(graph, name) for name in wanted}
         possible = Gathered.affordable(graph, sum(parts.values()) + 1, seed, columns(groups))
         gathered = replace(possible, attention=False)
-        step = _counted(tell, _num_steps(parts, possible.attention))
-        whole = WholeGraph.of(graph, gathered) if given else None
+        expected = ExpectedSeconds.of(graph, parts, possible)
+        step = LearningSteps(parts, expected, attention=possible.attention, tell=tell)
+        self.graph_, self.layers_, self.gathered_ = graph, wanted, gathered
         learned: dict[str, LayerExamples] = {}
         for name in sorted(wanted):
-            if whole is not None and name in given:
-                mine = whole
-                if name in gathered.told_by_others:
-                    mine = WholeGraph.of(graph, gathered, layer=name)
-                learned[name] = given_examples(graph, name, mine, *given[name])
-            else:
-                learned[name] = set_aside(graph, name, gathered, step, groups.get(name))
+            with step.within(f"evidence in {name}", expected.set_aside[name], parts[name]):
+                if name in given:
+                    evidence = self._evidence(graph, name)
+                    learned[name] = given_examples(graph, name, evidence, *given[name])
+                else:
+                    learned[name] = set_aside(graph, name, gathered, step, groups.get(name))
+            with step.within(f"all edges of {name}", expected.all_edges[name]):
+                if name not in given:
+                    learned[name] = with_all_edges(learned[name], self._evidence(graph, name))
         if all(one.linked.all() for one in learned.values()):
             raise DataError(
                 "all nodes are linked to each other in every layer: there is no pair without a link to learn from or "
                 "to ask about"
             )
-        self.mixtures_, unseen = fitted_mixtures(learned, seed, step)
+        with step.within("weighing the evidence", expected.mixtures, len(wanted) + 1):
+            mixtures, unseen = fitted_mixtures(learned, seed, step)
         word = ""
         if not possible.attention and not possible.told_by_others:
             word = TOO_SMALL if graph.num_nodes < MIN_ATTENTION_NODES else TOO_LARGE
-        attention = None
         if possible.attention:
             word = NO_GAIN
-            richer, attention = with_attention(graph, learned, unseen, given, seed, groups, step)
-            if richer:
-                mixtures, found = fitted_mixtures(richer, seed, step)
+            tried = AttentionTrial(graph, learned, given, seed, groups, step)
+            with step.within("trying attention", expected.trial, TRIAL_LAYERS):
+                helps = tried.helps(unseen)
+            if helps:
+                with step.within("training attention", expected.attention, 2 * len(wanted) + 1):
+                    richer = tried.joined()
+                    others, found = fitted_mixtures(richer, seed, step)
                 if unseen_loss(richer, found) < unseen_loss(learned, unseen):
-                    self.mixtures_, unseen, learned, word = mixtures, found, richer, ""
-                    gathered = possible
-        self.graph_, self.layers_, self.gathered_ = graph, wanted, gathered
-        if whole is not None:
-            kept = attention if gathered.attention else None
-            self._whole = {"": WholeGraph(gathered, whole.closeness, kept)}
-        for name in [name for name in wanted if name not in given]:
-            self._allow_for_all_edges(name, learned[name], seed, groups.get(name))
+                    mixtures, unseen, learned, word = others, found, richer, ""
+                    self.gathered_ = possible
+                    whole = self._whole_graph("")
+                    self._whole[""] = WholeGraph(possible, whole.closeness, tried.whole)
+        self.mixtures_ = mixtures
         learned = {name: learned[name] for name in wanted}
         self.ingredients_ = ingredient_table(learned, self.mixtures_)
         words = [word, *easily_told(graph, wanted, groups)]
@@ -280,16 +282,6 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
 
     # Inside
 
-    def _allow_for_all_edges(
-        self, name: str, examples: LayerExamples, seed: int, groups: MembershipLayer | None
-    ) -> None:
-        """Calibrate the mixture of a layer for evidence from the whole graph, by some of its unlinked examples."""
-        unlinked = np.flatnonzero(~examples.linked & examples.judged)
-        some = np.linspace(0, len(unlinked) - 1, min(len(unlinked), _MOST_COMPARED)).astype(int)
-        pairs = unlinked_examples(self.graph_, name, seed, groups)[some]
-        whole = self._evidence(self.graph_, name).of(pairs)
-        self.mixtures_[name].allow_for_all_edges(examples.rows[unlinked[some]], whole)
-
     def _evidence(self, graph: MultilayerGraph, layer: str) -> Evidence:
         """The evidence in a graph; what is of the graph as a whole is found once for all layers of the fitted one."""
         if graph is not self.graph_:
@@ -368,23 +360,3 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_whole"}
-
-
-def _num_steps(parts: Mapping[str, int], attention: bool) -> int:
-    """Parts set aside, mixtures, and, if attention is tried, its trial, its trainings and the mixtures with it."""
-    mixtures = len(parts) + 1
-    tried = min(TRIAL_LAYERS, len(parts)) + len(parts) + mixtures if attention else 0
-    return sum(parts.values()) + mixtures + tried
-
-
-def _counted(tell: Tell | None, steps: int) -> Callable[[], None]:
-    """A function that tells of one step more each time it is called."""
-    done = 0
-
-    def step() -> None:
-        nonlocal done
-        done += 1
-        if tell is not None:
-            tell(done, steps)
-
-    return step

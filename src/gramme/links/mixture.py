@@ -23,10 +23,8 @@ MAX_TREE_EXAMPLES = 20_000
 MAX_LAYERS_WITH_TREES = 6
 """Layers up to which each has trees of its own; with more, those of all layers must do."""
 FOLDS = 5
-MIN_LINKS_ABOVE, MIN_SHARE_ABOVE = 15, 0.1
-"""Linked pairs, and the share of them, that must score as high to tell how many links are hidden."""
-BELIEF = 0.5
-"""How much of the estimated share of hidden links is believed: few pairs tell it."""
+MAX_COMPARED = 5000
+"""Unlinked examples of a layer whose evidence is gathered in the whole graph as well."""
 NEAR_ALL = 0.8
 STRENGTHS = (0.01, 0.1, 1.0)
 _STEEPEST = 30.0
@@ -77,21 +75,6 @@ class LayerMixture:
         odds = self.slope * self._mixed(rows) + self.offset
         return against_truly_unlinked(_share(odds), self.hidden)
 
-    def allow_for_all_edges(self, without: Floats, with_all: Floats) -> None:
-        """Move the line of calibration to graphs from which no edges are set aside.
-
-        Examples have their evidence from a graph without the edges that were set aside. The pairs that are asked about
-        have theirs from the whole graph, where there is more of it for every pair, linked or not. By how much unlinked
-        pairs seem more likely on the whole graph, all log-odds are lowered.
-
-        Parameters
-        ----------
-        without, with_all : array, shape (pairs, columns)
-            Evidence of the same unlinked pairs, without the edges set aside and with them.
-        """
-        if len(without):
-            self.offset -= self.slope * float((self._mixed(with_all) - self._mixed(without)).mean())
-
     def contributions(self, rows: Floats, kinds: Sequence[Linked]) -> Floats:
         """What each kind of evidence adds to the log-odds of a pair against a typical one, shape (pairs, kinds).
 
@@ -132,17 +115,47 @@ class LayerExamples:
     matched : array of bool, shape (pairs,), optional
         The degree-matched ones among the unlinked pairs. They are learned from, so that more is learned than that nodes
         with many links get more of them; probabilities and figures are about the others.
+    pairs : array of int, shape (pairs, 2), optional
+        The positions of their nodes. A pair that was drawn several times is seen or not seen as a whole.
+    whole : array of float, shape (compared, columns), optional
+        The evidence of the examples :attr:`compared` in the graph with all edges.
+    hidden : float, default=0.0
+        The share of the unlinked pairs that are taken for links that are missing.
     """
 
     rows: Floats
     linked: Linked
     matched: Linked | None = None
+    pairs: NDArray[np.int64] | None = None
+    whole: Floats | None = None
+    hidden: float = 0.0
 
-    def with_column(self, place: int, column: Floats) -> LayerExamples:
-        """The same with another column of evidence at a place."""
+    def with_column(self, place: int, column: Floats, whole: Floats | None = None) -> LayerExamples:
+        """The same with another column of evidence at a place; ``whole`` is that of the graph with all edges."""
         rows = self.rows.copy()
         rows[:, place] = column
-        return replace(self, rows=rows)
+        changed = self.whole
+        if changed is not None and whole is not None:
+            changed = changed.copy()
+            changed[:, place] = whole
+        return replace(self, rows=rows, whole=changed)
+
+    @property
+    def compared(self) -> NDArray[np.int64]:
+        """Unlinked examples, evenly drawn, whose evidence is also gathered in the graph with all edges."""
+        unlinked = np.flatnonzero(~self.linked & self.judged)
+        some = np.linspace(0, len(unlinked) - 1, min(len(unlinked), MAX_COMPARED)).astype(int)
+        return unlinked[some]
+
+    def folds(self, random: np.random.Generator) -> NDArray[np.int64]:
+        """In which of :data:`FOLDS` parts each example is when models are judged by pairs they have not seen."""
+        which = np.arange(len(self.linked))
+        if self.pairs is not None:
+            ends = np.sort(self.pairs, axis=1)
+            which = np.unique(ends, axis=0, return_inverse=True)[1].ravel()
+        drawn = random.permutation(int(which.max()) + 1) if len(which) else which
+        found: NDArray[np.int64] = drawn[which] % FOLDS
+        return found
 
     @property
     def judged(self) -> Linked:
@@ -172,70 +185,54 @@ def fitted_mixtures(
     """
     tell = tell or (lambda: None)
     random = np.random.default_rng(seed)
-    folds = {name: random.permutation(len(one.linked)) % FOLDS for name, one in examples.items()}
-    everything = _stacked(examples, folds)
-    rows, linked, _ = everything
+    folds = {name: one.folds(random) for name, one in examples.items()}
+    rows = np.concatenate([one.rows for one in examples.values()])
+    linked = np.concatenate([one.linked for one in examples.values()])
     judged = sum(int(one.judged.sum()) for one in examples.values())
     shared = {"all layers": _line_maker(judged)}
     if len(examples) > 1 and judged >= MIN_TREE_EXAMPLES:
         shared["trees of all layers"] = _tree_maker(seed)
     pooled = {part: make(rows, linked) for part, make in shared.items()}
-    unseen_pooled = {part: _out_of_fold(*everything, make) for part, make in shared.items()}
+    unseen_pooled = {part: _out_of_fold(examples, folds, make) for part, make in shared.items()}
     tell()
     found: dict[str, LayerMixture] = {}
     unseen: dict[str, Floats] = {}
-    begin = 0
     for name, one in examples.items():
-        end = begin + len(one.linked)
         makers = _makers(one, seed, own_trees=len(examples) <= MAX_LAYERS_WITH_TREES)
-        odds = {part: values[begin:end] for part, values in unseen_pooled.items()}
+        odds = {part: values[name] for part, values in unseen_pooled.items()}
         parts: dict[str, Line | Trees] = dict(pooled)
         for part, make in makers.items():
-            odds[part] = _out_of_fold(one.rows, one.linked, folds[name], make)
+            odds[part] = _out_of_fold({name: one}, folds, make)[name]
             parts[part] = make(one.rows, one.linked)
-        weights = _weights(odds, one.linked)
-        mixed = np.asarray(sum(weights[part] * _bounded(odds[part]) for part in odds))
+        weights = _weights({part: here for part, (here, _) in odds.items()}, one.linked)
+        mixed = np.asarray(sum(weights[part] * _bounded(odds[part][0]) for part in odds))
         slope, offset = _calibration(mixed[one.judged], one.linked[one.judged])
         kept = {part: model for part, model in parts.items() if weights[part] > 0}
-        found[name] = LayerMixture(kept, {part: weights[part] for part in kept}, slope, offset)
+        with_all = np.asarray(sum(weights[part] * _bounded(odds[part][1]) for part in odds))
+        lowered = offset - slope * _gained(mixed, with_all, one)
+        found[name] = LayerMixture(kept, {part: weights[part] for part in kept}, slope, lowered)
         found[name].typical = _typical(one)
         unseen[name] = _share(slope * mixed + offset)
-        judged_ones = one.linked[one.judged], unseen[name][one.judged]
-        found[name].hidden = BELIEF * hidden_share(*judged_ones)
-        begin = end
+        found[name].hidden = one.hidden
         tell()
     return found, unseen
+
+
+def _gained(without: Floats, with_all: Floats, one: LayerExamples) -> float:
+    """By how much log-odds rise on graphs from which no edges are set aside.
+
+    Examples have their evidence from a graph without the edges that were set aside. The pairs that are asked about have
+    theirs from the whole graph, where there is more of it for every pair, linked or not. How much it adds is seen from
+    unlinked examples with both kinds of evidence. Both must be judged by models that have not seen the pair: what a
+    model has learned by heart about a pair in one graph it does not know of the same pair in another.
+    """
+    return float((with_all - without[one.compared]).mean()) if len(with_all) else 0.0
 
 
 def _typical(one: LayerExamples) -> Floats | None:
     """The median of each column over pairs without a link: a mean may lie where no pair is, which misleads trees."""
     unlinked = one.rows[one.judged & ~one.linked]
     return np.median(unlinked, axis=0) if len(unlinked) else None
-
-
-def hidden_share(linked: Linked, probability: Floats) -> float:
-    """A cautious estimate of the share of pairs without an edge that are in fact linked.
-
-    The pairs that serve as unlinked are those without an edge in the graph, and some of them may be the very links
-    that are missing. So the share is at most U(t) / A(t) for any score t, the parts of both kinds of pair that score t
-    or more. The least of these ratios over the scores of the better half of the linked pairs is the estimate: where
-    some score is reached by no unlinked pair, nothing is hidden.
-
-    References
-    ----------
-    C. Elkan, K. Noto: Learning classifiers from only positive and unlabeled data. KDD 2008.
-
-    >>> linked = np.repeat([True, False], 100)
-    >>> hidden_share(linked, np.concatenate([np.linspace(0.5, 1, 100), np.linspace(0, 0.6, 100)]))
-    0.0
-    """
-    high, low = np.sort(probability[linked])[::-1], np.sort(probability[~linked])
-    fewest = max(MIN_LINKS_ABOVE, int(np.ceil(MIN_SHARE_ABOVE * high.size)))
-    if fewest > high.size // 2 or not low.size:
-        return 0.0
-    reached = np.arange(fewest, high.size // 2 + 1)
-    above = low.size - np.searchsorted(low, high[reached - 1], side="left")
-    return float(((above / low.size) / (reached / high.size)).min())
 
 
 def against_truly_unlinked(probability: Floats, hidden: float) -> Floats:
@@ -289,27 +286,27 @@ def _line_maker(examples: int) -> Maker:
     return make
 
 
-def _stacked(
-    examples: dict[str, LayerExamples], folds: dict[str, NDArray[np.int64]]
-) -> tuple[Floats, Linked, NDArray[np.int64]]:
-    return (
-        np.concatenate([one.rows for one in examples.values()]),
-        np.concatenate([one.linked for one in examples.values()]),
-        np.concatenate([folds[name] for name in examples]),
-    )
-
-
 def _out_of_fold(
-    rows: Floats,
-    linked: Linked,
-    folds: NDArray[np.int64],
-    make: Maker,
-) -> Floats:
-    found = np.zeros(len(linked))
+    examples: dict[str, LayerExamples], folds: dict[str, NDArray[np.int64]], make: Maker
+) -> dict[str, tuple[Floats, Floats]]:
+    """Log-odds by models that have not seen the pair: of all examples of a layer, and of those with all edges."""
+    found = {
+        name: (np.zeros(len(one.linked)), np.zeros(0 if one.whole is None else len(one.whole)))
+        for name, one in examples.items()
+    }
     for fold in range(FOLDS):
-        inside = folds != fold
-        if (~inside).any() and len(np.unique(linked[inside])) == 2:
-            found[~inside] = make(rows[inside], linked[inside]).log_odds(rows[~inside])
+        inside = {name: folds[name] != fold for name in examples}
+        rows = np.concatenate([one.rows[inside[name]] for name, one in examples.items()])
+        linked = np.concatenate([one.linked[inside[name]] for name, one in examples.items()])
+        if all(some.all() for some in inside.values()) or len(np.unique(linked)) < 2:
+            continue
+        model = make(rows, linked)
+        for name, one in examples.items():
+            here, with_all = found[name]
+            here[~inside[name]] = model.log_odds(one.rows[~inside[name]])
+            if one.whole is not None:
+                outside = ~inside[name][one.compared]
+                with_all[outside] = model.log_odds(one.whole[outside])
     return found
 
 
