@@ -37,9 +37,28 @@ def groups(seed: int, *, single: bool = True, weighted: bool = False) -> Members
     return MembershipLayer(NODES, node, group, weight=weight)
 
 
+def related() -> MultilayerGraph:
+    """Papers with authors, venues and citations, and what is known of the authors."""
+    random = np.random.default_rng(12)
+    papers = np.arange(NODES)
+    relations = {
+        ("paper", "author"): list(zip(*random.integers(0, (NODES, 9), (40, 2)).T, strict=True)),
+        ("author", "city"): [(author, author % 4) for author in range(9)],
+        ("paper", "venue"): list(zip(papers, random.integers(0, 4, NODES), strict=True)),
+        ("paper", "cites", "paper"): list(zip(*random.integers(0, NODES, (2, 30)), strict=True)),
+    }
+    return MultilayerGraph.from_relations(
+        relations,
+        target="paper",
+        directed=True,
+        nodes={"paper": papers, "author": range(9)},
+        features={"author": random.normal(size=(9, 2))},
+    )
+
+
 def graph(kind: str) -> MultilayerGraph:
     """A graph by the name of its kind."""
-    couplings = None
+    couplings = features = layer_features = None
     if kind in ("edges", "features"):
         layers = {"a": edges(0), "b": edges(1, weighted=True, absent=True)}
     elif kind == "directed":
@@ -50,6 +69,9 @@ def graph(kind: str) -> MultilayerGraph:
         layers = {"a": groups(0, single=False), "b": groups(1, single=False, weighted=True)}
     elif kind == "mixed":
         layers = {"a": edges(4, directed=True), "b": groups(5), "c": edges(6, absent=True)}
+    elif kind == "kinds":
+        layers = dict(sorted(related().layers.items()))  # a part has its layers in this order
+        layer_features = related().layer_features
     else:
         layers = {"a": edges(7), "b": edges(8), "c": groups(9)}
         random = np.random.default_rng(10)
@@ -64,7 +86,6 @@ def graph(kind: str) -> MultilayerGraph:
             ),
         }
     random = np.random.default_rng(11)
-    features = layer_features = None
     if kind == "features":
         features = random.normal(size=(NODES, 5)) * [1, 10, 0.01, 3, 1] + 2
         layer_features = {"b": random.normal(size=(NODES, 3))}
@@ -80,7 +101,16 @@ def graph(kind: str) -> MultilayerGraph:
     )
 
 
-KINDS = ("edges", "directed", "table", "memberships", "mixed", "couplings", "directed couplings")
+KINDS = (
+    "edges",
+    "directed",
+    "table",
+    "memberships",
+    "mixed",
+    "kinds",
+    "couplings",
+    "directed couplings",
+)
 
 
 def parts_of(whole: MultilayerGraph, folder: Path, parts: int, how: str = "random") -> Path:

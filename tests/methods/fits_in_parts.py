@@ -29,7 +29,7 @@ def learned(model: Any) -> dict[str, Any]:
     """What is the same at every process, and the probabilities of the own nodes."""
     found = {
         "probabilities": model.probabilities_,
-        "importance": model.layer_importance_.to_numpy(),
+        "importance": model.layer_importance_.sort_index().to_numpy(),  # parts have layers by name
     }
     if hasattr(model, "history_"):
         found["loss"] = model.history_["loss"].to_numpy()

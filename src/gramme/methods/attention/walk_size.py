@@ -17,6 +17,8 @@ Cost: two neighbourhood sums of 64 columns per layer, and some regressions on at
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -43,7 +45,7 @@ HELPING_SIZE = 0.1  # of walk columns that add to what features say; chosen like
 JOINT_SIZE = 0.3  # of walks in the linear model on both
 MIN_SIZE = 0.02  # below which walks are left out
 
-Matrix = NDArray[np.float32]
+Matrix = NDArray[np.floating[Any]]
 
 
 def chosen_walk_size(
@@ -87,7 +89,7 @@ def _averaged_features(graph: MultilayerGraph) -> Matrix:
     world = world_of(graph)
     blocks = [block for block in feature_blocks(graph) if block.shape[1]]
     views = [GivenFeatures.of(block, DIRECTIONS, world).table(block) for block in blocks]
-    values = torch.from_numpy(np.concatenate(views, axis=1))
+    values = torch.from_numpy(np.concatenate(views, axis=1)).to(torch.get_default_dtype())
     walk = NodeWalk(graph)
     found = []
     for _ in range(HOPS):

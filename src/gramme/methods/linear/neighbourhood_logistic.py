@@ -43,7 +43,7 @@ NUMBER_SECONDS = (
 STRENGTHS = (10.0, 1.0, 100.0, 1000.0)
 HOPS = 2
 
-Matrix = NDArray[np.float32]
+Matrix = NDArray[np.floating[Any]]  # in torch's default precision
 
 
 class Surroundings(NamedTuple):
@@ -295,7 +295,7 @@ def _neighbourhood_means(
 
 def _dense(features: Any) -> torch.Tensor:
     dense = np.asarray(features.todense() if hasattr(features, "todense") else features)
-    return torch.from_numpy(np.array(dense, dtype=np.float32))
+    return torch.from_numpy(np.array(dense, dtype=np.float32)).to(torch.get_default_dtype())
 
 
 def _scaled(values: torch.Tensor) -> torch.Tensor:
