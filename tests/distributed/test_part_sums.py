@@ -124,3 +124,16 @@ def test_a_graph_in_one_part_is_the_whole_graph(tmp_path):
         for key, arrays in results(part, part.places, some_nodes()).items():
             for one, other in zip(arrays, expected[key], strict=True):
                 np.testing.assert_allclose(one, other, atol=1e-11, err_msg=f"{kind} {key}")
+
+
+def test_all_that_a_sum_holds_moves_with_it_to_another_device(tmp_path):
+    for kind in KINDS:
+        part = read_part(parts_of(graph(kind), tmp_path / kind, 1))
+        for name, one in structures(part, some_nodes()).items():
+            left = [
+                key
+                for module in one.modules()
+                for key, value in vars(module).items()
+                if isinstance(value, torch.Tensor)
+            ]
+            assert not left, f"{kind} {name}"

@@ -14,9 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from gramme.distributed.world import World
+from gramme.ops.bags import hold
 
 Ints = NDArray[np.int64]
 
@@ -96,8 +97,10 @@ def stacked_links(links: list[Links], sizes: Ints) -> Links:
     return Links(matrix, owner[order], row[order])
 
 
-class Exchange:
+class Exchange(nn.Module):
     """Brings values of the halo's rows, and takes gradients back; agreed on once between all processes.
+
+    A module, so that its lists move with the sum that it serves.
 
     Parameters
     ----------
@@ -106,7 +109,10 @@ class Exchange:
         As of :class:`Links`.
     """
 
+    rows_sent: Tensor
+
     def __init__(self, world: World, owner: Ints, row: Ints) -> None:
+        super().__init__()
         self.world = world
         self.receive = np.bincount(owner, minlength=world.size).tolist()
         asked, handle = world.exchange(
@@ -116,7 +122,8 @@ class Exchange:
         )
         self.send: list[int] = world.finish((asked, handle), torch.int64).tolist()
         wanted = torch.from_numpy(row.astype(np.int64))
-        self.rows_sent = world.finish(world.exchange(wanted, self.receive, self.send), torch.int64)
+        asked_for = world.finish(world.exchange(wanted, self.receive, self.send), torch.int64)
+        hold(self, "rows_sent", asked_for)
         self.largest = int(world.largest(max(sum(self.receive), sum(self.send))))
 
     def start(self, values: Tensor) -> Any:

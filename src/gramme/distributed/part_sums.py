@@ -16,11 +16,12 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from gramme.distributed.halo import Exchange, Links
 from gramme.distributed.world import World
 from gramme.ops import Bags, GroupSum, MembershipSum, NeighbourhoodSum, SideBySide, SupraSum
+from gramme.ops.bags import hold
 from gramme.ops.memberships import MAX_OWN_SHARE, own_share, with_own_groups
 
 Ints = NDArray[np.int64]
@@ -94,7 +95,7 @@ class PartEdgeSum(AcrossProcesses):
         self.listeners = self.heard if symmetric else Bags(sp.csr_array(inside.T.tocsr()))
         self.exchange = Exchange(world, links.owner, links.row)
         self._outside = sp.csr_array(links.matrix[:, self.rows :])
-        self.outside: Bags | None = Bags(self._outside)
+        self.outside = Bags(self._outside)
         self.back: Bags | None = None if symmetric else Bags(_turned(self._outside))
         self._by_peer: list[tuple[Bags, Bags | None]] | None = None
 
@@ -104,7 +105,7 @@ class PartEdgeSum(AcrossProcesses):
         started = self.exchange.start(values)
         sums = self.heard(values)
         halo = self.exchange.finish(started, values)
-        return sums.add_(self._whole_outside()(halo))
+        return sums.add_(self.outside(halo))
 
     def transposed(self, values: Tensor) -> Tensor:
         if self.symmetric:
@@ -114,11 +115,6 @@ class PartEdgeSum(AcrossProcesses):
         assert self.back is not None
         started = self.exchange.start_back(self.back(values))
         return self.exchange.finish_back(started, self.listeners(values))
-
-    def _whole_outside(self) -> Bags:
-        if self.outside is None:
-            self.outside = Bags(self._outside)
-        return self.outside
 
     # Where the halo is large: from one process at a time
 
@@ -151,13 +147,15 @@ class PartEdgeSum(AcrossProcesses):
         if self._by_peer is None:
             columns = self._outside.tocsc()
             self._by_peer = []
+            device = self.exchange.rows_sent.device
             for taken, *_ in self.exchange.peers():
                 some = sp.csr_array(columns[:, taken].tocsr())
-                self._by_peer.append((Bags(some), None if self.symmetric else Bags(_turned(some))))
+                back = None if self.symmetric else Bags(_turned(some)).to(device)
+                self._by_peer.append((Bags(some).to(device), back))
         return self._by_peer
 
 
-class SharedGroups:
+class SharedGroups(nn.Module):
     """Adds up the sums of groups that have members on several processes.
 
     Parameters
@@ -169,10 +167,15 @@ class SharedGroups:
         Groups that are shared, between whichever processes.
     """
 
+    here: Tensor
+    number: Tensor
+
     def __init__(self, world: World, shared: Ints, count: int) -> None:
+        super().__init__()
         self.world, self.count = world, count
         here = np.flatnonzero(shared >= 0)
-        self.here, self.number = torch.from_numpy(here), torch.from_numpy(shared[here])
+        hold(self, "here", torch.from_numpy(here))
+        hold(self, "number", torch.from_numpy(shared[here]))
 
     def whole_(self, sums: Tensor) -> Tensor:
         """Sums over all members from sums over those here, in place."""

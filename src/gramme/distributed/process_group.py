@@ -100,7 +100,12 @@ def join(
     if where in (LOOPBACK, "localhost"):
         # gloo would else take the address of the host's name, which others can reach
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    backend = "nccl" if torch.cuda.is_available() and dist.is_nccl_available() else "gloo"
+    cards = torch.cuda.is_available() and dist.is_nccl_available()
+    # numbers in main memory, such as counts, always travel by gloo
+    backend = "cpu:gloo,cuda:nccl" if cards else "gloo"
+    if cards:  # each process of a machine has a card of its own
+        local = _from_environment("LOCAL_RANK", None) or 0
+        torch.cuda.set_device(local % torch.cuda.device_count())
     with in_time(meeting, where, at):
         try:
             place = _store(where, at, here, count, meeting)

@@ -195,8 +195,7 @@ class World:
 
     def wait(self) -> None:
         """Wait until all processes have come here."""
-        if not self.alone:
-            dist.barrier()
+        self.total(0)  # torch's barrier would want a graphics card where there are some
 
 
 def _bytes_of(rows: Array) -> Tensor:
