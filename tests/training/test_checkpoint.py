@@ -5,7 +5,7 @@ import torch
 from tests.training.test_loop import LABELLED, parts, task
 
 from gramme.distributed import ALONE
-from gramme.errors import DataError
+from gramme.errors import DataError, GrammeWarning
 from gramme.training import Callback, EarlyStopping, History, train
 from gramme.training.checkpoint import checkpoints
 
@@ -60,7 +60,8 @@ def test_a_training_goes_on_to_the_same_bits(cut, stopping, tmp_path, monkeypatc
     with pytest.raises(CutOffError):
         trained(tmp_path / "cut", resume=False, cut=cut, stopping=stopping)
     assert (tmp_path / "cut" / "training-0001.safetensors").is_file()
-    again, told, _ = trained(tmp_path / "cut", resume=True, stopping=stopping)
+    with pytest.warns(GrammeWarning, match=r"going on from the last checkpoint in .*, \d+ s old"):
+        again, told, _ = trained(tmp_path / "cut", resume=True, stopping=stopping)
     assert all(torch.equal(weights[name], again[name]) for name in weights)
     assert told == rows
     assert not (tmp_path / "cut").exists()
@@ -104,3 +105,11 @@ def test_an_empty_folder_is_taken(tmp_path):
     with checkpoints(tmp_path / "out.checkpoints", ALONE, resume=False):
         pass
     assert not (tmp_path / "out.checkpoints").exists()
+
+
+def test_a_fit_without_a_checkpoint_says_that_it_begins_anew(tmp_path):
+    with (
+        pytest.warns(GrammeWarning, match="no checkpoint in .*begins anew"),
+        checkpoints(tmp_path / "out.checkpoints", ALONE, resume=True),
+    ):
+        pass

@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
@@ -24,8 +25,9 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
+from gramme._durations import rough_duration
 from gramme.distributed.world import World
-from gramme.errors import DataError, GrammeError
+from gramme.errors import DataError, GrammeError, GrammeWarning
 
 if TYPE_CHECKING:
     from gramme.nn import Network
@@ -181,13 +183,25 @@ def _take(folder: Path, *, resume: bool) -> None:
             raise DataError(
                 f"{folder} is in the way of checkpoints and not gramme's own; move it, or name another result"
             )
-        if not resume:
+        if resume:
+            _say_what_is_kept(folder)
+        else:
             shutil.rmtree(folder, ignore_errors=True)
         if not marker.is_file():
             folder.mkdir(parents=True, exist_ok=True)
             marker.write_text(f"{FORMAT}\n", encoding="utf-8")
     except OSError as error:
         raise GrammeError(f"{folder} cannot be made for checkpoints: {error}") from error
+
+
+def _say_what_is_kept(folder: Path) -> None:
+    kept = [path.stat().st_mtime for path in folder.glob("*.safetensors")]
+    if kept:
+        ago = rough_duration(max(time.time() - max(kept), 1.0))
+        said = f"going on from the last checkpoint in {folder}, {ago} old"
+    else:
+        said = f"there is no checkpoint in {folder}, so the fit begins anew"
+    warnings.warn(said, GrammeWarning, stacklevel=5)
 
 
 def _under(tensors: dict[str, Tensor], start: str) -> dict[str, Tensor]:
