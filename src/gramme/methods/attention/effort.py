@@ -135,11 +135,16 @@ def _warn_if_long(effort: Effort, folds: int, graph: MultilayerGraph) -> None:
     """Tell whoever set no budget what takes long, and what would take less."""
     if graph.num_entries * effort.steps(folds) < MANY_ENTRY_STEPS or not world_of(graph).first:
         return
-    fewer = setting("ensemble", 1, of_method=True)
+    if effort.members == 1:
+        half = setting("epochs", max(effort.epochs // 2, 1), of_method=True)
+        who, fewer = "one member trains", f"fewer epochs ({half})"
+    else:
+        who = f"{effort.members} members train"
+        fewer = f"fewer members ({setting('ensemble', 1, of_method=True)})"
     warnings.warn(
-        f"this may take minutes: {effort.members} members train for {effort.epochs} epochs on {graph.num_entries:,} "
-        f"nodes, memberships and ends of edges, over all {graph.num_layers:,} layers; fewer members ({fewer}) take "
-        f"less, and gramme-auto keeps to a {setting('budget')}",
+        f"this may take minutes: {who} for {effort.epochs} epochs on {graph.num_entries:,} nodes, memberships and ends "
+        f"of edges, over all {graph.num_layers:,} layers; {fewer} take less, and gramme-auto keeps to a "
+        f"{setting('budget')}",
         GrammeWarning,
         stacklevel=6,
     )
