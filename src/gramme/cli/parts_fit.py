@@ -23,6 +23,7 @@ import pandas as pd
 from gramme._parent import PARENT, end_with
 from gramme._progress import part
 from gramme._version import __version__
+from gramme._wording import on_command_line
 from gramme.cli.console import complain, warnings_as_notes
 from gramme.cli.fit_plan import FitPlan
 from gramme.cli.fit_steps import EstimatePlan, make_model, method, printer
@@ -312,7 +313,8 @@ def main() -> None:
     """One process of a job whose file the environment names."""
     end_with(int(os.environ[PARENT]))
     try:
-        run_job(FitJob.read(Path(os.environ[JOB])))
+        with on_command_line():
+            run_job(FitJob.read(Path(os.environ[JOB])))
     except LostWorkerError as error:
         complain(str(error))
         sys.exit(LOST_EXIT)

@@ -5,6 +5,7 @@ On several machines torchrun starts them, each as ``python -m gramme fit parts/ 
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -126,9 +127,13 @@ def _await(started: list[subprocess.Popen[bytes]], target: Path, progress: NoteR
     else:
         rank, what = next(iter(first)), "lost the others"
     raise GrammeError(
-        f"worker {rank} of {len(started)} (process {started[rank].pid}) {what}, so the fit cannot go on; nothing was "
-        f"written to {target}, and --resume goes on from the last checkpoint"
+        f"worker {rank} of {len(started)} (process {started[rank].pid}) {what}, so the fit cannot go on; "
+        f"{_what_is_left(target)}"
     )
+
+
+def _what_is_left(target: Path) -> str:
+    return f"nothing was written to {target}, and --resume goes on from the last checkpoint"
 
 
 def _how_it_ended(code: int | None) -> str:
@@ -158,29 +163,34 @@ def _run_actors(ray: Any, job: FitJob, workers: int) -> None:
             one.run.remote(job.text(), JOB, _place(rank, workers, address, port)): rank
             for rank, one in enumerate(made)
         }
-        waiting = list(running)
+        waiting, noticed, deadline = list(running), None, math.inf
         progress = NoteReader(note_beside(job.folder or ""))
-        while waiting:
+        # who noticed that another is lost ends before or after that one is known to be
+        while waiting and time.monotonic() < deadline:
             progress.look()
             done, waiting = ray.wait(waiting, num_returns=1, timeout=RAY_LOOK_SECONDS)
             if not done:
                 continue
+            rank = running[done[0]]
             try:
                 code = ray.get(done[0])
             except ray.exceptions.RayError as error:
-                raise _lost_on_ray(running[done[0]], workers, hosts, job, str(error)) from None
+                raise _lost_on_ray(rank, workers, hosts, job, f"is gone: {error}") from None
             if code == 2:
                 raise SystemExit(2)
-            if code:
-                raise _lost_on_ray(running[done[0]], workers, hosts, job, f"exit code {code}")
+            if code == LOST_EXIT:
+                noticed, deadline = rank, min(deadline, time.monotonic() + GRACE_SECONDS)
+            elif code:
+                raise _lost_on_ray(rank, workers, hosts, job, _how_it_ended(code))
+        if noticed is not None:
+            raise _lost_on_ray(noticed, workers, hosts, job, "lost the others")
     finally:
         for one in made:
             ray.kill(one)
 
 
 def _lost_on_ray(rank: int, workers: int, hosts: list[str], job: FitJob, how: str) -> GrammeError:
-    first = how.strip().splitlines()[0] if how.strip() else "no reason was given"
     return GrammeError(
-        f"worker {rank} of {workers} on {hosts[rank]} is gone ({first}), so the fit cannot go on; nothing was "
-        f"written to {job.target}"
+        f"worker {rank} of {workers} on {hosts[rank]} {how.splitlines()[0]}, so the fit cannot go on; "
+        f"{_what_is_left(Path(job.target))}"
     )
