@@ -60,16 +60,24 @@ def tried(size: int) -> list[tuple[str, str]]:
     return list(dict.fromkeys(found + others[size]))
 
 
+FEW = {
+    2: [*(("mixed", case) for case in CASES if case != "surroundings"), ("table", "fusion")],
+    3: [("features", "surroundings"), ("directed couplings", "sg"), ("features", "given")],
+    4: [("table", "dropout"), ("kinds", "groups"), ("directed", "walks")],
+}
+"""Graphs and cases for a quick look."""
+
+
 def test_every_case_runs_with_every_number_of_processes():
     for size in SIZES:
         assert {case for _, case in tried(size)} >= set(CASES)
 
 
 @pytest.mark.parametrize(
-    "size", [2, 4, *(pytest.param(one, marks=pytest.mark.slow) for one in (1, 3))]
+    ("size", "pairs"),
+    [*FEW.items(), *(pytest.param(one, tried(one), marks=pytest.mark.slow) for one in SIZES)],
 )
-def test_several_processes_learn_what_one_does(size, tmp_path):
-    pairs = tried(size)
+def test_several_processes_learn_what_one_does(size, pairs, tmp_path):
     folders = {kind: parts_of(graph(kind), tmp_path / kind, size) for kind in dict(pairs)}
     cases = {
         (kind, case, double): (folders[kind], *(CASES | SETTINGS)[case], double)

@@ -292,7 +292,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
     def _whole_graph(self, layer: str) -> WholeGraph:
         """What the graph as a whole says; without one layer, if it is named."""
         if not hasattr(self, "_whole"):
-            self._whole = {}
+            self._whole: dict[str, WholeGraph] = {}
         if layer not in self._whole:
             self._whole[layer] = WholeGraph.of(self.graph_, self.gathered_, layer=layer or None)
         return self._whole[layer]

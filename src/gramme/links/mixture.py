@@ -145,7 +145,8 @@ class LayerExamples:
         """Unlinked examples, evenly drawn, whose evidence is also gathered in the graph with all edges."""
         unlinked = np.flatnonzero(~self.linked & self.judged)
         some = np.linspace(0, len(unlinked) - 1, min(len(unlinked), MAX_COMPARED)).astype(int)
-        return unlinked[some]
+        chosen: NDArray[np.int64] = unlinked[some]
+        return chosen
 
     def folds(self, random: np.random.Generator) -> NDArray[np.int64]:
         """In which of :data:`FOLDS` parts each example is when models are judged by pairs they have not seen."""

@@ -239,5 +239,7 @@ def _scale(graph: MultilayerGraph) -> Floats:
     square = total(np.asarray(matrix.multiply(matrix).sum(axis=0), np.float64).ravel()) / nodes
     deviation = np.sqrt(np.maximum(square - mean**2, 0))
     tiny = deviation <= 1e-12 * np.sqrt(square)
-    scale: Floats = np.where(tiny, 0.0, 1 / np.where(tiny, 1, deviation))
-    return scale
+    scale = np.where(tiny, 0.0, 1 / np.where(tiny, 1, deviation))
+    # in which order rows were added shows in the last digits, and by these a regression stops a step earlier or later
+    rounded: Floats = scale.astype(np.float32).astype(np.float64)
+    return rounded
