@@ -14,9 +14,15 @@ from gramme.ops import SparseFeatures
 CPU = torch.device("cpu")
 
 
+def few_layers():
+    """Four of the columns of wine, since a fit takes as long as there are layers."""
+    wine = gramme.datasets.load("wine")
+    return wine.select_layers([*wine.layers][-4:])
+
+
 @pytest.fixture(scope="module")
 def graph():
-    wine = gramme.datasets.load("wine")
+    wine = few_layers()
     random = np.random.default_rng(0)
     return wine.replace(features=random.normal(size=(wine.num_nodes, 3)) * [1e-3, 1, 1e6])
 
@@ -104,7 +110,7 @@ def test_walks_know_a_new_node_by_its_neighbours_names():
 @pytest.fixture(scope="module")
 def wordy():
     """A graph with more words than are made dense."""
-    wine = gramme.datasets.load("wine")
+    wine = few_layers()
     codes = np.unique(wine.labels, return_inverse=True)[1]
     random = np.random.default_rng(0)
     chance = 0.05 + 0.3 * (np.arange(90) % 3 == codes[:, None])
