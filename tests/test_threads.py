@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 
+import pytest
 import torch
 from tests.methods.auto.test_mixture_words import fits
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from gramme._threads import MIN_SHARED_ENTRIES, one_thread_below
 from gramme.methods import Majority
@@ -16,9 +18,18 @@ def threads() -> list[int]:
     return [*pools, torch.get_num_threads()]
 
 
-def test_every_pool_is_limited_and_restored() -> None:
+@pytest.fixture(autouse=True)
+def _two_threads() -> Iterator[None]:
+    """Whatever OMP_NUM_THREADS says, there is something to limit."""
     torch.set_num_threads(2)
+    with threadpool_limits(limits=2):
+        yield
+    torch.set_num_threads(1)
+
+
+def test_every_pool_is_limited_and_restored() -> None:
     before = threads()
+    assert max(before[:-1]) == before[-1] == 2
     with one_thread_below(1000):
         assert set(threads()) == {1}
         with one_thread_below(1000):
@@ -26,7 +37,6 @@ def test_every_pool_is_limited_and_restored() -> None:
     assert threads() == before
     with one_thread_below(MIN_SHARED_ENTRIES):
         assert threads() == before, "large work keeps its threads"
-    torch.set_num_threads(1)
 
 
 def test_a_fit_of_a_small_graph_is_on_one_thread() -> None:
@@ -37,11 +47,9 @@ def test_a_fit_of_a_small_graph_is_on_one_thread() -> None:
             seen.extend(threads())
             return super()._fit(graph, known, seed)
 
-    torch.set_num_threads(2)
     Looking().fit(fits()[0])
     assert set(seen) == {1}
     assert torch.get_num_threads() == 2
-    torch.set_num_threads(1)
 
 
 def test_the_pool_of_numba_is_not_started() -> None:
