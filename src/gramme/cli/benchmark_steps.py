@@ -128,15 +128,15 @@ class RunCosts:
 
     def __init__(self, data: dict[str, MultilayerGraph]) -> None:
         self.data = data
-        self.seconds: dict[tuple[str, str], float] = {}
+        self.seconds: dict[tuple[str, str, float], float] = {}
         self.planned = self.finished = 0.0
 
     def of(self, spec: RunSpec) -> float:
         """Seconds of one run on one core."""
-        key = (spec.dataset, spec.method)
+        key = (spec.dataset, spec.method, spec.percent)
         if key not in self.seconds:
-            model = spec.estimator(**spec.parameters)
-            self.seconds[key] = model.expected_seconds(self.data[spec.dataset])
+            model, graph = spec.estimator(**spec.parameters), self.data[spec.dataset]
+            self.seconds[key] = model.expected_seconds(graph, spec.percent / 100)
         return self.seconds[key]
 
     def plan(self, specs: list[RunSpec], jobs: int) -> float:

@@ -48,7 +48,8 @@ class FitPlan:
     @classmethod
     def of(cls, graph: MultilayerGraph, model: NodeClassifier, estimate: EstimatePlan) -> FitPlan:
         """For data that have been read; several processes share the fits, and the first writes."""
-        one = model.expected_seconds(graph) / world_of(graph).size
+        kept = 1.0 if estimate.share is None else 1 - estimate.share
+        one = model.expected_seconds(graph, kept) / world_of(graph).size
         page = page_seconds(node_count(graph), graph.num_entries)
         return cls(one, estimate.further_fits(graph, model) * one, page)
 

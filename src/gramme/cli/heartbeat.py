@@ -187,17 +187,22 @@ def _beat(beat: Heartbeat, end: threading.Event) -> None:
     told = True  # whether the last line said how long it will take
     for moment in moments():
         while (wait := beat.began + moment - time.monotonic()) > 0:
-            # who has only been told how long it has been going on hears at once how long it will take
             if end.wait(min(wait, 0.2)):
                 return
+            # who has only been told how long it has been going on hears at once how long it will take
             if not told and beat.news.is_set():
-                break
-        if beat.silent:
-            continue
-        line = beat.line(time.monotonic())
-        told = line.endswith(" left")
-        beat.news.clear()
-        messages.print(escape(line))
+                told = _say(beat)
+        told = _say(beat)
+
+
+def _say(beat: Heartbeat) -> bool:
+    """Print a line; returns whether it says how long the command will take."""
+    if beat.silent:
+        return True
+    line = beat.line(time.monotonic())
+    beat.news.clear()
+    messages.print(escape(line))
+    return line.endswith(" left")
 
 
 def moments() -> Iterator[float]:

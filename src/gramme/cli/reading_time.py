@@ -23,7 +23,7 @@ OTHER_BYTES_PER_ENTRY = {
 }
 USUAL_SECONDS = {
     "fit": (5.0, 1.2e-4, 500.0),
-    "predict": (3.0, 1e-5, 500.0),
+    "predict": (3.0, 2e-6, 500.0),
     "info": (1.0, 1e-7, 60.0),
     "convert": (1.0, 1e-6, 60.0),
     "demo": (7.0, 0.0, 0.0),

@@ -129,13 +129,20 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
     def _begin_with(self, known: KnownLabels) -> None:
         self.classes_ = known.classes
 
-    def expected_seconds(self, graph: MultilayerGraph) -> float:
-        """Roughly how long a fit takes on one core, judged by the size of the data; used only to show progress."""
-        return self.seconds_for(DataSize.of(graph))
+    def expected_seconds(self, graph: MultilayerGraph, share: float = 1.0) -> float:
+        """Roughly how long a fit with a share of the labels takes on one core, judged by the size of the data.
+
+        It is used only to show progress.
+        """
+        return self.seconds_for(DataSize.of(graph).with_labels(share))
 
     def seconds_for(self, size: DataSize) -> float:
-        """The same for data of a size; of a method that is an ingredient of others, for a fit with folds."""
+        """The same for data of a size."""
         return 1.0 + 6e-6 * size.entries
+
+    def seconds_with_folds(self, size: DataSize, folds: int) -> float:
+        """The same for a fit with a copy for each fold (:meth:`fit_with_folds`)."""
+        return self.seconds_for(size) / self._own_share(folds)
 
     def fit_copy(self, graph: MultilayerGraph, y: Any = None) -> Self:
         """Fit a copy of this fitted model on a part of the same labels, as a cross-validation does.
@@ -193,15 +200,15 @@ class NodeClassifier(ModelFace, PredictsSets, ClassifierMixin, GraphEstimator):
         allowance: Any = None,
     ) -> NDArray[np.float64]:
         """The same for labels in the order of their nodes' names."""
-        own = self._own_share(fold)
+        own = self._own_share(int(fold.max()) + 1)
         with part("", own):
             self._run_fit(graph, known)
         with part("", 1 - own):
             return refit_for_folds(self, graph, known, fold)
 
-    def _own_share(self, fold: NDArray[np.int64]) -> float:
+    def _own_share(self, folds: int) -> float:
         """The share that the model's own fit has of a fit with folds; used only to show progress."""
-        return 1 / (1 + self.copy_cost * (int(fold.max()) + 1))
+        return 1 / (1 + self.copy_cost * folds)
 
     def _finish(self, found: NDArray[np.floating[Any]], known: KnownLabels) -> None:
         if world_of(self.graph_).any(not np.isfinite(found).all()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gramme.distributed import node_count
 from gramme.graph import MultilayerGraph
@@ -63,6 +63,10 @@ class DataSize:
     def guessed(cls, entries: float) -> DataSize:
         """The size of usual data with about so many nodes, memberships and ends of edges."""
         return cls(entries / 8, 2, 0.75 * entries, 0, entries / 30, 3, 0)
+
+    def with_labels(self, share: float) -> DataSize:
+        """The same data with a share of the labels."""
+        return replace(self, labels=share * self.labels)
 
     @property
     def copies(self) -> float:

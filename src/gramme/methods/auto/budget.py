@@ -24,7 +24,7 @@ def expected_costs(recipe: Recipe, size: DataSize, copies: int) -> dict[str, flo
     """About how many seconds each ingredient takes with its folds: only for saying how far a fit is."""
     slow = [name for name in recipe.names if INGREDIENTS[name].slow]
     costs = {
-        name: INGREDIENTS[name].made(recipe).seconds_for(size)
+        name: INGREDIENTS[name].made(recipe).seconds_with_folds(size, recipe.settings["folds"])
         for name in recipe.names
         if name not in slow
     }

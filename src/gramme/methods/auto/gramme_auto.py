@@ -245,10 +245,11 @@ class GrammeAuto(NodeClassifier):
         self._mix(known, unseen, fold)
         return self._mixture(graph, fitted=True)
 
-    def expected_seconds(self, graph: MultilayerGraph) -> float:
-        """About how long a fit takes on one core, from the size of the data alone."""
+    def expected_seconds(self, graph: MultilayerGraph, share: float = 1.0) -> float:
+        """About how long a fit with a share of the labels takes on one core, from the size of the data alone."""
+        size = DataSize.of(graph).with_labels(share)
         recipe = self._recipe(names_for(graph, self.ingredients), 1, 0)
-        return sum(expected_costs(recipe, DataSize.of(graph), COPIES_PER_FOLD).values())
+        return sum(expected_costs(recipe, size, COPIES_PER_FOLD).values())
 
     def seconds_for(self, size: DataSize) -> float:
         """The same for data of a size, as if no ingredient were too large for them."""

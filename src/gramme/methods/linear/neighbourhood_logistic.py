@@ -37,9 +37,7 @@ from gramme.methods.saved_fields import SavedArray, SavedField, SavedValue
 from gramme.methods.saving import MisfitError
 from gramme.methods.seen_graph import feature_blocks, given_columns
 
-NUMBER_SECONDS = (
-    1.8e-6  # of a fit with folds, for each number of a labelled node; used only to show progress
-)
+NUMBER_SECONDS = 6e-7  # for each number of a labelled node; used only to show progress
 STRENGTHS = (10.0, 1.0, 100.0, 1000.0)
 HOPS = 2
 
@@ -108,8 +106,8 @@ class NeighbourhoodLogistic(LinearModel):
         self.random_state = random_state
 
     def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit with folds takes on one core; used only to show progress."""
-        return 0.3 + NUMBER_SECONDS * size.labels * size.columns * (1 + HOPS * size.layers)
+        """Roughly how long a fit takes on one core; used only to show progress."""
+        return 0.1 + NUMBER_SECONDS * size.labels * size.columns * (1 + HOPS * size.layers)
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         if not given_columns(graph):
@@ -124,7 +122,7 @@ class NeighbourhoodLogistic(LinearModel):
         allowance: Any = None,
     ) -> NDArray[np.float64]:
         # what is seen of the graph does not depend on labels and serves all folds
-        own = self._own_share(fold)
+        own = self._own_share(int(fold.max()) + 1)
         with part("", own):
             self._run_fit(graph, known, keep=True)
         try:

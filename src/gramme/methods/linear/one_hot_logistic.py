@@ -16,7 +16,6 @@ from gramme.methods.data_size import DataSize
 from gramme.methods.labels import KnownLabels
 from gramme.methods.linear.layer_penalties import learned_scales, scaled_columns
 from gramme.methods.linear.logistic import (
-    FOLDS,
     MANY_LABELS,
     Floats,
     LinearModel,
@@ -36,9 +35,9 @@ from gramme.methods.parameters import Flag, Rule, WholeNumber
 from gramme.methods.saved_fields import SavedArray, SavedField
 from gramme.methods.seen_graph import given_columns, given_features
 
-END_SECONDS, MEMBERSHIP_SECONDS, SCALES_SECONDS = 7e-5, 8e-6, 0.1
-"""Of a fit with folds, for each neighbour and each group of a labelled node, and for learning the scales of the layers
-from two classes; used only to show progress."""
+END_SECONDS, MEMBERSHIP_SECONDS, SCALES_SECONDS = 2.3e-5, 3e-6, 0.15
+"""For each neighbour and each group of a labelled node, and for learning the scales of the layers, for each class; used
+only to show progress."""
 STRENGTHS = (1.0, 0.1, 10.0, 0.01, 100.0)
 AROUND_LEARNED = (1.0, 0.3, 3.0, 10.0, 100.0)
 """Where the layers' penalties are learned, C corrects them as a whole, ..."""
@@ -128,13 +127,12 @@ class OneHotLogistic(LinearModel):
         self.random_state = random_state
 
     def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit with folds takes on one core; used only to show progress."""
+        """Roughly how long a fit takes on one core; used only to show progress."""
         share = size.labels / max(size.nodes, 1)
         regressions = END_SECONDS * size.ends + MEMBERSHIP_SECONDS * size.memberships
-        # a layer's scale is learned from 500 labels at most, and for each fold anew where there are few
+        # a layer's scale is learned from 500 labels at most
         scales = SCALES_SECONDS * min(size.labels / 500, 1) ** 3 * min(size.classes, 10)
-        fits = 1 + FOLDS * (size.labels < MANY_LABELS)
-        return 0.15 + share * regressions + fits * scales * self.weigh_layers
+        return 0.05 + share * regressions + scales * self.weigh_layers
 
     def _fit(
         self,
