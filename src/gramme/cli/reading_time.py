@@ -22,11 +22,12 @@ OTHER_BYTES_PER_ENTRY = {
     ".parquet": 2.5,
 }
 USUAL_SECONDS = {
-    "fit": (5.0, 1.2e-4, 500.0),
+    "fit": (5.0, 1.5e-4, 400.0),
     "predict": (3.0, 2e-6, 500.0),
     "info": (1.0, 1e-7, 60.0),
     "convert": (1.0, 1e-6, 60.0),
-    "demo": (7.0, 0.0, 0.0),
+    "demo": (5.0, 0.0, 0.0),
+    "report": (3.0, 0.0, 0.0),
 }
 """By command: seconds whatever the data, seconds for each end of an edge or cell, and those at most."""
 _ADDRESS = re.compile(r"^(?:sqlite|duckdb):([^?]*)")

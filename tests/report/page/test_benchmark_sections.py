@@ -40,7 +40,28 @@ def test_the_summary_counts(data):
     assert "<strong>2 datasets</strong>" in text
     assert "24 runs" in text
     assert "10, 20 % of the labels" in text
-    assert "3 random splits" in text
+    assert "Each learned from" in text
+    assert "3 random splits, the same ones for every method." in text
+
+
+def test_the_summary_of_runs_that_were_added_one_by_one(data):
+    data["rows"][0]["repeats"] = 5
+    text = summary(data)
+    assert "3 to 5 random splits; a method with fewer of them has some of the same splits" in text
+    assert "the same ones for every method" not in text
+    del data["rows"][0]
+    assert (
+        "They learned, not each from all of these, from 10, 20 % of the labels and were"
+        in summary(data)
+    )
+
+
+def test_the_summary_of_one_method_and_one_split(data):
+    alone = [one | {"repeats": 1} for one in data["rows"] if one["method"] == "gat"]
+    text = summary(data | {"rows": alone, "methods": ["gat"]})
+    assert "<strong>1 method</strong> was run on" in text
+    assert "It learned from" in text
+    assert "repeated for 1 random split.</p>" in text
 
 
 def test_guessing_is_a_grey_dashed_line_that_the_words_and_the_legend_name(data):

@@ -39,18 +39,38 @@ def summary(data: dict[str, Any]) -> str:
     datasets = sorted({row["dataset"] for row in rows})
     percents = sorted({row["train_percent"] for row in rows})
     repeats = sorted({row["repeats"] for row in rows})
-    times = f"{repeats[0]}" if len(repeats) == 1 else f"{repeats[0]} to {repeats[-1]}"
+    times = _many(repeats[0], "random split")
+    if len(repeats) > 1:
+        times = f"{repeats[0]} to {repeats[-1]} random splits"
     listed = ", ".join(name(dataset, 40) for dataset in datasets[:8]) + (
         " …" if len(datasets) > 8 else ""
     )
     shares = ", ".join(f"{percent:g}" for percent in percents)
-    return (
-        f'<p class="lead"><strong>{_many(len(data["methods"]), "method")}</strong> were compared on '
-        f"<strong>{_many(len(datasets), 'dataset')}</strong> ({listed}), "
-        f"in {_many(data['runs'], 'run')}. Each learned from {shares} % of the labels and was scored once on all other "
-        f"nodes; this was repeated for {times} random splits, "
-        "the same ones for every method.</p>"
+    one = len(data["methods"]) == 1
+    verb = "was run" if one else "were compared"
+    whole = len(rows) == len(data["methods"]) * len(datasets) * len(percents)
+    who = (
+        ("It" if one else "Each") + " learned"
+        if whole
+        else "They learned, not each from all of these,"
     )
+    scored = "was scored" if whole else "were scored"
+    return (
+        f'<p class="lead"><strong>{_many(len(data["methods"]), "method")}</strong> {verb} on '
+        f"<strong>{_many(len(datasets), 'dataset')}</strong> ({listed}), "
+        f"in {_many(data['runs'], 'run')}. {who} from {shares} % of the labels and {scored} once on all other "
+        f"nodes; this was repeated for {times}{'' if one else _shared(rows)}.</p>"
+    )
+
+
+def _shared(rows: list[dict[str, Any]]) -> str:
+    """Whether all methods had the same splits, in words."""
+    counts: dict[tuple[str, float], set[int]] = {}
+    for row in rows:
+        counts.setdefault((row["dataset"], row["train_percent"]), set()).add(row["repeats"])
+    if all(len(found) == 1 for found in counts.values()):
+        return ", the same ones for every method"
+    return "; a method with fewer of them has some of the same splits, and methods are compared on those they share"
 
 
 def _many(count: int, thing: str) -> str:
