@@ -137,22 +137,22 @@ def _fit_into(
             ),
         )
         estimate = fitted.estimate
-        result = described | {
-            "nodes": graph.num_nodes,
-            "layers": graph.num_layers,
-            "classes": [str(label) for label in model.classes_.tolist()],
-            "training_labels": int(sum(label is not None for label in fitted.train)),
-            "estimate": estimate.record(),
-            "seconds": round(fitted.seconds, 2),
-        }
-        if sets is not None:
-            result["sets"] = sets.facts(model)
-        if hasattr(model, "explanation_"):
-            result["explanation"] = model.explanation_
         with (
             part("Writing the results and the page", costs.share(costs.page)),
             one_thread_below(graph.num_entries),
         ):
+            result = described | {
+                "nodes": graph.num_nodes,
+                "layers": graph.num_layers,
+                "classes": [str(label) for label in model.classes_.tolist()],
+                "training_labels": int(sum(label is not None for label in fitted.train)),
+                "estimate": estimate.record(),
+                "seconds": round(fitted.seconds, 2),
+            }
+            if sets is not None:
+                result["sets"] = sets.facts(model)
+            if hasattr(model, "explanation_"):  # in large data that takes a while
+                result["explanation"] = model.explanation_
             files = fill_fit_folder(
                 folder,
                 model,

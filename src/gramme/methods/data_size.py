@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 from gramme.distributed import node_count
 from gramme.graph import MultilayerGraph
+from gramme.methods.folds import ENOUGH_LABELS, is_large
 from gramme.methods.seen_graph import given_columns
 
 CACHED_NODES = 20_000
-"""Nodes whose numbers no longer stay near the processor while neighbours are summed."""
+"""Nodes whose numbers just stay near the processor while neighbours are summed."""
+MOST_REACH = 4.0
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,13 @@ class DataSize:
         return self.copies + self.ends + self.memberships
 
     @property
-    def out_of_cache(self) -> float:
-        """From 0 for few nodes to 1 for so many that each step to a neighbour goes to the main memory."""
-        return math.pow(min(1.0, self.nodes / CACHED_NODES), 1.5)
+    def reach(self) -> float:
+        """How far away a neighbour's numbers lie, 1 where all nodes just stay near the processor."""
+        share = self.nodes / CACHED_NODES
+        return share if share < 1 else min(math.pow(share, 0.55), MOST_REACH)
+
+    def folds(self, folds: int) -> int:
+        """How many of the folds are tested: fewer of large data (:func:`~gramme.methods.folds.enough_folds`)."""
+        if not is_large(int(self.entries)):
+            return folds
+        return min(folds, math.ceil(ENOUGH_LABELS * folds / max(self.labels, 1)))

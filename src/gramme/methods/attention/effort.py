@@ -29,9 +29,9 @@ SECONDS_PER_ENTRY = 2e-7
 SHARED_GROUP_COST = 4
 """Ends of edges that a membership costs as much as where nodes are in several groups: sums go to groups and back."""
 
-START_SECONDS, COPY_SECONDS, END_SECONDS = 0.4, 1.7e-7, (1e-8, 1e-7)
+START_SECONDS, COPY_SECONDS, END_SECONDS = 0.4, 1.7e-7, 8e-8
 """Seconds that a training takes to begin, and that a step of one member takes per node of a layer and per end of an
-edge, of few nodes and of many. They tell how far a fit is; the cautious number above settles what is trained."""
+edge. They only tell how far a fit is; the number above settles what is trained."""
 
 MANY_ENTRY_STEPS = 100_000_000
 """Entries x steps of single members from which on it is said before a training that it may take minutes."""
@@ -71,10 +71,9 @@ class Effort:
 
     def seconds(self, size: DataSize, folds: int = 0) -> float:
         """About how long it takes on one core, judged by the size of the data; used only to show progress."""
-        near, far = END_SECONDS
-        end = near + (far - near) * size.out_of_cache
-        step = COPY_SECONDS * size.copies + end * size.ends
-        return START_SECONDS + self.steps(folds) * step
+        copy = COPY_SECONDS * (1 + 2.5 * min(1.0, size.nodes / 100_000))
+        end = END_SECONDS * max(size.reach, 0.15)
+        return START_SECONDS + self.steps(folds) * (copy * size.copies + end * size.ends)
 
     def within(self, steps: float, folds: int) -> Effort:
         """The largest effort up to this one that takes so many steps of single members.

@@ -22,9 +22,10 @@ times."""
 
 def expected_costs(recipe: Recipe, size: DataSize, copies: int) -> dict[str, float]:
     """About how many seconds each ingredient takes with its folds: only for saying how far a fit is."""
+    folds = size.folds(recipe.settings["folds"])
     slow = [name for name in recipe.names if INGREDIENTS[name].slow]
     costs = {
-        name: INGREDIENTS[name].made(recipe).seconds_with_folds(size, recipe.settings["folds"])
+        name: INGREDIENTS[name].made(recipe).seconds_with_folds(size, folds)
         for name in recipe.names
         if name not in slow
     }
@@ -32,7 +33,7 @@ def expected_costs(recipe: Recipe, size: DataSize, copies: int) -> dict[str, flo
     if budget is not None:  # attention comes last and has what the others leave
         left = max(Duration().check("budget", budget) - sum(costs.values()), 1.0)
     full = Effort(recipe.settings["ensemble"], copies, recipe.settings["epochs"])
-    attention = min(full.seconds(size, recipe.settings["folds"]), left)
+    attention = min(full.seconds(size, folds), left)
     return costs | dict.fromkeys(slow, attention)
 
 
