@@ -27,9 +27,7 @@ def topic_text(topic: str) -> str:
     """The whole of a topic."""
     known = topics()
     if topic not in known:
-        raise DataError(
-            f"there is no topic {topic!r}; {did_you_mean(topic, known)}. Topics: {', '.join(known)}"
-        )
+        raise DataError(f"there is no topic {topic!r}; {did_you_mean(topic, known)}")
     return (_FOLDER / f"{topic}.txt").read_text(encoding="utf-8")
 
 
