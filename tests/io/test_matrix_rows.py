@@ -106,6 +106,7 @@ def test_decimal_commas_are_said(tmp_path):
         (",a,b,b\na,0,1,0\nb,1,0,1\nb,0,1,0", "two rows are called 'b'"),
         (",a,b,c,c\na,0,1,0,0\nb,1,0,1,0\nc,0,0,0,1", "two columns are called 'c'"),
         (",a,b,c\na,0,1,0\nb,1,0,1\n,0,1,0", "a row has no name"),
+        (",Ann,Bo,Cy\nann,0,1,0\nbo,1,0,1\ncy,0,1,0", "there is no row for 'Ann', 'Bo', 'Cy'"),
     ],
 )
 def test_a_matrix_of_ties_with_a_fault_in_its_names(text, problem):

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.io.cases import sample_graph
 from tests.io.formats.test_matrix import ADVICE, EVENTS, NAMES
@@ -91,7 +92,7 @@ def test_files_that_share_nobody_are_told(tmp_path):
         ("no*.csv", "the pattern .* holds no file"),
         (["friends.csv", "friends.csv"], "named twice"),
         (["friends.csv", "gone.csv"], "there is no file"),
-        (3, "not 3"),
+        (3, "not int;"),
     ],
 )
 def test_mistakes(folder, source, message):
@@ -134,3 +135,12 @@ def test_columns_of_the_table_of_people_are_not_asked_of_the_files(tmp_path):
         tmp_path / "g.gexf", labels=tmp_path / "people.csv", label="Team", features=["Age"]
     )
     assert alone.features.shape == (3, 1)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_what_is_no_file_but_in_memory_is_told_where_to_go(inside):
+    frame = pd.DataFrame({"source": ["a"], "target": ["b"]})
+    with pytest.raises(
+        DataError, match=r"files are needed, not DataFrame; .*MultilayerGraph\.from_edges"
+    ):
+        read({"advice": frame} if inside else frame)

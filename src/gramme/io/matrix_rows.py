@@ -115,8 +115,12 @@ def _named(rows: Rows, path: Path, insist: bool) -> Matrix | None:
 
 
 def _mostly_alike(names: list[str], columns: list[str]) -> bool:
-    """Whether more than half of the names of rows and of columns are the same; a list of edges has one such column."""
-    shared = (set(names) & set(columns)) - {""}
+    """Whether more than half of the names of rows and of columns are the same, or differ by their case alone.
+
+    A list of edges has one such column, a matrix several.
+    """
+    one, other = ({name.casefold() for name in each} - {""} for each in (names, columns))
+    shared = one & other
     return len(columns) > 1 and 2 * len(shared) > max(len(names), len(columns))
 
 

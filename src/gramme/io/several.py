@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 from gramme.errors import DataError
@@ -21,18 +21,30 @@ Source = Place | Sequence[Place] | Mapping[str, Place]
 def several_files(source: Source, options: ReadOptions) -> dict[str, Path] | None:
     """The files by layer name of a sequence, a mapping, a folder or a pattern; None for a single file."""
     if isinstance(source, Mapping):
-        return {str(layer): Path(path) for layer, path in source.items()}
+        return {str(layer): _path(path) for layer, path in source.items()}
     if isinstance(source, (str, os.PathLike)):
         found = _in_folder_or_pattern(source, options)
         return None if found is None else _named(found)
-    if not isinstance(source, Iterable):
-        raise DataError(
-            f"a file, files, or a mapping of layers to files are needed, not {source!r}"
-        )
-    paths = [Path(path) for path in source]
+    if not isinstance(source, (Sequence, Set, Iterator)):  # a frame or a graph can be iterated too
+        raise _no_file(source)
+    paths = [_path(path) for path in source]
     if not paths:
         raise DataError("no file is named")
     return _named(paths)
+
+
+def _path(place: object) -> Path:
+    if not isinstance(place, (str, os.PathLike)):
+        raise _no_file(place)
+    return Path(place)
+
+
+def _no_file(what: object) -> DataError:
+    kind = type(what).__name__
+    return DataError(
+        f"a file, files, or a mapping of layers to files are needed, not {kind}; what is in memory already becomes a "
+        "graph by MultilayerGraph.from_edges, from_table, from_networkx, from_igraph, ..."
+    )
 
 
 def _in_folder_or_pattern(source: Place, options: ReadOptions) -> list[Path] | None:
