@@ -6,6 +6,7 @@ Where the start of a worker is not what is tested, its process has done the impo
 import contextlib
 import functools
 import itertools
+import json
 import multiprocessing
 import os
 import random
@@ -136,6 +137,17 @@ def test_workers_that_start_as_new_programs_write_the_same(data, undisturbed, tm
     """As from a shell; tests/test_ray.py starts them so as well."""
     fit_here(data, tmp_path / "out", *SETTINGS, "--workers", 2)
     assert tables(tmp_path / "out") == tables(undisturbed)
+
+
+@pytest.mark.distributed
+def test_two_workers_promise_what_their_folds_did(data, tmp_path):
+    """Copies on half of the labels would be fitted by one process, with what the others share."""
+    fit_here(
+        data, tmp_path / "out", "--coverage", "80%", "--workers", 2, method="label-propagation"
+    )
+    sets = json.loads((tmp_path / "out" / "config.json").read_text())["sets"]
+    assert not sets["halved"]
+    assert sets["enough"]
 
 
 @pytest.fixture(scope="module")

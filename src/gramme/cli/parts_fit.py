@@ -251,6 +251,9 @@ def _fill_joined(
     elif estimate.labels:
         estimate = replace(estimate, tested=back[estimate.tested])
         model.keep_out_of_fold(unseen_of(estimate, model.classes_))
+    if hasattr(model, "tested_nodes_"):
+        # what copies would take over from the model is still about a part: no models of half of the labels
+        model.keep_out_of_fold(replace(model.out_of_fold(), folds=0))
     if job.coverage is not None:
         record["sets"] = SetPlan(job.coverage, job.coverage_by_class).facts(model)
     if hasattr(model, "explanation_"):
