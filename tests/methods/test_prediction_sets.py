@@ -171,6 +171,8 @@ def test_a_model_saved_before_it_was_asked_promises_what_its_folds_did(model, tm
     model.save(tmp_path / "model.safetensors")
     loaded = gramme.load(tmp_path / "model.safetensors")
     assert loaded.out_of_half() is None
+    loaded.report(tmp_path / "page.html", graph=GRAPH)  # it knows the graph then, and no more
+    assert loaded.out_of_half() is None
     assert loaded.out_of_fold().folds == 5
     scores = loaded.out_of_fold().set_scores()
     assert loaded.expected_coverage(0.5) == pytest.approx((scores == 1).mean())

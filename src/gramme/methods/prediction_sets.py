@@ -111,10 +111,9 @@ class PredictsSets:
         """
         model, seen = self._as_model(), self.out_of_fold()
         if not hasattr(self, "halved_probabilities_"):
-            many = self.labelled_.sum() > MAX_HALVED_LABELS
-            if seen.folds <= 2 or many or "graph_" not in vars(model) or model.interrupted_:
+            if seen.folds <= 2 or "given_graph_" not in vars(model) or model.interrupted_:
                 return None
-            if is_large(model.graph_.num_entries) or not self.labelled_[seen.nodes].all():
+            if is_large(model.graph_.num_entries) or self.labelled_.sum() > MAX_HALVED_LABELS:
                 return None
             found = model._from_halves(model.graph_, self._learned_from())
             place = np.empty(self.labelled_.size, dtype=np.int64)
