@@ -33,7 +33,7 @@ from gramme.report.rank_folder import write_ranks
 
 MAX_SPREAD_ENTRIES = 3_000_000
 """Edges and memberships up to which the spread of the ranks is computed; it takes 20 times as long as the ranks."""
-PAGE_SECONDS, PAGE_SECONDS_PER_NODE, MAX_PAGE_SECONDS = 0.5, 3e-4, 8.0
+PAGE_SECONDS, PAGE_SECONDS_PER_NODE, MAX_PAGE_SECONDS = 0.2, 6e-5, 8.0
 """The time that the tables and the page take."""
 _SHOWN_NODES = 10
 _IN_TERMINAL = ("degree", "pagerank", "eigenvector", "katz", "multirank", "voterank")

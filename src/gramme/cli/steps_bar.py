@@ -68,8 +68,11 @@ def _show(title: str, done: Callable[[], float], beat: Heartbeat, end: threading
         TaskProgressColumn(),
         TextColumn("{task.fields[left]}"),
     )
+
+    def left() -> str:
+        return beat.line(time.monotonic()).rpartition("... ")[2]
+
     with Progress(*columns, console=messages, transient=True) as bar:
-        task = bar.add_task(title, total=1.0, left="")
+        task = bar.add_task(title, total=1.0, completed=done(), left=left())  # type: ignore[arg-type]
         while not end.wait(REFRESH_SECONDS):
-            left = beat.line(time.monotonic()).rpartition("... ")[2]
-            bar.update(task, completed=done(), left=left)
+            bar.update(task, completed=done(), left=left())
