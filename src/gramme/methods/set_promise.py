@@ -83,7 +83,7 @@ class UnseenLabels:
 
     Examples
     --------
-    >>> scores = np.linspace(0.01, 0.99, 99)
+    >>> scores = np.arange(1, 100) / 100
     >>> tested = UnseenLabels(scores, np.zeros(99, dtype=int))
     >>> tested.promise(0.9)
     Promise(threshold=0.1, level=0.9)
