@@ -1,7 +1,10 @@
 """The plan of a fit: its stages together are the whole, and the estimate's cost is part of it."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from gramme.cli import fit_plan as module
 from gramme.cli.fit_plan import FitPlan
 from gramme.datasets import load
 from gramme.evaluation.estimated_fit import EstimatePlan
@@ -19,6 +22,16 @@ def test_the_estimate_is_part_of_the_plan() -> None:
     assert FitPlan.of(graph, GrammeAuto(), EstimatePlan()).tests == 0, "it tests itself"
     assert FitPlan.of(graph, GrammeFusion(), EstimatePlan(share=0.2)).tests == 0
     assert FitPlan.of(graph, GrammeAuto(), EstimatePlan(folds=3)).tests > 0
+
+
+def test_several_processes_share_a_fit_and_wait_for_each_other(monkeypatch) -> None:
+    graph = load("balance_scale")
+    alone = FitPlan.of(graph, GrammeFusion(ensemble=100), EstimatePlan())
+    monkeypatch.setattr(module, "world_of", lambda graph: SimpleNamespace(size=4))
+    four = FitPlan.of(graph, GrammeFusion(ensemble=100), EstimatePlan())
+    assert four.fit == pytest.approx(alone.fit / 4 + module.WAITING_SECONDS)
+    assert four.tests == pytest.approx(5 * four.fit)
+    assert four.page == alone.page, "the first writes alone"
 
 
 @pytest.mark.parametrize("model", [GrammeAuto(), GrammeFusion()])

@@ -3,11 +3,20 @@ import warnings
 
 import pytest
 
-from gramme.cli.fit_steps import EstimatePlan, estimate_plan, fit_graph, parse_share, table_record
+from gramme.cli.fit_steps import (
+    EstimatePlan,
+    estimate_plan,
+    expect_processes,
+    fit_graph,
+    parse_share,
+    table_record,
+)
+from gramme.cli.heartbeat import Heartbeat, listening
+from gramme.datasets import load
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.graph.table_plan import LayerPlan, TablePlan
-from gramme.methods import Majority
+from gramme.methods import LabelPropagation, Majority
 
 
 @pytest.mark.parametrize(("text", "share"), [("20%", 0.2), ("0.2", 0.2), ("99.5%", 0.995)])
@@ -133,3 +142,12 @@ def test_names_that_are_no_unicode_are_escaped_or_refused_before_the_work(tmp_pa
     with pytest.raises(DataError, match=r"the label 'x\\ud800' is not valid Unicode"):
         fitted(MultilayerGraph({"a": edges}, **given | labels), tmp_path / "label")
     assert {path.name for path in tmp_path.iterdir()} == {"nodes", "raw"}
+
+
+def test_a_fit_in_several_processes_tells_its_time_before_they_have_started() -> None:
+    beat = Heartbeat("gramme fit", "Starting gramme fit")
+    with listening(beat):
+        expect_processes(load("balance_scale"), LabelPropagation(), EstimatePlan())
+    line = beat.line(beat.began + 3)
+    assert line.startswith("Starting the processes ... about ")
+    assert line.endswith(" left")

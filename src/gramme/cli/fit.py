@@ -214,6 +214,7 @@ def fit(
         described |= {} if opened.table is None else {"table": opened.table}
         described |= {"reading": list(opened.notes)} if opened.notes else {}
         if together is not None and job is not None:
+            fit_steps.expect_processes(opened.graph, model, plan)
             together.run_on(job, opened.graph, described)
             return
         fit_steps.fit_graph(

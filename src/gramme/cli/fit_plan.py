@@ -14,6 +14,8 @@ from gramme.methods.data_size import DataSize
 PAGE_SECONDS, PAGE_SECONDS_PER_NODE, PAGE_SECONDS_PER_ENTRY = 0.8, 3.5e-4, 4.5e-6
 """For writing the model, the tables and the page."""
 MAX_PAGE_SECONDS = 180.0
+WAITING_SECONDS = 1.2
+"""That processes spend in a fit until they have heard from each other, at the least."""
 ENTRIES_PER_NODE = 10.0
 """Before the data are read: about how many ends of edges and memberships a node has."""
 
@@ -49,7 +51,9 @@ class FitPlan:
     def of(cls, graph: MultilayerGraph, model: NodeClassifier, estimate: EstimatePlan) -> FitPlan:
         """For data that have been read; several processes share the fits, and the first writes."""
         kept = 1.0 if estimate.share is None else 1 - estimate.share
-        one = model.expected_seconds(graph, kept) / world_of(graph).size
+        processes = world_of(graph).size
+        one = model.expected_seconds(graph, kept) / processes
+        one += 0.0 if processes == 1 else WAITING_SECONDS
         page = page_seconds(node_count(graph), graph.num_entries)
         return cls(one, estimate.further_fits(graph, model) * one, page)
 

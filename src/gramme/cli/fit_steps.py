@@ -12,7 +12,7 @@ from gramme._terminal import escape
 from gramme._threads import one_thread_below
 from gramme.cli.console import messages, note, out
 from gramme.cli.fit_plan import FitPlan, page_seconds
-from gramme.cli.heartbeat import expect
+from gramme.cli.heartbeat import expect, relay
 from gramme.cli.memory import bounded_memory
 from gramme.cli.set_steps import SetPlan, parse_share
 from gramme.cli.settings import make_model
@@ -40,6 +40,8 @@ from gramme.report.output_folder import output_folder
 from gramme.report.page.number_page import DEFAULT_COVERAGE
 from gramme.report.tables import number_table, with_sets
 
+PROCESSES_SECONDS = 10.0
+"""Roughly how long processes take to start, to meet and to hear from each other; used only to show progress."""
 PREDICT_SECONDS, PREDICT_SECONDS_PER_ENTRY = 0.4, 2e-6
 """Roughly how long a model takes to predict the nodes of a graph; used only to show progress."""
 
@@ -166,6 +168,12 @@ def _fit_into(
     return result, files
 
 
+def expect_processes(graph: MultilayerGraph, model: NodeClassifier, plan: EstimatePlan) -> None:
+    """Say how long a fit in several processes may take, until the first of them says it better."""
+    expect(PROCESSES_SECONDS + FitPlan.of(graph, model, plan).seconds)
+    relay("Starting the processes", 0.0, 1.0)
+
+
 def _say_what_was_read(graph: MultilayerGraph, table: dict[str, Any] | None) -> None:
     known = [label for label in aligned_labels(graph) if label is not None]
     what = "rows" if table is not None else "nodes"
@@ -279,6 +287,7 @@ __all__ = [
     "is_first_process",
     "SetPlan",
     "check_target",
+    "expect_processes",
     "estimate_plan",
     "fit_graph",
     "load",
