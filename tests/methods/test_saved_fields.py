@@ -54,6 +54,8 @@ OLDER_FILES_LACK = {
     "tested_nodes",
     "tested_codes",
     "tested_probabilities",
+    "tested_folds",
+    "halved_probabilities",
 }
 
 
