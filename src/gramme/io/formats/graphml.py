@@ -74,7 +74,8 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     named = "layer" if _LAYERS in graph.graph else layer_word(edges, path)
     for source, target, values in edges:
         plain = {plain_word(key): value for key, value in values.items()}
-        layer = str(plain.get(named or "", ONLY_LAYER)) or ONLY_LAYER
+        stated = plain.get(named) if named is not None else None
+        layer = ONLY_LAYER if stated is None else str(stated) or ONLY_LAYER
         if "source_layer" in values and "target_layer" in values:
             first, second = str(values["source_layer"]), str(values["target_layer"])
             if first != second and source == target:
