@@ -13,8 +13,9 @@ def ask_for_large_pages() -> None:
     """Let torch ask for large pages, unless the user has said whether it should.
 
     Torch looks at the setting when it makes its first array. The memory of a large array goes back to the system with
-    the array, and every page of the next one costs a call of the system. With pages of 4 KiB a third of the CPU time of
-    a fit with ten million edges went there (``benchmarks/bench_budget.py``).
+    the array, and every page of the next one costs system time. Sums over 30 million edges take 1.4 times as much
+    CPU time on pages of 4 KiB, a fit with ten million edges 1.1 times (``benchmarks/bench_attention.py --only g`` and
+    ``bench_budget.py``, each with ``THP_MEM_ALLOC_ENABLE=0`` and 1).
     """
     os.environ.setdefault(LARGE_PAGES, "1")
 
