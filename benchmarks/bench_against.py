@@ -30,7 +30,7 @@ def cases() -> dict[str, Callable[[], object]]:
     import numpy as np
 
     from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-    from gramme.methods import GrammeFusion, LabelPropagation
+    from gramme.methods import GrammeFusion, GrammeSG, LabelPropagation
 
     random = np.random.default_rng(0)
     known = random.random(NODES) < 0.05
@@ -45,13 +45,15 @@ def cases() -> dict[str, Callable[[], object]]:
         "edges": MultilayerGraph(edges, labels=labels),
         "a table": MultilayerGraph(table, labels=labels),
     }
-    fusion = GrammeFusion(
-        hidden_dim=16, ensemble=1, heads=1, features="random", feature_dim=16, epochs=5, random_state=0
-    )  # fmt: skip
+    small = {"hidden_dim": 16, "ensemble": 1, "heads": 1, "features": "random", "feature_dim": 16}
+    fusion = GrammeFusion(**small, epochs=5, random_state=0)
+    supra = GrammeSG(**small, epochs=5, random_state=0)
     spread = LabelPropagation(alpha=0.9, sharpness=1.0, layer_weights="equal")
     return {
         "GrAMME-Fusion, edges": lambda: fusion.fit(graphs["edges"]),
         "GrAMME-Fusion, a table": lambda: fusion.fit(graphs["a table"]),
+        "GrAMME-SG, edges": lambda: supra.fit(graphs["edges"]),
+        "GrAMME-SG, a table": lambda: supra.fit(graphs["a table"]),
         "label propagation, edges": lambda: spread.fit(graphs["edges"]),
         "label propagation, a table": lambda: spread.fit(graphs["a table"]),
     }

@@ -4,14 +4,15 @@
     python benchmarks/bench_distributed.py --nodes 20000       # smaller; below 2 M entries a fit takes one thread
     python benchmarks/bench_distributed.py --memory            # 2 M and 6 M nodes, 10 edges each: 1 process and 4
     python benchmarks/bench_distributed.py --large             # 10 M nodes, 100 M directed edges over 2 processes
-    python benchmarks/bench_distributed.py --sweep > rows.csv  # small graphs of many shapes, for the cost model
+    python benchmarks/bench_distributed.py --sweep rows.csv    # graphs of many shapes, for the cost model
     python benchmarks/bench_distributed.py --model rows.csv    # the cost model, and what a billion edges would take
 
 Each process trains GrAMME-Fusion (hidden 16, one member, random features) on its part of a graph that was generated in
 parts, and then spreads labels to the end. Seconds are the slowest process's; CPU seconds are those of all together.
 Compare with one process of as many threads (``threads``). After the table stand the ratios that matter: how fast two
 processes are against one with two threads. Run it on an idle machine: processes wait for each other. Memory is the
-largest resident size of a process since it started; ``program_mib`` of it was there before it read its part.
+largest resident size of a process since it started; ``program_mib`` of it was there before it read its part. A sweep
+that was ended goes on where it was: shapes that its file has are left out.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from gramme.methods import GrammeFusion, LabelPropagation
 COLUMNS = [
     "kind", "nodes", "edges", "processes", "threads", "assign", "halo_share", "seconds_per_step",
     "cpu_per_step", "seconds_propagation", "peak_mib", "program_mib", "sent_mib_per_step",
-    "messages_per_step", "halo_rows",
+    "messages_per_step", "halo_rows", "far",
 ]  # fmt: skip
 STEPS = 10
 PASSES = 200  # of label propagation at most
@@ -51,15 +52,14 @@ HIDDEN = 16
 BLOCK = 1000  # nodes of a community
 FAR = 0.02  # share of the edges that leave it
 SWEEP = [
-    (200_000, 5, FAR, 1), (200_000, 20, FAR, 1), (600_000, 5, FAR, 1),
+    (200_000, 5, FAR, 1), (200_000, 20, FAR, 1), (100_000, 60, FAR, 1),
     (200_000, 5, FAR, 2), (200_000, 20, 0.2, 2), (600_000, 5, 0.2, 2), (600_000, 10, FAR, 2),
-    (400_000, 5, 0.1, 4), (400_000, 15, FAR, 4),
-    (100_000, 60, FAR, 1), (100_000, 60, FAR, 2), (200_000, 60, 0.05, 2),
+    (100_000, 60, FAR, 2), (200_000, 60, 0.05, 2), (400_000, 5, 0.1, 4), (400_000, 15, FAR, 4),
     (8_000, 5, FAR, 2), (8_000, 5, FAR, 4),
 ]  # fmt: skip
 """Nodes, edges per node, share of them that leave, processes: what the cost model is fitted to, and ..."""
-CHECKS = [(1_000_000, 10, 0.05, 2), (800_000, 8, 0.05, 4)]
-"""... what it is checked on: larger graphs of another shape."""
+CHECKS = [(800_000, 8, 0.05, 4), (1_200_000, 10, FAR, 1), (10_000_000, 10, FAR, 2)]
+"""... what it is checked on: larger graphs of other shapes, and one that is larger than all of them."""
 
 
 def graph_of(kind: str, nodes: int, degree: int) -> MultilayerGraph:
@@ -306,6 +306,7 @@ def large(
             "assign": "contiguous",
             "halo_share": round(manifest.halo_share, 4),
             "halo_rows": sum(part["halo"] for part in manifest.parts),
+            "far": away,
         }
         return run(Path(made), processes, 1, said, steps=steps, most=most)
 
@@ -326,12 +327,26 @@ def memory(sizes: Sequence[int]) -> None:
         )
 
 
-def sweep() -> None:
-    """The rows that the cost model is fitted to and checked on."""
-    for kind, shapes in (("sweep", SWEEP), ("check", CHECKS)):
-        for nodes, degree, away, processes in shapes:
-            steps = max(STEPS, 1_000_000 // nodes)  # many where one is short
-            large(nodes, degree, processes, away, kind=kind, steps=steps, most=0)
+def sweep(path: Path) -> None:
+    """The rows that the cost model is fitted to and checked on, added to a file that may hold some of them."""
+    shape = ("kind", "nodes", "edges", "far", "processes")
+    there: set[tuple[str, ...]] = set()
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as file:
+            there = {tuple(row[name] for name in shape) for row in csv.DictReader(file)}
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        if not there:
+            writer.writeheader()
+        for kind, shapes in (("sweep", SWEEP), ("check", CHECKS)):
+            for nodes, degree, away, processes in shapes:
+                if (kind, *map(str, (nodes, nodes * degree, away, processes))) in there:
+                    continue
+                # many where one is short, few where one is long
+                steps = max(3, min(STEPS, 30_000_000 // nodes), 1_000_000 // nodes)
+                row = large(nodes, degree, processes, away, kind=kind, steps=steps, most=0)
+                writer.writerow(row)
+                file.flush()
 
 
 def main() -> None:
@@ -344,7 +359,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=4, help="processes at most")
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--memory", action="store_true")
-    parser.add_argument("--sweep", action="store_true")
+    parser.add_argument("--sweep", type=Path)
     parser.add_argument("--model", type=Path)
     parser.add_argument("--part", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--facts", help=argparse.SUPPRESS)
@@ -362,7 +377,7 @@ def main() -> None:
         elif given.memory:
             memory([given.nodes] if given.nodes else [2_000_000, 6_000_000])
         else:
-            sweep()
+            sweep(given.sweep)
     else:
         table(given.nodes or 250_000, given.degree, given.kinds.split(","), given.most)
 

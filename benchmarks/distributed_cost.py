@@ -2,11 +2,17 @@
 
 A step of a graph of N nodes and E directed edges over p equal processes, H of whose rows others need (the halo), takes
 
-    CPU seconds of a process   a N/p + b E/p + c B/p + d M/p      B = k H bytes and M messages sent by all
-    memory of a process        m + n N/p + e E/p + h H/p
+    flops of a process         (10 f (h + 1) N + 2 (h + 1) E) / p     f features, h hidden columns
+    bytes sent by a process    k H/p                                  k: of a row, there and back
+    messages of a process      q (p - 1)
+    CPU seconds of a process   a N/p + b E/p + c k H/p + d q (p - 1)
+    memory of a process        m + n N/p + e E/p + g H/p
 
-a, b: the arithmetic per node and per edge; c: to pack, to send over the loopback and to unpack a byte; d: what a
-message costs; m: the program. All are at least 0 and fitted with errors relative to what was measured.
+The flops are counted: projections of f and then h columns to h and a score, which take three passes each less one for
+the features, whose gradient nobody needs; and for each edge the sum of h columns and a score, forward and back. (The
+last hop sums at the labelled nodes alone, which are few.) k and q are what was sent. a, b: the arithmetic per node and
+edge; c: to pack, to send over the loopback and to unpack a byte; d: what a message costs; m: the program. These are at
+least 0 and fitted with errors relative to what was measured.
 """
 
 from __future__ import annotations
@@ -21,6 +27,9 @@ from scipy.optimize import nnls
 Floats = NDArray[np.float64]
 Rows = list[dict[str, str]]
 
+HIDDEN = FEATURES = 16
+FLOPS = (10 * FEATURES * (HIDDEN + 1), 2 * (HIDDEN + 1))
+"""Of a node and of an edge, in a training step."""
 WIRE_BYTES_PER_SECOND = 1.25e9
 """Of each machine in the estimate: a network of 10 Gbit/s."""
 SECONDS_PER_MESSAGE = 1e-4
@@ -78,6 +87,11 @@ def tell(path: Path) -> None:
     print(
         "  CPU seconds of", ", ".join(f"{n} {s:.3g}" for n, s in zip(names, seconds, strict=True))
     )
+    rates = [count / one / 1e9 for count, one in zip(FLOPS, seconds[:2], strict=True) if one > 0]
+    print(
+        f"  flops of a node {FLOPS[0]:,}, of an edge {FLOPS[1]}; billions of them in a CPU second: "
+        f"{', '.join(f'{rate:.1f}' for rate in rates)}"
+    )
     names = ("the program", "a node", "an edge", "a row of the halo")
     units = [f"{n} {m * 2**20:,.0f}" for n, m in zip(names, memory, strict=True)]
     print("  bytes of", ", ".join(units))
@@ -119,11 +133,13 @@ def _estimate(
         "sent_mib_per_step": str(sent / 2**20), "messages_per_step": str(messages),
     }  # fmt: skip
     compute = float((work([row]) @ seconds)[0])
+    flops = (FLOPS[0] * nodes + FLOPS[1] * edges) / machines
     wire = sent / machines / WIRE_BYTES_PER_SECOND
     waiting = messages / machines * SECONDS_PER_MESSAGE
     gibibytes = float((held([row]) @ memory)[0]) / 1024
     print(
         f"ESTIMATE for 1e9 edges, 1e8 nodes, {far:.0%} of the edges leave their machine, {machines} machines of one "
         f"thread: {compute + wire + waiting:.1f} s a step ({compute:.1f} CPU, {wire:.2f} on the wire, {waiting:.2f} "
-        f"for messages), {sent / machines / 2**20:,.0f} MiB sent and {gibibytes:.1f} GiB of memory each"
+        f"for messages), {flops / 1e9:.0f} billion flops, {sent / machines / 2**20:,.0f} MiB sent in "
+        f"{messages / machines:,.0f} messages, and {gibibytes:.1f} GiB of memory each"
     )
