@@ -43,7 +43,8 @@ class Process:
     def poll(self) -> int | None:
         return self.returncode
 
-    def wait(self, timeout: float = 120) -> int:
+    def wait(self, timeout: float = 600) -> int:
+        """Its exit code. A process that makes sure that its files are on a busy disk may take minutes."""
         self._process.join(timeout)
         assert self.returncode is not None, "it still runs"
         return self.returncode
