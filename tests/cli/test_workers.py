@@ -142,9 +142,9 @@ def test_workers_that_start_as_new_programs_write_the_same(data, undisturbed, tm
 @pytest.mark.distributed
 def test_two_workers_promise_what_their_folds_did(data, tmp_path):
     """Copies on half of the labels would be fitted by one process, with what the others share."""
-    fit_here(
-        data, tmp_path / "out", "--coverage", "80%", "--workers", 2, method="label-propagation"
-    )
+    words = ("--coverage", "80%", "--method", "label-propagation")
+    code, _, err = done(fit_by_two(data, tmp_path / "out", *words)[0])
+    assert code == 0, err
     sets = json.loads((tmp_path / "out" / "config.json").read_text())["sets"]
     assert not sets["halved"]
     assert sets["enough"]
