@@ -94,9 +94,7 @@ def test_several_processes_learn_what_one_does(size, pairs, tmp_path):
             expected = learned(fitted(name, settings, graph(title[0])))
         finally:
             torch.set_default_dtype(torch.float32)
-        # its table of features has 32 bits, and a regression on it ends a little earlier or later
-        exact = double and title[:2] != ("features", "groups")
-        compare(expected, [one[title] for one in found], 1e-9 if exact else 1e-4, str(title))
+        compare(expected, [one[title] for one in found], 1e-9 if double else 1e-4, str(title))
 
 
 # Propagation has much to say to the other processes while it chooses its settings.
