@@ -52,13 +52,15 @@ HIDDEN = 16
 BLOCK = 1000  # nodes of a community
 FAR = 0.02  # share of the edges that leave it
 SWEEP = [
-    (200_000, 5, FAR, 1), (200_000, 20, FAR, 1), (100_000, 60, FAR, 1),
+    (200_000, 5, FAR, 1), (200_000, 20, FAR, 1), (100_000, 60, FAR, 1), (600_000, 5, FAR, 1),
     (200_000, 5, FAR, 2), (200_000, 20, 0.2, 2), (600_000, 5, 0.2, 2), (600_000, 10, FAR, 2),
     (100_000, 60, FAR, 2), (200_000, 60, 0.05, 2), (400_000, 5, 0.1, 4), (400_000, 15, FAR, 4),
     (8_000, 5, FAR, 2), (8_000, 5, FAR, 4),
 ]  # fmt: skip
 """Nodes, edges per node, share of them that leave, processes: what the cost model is fitted to, and ..."""
-CHECKS = [(800_000, 8, 0.05, 4), (1_200_000, 10, FAR, 1), (10_000_000, 10, FAR, 2)]
+CHECKS = [
+    (800_000, 8, 0.05, 4), (1_000_000, 10, 0.05, 2), (1_200_000, 10, FAR, 1), (10_000_000, 10, FAR, 2),
+]  # fmt: skip
 """... what it is checked on: larger graphs of other shapes, and one that is larger than all of them."""
 
 

@@ -44,6 +44,10 @@ def test_a_long_training_without_a_budget_is_announced() -> None:
     said = r"8 members .* 40 epochs on 1,000,000 .* all 2,000 layers; fewer members \(ensemble=1\)"
     with pytest.warns(GrammeWarning, match=said):
         assert settled_effort(FULL, 0, None, many, lambda: 1.0) == FULL
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # what would take less than one epoch of one member?
+        huge = SimpleNamespace(num_entries=10**9, num_layers=2, layers={})
+        assert settled_effort(Effort(1, 1, 1), 0, None, huge, lambda: 1.0) == Effort(1, 1, 1)
 
 
 @pytest.mark.parametrize("steps", [59, 0, -3])

@@ -134,6 +134,8 @@ def _warn_if_long(effort: Effort, folds: int, graph: MultilayerGraph) -> None:
     """Tell whoever set no budget what takes long, and what would take less."""
     if graph.num_entries * effort.steps(folds) < MANY_ENTRY_STEPS or not world_of(graph).first:
         return
+    if effort.members == effort.epochs == 1:  # nothing would take less
+        return
     if effort.members == 1:
         half = setting("epochs", max(effort.epochs // 2, 1), of_method=True)
         who, fewer = "one member trains", f"fewer epochs ({half})"
