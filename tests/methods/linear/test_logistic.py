@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from tests.methods.graphs import half_known, planted
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import gramme
 from gramme.methods import OneHotLogistic
@@ -33,6 +34,18 @@ def test_the_shares_are_those_of_scikit_learn(classes):
     expected = LogisticRegression(C=0.5, max_iter=500).fit(ROWS, codes).predict_proba(ROWS)
     found = class_shares(ROWS, *regression(ROWS, codes, classes, 0.5))
     np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_a_regression_of_few_labels_takes_one_thread_whatever_the_graph(monkeypatch):
+    def look(*arguments, **options):
+        seen.update(pool["num_threads"] for pool in threadpool_info())
+        return minimize(*arguments, **options)
+
+    seen, minimize = set(), logistic.minimize
+    monkeypatch.setattr(logistic, "minimize", look)
+    with threadpool_limits(limits=2):
+        fitted_regression(ROWS, CODES, 1.0, 500)
+    assert seen == {1}
 
 
 @pytest.mark.parametrize("most", [0, logistic.MAX_DENSE_NUMBERS])
