@@ -28,6 +28,7 @@ from gramme.methods.saving import MisfitError
 FOLDS = 5
 MAX_PENALTY_LABELS = 10_000  # labels that C is chosen on at most
 MAX_DENSE_NUMBERS = 100_000  # of a sparse table that is solved as a dense one
+LEAST_GAIN = 64 * float(np.finfo(float).eps)  # of a step, as a share of the loss
 NUMBERS_PER_ENTRY = 10  # of a table, which take as long in a product as an edge does in a fit
 PENALTY_SHARE = 0.8  # of a fit that chooses its penalty; used only to show progress
 MANY_LABELS = 1_000  # from which a copy takes over penalties: chosen on so many, they tell nothing of one of them
@@ -131,12 +132,16 @@ def fitted_regression(
         gradient[-1] = missed.sum(axis=0) / labels
         return losses.sum() / labels + penalty / 2 * (weights**2).sum(), gradient.ravel()
 
-    options = {"maxiter": max_iter, "maxls": 50, "gtol": 1e-4, "ftol": 64 * np.finfo(float).eps}
     start = np.zeros((columns + 1) * (1 if two else found.size))
     # of few labels, however large the graph: threads would wait for each other after each of thousands of products
     with one_thread_below(labels * columns // NUMBERS_PER_ENTRY):
-        best = minimize(loss_and_gradient, start, jac=True, method="L-BFGS-B", options=options).x
-    best = best.reshape(columns + 1, -1)
+        best = minimize(
+            loss_and_gradient,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": max_iter, "maxls": 50, "gtol": 1e-4, "ftol": LEAST_GAIN},
+        ).x.reshape(columns + 1, -1)
     if two:
         best = np.concatenate([np.zeros_like(best), best], axis=1)
     return best[:-1], best[-1]
