@@ -79,9 +79,8 @@ def test_every_case_runs_with_every_number_of_processes():
 )
 def test_several_processes_learn_what_one_does(size, pairs, tmp_path):
     folders = {kind: parts_of(graph(kind), tmp_path / kind, size) for kind in dict(pairs)}
-    single = {
-        case: kind for kind, case in pairs
-    }  # one graph for each case is enough to see it in both
+    # one graph for each case is enough to see it in single precision too
+    single = {case: kind for kind, case in pairs}
     cases = {
         (kind, case, double): (folders[kind], *(CASES | SETTINGS)[case], double)
         for kind, case in pairs

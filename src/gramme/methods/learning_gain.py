@@ -36,9 +36,8 @@ def miss_ratio(misses: int, half_misses: int, folds: int) -> float:
     """
     if folds <= 2:
         return 1.0
-    tested = folds / (
-        folds - 1
-    )  # 1 / n of the models of the folds, where that of the model is 1 and of a half 2
+    # 1 / n of the models of the folds, where that of the model is 1 and of a half 2
+    tested = folds / (folds - 1)
     gain = (half_misses - misses) * (tested - 1) / (2 - tested)
     ratio = 1 - gain / (misses + CAUTION_MISSES)
     return min(max(ratio, LEAST_RATIO), MOST_RATIO)
