@@ -60,6 +60,7 @@ class Builders:
         separator: Mapping[Any, str] | None = None,
         dates: Mapping[Any, str] | None = None,
         missing: str | Mapping[Any, str] = "nobody",
+        numbers: bool = True,
         name: str | None = None,
     ) -> MultilayerGraph:
         """One layer per column of a table; see :func:`gramme.graph.from_table.from_table`."""
@@ -76,6 +77,7 @@ class Builders:
             separator=separator,
             dates=dates,
             missing=missing,
+            numbers=numbers,
             name=name,
         )
 

@@ -19,6 +19,7 @@ from gramme.graph.arrays import as_pandas, loose_index, plain
 from gramme.graph.layer import Layer
 from gramme.graph.multilayer import MultilayerGraph
 from gramme.graph.table_column import POLICIES, column_layer
+from gramme.graph.table_numbers import number_columns, number_features
 
 ROW_NUMBER_NAMES = {
     *("", "...1", "id", "index", "no", "nr", "number", "row", "row.names", "row_id", "rowid"),
@@ -43,6 +44,7 @@ def from_table(
     separator: Mapping[Any, str] | None = None,
     dates: Mapping[Any, str] | None = None,
     missing: str | Mapping[Any, str] = "nobody",
+    numbers: bool = True,
     name: str | None = None,
 ) -> MultilayerGraph:
     """A graph with a node per row and a layer per column.
@@ -50,7 +52,9 @@ def from_table(
     A column of text, truth values, categories, or whole numbers with at most 20 different values
     joins the rows that share a value. Dates join rows of the same year, of the same decade where there
     are more than 20 years, or of the same month where there are at most two. Other numbers are cut into 5
-    groups of about equal size unless ``bins``, ``quantiles``, ``knn`` or ``dates`` say otherwise.
+    groups of about equal size unless ``bins``, ``quantiles``, ``knn`` or ``dates`` say otherwise; a
+    number that a fifth of the rows have, such as 0 hours, is a group of its own. Beside their groups,
+    columns of numbers and dates are kept as they are: they are the features of the nodes.
     In a table of 20 rows or more, columns that say nothing about who is alike are left out with a
     warning: empty ones, those with one value, and text that hardly ever repeats.
 
@@ -79,6 +83,9 @@ def from_table(
         What becomes of missing values: the row is absent from the layer, or in a group called
         "missing" (absent where ``knn`` makes no groups), or has the column's median (the lower of
         two) or most common value (the first of several).
+    numbers : bool, default=True
+        Whether numbers, and dates in years, are features as well (``graph.features``, by name in
+        ``graph.feature_names``). Gaps are filled with the median; a further feature says where they are.
     name : str, optional
         What to call the graph.
 
@@ -89,7 +96,7 @@ def from_table(
     ... )
     >>> g = from_table(table, label="party", bins={"age": [18, 65]})
     >>> g
-    MultilayerGraph(3 nodes, 2 layers: city 2 groups, age 2 groups, 2 classes on 2 nodes)
+    MultilayerGraph(3 nodes, 2 layers: city 2 groups, age 2 groups, 2 classes on 2 nodes, 1 feature)
     >>> list(g.layers["age"].group_names)
     ['[18, 65)', '65 and above']
     """
@@ -127,10 +134,16 @@ def from_table(
                 stacklevel=3,  # the caller of MultilayerGraph.from_table
             )
         layers[str(column)] = layer
+    kept = [column for column in used if ways.get(column, ("",))[0] != "separator"]
+    features, feature_names = number_features(
+        table, number_columns(table, kept if numbers else ())
+    )
     return MultilayerGraph(
         layers,
         nodes=nodes,
         labels=None if label is None else list(table[label]),
+        features=features,
+        feature_names=feature_names,
         name=name,
         num_nodes=len(table),
     )

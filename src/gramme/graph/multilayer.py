@@ -20,6 +20,7 @@ from gramme.graph.edge_layer import EdgeLayer
 from gramme.graph.face import GraphFace
 from gramme.graph.features import (
     Features,
+    checked_feature_names,
     checked_features,
     checked_layer_features,
     freeze_features,
@@ -61,6 +62,8 @@ class MultilayerGraph(Builders, GraphFace, Frozen):
         Edges from a node in the first layer to a node in the second, by position.
     layer_features : mapping of layer name to matrix, optional
         Attributes that belong to one layer, a row per node; a row of nothing but NaN is missing.
+    feature_names : sequence of str, optional
+        A distinct name for each column of ``features``.
     name : str, optional
         What to call the graph in reports.
     num_nodes : int, optional
@@ -80,6 +83,8 @@ class MultilayerGraph(Builders, GraphFace, Frozen):
         Read-only; undirected ones under their layers in the graph's order.
     layer_features : mapping of str to array or scipy CSR
         Read-only.
+    feature_names : tuple of str or None
+        The names of the columns of ``features``, where they have some: the number columns of a table do.
 
     Examples
     --------
@@ -99,6 +104,7 @@ class MultilayerGraph(Builders, GraphFace, Frozen):
     name: str | None
     couplings: Mapping[Pair, Coupling]
     layer_features: Mapping[str, Features]
+    feature_names: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -109,6 +115,7 @@ class MultilayerGraph(Builders, GraphFace, Frozen):
         features: ArrayLike | sp.sparray | sp.spmatrix | Mapping[str, Any] | None = None,
         couplings: Mapping[Pair, Any] | None = None,
         layer_features: Mapping[str, Any] | None = None,
+        feature_names: Sequence[str] | None = None,
         name: str | None = None,
         num_nodes: int | None = None,
     ) -> None:
@@ -137,15 +144,16 @@ class MultilayerGraph(Builders, GraphFace, Frozen):
         self.features = None if features is None else checked_features(features, self.nodes)
         self.couplings = checked_couplings(couplings, self.layers, self.nodes)
         self.layer_features = checked_layer_features(layer_features, self.layers, self.nodes)
+        self.feature_names = checked_feature_names(feature_names, self.features)
         self.name = name
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {part: dict(getattr(self, part)) for part in _MAPPINGS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # A graph that was pickled before there were couplings has none
+        # A graph that was pickled before there were couplings or names of features has none
         parts = {part: MappingProxyType(state.get(part, {})) for part in _MAPPINGS}
-        super().__setstate__(state | parts)
+        super().__setstate__({"feature_names": None} | state | parts)
         for matrix in (self.features, *self.layer_features.values()):
             freeze_features(matrix)
 
@@ -234,6 +242,7 @@ class MultilayerGraph(Builders, GraphFace, Frozen):
             "name": self.name,
             "couplings": self.couplings,
             "layer_features": self.layer_features,
+            "feature_names": None if "features" in changes else self.feature_names,
         }
         unknown = set(changes) - set(parts)
         if unknown:
@@ -282,6 +291,7 @@ class MultilayerGraph(Builders, GraphFace, Frozen):
             features=None if self.features is None else self.features[places],
             couplings={pair: each.subset(places) for pair, each in self.couplings.items()},
             layer_features={name: each[places] for name, each in self.layer_features.items()},
+            feature_names=self.feature_names,
             name=self.name,
             num_nodes=places.size,
         )
@@ -315,6 +325,7 @@ class MultilayerGraph(Builders, GraphFace, Frozen):
             and all(layer == other.layers[name] for name, layer in self.layers.items())
             and same_values(self.labels, other.labels)
             and same_features(self.features, other.features)
+            and self.feature_names == other.feature_names
             and dict(self.couplings) == dict(other.couplings)
             and same_layer_features(self.layer_features, other.layer_features)
         )

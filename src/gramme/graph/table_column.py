@@ -73,7 +73,9 @@ def column_layer(
             choice = _moments(choice)
         codes, names = stated_bins(numbers, choice, show)
     else:
-        codes, names = quantile_groups(numbers, choice if way else DEFAULT_QUANTILES, show)
+        codes, names = quantile_groups(
+            numbers, choice if way else DEFAULT_QUANTILES, show, frequent_alone=way is None
+        )
     return _grouped(codes, names, missing)
 
 
@@ -100,7 +102,13 @@ def settled(column: pd.Series, way: str | None = None, choice: Any = None) -> tu
         return way, count_within(choice, 1, "knn", len(column))
     if way == "bins" and not isinstance(choice, (int, np.integer)):
         return way, list(choice)
-    edges = cut_points(numbers, way or "quantiles", choice if way else DEFAULT_QUANTILES, show)
+    edges = cut_points(
+        numbers,
+        way or "quantiles",
+        choice if way else DEFAULT_QUANTILES,
+        show,
+        frequent_alone=way is None,
+    )
     if not edges:
         return "categories", None
     if show is not None:

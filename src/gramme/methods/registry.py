@@ -127,6 +127,11 @@ METHODS = {
             "logistic regression on the nodes' groups",
         ),
         Method(
+            "boosting",
+            "gramme.methods.boosting.table_boosting.TableBoosting",
+            "boosted trees on numbers and on statistics of groups",
+        ),
+        Method(
             "majority", "gramme.methods.majority.Majority", "the most frequent class for everybody"
         ),
     )

@@ -8,8 +8,10 @@ from typing import Any
 
 from gramme.graph import MultilayerGraph
 from gramme.methods.auto.ingredients import MAX_TABLE_NUMBERS
+from gramme.methods.boosting.table_boosting import boosting_applies
 from gramme.methods.regression.attention import AttentionRegressor
 from gramme.methods.regression.base import NodeRegressor
+from gramme.methods.regression.boosting import BoostedRegressor
 from gramme.methods.regression.propagation import NumberPropagation
 from gramme.methods.regression.ridges import WALK_DIM, GroupsRidge, WalksRidge
 
@@ -66,6 +68,12 @@ INGREDIENTS: dict[str, NumberIngredient] = {
         "a linear model of where walks through the network lead",
         lambda settings, seed: WalksRidge(),
         applies=lambda graph: graph.num_nodes * 2 * WALK_DIM <= MAX_TABLE_NUMBERS,
+    ),
+    "boosting": NumberIngredient(
+        BoostedRegressor,
+        lambda model: f"boosted trees on numbers and groups{model.columns_in_words()}",
+        lambda settings, seed: BoostedRegressor(random_state=seed),
+        applies=boosting_applies,
     ),
     "attention": NumberIngredient(
         AttentionRegressor,
