@@ -192,7 +192,7 @@ def _cut(values: FloatArray, cuts: FloatArray, show: Callable[[Any], str] | None
     names = _names(edges, _texts(edges, show))
     if names[-1].endswith(")"):
         names[-1] = names[-1][:-1] + "]"
-    if np.nextafter(high, np.inf) in cuts:  # the largest number is a group by itself
+    if high > low and np.nextafter(high, np.inf) in cuts:  # the largest number, by itself
         names[-1] = _texts(edges[-1:], show)[0]
     return codes, names
 

@@ -24,7 +24,6 @@ from gramme.methods.boosting.table_boosting import (
 )
 from gramme.methods.boosting.trees import (
     BoostedTrees,
-    Growth,
     SavedTrees,
     Target,
     chosen_growth,
@@ -78,21 +77,17 @@ class BoostedRegressor(NodeRegressor):
         *,
         fold: NDArray[np.int64] | None = None,
     ) -> Floats:
-        found, growth = self._learned_from(graph, known, seed)
         if fold is not None:
             self.unseen_ = np.empty(known.values.size)
             for number in range(int(fold.max()) + 1):
                 held = fold == number
-                copy = BoostedRegressor()
-                said, _ = copy._learned_from(graph, known.part(~held), seed, growth)
+                said = self._learned_from(graph, known.part(~held), seed)
                 self.unseen_[held] = said[known.nodes[held]]
         self.known_ = self.nodes_.get_indexer(graph.nodes[known.nodes])
-        return found
+        return self._learned_from(graph, known, seed)
 
-    def _learned_from(
-        self, graph: MultilayerGraph, known: KnownNumbers, seed: int, growth: Growth | None = None
-    ) -> tuple[Floats, Growth]:
-        """Learn from some known numbers; the numbers of all nodes, and how the trees grew."""
+    def _learned_from(self, graph: MultilayerGraph, known: KnownNumbers, seed: int) -> Floats:
+        """Learn from some known numbers and predict those of all nodes."""
         order = np.random.default_rng(seed).permutation(known.nodes.size)
         self.fold_ = dealt_in_turn(order, FOLDS)
         targets = KnownTargets(known.nodes, self.fold_, known.values[:, None])
@@ -101,10 +96,9 @@ class BoostedRegressor(NodeRegressor):
         places[known.nodes] = self.fold_
         table = self.statistics_.table(graph, places)
         rows, target = table[known.nodes], Target(known.values)
-        if growth is None:
-            growth = chosen_growth(rows, target, self.fold_, seed)
+        growth = chosen_growth(rows, target, self.fold_, seed)
         self.trees_ = BoostedTrees.fitted(rows, target, growth, seed)
-        return self.trees_.numbers(table), growth
+        return self.trees_.numbers(table)
 
     def _inductive(self, graph: MultilayerGraph) -> Floats:
         fold = np.full(graph.num_nodes, -1, dtype=np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,7 +28,25 @@ from gramme.methods.saving import MisfitError
 from gramme.methods.seen_graph import given_columns, given_features
 
 PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0)
+SMALL_PENALTIES = (1.0, 0.1)
+"""Tried as well where there are numbers: a few columns that say much need little restraint."""
+CUT_NUMBERS = (1.0, 0.3, 0.0)
+"""How much the groups that a number was cut into count beside the number itself: as much, less, or nothing."""
 WALK_DIM = 32
+
+
+class RidgeSetting(NamedTuple):
+    """What is tried: a penalty, and how much the groups of cut numbers count."""
+
+    penalty: float
+    cut_numbers: float = 1.0
+
+
+class Line(NamedTuple):
+    """A fitted line."""
+
+    coefficients: Floats
+    intercept: float
 
 
 class RidgeOnTable(TriedRegressor):
@@ -52,20 +70,29 @@ class RidgeOnTable(TriedRegressor):
     intercept_: float
     coefficients_: Floats
 
-    def _settings(self) -> tuple[float, ...]:
-        return PENALTIES if self.penalty is None else (float(self.penalty),)
+    def _settings(self) -> tuple[Any, ...]:
+        penalties = PENALTIES if self.penalty is None else (float(self.penalty),)
+        return tuple(RidgeSetting(penalty) for penalty in penalties)
 
-    def _lesson(self, table: Any, known: KnownNumbers, setting: float) -> Ridge:
-        return Ridge(alpha=setting).fit(table[known.nodes], known.values)
+    def _column_scale(self, setting: RidgeSetting) -> Floats | None:
+        """What each column is multiplied by; None where all stay as they are."""
+        return None
 
-    def _said(self, table: Any, lesson: Ridge) -> Floats:
-        found: Floats = lesson.predict(table)
+    def _lesson(self, table: Any, known: KnownNumbers, setting: RidgeSetting) -> Line:
+        rows, scale = table[known.nodes], self._column_scale(setting)
+        if scale is not None:
+            rows = sp.csr_array(rows @ sp.diags_array(scale))
+        ridge = Ridge(alpha=setting.penalty).fit(rows, known.values)
+        found = np.asarray(ridge.coef_, dtype=np.float64).ravel()
+        return Line(found if scale is None else found * scale, float(ridge.intercept_))
+
+    def _said(self, table: Any, lesson: Line) -> Floats:
+        found: Floats = table @ lesson.coefficients + lesson.intercept
         return found
 
-    def _keep(self, lesson: Ridge, setting: float) -> None:
-        self.penalty_ = setting
-        self.coefficients_ = np.asarray(lesson.coef_, dtype=np.float64).ravel()
-        self.intercept_ = float(lesson.intercept_)
+    def _keep(self, lesson: Line, setting: RidgeSetting) -> None:
+        self.penalty_ = setting.penalty
+        self.coefficients_, self.intercept_ = lesson
 
     def _inductive(self, graph: MultilayerGraph) -> Floats:
         found: Floats = self._columns_of(graph) @ self.coefficients_ + self.intercept_
@@ -88,7 +115,8 @@ class GroupsRidge(RidgeOnTable):
     Parameters
     ----------
     penalty : float or None, default=None
-        Chosen among 3, 10, 30, 100 and 300 if not given.
+        Chosen among 3, 10, 30, 100 and 300 if not given, in a table with numbers also among 0.1 and 1. There, how much
+        the groups of a number count beside the number itself is chosen as well: as much, less, or nothing.
     """
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
@@ -109,6 +137,20 @@ class GroupsRidge(RidgeOnTable):
         kinds = kinds_of_columns(self.columns_, self.feature_scale_.size)
         return kinds_in_words(kinds) or "the mean alone"
 
+    def _settings(self) -> tuple[Any, ...]:
+        if not self._cut.any():
+            return super()._settings()
+        penalties = (*PENALTIES, *SMALL_PENALTIES) if self.penalty is None else (self.penalty,)
+        return tuple(
+            RidgeSetting(float(penalty), share) for share in CUT_NUMBERS for penalty in penalties
+        )
+
+    def _column_scale(self, setting: RidgeSetting) -> Floats | None:
+        if setting.cut_numbers == 1:
+            return None
+        found: Floats = np.where(self._cut, setting.cut_numbers, 1.0)
+        return found
+
     def _table(self, graph: MultilayerGraph, known: KnownNumbers) -> sp.csr_array:
         self.columns_ = [
             LayerColumns.seen(name, layer, graph, known.nodes)
@@ -118,6 +160,9 @@ class GroupsRidge(RidgeOnTable):
         spread = features.std(axis=0)
         self.feature_center_ = features.mean(axis=0)
         self.feature_scale_ = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1), 0.0)
+        numbers = set(graph.feature_names or ())
+        layers = [np.full(len(one.names), one.layer in numbers) for one in self.columns_]
+        self._cut = np.concatenate([*layers, np.zeros(self.feature_scale_.size, dtype=bool)])
         return self._columns_of(graph)
 
     def _columns_of(self, graph: MultilayerGraph) -> sp.csr_array:

@@ -33,7 +33,7 @@ class TriedRegressor(NodeRegressor):
     """A regression that tries some settings; a subclass says which, and how it learns and predicts with one."""
 
     @abstractmethod
-    def _settings(self) -> tuple[float, ...]:
+    def _settings(self) -> tuple[Any, ...]:
         """What is tried; the first where there is nothing to choose by."""
 
     @abstractmethod
@@ -41,7 +41,7 @@ class TriedRegressor(NodeRegressor):
         """What it learns on. Of the known numbers it may look at who they belong to, not at their values."""
 
     @abstractmethod
-    def _lesson(self, table: Any, known: KnownNumbers, setting: float) -> Any:
+    def _lesson(self, table: Any, known: KnownNumbers, setting: Any) -> Any:
         """What is learned from known numbers."""
 
     @abstractmethod
@@ -49,7 +49,7 @@ class TriedRegressor(NodeRegressor):
         """The numbers of all nodes."""
 
     @abstractmethod
-    def _keep(self, lesson: Any, setting: float) -> None:
+    def _keep(self, lesson: Any, setting: Any) -> None:
         """Store what was learned from all known numbers as the attributes that are saved."""
 
     def _fit(
@@ -73,7 +73,7 @@ class TriedRegressor(NodeRegressor):
         self._keep(lesson, setting)
         return self._said(table, lesson)
 
-    def _chosen(self, table: Any, known: KnownNumbers) -> float:
+    def _chosen(self, table: Any, known: KnownNumbers) -> Any:
         """The setting with the least squared error on numbers it has not seen."""
         settings = self._settings()
         if known.nodes.size < LEAST_TO_CHOOSE or len(settings) == 1:
