@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from gramme.ops import ACTIVATIONS, fuse_heads
-from gramme.ops.blocks import blocks
+from gramme.ops.blocks import blocks as row_blocks
 
 SHAPE = (2, 7, 3, 2, 4)
 
@@ -57,7 +57,7 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     factors = numbers(2, 3, 2, seed=2)
     whole = fuse_heads(sums, totals, factors, ACTIVATIONS["elu"])
     monkeypatch.setattr("gramme.ops.blocks.BLOCK", 16)
-    assert len(list(blocks(sums.flatten(0, 2)))) > 3
+    assert len(list(row_blocks(sums.flatten(0, 2)))) > 3
     assert torch.equal(fuse_heads(sums, totals, factors, ACTIVATIONS["elu"]), whole)
 
 
@@ -74,9 +74,9 @@ def test_fast_activations_in_single_precision(name: str) -> None:
 
 def test_slices_cover_all_rows() -> None:
     values = torch.zeros(10, 3)
-    covered = [row for part in blocks(values) for row in range(10)[part]]
+    covered = [row for part in row_blocks(values) for row in range(10)[part]]
     assert covered == list(range(10))
-    assert list(blocks(torch.zeros(0, 3))) == []
+    assert list(row_blocks(torch.zeros(0, 3))) == []
 
 
 @pytest.mark.parametrize("name", ["elu", "relu", "none"])

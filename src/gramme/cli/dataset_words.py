@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+from inspect import signature
 from typing import Any
 
 from gramme import datasets
@@ -32,8 +32,8 @@ def load_dataset(word: str) -> MultilayerGraph:
 
 
 def _options(name: str, texts: list[str]) -> dict[str, Any]:
-    signature = inspect.signature(REGISTRY[name].build).parameters
-    known = {option: signature[option].default for option in datasets.info(name).options}
+    accepted = signature(REGISTRY[name].build).parameters
+    known = {option: accepted[option].default for option in datasets.info(name).options}
     found: dict[str, Any] = {}
     for text in texts:
         option, sign, value = text.partition("=")

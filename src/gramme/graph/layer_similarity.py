@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme.graph.layer import Layer
-from gramme.graph.multilayer import MultilayerGraph
+from gramme.graph import MultilayerGraph
 
 MAX_PRODUCTS = 3_000_000
 """Products of two memberships or edges that are taken; beyond them nodes are sampled."""

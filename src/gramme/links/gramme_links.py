@@ -15,7 +15,7 @@ from gramme._threads import one_thread_below
 from gramme.errors import DataError, FileFormatError, NotFittedError
 from gramme.graph import MultilayerGraph
 from gramme.graph.name_order import in_name_order
-from gramme.links import saved_links
+from gramme.links.saved_links import graph_from_file, graph_to_file, mixtures_from_file, mixtures_to_file, whole_from_file, whole_to_file
 from gramme.links.asked import (
     checked,
     columns,
@@ -250,9 +250,9 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         """Write the fitted model, with the graph its evidence is from, to a safetensors file."""
         self.check_fitted()
         learned = Learned()
-        saved_links.graph_to_file(self.graph_, learned)
-        saved_links.mixtures_to_file(self.mixtures_, learned)
-        saved_links.whole_to_file(self._whole_graph(""), learned)
+        graph_to_file(self.graph_, learned)
+        mixtures_to_file(self.mixtures_, learned)
+        whole_to_file(self._whole_graph(""), learned)
         learned.record["explanation"] = self.explanation_
         learned.record["ingredients"] = self.ingredients_.to_dict(orient="list")
         learned.record["scores"] = self.scores_.to_dict(orient="list")
@@ -268,9 +268,9 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             )
         try:
             model = cls(**parameters)
-            model.graph_ = saved_links.graph_from_file(learned)
-            model.mixtures_ = saved_links.mixtures_from_file(learned)
-            model.gathered_, attention = saved_links.whole_from_file(model.graph_, learned)
+            model.graph_ = graph_from_file(learned)
+            model.mixtures_ = mixtures_from_file(learned)
+            model.gathered_, attention = whole_from_file(model.graph_, learned)
             model._whole = {"": WholeGraph.of(model.graph_, model.gathered_, attention)}
             model.layers_ = [name for name in model.mixtures_ if name in model.graph_.layers]
             model.explanation_ = str(learned.record["explanation"])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramme.ops.alias import Floats, Ints, alias_tables
-from gramme.ops.alias import drawn as draw
+from gramme.ops.alias import drawn
 from gramme.ops.compiled import compiled_sums, logistic
 from gramme.ops.counter_random import below, derived_seed, start
 
@@ -116,7 +116,7 @@ def _train(
                     for turn in range(negative + 1):
                         other = target
                         if turn > 0:
-                            other = draw(accept, alias, 0, nodes, stream)
+                            other = drawn(accept, alias, 0, nodes, stream)
                             if other == target:
                                 continue
                         score = np.float32(0)

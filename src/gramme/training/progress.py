@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
+    Progress as ProgressBar,
     TextColumn,
     TimeRemainingColumn,
 )
@@ -38,7 +38,7 @@ class ProgressDisplay:
         self.total, self.title = total, title
         self.wanted = sys.stderr.isatty() if wanted is None else wanted
         self.done = 0
-        self._bar: Progress | None = None
+        self._bar: ProgressBar | None = None
 
     def __enter__(self) -> Self:
         self._began = time.monotonic()
@@ -51,7 +51,7 @@ class ProgressDisplay:
         if not self.wanted:
             return
         if self._bar is None and time.monotonic() - self._began > PATIENCE_SECONDS:
-            self._bar = Progress(
+            self._bar = ProgressBar(
                 TextColumn("{task.description}"),
                 BarColumn(),
                 MofNCompleteColumn(),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gramme.errors import DataError, FileFormatError, did_you_mean
 from gramme.graph import MultilayerGraph
-from gramme.io import sections as mpx
+from gramme.io.sections import ACTORS, ACTOR_ATTRIBUTES, EDGES, EDGE_ATTRIBUTES, LAYERS, NODES, Sections, TYPE, VERSION, read_sections
 from gramme.io.atomic import Content
 from gramme.io.attributes import AttributeTable
 from gramme.io.between import between, named_nodes, own_layers
@@ -27,7 +27,7 @@ _DIRECTED = {"DIRECTED": True, "UNDIRECTED": False}
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The graph of an mpx file of version 3 (or older ones of the same form)."""
-    sections = mpx.read_sections(read_text(path, options.encoding), path)
+    sections = read_sections(read_text(path, options.encoding), path)
     several = _check_kind(sections)
     directed, loops = _layers(sections, several)
     weights = _weight_columns(sections, several)
@@ -35,7 +35,7 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     parsed = Parsed([path], rows.finish())
     _edges(sections, several, directed, weights, rows, parsed)
     parsed.rows = rows.finish()
-    stated = bool(sections.of(mpx.LAYERS))
+    stated = bool(sections.of(LAYERS))
     parsed.directed = directed if stated else None
     if stated:
         parsed.layers = own_layers(directed)
@@ -45,9 +45,9 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     return parsed
 
 
-def _check_kind(sections: mpx.Sections) -> bool:
+def _check_kind(sections: Sections) -> bool:
     """Whether edges name the layers of both ends; errors on versions and types from elsewhere."""
-    version, kind = sections.word(mpx.VERSION), sections.word(mpx.TYPE)
+    version, kind = sections.word(VERSION), sections.word(TYPE)
     if version is not None and version[1].partition(".")[0] not in ("1", "2", "3"):
         problem = f"version {version[1][:40]!r} of the format is not known; versions up to 3 are"
         raise FileFormatError(problem, file=sections.path, line=version[0])
@@ -60,11 +60,11 @@ def _check_kind(sections: mpx.Sections) -> bool:
     return kind[1].lower() == "multilayer"
 
 
-def _layers(sections: mpx.Sections, several: bool) -> tuple[dict[str, bool], list[str]]:
+def _layers(sections: Sections, several: bool) -> tuple[dict[str, bool], list[str]]:
     """The direction of each layer, and the layers that allow self loops."""
     directed: dict[str, bool] = {}
     loops: list[str] = []
-    for line, row in sections.of(mpx.LAYERS):
+    for line, row in sections.of(LAYERS):
         ends, rest = (row[:2], row[2:]) if several else (row[:1] * 2, row[1:])
         if len(ends) < 2 or not ends[0] or not ends[1]:
             raise FileFormatError("a layer without a name", file=sections.path, line=line)
@@ -83,14 +83,14 @@ def _layers(sections: mpx.Sections, several: bool) -> tuple[dict[str, bool], lis
     return directed, loops
 
 
-def _weight_columns(sections: mpx.Sections, several: bool) -> dict[str | None, tuple[int, int]]:
+def _weight_columns(sections: Sections, several: bool) -> dict[str | None, tuple[int, int]]:
     """Where the attribute ``weight`` stands among the values of an edge.
 
     For a layer with attributes of its own: how many they are and the place of its weight (-1 for none); under None
     the same of the attributes of all layers, which come after.
     """
     local: dict[str | None, list[str]] = {None: []}
-    for line, row in sections.of(mpx.EDGE_ATTRIBUTES):
+    for line, row in sections.of(EDGE_ATTRIBUTES):
         if several and len(row) == 4:
             layer: str | None = between(row[0], row[1])
         elif len(row) == 3 and not several:
@@ -109,7 +109,7 @@ def _weight_columns(sections: mpx.Sections, several: bool) -> dict[str | None, t
 
 
 def _edges(
-    sections: mpx.Sections,
+    sections: Sections,
     several: bool,
     directed: dict[str, bool],
     weights: dict[str | None, tuple[int, int]],
@@ -119,7 +119,7 @@ def _edges(
     needed = 4 if several else 3
     known = own_layers(directed)
     pillars = 0
-    for line, row in sections.of(mpx.EDGES):
+    for line, row in sections.of(EDGES):
         if len(row) < needed or not all(row[:needed]):
             wanted = "actor, layer, actor, layer" if several else "actor, actor, layer"
             raise FileFormatError(f"an edge needs {wanted}", file=sections.path, line=line)
@@ -155,29 +155,29 @@ def _weight(
     return values[place] or None
 
 
-def _actors(sections: mpx.Sections, parsed: Parsed, options: ReadOptions) -> None:
-    names = [row[0] for _, row in sections.of(mpx.ACTOR_ATTRIBUTES)]
+def _actors(sections: Sections, parsed: Parsed, options: ReadOptions) -> None:
+    names = [row[0] for _, row in sections.of(ACTOR_ATTRIBUTES)]
     table = AttributeTable(sections.path, ["actor", *names])
     if len(set(table.header)) != len(table.header):
         raise FileFormatError("an actor attribute is declared twice", file=sections.path)
-    for line, row in sections.of(mpx.ACTORS):
+    for line, row in sections.of(ACTORS):
         if len(row) > len(table.header):
             problem = f"there are {len(row) - 1} values for {len(names)} attributes of actors"
             raise FileFormatError(problem, file=sections.path, line=line)
         table.rows.append(row + [""] * (len(table.header) - len(row)))
         table.lines.append(line)
     present: dict[str, list[str]] = {}
-    for line, row in sections.of(mpx.NODES):
+    for line, row in sections.of(NODES):
         if len(row) < 2 or not row[0] or not row[1]:
             raise FileFormatError(
                 "a node needs an actor and a layer", file=sections.path, line=line
             )
         present.setdefault(row[1], []).append(row[0])
     _take_presence(sections, parsed, present)
-    if not sections.of(mpx.ACTORS):
+    if not sections.of(ACTORS):
         if options.label is not None or options.features is not None:
             raise DataError(f"{sections.path} has no actors with attributes")
-        if mpx.ACTORS in sections.rows:
+        if ACTORS in sections.rows:
             parsed.nodes = []
             parsed.labels = table.labels([], None)
         return
@@ -199,9 +199,9 @@ def _actors(sections: mpx.Sections, parsed: Parsed, options: ReadOptions) -> Non
         parsed.notes.append(f"attributes not used: {', '.join(unused)}")
 
 
-def _take_presence(sections: mpx.Sections, parsed: Parsed, present: dict[str, list[str]]) -> None:
+def _take_presence(sections: Sections, parsed: Parsed, present: dict[str, list[str]]) -> None:
     """Where nodes are listed, a layer holds those and the ends of its edges."""
-    if mpx.NODES not in sections.rows:
+    if NODES not in sections.rows:
         return
     held = {layer: dict.fromkeys(names) for layer, names in present.items()}
     rows = parsed.rows

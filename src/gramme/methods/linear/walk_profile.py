@@ -32,10 +32,9 @@ from gramme.distributed.gathered_graph import gathered_graph
 from gramme.distributed.part_layers import PartGroups
 from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph
-from gramme.methods.linear import walk_in_parts
 from gramme.methods.linear.one_hot import LayerColumns
 from gramme.methods.linear.walk_eigenvectors import STAY_SHARE, leading, leading_in_parts
-from gramme.methods.linear.walk_in_parts import GroupSteps, WalkInParts, layer_steps
+from gramme.methods.linear.walk_in_parts import MAX_GATHERED_ENTRIES, GroupSteps, WalkInParts, layer_steps
 from gramme.methods.saved_fields import SavedArray, SavedField, Sizes
 from gramme.methods.saving import Learned, MisfitError
 
@@ -105,7 +104,7 @@ class WalkProfile:
     @classmethod
     def _in_parts(cls, graph: PartGraph, dim: int) -> Self:
         """The same for the nodes of one part; eigenvalues are those of the whole graph."""
-        if graph.num_entries <= walk_in_parts.MAX_GATHERED_ENTRIES:
+        if graph.num_entries <= MAX_GATHERED_ENTRIES:
             whole = cls._computed(gathered_graph(graph), dim)
             groups = {
                 name: GroupVectors(
