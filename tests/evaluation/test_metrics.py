@@ -42,3 +42,15 @@ def test_calibration_error_by_hand_and_of_a_calibrated_method():
     sure = random.uniform(0.5, 1, 50_000)
     assert calibration_error(sure, random.random(50_000) < sure) < 0.01
     assert calibration_error(np.ones(4), np.zeros(4, dtype=bool)) == 1.0
+
+
+@pytest.mark.parametrize("bins", [5, 10, 15])
+def test_calibration_error_has_so_many_bins_of_equal_width(bins):
+    # Two predictions near the ends of each bin: fewer bins join neighbours, more bins tear one apart.
+    start = np.arange(bins) / bins
+    low, high = start + 0.05 / bins, start + 0.95 / bins
+    right = np.arange(bins) % 2 == 0
+    wrong = np.zeros(bins, dtype=bool)
+    by_hand = np.abs(low + high - right).sum() / (2 * bins)
+    found = calibration_error(np.append(low, high), np.append(right, wrong), bins=bins)
+    assert found == pytest.approx(by_hand)
