@@ -57,6 +57,19 @@ def plain(bins: np.ndarray) -> float:
     return float(np.abs(bins[:, 1] - bins[:, 2]).sum() / bins[:, 0].sum())
 
 
+@pytest.mark.parametrize("bins", [5, 10])
+def test_pairs_are_counted_in_so_many_bins_of_equal_width(bins):
+    start = np.arange(bins) / bins
+    probability = np.append(np.repeat(start + 0.05 / bins, 2), start + 0.95 / bins)
+    linked = np.append(np.tile([True, False], bins), np.ones(bins, dtype=bool))
+    found = calibration_bins(linked, probability, bins)
+    assert found[:, 0].tolist() == [3] * bins
+    np.testing.assert_allclose(found[:, 1], 3 * start + 1.05 / bins)
+    assert found[:, 2].tolist() == [2] * bins
+    certain = calibration_bins(np.array([True]), np.array([1.0]), bins)
+    assert certain[-1].tolist() == [1, 1, 1], "certainty is in the last bin"
+
+
 def test_perfect_probabilities_of_few_pairs_look_less_wrong_than_by_the_plain_formula():
     random = np.random.default_rng(0)
     told, untold = [], []

@@ -75,6 +75,23 @@ def test_the_confusion_with_true_labels_counts_nodes_it_has_not_learned_from(lin
         linear.plot_confusion(Y)
 
 
+def test_confusion_has_a_row_per_true_class_and_a_column_per_prediction(linear):
+    # every node to be predicted is said to be an "a": one full row, which a transposed picture shows as a column
+    truth = np.where(linear.labelled_, GRAPH.labels, "a")
+    guesses = linear.predict()[~linear.labelled_]
+    expected = {(column, 0): int((guesses == name).sum()) for column, name in enumerate("abc")}
+    assert min(expected.values()) > 0, "there is something to mix up"
+    ax = linear.plot_confusion(truth)
+    found = {text.get_position(): int(text.get_text()) for text in ax.texts}
+    assert found == expected
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("predicted", "true")
+    for ticks in (ax.get_xticklabels(), ax.get_yticklabels()):
+        assert [tick.get_text() for tick in ticks] == ["a", "b", "c"]
+    shades = np.zeros((3, 3))
+    shades[0] = np.array(list(expected.values())) / 30
+    np.testing.assert_allclose(ax.images[0].get_array(), shades)
+
+
 def test_many_classes_are_cut_to_the_most_frequent(monkeypatch, linear):
     monkeypatch.setattr(models, "_MAX_CLASSES", 2)
     assert len(linear.plot_confusion().get_yticklabels()) == 2

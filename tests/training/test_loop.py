@@ -258,16 +258,20 @@ def test_looking_changes_nothing():
         assert torch.equal(value, watched.state_dict()[name])
 
 
+class Losses(Callback):
+    """The held-out loss of every member after every epoch."""
+
+    def __init__(self, validation):
+        self.validation, self.found = validation, []
+
+    def after_epoch(self, state):
+        scores = self.validation.among(state.predict().scores)
+        self.found.append(self.validation.losses(scores))
+
+
 def test_early_stopping_keeps_each_members_best_weights():
-    class Losses(Callback):
-        def __init__(self):
-            self.found = []
-
-        def after_epoch(self, state):
-            self.found.append(validation.losses(validation.among(state.predict().scores)))
-
     validation = task([8, 9, 10, 11])
-    losses = Losses()
+    losses = Losses(validation)
     network, features, plan, state = run(
         [losses, EarlyStopping(validation, 5)], epochs=500, learning_rate=0.3
     )
@@ -277,6 +281,26 @@ def test_early_stopping_keeps_each_members_best_weights():
     torch.testing.assert_close(validation.losses(validation.among(scores)), best)
     last = torch.stack(losses.found)[-5:]
     assert bool((last >= best).all())
+
+
+@pytest.mark.parametrize("patience", [1, 2, 5])
+@pytest.mark.parametrize("members", [1, 3])
+def test_training_stops_at_the_epoch_at_which_all_members_have_waited_long_enough(
+    patience, members
+):
+    validation = task([8, 9, 10, 11], members)
+    everything, stopped = Losses(validation), Losses(validation)
+    run([everything], epochs=120, members=members, learning_rate=0.3)
+    losses = torch.stack(everything.found)
+
+    def epochs_since_best(epoch):
+        return epoch - 1 - losses[:epoch].argmin(0)
+
+    ends = [epoch for epoch in range(1, 121) if bool((epochs_since_best(epoch) >= patience).all())]
+    assert ends, "no member improves for ever"
+    stopping = EarlyStopping(validation, patience)
+    *_, state = run([stopped, stopping], epochs=120, members=members, learning_rate=0.3)
+    assert state.epoch == len(stopped.found) == ends[0]
 
 
 def test_histories_of_batches_are_joined_by_weight():

@@ -52,6 +52,22 @@ def test_the_exponent_undoes_a_wrong_confidence(true_exponent):
     assert calibrating_exponent(told, codes) == pytest.approx(true_exponent, rel=0.05)
 
 
+def test_few_labels_hardly_move_the_exponent_and_many_do():
+    def found(labels, code=0):
+        # predictions of 60 %, all right or all wrong
+        return calibrating_exponent(np.tile([0.6, 0.4], (labels, 1)), np.full(labels, code))
+
+    assert 1 < found(3) < 1.2
+    assert 0.8 < found(3, code=1) < 1
+    assert 1.5 < found(30) < 2.5
+    assert found(1000) > 3, "as far as it may go"
+    # by hand: where the gain of a larger exponent balances the caution of 5 labels per squared logarithm
+    exponent = found(12)
+    odds = np.log(0.6 / 0.4)
+    gain = 12 * odds * exponent / (1 + np.exp(odds * exponent))
+    assert gain == pytest.approx(2 * 5 * np.log(exponent), rel=1e-3)
+
+
 def test_sharpening_keeps_the_order_and_survives_tiny_chances():
     told = np.array([[1 - 2e-300, 1e-300, 1e-300], [0.2, 0.5, 0.3]])
     for exponent in (0.3, 3.0):
