@@ -25,7 +25,11 @@ def by_name(graph: MultilayerGraph) -> dict[str, np.ndarray]:
     fold = np.full(NODES, -1)
     fold[KNOWN] = FOLD
     table = statistics.table(graph, fold)
-    assert table.shape == (NODES, len(statistics.titles())) == (NODES, len(statistics.layer_of_column()))
+    assert (
+        table.shape
+        == (NODES, len(statistics.titles()))
+        == (NODES, len(statistics.layer_of_column()))
+    )
     return dict(zip(statistics.titles(), table.T, strict=True))
 
 
@@ -33,7 +37,9 @@ def frequency(others: np.ndarray, node: int) -> float:
     """The mean target of labelled nodes among some, without the fold of a node, drawn towards that of all."""
     fold = dict(zip(KNOWN.tolist(), FOLD.tolist(), strict=True))
     target = dict(zip(KNOWN.tolist(), TARGETS.rows[:, 0].tolist(), strict=True))
-    counted = [target[one] for one in others.tolist() if one in fold and fold[one] != fold.get(node)]
+    counted = [
+        target[one] for one in others.tolist() if one in fold and fold[one] != fold.get(node)
+    ]
     return (sum(counted) + PRIOR_LABELS * TARGETS.rows.mean()) / (len(counted) + PRIOR_LABELS)
 
 
@@ -41,7 +47,7 @@ def test_groups_by_hand():
     layer = MembershipLayer.from_codes(CODES, range(25))
     found = by_name(MultilayerGraph({"shop": layer}, features=NUMBERS, feature_names=["a", "b"]))
     for node in range(NODES):
-        mates = np.flatnonzero((CODES == CODES[node]) & (CODES >= 0))
+        mates = np.flatnonzero((CODES[node] == CODES) & (CODES >= 0))
         assert found["share in shop"][node] == pytest.approx(frequency(mates, node))
         assert found["size of shop"][node] == pytest.approx(np.log1p(mates.size))
         for place, name in enumerate("ab"):

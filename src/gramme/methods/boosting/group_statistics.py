@@ -1,9 +1,9 @@
 """Columns for trees: a graph's numbers, and what its layers say about each node, without its own label.
 
 A layer with few groups gives a column per group. One with many (senders of payments, shops) and one of edges give
-statistics instead: how frequent each class is among the labels that a node shares a group or an edge with, how large its
-group is, how its numbers differ from their mean there, and how far away the next lower and the next higher value of the
-same group are. Numbers that were cut into groups are columns already, so these groups give none.
+statistics instead: how frequent each class is among the labels that a node shares a group or an edge with, how large
+its group is, how its numbers differ from their mean there, and how far away the next lower and the next higher value of
+the same group are. Numbers that were cut into groups are columns already, so these groups give none.
 
 No label helps to describe its own node: labels are divided into folds, and the frequencies for a node of a fold are
 those of the other folds. Nodes without a label see all of them. All sums are kept by the names of groups and
@@ -27,14 +27,12 @@ from numpy.typing import NDArray
 from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph
 from gramme.graph.arrays import loose_index
-from gramme.methods.probability import Floats
-from gramme.methods.saved_fields import SavedField, Sizes
-from gramme.methods.saved_names import unique_names
-from gramme.methods.saving import Learned, plain_name
-from gramme.methods.seen_graph import given_columns, given_features
+from gramme.methods.labels import Floats
+from gramme.methods.persistence import Learned, SavedField, Sizes, plain_name, unique_names
+from gramme.methods.prepare import given_columns, given_features
 
 if TYPE_CHECKING:
-    from gramme.methods.graph_estimator import GraphEstimator
+    from gramme.methods.base import GraphEstimator
 
 Ints = NDArray[np.int64]
 
@@ -160,7 +158,7 @@ class LayerStatistics:
             )
         full, names = layer.columns(graph.nodes)
         if names.equals(self.names):
-            return sp.csr_array(full, dtype=np.float64)
+            return full.astype(np.float64)
         places = names.get_indexer(self.names)
         known = np.flatnonzero(places >= 0)
         chosen = full[:, places[known]].tocoo()
@@ -223,9 +221,7 @@ class LayerStatistics:
             return [f"{self.layer} is {name}" for name in self.names]
         around = "neighbours" if self.kind == "edges" else self.layer
         found = [f"{target} in {around}" for target in targets]
-        found.append(
-            f"number of {self.layer}" if self.kind == "edges" else f"size of {self.layer}"
-        )
+        found.append(f"number of {self.layer}" if self.kind == "edges" else f"size of {self.layer}")
         if self.means.shape[1]:
             found += [f"{number} against its mean in {around}" for number in numbers]
         if self.starts.shape[0]:

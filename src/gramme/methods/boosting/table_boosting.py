@@ -29,13 +29,10 @@ from gramme.methods.boosting.trees import (
     chosen_growth,
 )
 from gramme.methods.data_size import DataSize
-from gramme.methods.folds import stratified_folds
-from gramme.methods.labels import KnownLabels
-from gramme.methods.number_range import check_number_range
-from gramme.methods.parameters import Optional, RandomState, Rule, WholeNumber
-from gramme.methods.saved_fields import SavedArray, SavedField
-from gramme.methods.saving import MisfitError
-from gramme.methods.seen_graph import given_columns
+from gramme.methods.labels import KnownLabels, stratified_folds
+from gramme.methods.params import Optional, RandomState, Rule, WholeNumber, check_number_range
+from gramme.methods.persistence import MisfitError, SavedArray, SavedField
+from gramme.methods.prepare import given_columns
 
 FOLDS = 5
 """Parts of the labels: those of the others describe the groups of a label's node, and choose the number of trees."""
@@ -81,8 +78,8 @@ class TableBoosting(NodeClassifier):
     References
     ----------
     J. H. Friedman, "Greedy Function Approximation: A Gradient Boosting Machine", Annals of Statistics 29, 2001.
-    G. Ke, Q. Meng, T. Finley, T. Wang, W. Chen, W. Ma, Q. Ye, T.-Y. Liu, "LightGBM: A Highly Efficient Gradient Boosting
-    Decision Tree", NeurIPS 2017, whose algorithm scikit-learn's histogram trees follow.
+    G. Ke, Q. Meng, T. Finley, T. Wang, W. Chen, W. Ma, Q. Ye, T.-Y. Liu, "LightGBM: A Highly Efficient Gradient
+    Boosting Decision Tree", NeurIPS 2017, whose algorithm scikit-learn's histogram trees follow.
 
     Examples
     --------
@@ -221,7 +218,7 @@ class TableBoosting(NodeClassifier):
 
 def _target_rows(known: KnownLabels) -> NDArray[np.float64]:
     """A column per class, or for the second of two."""
-    found = (known.codes[:, None] == np.arange(len(known.classes))).astype(np.float64)
+    found: NDArray[np.float64] = np.eye(len(known.classes))[known.codes]
     return found[:, 1:] if len(known.classes) == 2 else found
 
 

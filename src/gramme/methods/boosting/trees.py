@@ -14,14 +14,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gramme._threads import thread_pools
-from gramme.methods.probability import Floats, softmax
-from gramme.methods.saved_fields import SavedField, Sizes
-from gramme.methods.saving import Learned, MisfitError
-from gramme.ops.compiled import compiled
+from gramme._runtime import thread_pools
+from gramme.methods.labels import Floats, softmax
+from gramme.methods.persistence import Learned, MisfitError, SavedField, Sizes
+from gramme.ops.kernels import compiled
 
 if TYPE_CHECKING:
-    from gramme.methods.graph_estimator import GraphEstimator
+    from gramme.methods.base import GraphEstimator
 
 Ints = NDArray[np.int64]
 
@@ -309,7 +308,9 @@ def _added(
             node = roots[tree]
             while column[node] >= 0:
                 number = rows[row, column[node]]
-                goes_left = missing_left[node] == 1 if np.isnan(number) else number <= threshold[node]
+                goes_left = (
+                    missing_left[node] == 1 if np.isnan(number) else number <= threshold[node]
+                )
                 node = left[node] if goes_left else right[node]
             total[row, output[tree]] += value[node]
     return total
@@ -348,7 +349,9 @@ class SavedTrees(SavedField):
             array: NDArray[Any] = tensor.numpy()
             kind = {"Floats": np.float64, "Ints": np.int64}.get(kinds[name], np.uint8)
             if array.dtype != kind or not np.isfinite(array).all():
-                raise self.misfit(f"trees whose {name!r} are finite numbers of type {kind.__name__}")
+                raise self.misfit(
+                    f"trees whose {name!r} are finite numbers of type {kind.__name__}"
+                )
             found[name] = array
         trees = BoostedTrees(**found)
         _check(trees)

@@ -28,12 +28,10 @@ from gramme.methods.boosting.trees import (
     Target,
     chosen_growth,
 )
-from gramme.methods.folds import dealt_in_turn
-from gramme.methods.parameters import RandomState, Rule
-from gramme.methods.probability import Floats
+from gramme.methods.labels import Floats, dealt_in_turn
+from gramme.methods.params import RandomState, Rule
+from gramme.methods.persistence import MisfitError, SavedArray, SavedField
 from gramme.methods.regression.base import KnownNumbers, NodeRegressor
-from gramme.methods.saved_fields import SavedArray, SavedField
-from gramme.methods.saving import MisfitError
 
 
 class BoostedRegressor(NodeRegressor):
