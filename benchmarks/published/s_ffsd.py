@@ -3,9 +3,9 @@
     python benchmarks/published/s_ffsd.py --data DIR --methods boosting,gramme-auto --out s_ffsd.csv
 
 DIR holds ``S-FFSD.zip`` of the repository AI4Risk/antifraud. A fifth of the labelled transactions, drawn with seed 2
-and stratified, is the test; the others are the training labels; those of unknown kind take part without a label. The table
-goes through ``MultilayerGraph.from_table`` with its defaults: sender, receiver, place and type are groups, time and
-amount are numbers. Published AUC: STAGN .766, GTAN .829, RGTAN .846.
+and stratified, is the test; the others are the training labels; those of unknown kind take part without a label. The
+table goes through ``MultilayerGraph.from_table`` with its defaults: sender, receiver, place and type are groups, time
+and amount are numbers. Published AUC: STAGN .766, GTAN .829, RGTAN .846.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from .columns import POLICIES, as_numbers, column_layer, count_within, settled
 from .layer import Layer
 from .multilayer import MultilayerGraph
 from .nearest import nearest_points_layer
-from .table_numbers import number_columns, number_features
+from .table_numbers import NumberColumn, number_columns, number_features
 
 # From a table with a row per node: every column becomes a layer that joins rows that are alike.
 
@@ -359,6 +359,8 @@ class TablePlan:
         Whether rows with a missing value are absent from a layer or make a group.
     left_out : dict of str to str
         Columns of the first table that make no layer, and why.
+    numbers : dict of str to NumberColumn
+        Columns whose numbers are features of the rows as well.
 
     Examples
     --------
@@ -373,6 +375,7 @@ class TablePlan:
     id: str | None = None
     missing: str = "nobody"
     left_out: dict[str, str] = field(default_factory=dict)
+    numbers: dict[str, NumberColumn] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -389,6 +392,7 @@ class TablePlan:
         separator: Mapping[str, str] | None = None,
         dates: Mapping[str, str] | None = None,
         missing: str = "nobody",
+        numbers: bool = True,
     ) -> TablePlan:
         """The plan for a table; what to say about it is as for :meth:`MultilayerGraph.from_table`.
 
@@ -396,7 +400,7 @@ class TablePlan:
         ----------
         table : DataFrame
             Its columns have names that are text.
-        label, id, columns, bins, quantiles, knn, separator, dates, missing
+        label, id, columns, bins, quantiles, knn, separator, dates, missing, numbers
             See :func:`gramme.graph.table.from_table`; ``missing`` may be "nobody" or "group".
         together : mapping of several columns to int, optional
             A layer of edges to the so many rows that are nearest in all these columns together, each divided by its
@@ -429,7 +433,10 @@ class TablePlan:
             count_within(neighbours, 1, f"knn of {'+'.join(several)}", len(table))
             scale = [_spread(_numbers(table, column)) for column in several]
             layers["+".join(several)] = LayerPlan(list(several), "together", neighbours, scale)
-        return cls(layers, label, id, missing, left_out)
+        kept = dict.fromkeys([*alone, *(column for several in joint for column in several)])
+        kept = {column: None for column in kept if column not in (separator or {})}
+        found = number_columns(table, kept if numbers else ())
+        return cls(layers, label, id, missing, left_out, found)
 
     def graph(self, table: pd.DataFrame, *, name: str | None = None) -> MultilayerGraph:
         """The graph of a table that has the columns of the plan; it may lack the label and the id."""
@@ -460,10 +467,13 @@ class TablePlan:
                     stacklevel=2,
                 )
         label = self.label if self.label in table.columns else None
+        features, feature_names = number_features(table, self.numbers)
         return MultilayerGraph(
             layers,
             nodes=node_names(table, self.id if self.id in table.columns else None),
             labels=None if label is None else list(table[label]),
+            features=features,
+            feature_names=feature_names,
             name=name,
             num_nodes=len(table),
         )
@@ -490,8 +500,11 @@ class TablePlan:
         try:
             layers = {str(title): LayerPlan(**one) for title, one in record["layers"].items()}
             left_out = {str(name): str(why) for name, why in record.get("left_out", {}).items()}
-            plan = cls(layers, record["label"], record["id"], record["missing"], left_out)
-            fits = all(one.is_whole() for one in layers.values())
+            numbers = {
+                str(name): NumberColumn(**one) for name, one in record.get("numbers", {}).items()
+            }
+            plan = cls(layers, record["label"], record["id"], record["missing"], left_out, numbers)
+            fits = all(one.is_whole() for one in (*layers.values(), *numbers.values()))
             fits = fits and all(isinstance(one, (str, type(None))) for one in (plan.label, plan.id))
             fits = fits and plan.missing in ("nobody", "group")
         except (TypeError, KeyError, AttributeError) as error:

@@ -34,10 +34,12 @@ from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.attention.explain import attention_reasons
 from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.methods.auto.mixture import mixed_with_prior
+from gramme.methods.boosting.table_boosting import TableBoosting
 from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic
 from gramme.methods.linear.one_hot_logistic import OneHotLogistic
 from gramme.methods.linear.spectral_logistic import SpectralLogistic
 from gramme.methods.propagation.label_propagation import LabelPropagation
+from gramme.methods.regression.boosting import BoostedRegressor
 from gramme.methods.regression.ingredients import GroupsRidge, WalksRidge
 
 from .base import GraphEstimator, NodeClassifier
@@ -92,6 +94,8 @@ def _reads_features(model: GraphEstimator) -> bool:
         return bool(model.scale_.size)
     if isinstance(model, GroupsRidge):
         return bool(model.feature_scale_.size)
+    if isinstance(model, (TableBoosting, BoostedRegressor)):
+        return bool(model.statistics_.numbers)
     source = getattr(
         model, "source_", ""
     )  # of attention: one kind of features, or several joined by +
@@ -105,6 +109,8 @@ def _in_known_group(model: GraphEstimator, graph: MultilayerGraph) -> Flags:
         columns: list[Any] = []
         if isinstance(part, (OneHotLogistic, GroupsRidge)):
             columns = list(part.columns_)
+        elif isinstance(part, (TableBoosting, BoostedRegressor)):
+            columns = list(part.statistics_.layers)
         elif isinstance(part, (SpectralLogistic, WalksRidge)):
             columns = [group.columns for group in part.profile_.groups.values()]
         for one in columns:
