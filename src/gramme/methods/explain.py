@@ -13,6 +13,7 @@ with the weights w and the exponent t. What an ingredient adds is taken apart fu
 - the spectral model adds up, for each neighbour and group, the product of its vector with the node's coefficients;
 - the model of features in the surroundings adds up a mean over neighbours, given its length; where its predictions are
   smoothed, they are taken apart as those of label propagation;
+- boosted trees add, for each layer, the steps that they take on its columns, shared alike by a node's groups;
 - attention, given how much everybody is heard, adds up what neighbours say (:mod:`gramme.methods.attention.explain`).
 
 What is left, mostly how frequent the classes are and what a node knows by itself, is the difference to the whole.
@@ -247,6 +248,8 @@ def _through(
         found = _walked(model, graph, pair)
     elif isinstance(model, NeighbourhoodLogistic):
         found = _averaged(model, graph, pair)
+    elif isinstance(model, TableBoosting):
+        found = _boosted(model, graph, pair)
     elif isinstance(model, AttentionModel):
         found = iter(attention_reasons(model._each_batch(graph), graph, pair).through)
     else:
@@ -274,6 +277,20 @@ def _linear(model: OneHotLogistic, graph: MultilayerGraph, pair: Pair) -> Iterat
         yield Through(
             columns.layer, kind_of(layer), sp.csr_array((values, (part.row, place)), shape=shape)
         )
+
+
+def _boosted(model: TableBoosting, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
+    """What trees make of a layer, shared alike by a node's groups, or by its neighbours."""
+    first, second = np.zeros((2, graph.num_nodes), dtype=np.int64)
+    first[pair.rows], second[pair.rows] = pair.first, pair.second
+    for name, added in model.layer_contributions(graph, first, second).items():
+        matrix, _ = graph.layers[name].columns(graph.nodes)
+        here = sp.csr_array(matrix[pair.rows], dtype=np.float64)
+        here.data[:] = 1.0
+        count = np.diff(here.indptr)
+        shares = np.divide(added[pair.rows], count, out=np.zeros(count.size), where=count > 0)
+        parts = sp.csr_array(sp.diags_array(shares) @ here)
+        yield Through(name, kind_of(graph.layers[name]), parts)
 
 
 def _propagated(model: LabelPropagation, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:

@@ -205,6 +205,31 @@ class TableBoosting(NodeClassifier):
         even = np.full(gains.size, 1 / gains.size)
         return self._by_layer(gains / total if total > 0 else even, "importance")
 
+    def layer_contributions(
+        self, graph: MultilayerGraph, first: NDArray[np.int64], second: NDArray[np.int64]
+    ) -> dict[str, NDArray[np.float64]]:
+        """What the columns of each layer add to a node's log-odds of a class against another.
+
+        A number that was cut into groups counts for their layer. What other numbers add, and how frequent the classes
+        are, is not among it.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph
+            With the layers of the fit.
+        first, second : array of int, shape (nodes,)
+            The classes of each node that are compared.
+        """
+        table = self.statistics_.table(graph, self._folds_by_name(graph))
+        if len(self.classes_) == 2:
+            direction = (first - second)[:, None].astype(np.float64)
+        else:
+            both = np.eye(len(self.classes_))
+            direction = both[first] - both[second]
+        parts = self.trees_.contributions(table, direction)
+        owner = np.array(self.statistics_.layer_of_column(), dtype=object)
+        return {name: parts[:, owner == name].sum(axis=1) for name in graph.layers}
+
     def columns_in_words(self) -> str:
         """What the trees look at most, for a sentence."""
         return columns_in_words(self.column_importance_)

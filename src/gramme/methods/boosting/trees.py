@@ -98,6 +98,8 @@ class BoostedTrees:
         The column that a node asks about and where its answers lead; -1 for a leaf.
     threshold, value : array of float, shape (nodes,)
         Go left up to the threshold; what a leaf adds.
+    expected : array of float, shape (nodes,)
+        The mean of what the leaves below a node add, over the labels that came there.
     missing_left : array of uint8, shape (nodes,)
         Whether NaN goes left.
     gain : array of float, shape (columns,)
@@ -112,6 +114,7 @@ class BoostedTrees:
     right: Ints
     threshold: Floats
     value: Floats
+    expected: Floats
     missing_left: NDArray[np.uint8]
     gain: Floats
 
@@ -142,15 +145,19 @@ class BoostedTrees:
         base = np.ravel(model._baseline_prediction).astype(np.float64)
         if target.classes > 2:
             base, output = _for_all_classes(base, output, target, present)
+        left = np.where(leaf, -1, nodes["left"].astype(np.int64) + shift)
+        right = np.where(leaf, -1, nodes["right"].astype(np.int64) + shift)
+        value = nodes["value"].astype(np.float64)
         return cls(
             base,
             roots,
             output,
             column,
-            np.where(leaf, -1, nodes["left"].astype(np.int64) + shift),
-            np.where(leaf, -1, nodes["right"].astype(np.int64) + shift),
+            left,
+            right,
             np.where(leaf, 0.0, nodes["num_threshold"].astype(np.float64)),
-            nodes["value"].astype(np.float64),
+            value,
+            _expected(left, right, value, nodes["count"].astype(np.float64)),
             nodes["missing_go_to_left"].astype(np.uint8),
             gain.astype(np.float64),
         )
@@ -167,6 +174,32 @@ class BoostedTrees:
             self.right,
             self.threshold,
             self.value,
+            self.missing_left,
+        )
+        return found
+
+    def contributions(self, rows: Floats, direction: Floats) -> Floats:
+        """What each column adds to a sum of a row's scores, (rows, columns).
+
+        A step from a node to one below adds the difference of what is to be expected there, for the column that was
+        asked about. With the same sum of the scores before any step, these add up to the sum of the scores.
+
+        Parameters
+        ----------
+        rows : array, shape (rows, columns)
+        direction : array, shape (rows, outputs)
+            How much each score counts in the sum.
+        """
+        found: Floats = _by_column(
+            np.ascontiguousarray(rows, dtype=np.float64),
+            np.ascontiguousarray(direction, dtype=np.float64),
+            self.roots,
+            self.output,
+            self.column,
+            self.left,
+            self.right,
+            self.threshold,
+            self.expected,
             self.missing_left,
         )
         return found
@@ -251,6 +284,10 @@ def _boosted(rows: Floats, target: Target, growth: Growth, seed: int) -> Any:
         early_stopping=False,
         random_state=seed,
     )
+    # a column without any number cannot be cut, which scikit-learn does not foresee
+    empty = np.isnan(rows).all(axis=0)
+    if empty.any():
+        rows = np.where(empty, 0.0, rows)
     # threads that wait for each other take longer on a busy machine
     with thread_pools().limit(limits=1):
         return model.fit(rows, target.values)
@@ -270,7 +307,10 @@ def _no_trees(columns: int, base: Floats) -> BoostedTrees:
     none, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
     flags = np.zeros(0, dtype=np.uint8)
     return BoostedTrees(
-        base, none, none, none, none, none, nothing, nothing, flags, np.zeros(columns)
+        base,
+        *(none, none, none, none, none),
+        *(nothing, nothing, nothing, flags),
+        np.zeros(columns),
     )
 
 
@@ -287,6 +327,53 @@ def _for_all_classes(
     # of two classes the score is the log-odds of the second
     whole[present] = [0.0, base[0]]
     return whole, np.full_like(output, present[1])
+
+
+@compiled
+def _expected(
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    value: NDArray[np.float64],
+    count: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The mean of the leaves below each node; the nodes below stand behind it."""
+    found = value.copy()
+    for node in range(value.size - 1, -1, -1):
+        if left[node] >= 0:
+            below, above = count[left[node]], count[right[node]]
+            total = found[left[node]] * below + found[right[node]] * above
+            found[node] = total / max(below + above, 1.0)
+    return found
+
+
+@compiled
+def _by_column(
+    rows: NDArray[np.float64],
+    direction: NDArray[np.float64],
+    roots: NDArray[np.int64],
+    output: NDArray[np.int64],
+    column: NDArray[np.int64],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    threshold: NDArray[np.float64],
+    expected: NDArray[np.float64],
+    missing_left: NDArray[np.uint8],
+) -> NDArray[np.float64]:
+    total = np.zeros(rows.shape)
+    for row in range(rows.shape[0]):
+        for tree in range(roots.size):
+            node = roots[tree]
+            while column[node] >= 0:
+                asked = column[node]
+                number = rows[row, asked]
+                goes_left = (
+                    missing_left[node] == 1 if np.isnan(number) else number <= threshold[node]
+                )
+                below = left[node] if goes_left else right[node]
+                step = expected[below] - expected[node]
+                total[row, asked] += direction[row, output[tree]] * step
+                node = below
+    return total
 
 
 @compiled
@@ -325,6 +412,7 @@ _ARRAYS = (
     "right",
     "threshold",
     "value",
+    "expected",
     "missing_left",
     "gain",
 )
@@ -365,7 +453,12 @@ def _check(trees: BoostedTrees) -> None:
     for way in (trees.left, trees.right):
         if way.size != count or (way[inner] <= places).any() or (way[inner] >= count).any():
             raise MisfitError("the trees lead nowhere")
-    parts: Sequence[NDArray[Any]] = (trees.threshold, trees.value, trees.missing_left)
+    parts: Sequence[NDArray[Any]] = (
+        trees.threshold,
+        trees.value,
+        trees.expected,
+        trees.missing_left,
+    )
     if any(part.size != count for part in parts):
         raise MisfitError("the trees have arrays of different lengths")
     if (trees.column >= trees.gain.size).any():
