@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -54,7 +54,7 @@ class TriedRegressor(NodeRegressor):
     """A regression that tries some settings; a subclass says which, and how it learns and predicts with one."""
 
     @abstractmethod
-    def _settings(self) -> tuple[Any, ...]:
+    def _settings(self) -> tuple[float, ...]:
         """What is tried; the first where there is nothing to choose by."""
 
     @abstractmethod
@@ -62,7 +62,7 @@ class TriedRegressor(NodeRegressor):
         """What it learns on. Of the known numbers it may look at who they belong to, not at their values."""
 
     @abstractmethod
-    def _lesson(self, table: Any, known: KnownNumbers, setting: Any) -> Any:
+    def _lesson(self, table: Any, known: KnownNumbers, setting: float) -> Any:
         """What is learned from known numbers."""
 
     @abstractmethod
@@ -70,7 +70,7 @@ class TriedRegressor(NodeRegressor):
         """The numbers of all nodes."""
 
     @abstractmethod
-    def _keep(self, lesson: Any, setting: Any) -> None:
+    def _keep(self, lesson: Any, setting: float) -> None:
         """Store what was learned from all known numbers as the attributes that are saved."""
 
     def _fit(
@@ -94,7 +94,7 @@ class TriedRegressor(NodeRegressor):
         self._keep(lesson, setting)
         return self._said(table, lesson)
 
-    def _chosen(self, table: Any, known: KnownNumbers) -> Any:
+    def _chosen(self, table: Any, known: KnownNumbers) -> float:
         """The setting with the least squared error on numbers it has not seen."""
         settings = self._settings()
         if known.nodes.size < LEAST_TO_CHOOSE or len(settings) == 1:
@@ -119,23 +119,7 @@ class TriedRegressor(NodeRegressor):
 PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0)
 SMALL_PENALTIES = (1.0, 0.1)
 """Tried as well where there are numbers: a few columns that say much need little restraint."""
-CUT_NUMBERS = (1.0, 0.3, 0.0)
-"""How much the groups that a number was cut into count beside the number itself: as much, less, or nothing."""
 WALK_DIM = 32
-
-
-class RidgeSetting(NamedTuple):
-    """What is tried: a penalty, and how much the groups of cut numbers count."""
-
-    penalty: float
-    cut_numbers: float = 1.0
-
-
-class Line(NamedTuple):
-    """A fitted line."""
-
-    coefficients: Floats
-    intercept: float
 
 
 class RidgeOnTable(TriedRegressor):
@@ -159,29 +143,20 @@ class RidgeOnTable(TriedRegressor):
     intercept_: float
     coefficients_: Floats
 
-    def _settings(self) -> tuple[Any, ...]:
-        penalties = PENALTIES if self.penalty is None else (float(self.penalty),)
-        return tuple(RidgeSetting(penalty) for penalty in penalties)
+    def _settings(self) -> tuple[float, ...]:
+        return PENALTIES if self.penalty is None else (float(self.penalty),)
 
-    def _column_scale(self, setting: RidgeSetting) -> Floats | None:
-        """What each column is multiplied by; None where all stay as they are."""
-        return None
+    def _lesson(self, table: Any, known: KnownNumbers, setting: float) -> Ridge:
+        return Ridge(alpha=setting).fit(table[known.nodes], known.values)
 
-    def _lesson(self, table: Any, known: KnownNumbers, setting: RidgeSetting) -> Line:
-        rows, scale = table[known.nodes], self._column_scale(setting)
-        if scale is not None:
-            rows = sp.csr_array(rows @ sp.diags_array(scale))
-        ridge = Ridge(alpha=setting.penalty).fit(rows, known.values)
-        found = np.asarray(ridge.coef_, dtype=np.float64).ravel()
-        return Line(found if scale is None else found * scale, float(ridge.intercept_))
-
-    def _said(self, table: Any, lesson: Line) -> Floats:
-        found: Floats = table @ lesson.coefficients + lesson.intercept
+    def _said(self, table: Any, lesson: Ridge) -> Floats:
+        found: Floats = lesson.predict(table)
         return found
 
-    def _keep(self, lesson: Line, setting: RidgeSetting) -> None:
-        self.penalty_ = setting.penalty
-        self.coefficients_, self.intercept_ = lesson
+    def _keep(self, lesson: Ridge, setting: float) -> None:
+        self.penalty_ = setting
+        self.coefficients_ = np.asarray(lesson.coef_, dtype=np.float64).ravel()
+        self.intercept_ = float(lesson.intercept_)
 
     def _inductive(self, graph: MultilayerGraph) -> Floats:
         found: Floats = self._columns_of(graph) @ self.coefficients_ + self.intercept_
@@ -201,11 +176,12 @@ class RidgeOnTable(TriedRegressor):
 class GroupsRidge(RidgeOnTable):
     """Ridge regression on a column per group, per neighbour and per feature.
 
+    The numbers of a table are columns themselves, without the groups they were cut into.
+
     Parameters
     ----------
     penalty : float or None, default=None
-        Chosen among 3, 10, 30, 100 and 300 if not given, in a table with numbers also among 0.1 and 1. There, how much
-        the groups of a number count beside the number itself is chosen as well: as much, less, or nothing.
+        Chosen among 3, 10, 30, 100 and 300 if not given, in a table with numbers also among 0.1 and 1.
     """
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
@@ -226,32 +202,27 @@ class GroupsRidge(RidgeOnTable):
         kinds = kinds_of_columns(self.columns_, self.feature_scale_.size)
         return kinds_in_words(kinds) or "the mean alone"
 
-    def _settings(self) -> tuple[Any, ...]:
-        if not self._cut.any():
-            return super()._settings()
-        penalties = (*PENALTIES, *SMALL_PENALTIES) if self.penalty is None else (self.penalty,)
-        return tuple(
-            RidgeSetting(float(penalty), share) for share in CUT_NUMBERS for penalty in penalties
-        )
-
-    def _column_scale(self, setting: RidgeSetting) -> Floats | None:
-        if setting.cut_numbers == 1:
-            return None
-        found: Floats = np.where(self._cut, setting.cut_numbers, 1.0)
-        return found
+    def _settings(self) -> tuple[float, ...]:
+        tried = super()._settings()
+        return (*tried, *SMALL_PENALTIES) if self._named and self.penalty is None else tried
 
     def _table(self, graph: MultilayerGraph, known: KnownNumbers) -> sp.csr_array:
         self.columns_ = [
             LayerColumns.seen(name, layer, graph, known.nodes)
             for name, layer in graph.layers.items()
         ]
+        # a number is a column itself; the groups it was cut into cost more in a line than they tell
+        self._named = set(graph.feature_names or ())
+        self.columns_ = [
+            replace(one, names=one.names[:0])
+            if one.kind == "groups" and one.layer in self._named
+            else one
+            for one in self.columns_
+        ]
         features = _features(graph)
         spread = features.std(axis=0)
         self.feature_center_ = features.mean(axis=0)
         self.feature_scale_ = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1), 0.0)
-        numbers = set(graph.feature_names or ())
-        layers = [np.full(len(one.names), one.layer in numbers) for one in self.columns_]
-        self._cut = np.concatenate([*layers, np.zeros(self.feature_scale_.size, dtype=bool)])
         return self._columns_of(graph)
 
     def _columns_of(self, graph: MultilayerGraph) -> sp.csr_array:
