@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from gramme._progress import part
 from gramme._text import rough_duration
+from gramme._types import Floats
 from gramme.errors import GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import in_name_order
@@ -24,7 +25,7 @@ from gramme.methods.attention.training_size import Allowance, Effort, OutOfTimeE
 from gramme.methods.base import NodeClassifier
 from gramme.methods.cross_fitting import OutOfFold, refit_for_folds
 from gramme.methods.data_size import DataSize
-from gramme.methods.labels import Floats, KnownLabels, class_prior, enough_folds, stratified_folds
+from gramme.methods.labels import KnownLabels, class_prior, enough_folds, stratified_folds
 from gramme.methods.params import (
     Choice,
     Device,
