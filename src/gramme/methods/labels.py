@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.distributed import PartGraph
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph, sorted_labels
@@ -18,9 +19,6 @@ from gramme.graph.columns import amounts
 from .persistence import natural_array
 
 # Class probabilities from counts and scores, as every method needs them.
-
-
-Floats = NDArray[np.float64]
 
 
 def class_prior(counts: NDArray[Any]) -> Floats:

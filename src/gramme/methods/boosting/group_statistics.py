@@ -27,14 +27,13 @@ from numpy.typing import NDArray
 from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph
 from gramme.graph.arrays import loose_index
-from gramme.methods.labels import Floats
+from gramme._types import Floats, Ints
 from gramme.methods.persistence import Learned, SavedField, Sizes, plain_name, unique_names
 from gramme.methods.prepare import given_columns, given_features
 
 if TYPE_CHECKING:
     from gramme.methods.base import GraphEstimator
 
-Ints = NDArray[np.int64]
 
 MAX_INDICATORS = 20
 """Groups of a layer up to which each is a column of its own; as many as make categories of whole numbers in a table."""

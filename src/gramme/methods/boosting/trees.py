@@ -15,14 +15,14 @@ import torch
 from numpy.typing import NDArray
 
 from gramme._runtime import thread_pools
-from gramme.methods.labels import Floats, softmax
+from gramme._types import Floats, Ints
+from gramme.methods.labels import softmax
 from gramme.methods.persistence import Learned, MisfitError, SavedField, Sizes
 from gramme.ops.kernels import compiled
 
 if TYPE_CHECKING:
     from gramme.methods.base import GraphEstimator
 
-Ints = NDArray[np.int64]
 
 LEARNING_RATE = 0.08
 MAX_ROUNDS = 300

@@ -14,6 +14,7 @@ from scipy.special import expit
 
 from gramme._progress import part
 from gramme._runtime import one_thread_below
+from gramme._types import Floats
 from gramme.distributed import world_of
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
@@ -35,7 +36,6 @@ LEAST_GAIN = 64 * float(np.finfo(float).eps)  # of a step, as a share of the los
 NUMBERS_PER_ENTRY = 10  # of a table, which take as long in a product as an edge does in a fit
 PENALTY_SHARE = 0.8  # of a fit that chooses its penalty; used only to show progress
 
-Floats = NDArray[np.float64]
 Table = Any  # a numpy array or a scipy sparse one
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.distributed import node_count, sparse_rows_at, world_of
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
@@ -19,14 +20,7 @@ from gramme.methods.params import Flag, Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import SavedArray, SavedField
 from gramme.methods.prepare import given_columns, given_features
 
-from .logistic import (
-    Floats,
-    LinearModel,
-    chosen_strength,
-    class_shares,
-    importances,
-    regression,
-)
+from .logistic import LinearModel, chosen_strength, class_shares, importances, regression
 from .one_hot import LayerColumns, SavedColumns, kinds_in_words, kinds_of_columns
 
 # How strongly a linear model may rely on each layer, learned from the labels by empirical Bayes.

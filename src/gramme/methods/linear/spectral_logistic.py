@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.distributed import here, node_count, rows_at
 from gramme.graph import MultilayerGraph
 from gramme.methods.data_size import DataSize
@@ -18,7 +19,6 @@ from gramme.methods.persistence import SavedField
 from .logistic import (
     FOLDS,
     MAX_PENALTY_LABELS,
-    Floats,
     LinearModel,
     chosen_strength,
     class_shares,

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from gramme._progress import part
+from gramme._types import Floats
 from gramme.distributed import PartGraph, here, node_count, rows_at, world_of
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
@@ -42,7 +43,7 @@ from gramme.methods.params import (
 from gramme.methods.persistence import SavedArray, SavedField, SavedSeries, SavedValue
 from gramme.ops import layers_sum
 
-from .series import Floats, ManyLayersWalk, NodeWalk, Propagated, Walk, propagate, walk_of
+from .series import ManyLayersWalk, NodeWalk, Propagated, Walk, propagate, walk_of
 
 # How label propagation chooses its settings: inner cross-validation on the training labels, all
 # folds at once.
