@@ -315,14 +315,15 @@ class GrammeAuto(NodeClassifier):
         Training steps of the attention model.
     ingredients : sequence of str or None, default=None
         Some of ``"gramme-fusion"``, ``"label-propagation"``, ``"one-hot-logistic"``, ``"spectral-logistic"`` and, for
-        graphs with features, ``"neighbourhood-logistic"``. All that apply if not given.
+        graphs with features, ``"boosting"`` and ``"neighbourhood-logistic"`` (not for the number columns of a table).
+        All that apply if not given.
     budget : float or str or None, default=None
         How long a fit may take on the clock, in seconds or as "90s", "10m" or "1h30m". The attention model comes last
         and has what the others leave; its first steps are timed, and it has fewer members and epochs where there is not
-        time for all. None: about seven minutes of one core for attention, judged by the size of the data and not by the
-        clock (one minute in a table with numbers), so that the same data give the same result; that is all of it up to some three million nodes, memberships
-        and ends of edges over all layers, where memberships of nodes in several groups count four times.
-        ``explanation_`` says what was done.
+        time for all. None: about seven minutes of one core for attention (one in a table with numbers), judged by the
+        size of the data and not by the clock, so that the same data give the same result; that is all of it up to some
+        three million nodes, memberships and ends of edges over all layers (400,000 in such a table), where memberships
+        of nodes in several groups count four times. ``explanation_`` says what was done.
     features : str or None, default=None
         What the attention model starts from, as for :class:`GrammeFusion`. None: the graph's own features if it has
         any, with walks beside them as far as the training labels support it, else walks and random ones.
@@ -437,7 +438,9 @@ class GrammeAuto(NodeClassifier):
         default = default_seconds(graph)
         for name in recipe.names:
             model = INGREDIENTS[name].made(recipe)
-            allowance = attention_allowance(budget, began, default) if INGREDIENTS[name].slow else None
+            allowance = (
+                attention_allowance(budget, began, default) if INGREDIENTS[name].slow else None
+            )
             try:
                 # the only label of a class is not told by the others: then one fold, for which nothing is fitted
                 alone = self.class_counts_.max() == 1 and not INGREDIENTS[name].slow

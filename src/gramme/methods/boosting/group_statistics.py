@@ -24,10 +24,10 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
+from gramme._types import Floats, Ints
 from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph
 from gramme.graph.arrays import loose_index
-from gramme._types import Floats, Ints
 from gramme.methods.persistence import Learned, SavedField, Sizes, plain_name, unique_names
 from gramme.methods.prepare import given_columns, given_features
 

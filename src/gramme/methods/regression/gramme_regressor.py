@@ -52,9 +52,9 @@ SUM_WEIGHT = 1e3  # how strictly the weights sum to 1 in the least squares that 
 class GrammeRegressor(NodeRegressor):
     """Predict a number for every node of a graph from the numbers of some.
 
-    Four ingredients: attention (the network of :class:`GrammeFusion` with one output), propagation (a node takes the
-    mean of what reaches it from known nodes), a ridge regression on groups, neighbours and features, and one on where
-    walks lead. Each predicts every known number without having seen its fold; the weights are those, not negative and
+    Five ingredients: attention (the network of :class:`GrammeFusion` with one output), propagation (a node takes the
+    mean of what reaches it from known nodes), a ridge regression on groups, neighbours and features, one on where walks
+    lead, and, where nodes have numbers, boosted trees on these and on statistics of groups. Each predicts every known number without having seen its fold; the weights are those, not negative and
     summing to 1, under which these predictions together have the least squared error. What is said about a fold is
     mixed with weights that have not seen it either, and its errors make the intervals (cross-conformal prediction): an
     interval of coverage 90 % holds the true number of about 90 % of nodes like the labelled ones.
@@ -69,8 +69,8 @@ class GrammeRegressor(NodeRegressor):
     epochs : int, default=60
         Training steps of the attention model.
     ingredients : sequence of str or None, default=None
-        Some of ``"propagation"``, ``"groups-ridge"``, ``"walks-ridge"`` and ``"attention"``; all that apply where not
-        given.
+        Some of ``"propagation"``, ``"groups-ridge"``, ``"walks-ridge"``, ``"boosting"`` and ``"attention"``; all that
+        apply where not given.
     features : str or None, default=None
         What the attention model starts from, as for :class:`GrammeFusion`.
     progress : bool or None, default=None
