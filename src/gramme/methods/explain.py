@@ -286,7 +286,7 @@ def _boosted(model: TableBoosting, graph: MultilayerGraph, pair: Pair) -> Iterat
     first[pair.rows], second[pair.rows] = pair.first, pair.second
     for name, added in model.layer_contributions(graph, first, second).items():
         matrix, _ = graph.layers[name].columns(graph.nodes)
-        here = sp.csr_array(matrix[pair.rows], dtype=np.float64)
+        here = sp.csr_array(matrix[pair.rows]).astype(np.float64)
         here.data[:] = 1.0
         count = np.diff(here.indptr)
         shares = np.divide(added[pair.rows], count, out=np.zeros(count.size), where=count > 0)

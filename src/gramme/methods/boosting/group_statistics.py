@@ -140,7 +140,9 @@ class LayerStatistics:
             rows = np.column_stack([known.rows[mine], np.ones(int(mine.sum()))])
             sums = _at_places(where, known.nodes[mine], rows, len(names))
             targets[:, fold], labels[:, fold] = sums[:, :-1], sums[:, -1]
-        size = np.ones(len(names)) if where is None else np.asarray(where.sum(axis=1)).ravel()
+        size = np.ones(len(names))
+        if where is not None:
+            size = np.asarray(where.sum(axis=1), dtype=np.float64).ravel()
         means = numbers if where is None else (where @ numbers) / np.maximum(size, 1e-12)[:, None]
         starts, values = _sorted_values(matrix, numbers, where is not None)
         return cls(

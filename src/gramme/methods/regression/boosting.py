@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.graph import MultilayerGraph
 from gramme.methods.boosting.group_statistics import (
     GroupStatistics,
@@ -28,7 +29,7 @@ from gramme.methods.boosting.trees import (
     Target,
     chosen_growth,
 )
-from gramme.methods.labels import Floats, dealt_in_turn
+from gramme.methods.labels import dealt_in_turn
 from gramme.methods.params import RandomState, Rule
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField
 from gramme.methods.regression.base import KnownNumbers, NodeRegressor
