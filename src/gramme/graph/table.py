@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._text import setting
 from gramme.errors import DataError, GrammeWarning, did_you_mean
 
 from .arrays import as_pandas, loose_index, plain
@@ -275,15 +276,15 @@ def node_names(table: pd.DataFrame, id: Any) -> Any:
         index = table.index
         if isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1:
             return None
-        names, source = loose_index(index), "the index of the table (or name a column with id=...)"
+        names, source = loose_index(index), "the index of the table"
     else:
         names, source = loose_index(table[id]), f"the id column {id!r}"
     for wrong, problem in ((names.isna(), "missing"), (names.duplicated(), "there already")):
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
             raise DataError(
-                f"{source}: the name {plain(names[row])!r} in row {row} is {problem}; every row "
-                "needs a name of its own"
+                f"{source}: the name {plain(names[row])!r} in row {row + 1} is {problem}; every row "
+                f"needs a name of its own: {setting('id')} names the column that has one"
             )
     return names
 

@@ -20,7 +20,7 @@ from gramme.graph.coupling import Pair
 
 from .couplings import couples, named_nodes, own_layers, read_couplings
 from .labels import NodeFacts, read_labels
-from .node_table import LABEL_COLUMN, node_columns, read_attributes
+from .node_table import LABEL_COLUMN, name_column, node_columns, read_attributes
 from .parsed import EdgeRows, Groups, Parsed, ReadOptions, ReadReport
 from .source import tell
 from .values import id_base, in_order, known_labels
@@ -219,10 +219,11 @@ def _take_nodes_file(parsed: Parsed, options: ReadOptions) -> None:
         return
     path = Path(options.nodes)
     table = read_attributes(path, options.encoding)
-    parsed.nodes, parsed.nodes_file = table.names(), path
+    column = name_column(table, set(_met_nodes(parsed)), options)
+    parsed.nodes, parsed.nodes_file = table.names(column), path
     labels = table.labels(parsed.nodes, options.label)
     parsed.labels = parsed.labels if labels is None else labels
-    taken = {table.header[0], options.label or LABEL_COLUMN}
+    taken = {column, options.label or LABEL_COLUMN}
     made = node_columns(table, parsed.nodes, taken, options)
     parsed.features, parsed.node_groups = made.features, made.groups
     parsed.files.append(path)

@@ -13,9 +13,9 @@ from gramme.errors import DataError, FileFormatError, NoEdgesError
 from .combine import joined
 from .couplings import between
 from .headers import DIRECTIONS, EdgeHeader, edge_header, plain_word
-from .labels import node_column, table_facts
+from .labels import table_facts
 from .matrix_rows import find_matrix, matrix_layer
-from .node_table import tabled
+from .node_table import node_column, tabled
 from .parsed import Parsed, ReadOptions, RowCollector
 from .source import tell
 from .values import UNKNOWN
@@ -309,7 +309,8 @@ def _take_nodes(parsed: Parsed, rows: SheetsRows, path: Path, options: ReadOptio
         table = tabled([(line, list(row)) for line, row in enumerate(rows, start=1)], path)
     except FileFormatError:
         return False
-    if len(table.header) < 2 or node_column(table, set(nodes)) is None:
+    named = options.id in table.header or node_column(table, set(nodes)) is not None
+    if len(table.header) < 2 or not named:
         return False
     try:
         facts = table_facts(table, list(nodes), options, complete=False)
