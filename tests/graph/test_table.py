@@ -448,3 +448,14 @@ def test_a_record_that_is_none(record):
 def test_a_table_that_lacks_a_column():
     with pytest.raises(DataError, match="there is no column 'city'; known: town"):
         TablePlan.of(FIRST[["city"]]).graph(pd.DataFrame({"town": ["x"]}))
+
+
+@pytest.mark.parametrize("name", ["ID", "sample_no", "patientCode", "Case Number", "row.key"])
+def test_a_column_of_sample_numbers_makes_no_layer(name):
+    rows = 60
+    samples = [70_000 + 13 * row for row in range(rows - 3)] + [70_000] * 3
+    table = pd.DataFrame({name: samples, "city": ["Ulm", "Bonn"] * (rows // 2), "age": range(rows)})
+    with pytest.warns(GrammeWarning, match="like an identifier"):
+        graph = MultilayerGraph.from_table(table)
+    assert list(graph.layers) == ["city", "age"]
+    assert list(MultilayerGraph.from_table(table, columns=[name, "city"]).layers) == [name, "city"]

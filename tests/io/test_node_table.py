@@ -193,7 +193,9 @@ def test_names_that_differ_in_spaces_alone_are_told(tmp_path):
     (tmp_path / "g.csv").write_text('source,target\nAnn,Bo\n"Ann ",Cy\n')
     graph, report = inspect(tmp_path / "g.csv")
     assert graph.num_nodes == 4
-    assert report.doubts == ("'Ann ' and 'Ann' differ in spaces alone and are two nodes",)
+    assert report.doubts == (
+        "the names 'Ann' and 'Ann ' differ in case, spaces or invisible characters alone and are two nodes",
+    )
 
 
 def test_spaces_around_names_without_quotes_are_left_out(tmp_path):

@@ -14,15 +14,17 @@ Anything else is an error that asks for ``labels_format``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramme._text import setting
 from gramme.errors import FileFormatError, did_you_mean
+from gramme.graph.columns import settled_labels
 from gramme.io.formats.parquet import parquet_attributes
 
 from .headers import plain_word
@@ -40,7 +42,7 @@ from .node_table import (
 from .parsed import Groups, LabelsForm, ReadOptions
 from .source import AUTO, checked_file, decode, numbered_lines, read_bytes, tell
 from .text import cells, fields, separator_of
-from .values import is_whole
+from .values import is_whole, known_labels, tell_of_twins
 
 MOST_COLUMNS_NAMED = 8
 
@@ -114,6 +116,16 @@ def read_labels(
             raise FileFormatError(f"a second label for the node {node!r}", file=path, line=line)
         labels[node] = label
     return NodeFacts(nodes, {node: label for node, label in labels.items() if label})
+
+
+def settle_labels(labels: Mapping[str, Any], options: ReadOptions) -> dict[str, Any]:
+    """The labels that are known, as the user wants numbers to be taken; what is doubtful about them is said."""
+    known, unknown = known_labels(labels, options.marks)
+    if unknown:
+        tell(unknown)
+    different = dict.fromkeys(label for label in known.values() if isinstance(label, str))
+    tell_of_twins(different, "labels", "classes")
+    return settled_labels(known, options.label_kind, options.label_bins, options.label_edges)
 
 
 def _hint(node: str, nodes: Sequence[str]) -> str:

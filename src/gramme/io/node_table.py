@@ -23,7 +23,7 @@ from .parsed import Groups, ReadOptions
 from .source import decode, numbered_lines, read_bytes, tell
 from .spreadsheet import read_sheets
 from .text import cells, quoted_fields, separator_of
-from .values import is_whole, parse_number
+from .values import is_whole, parse_number, tell_of_twins
 
 # A table of nodes with their attributes: the label is one column, numeric columns may be
 # features.
@@ -346,6 +346,7 @@ def _as_groups(table: AttributeTable, name: str, series: pd.Series, nodes: Seque
     way, unit = settled(series)
     by = f", dates by {unit}" if way == "dates" else ""
     names = [str(group) for group in layer.group_names]
+    tell_of_twins(names, f"values of {name!r}", "groups")
     absent = int((~layer.present).sum())
     gaps = f"; {absent} unknown, in none of them" if absent else ""
     tell(
