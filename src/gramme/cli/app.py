@@ -81,7 +81,9 @@ def main(arguments: list[str] | None = None) -> None:
     if (
         arguments is None
     ):  # a program of its own: its memory goes with it, and looking for cycles takes most of a second
-        atexit.register(gc.freeze)
+        atexit.register(
+            lambda: None if "_duckdb" in sys.modules else gc.freeze()
+        )  # it would complain
     try:
         given = sys.argv[1:] if arguments is None else arguments
         told = given if os.environ.get("RANK", "0") == "0" else []
