@@ -21,7 +21,7 @@ from gramme.errors import DataError, FileFormatError, NotFittedError
 from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import loose_index
 from gramme.graph.canonical import in_name_order
-from gramme.methods.params import RandomState, check_parameters, seed_from
+from gramme.methods.params import Number, RandomState, check_parameters, seed_from
 from gramme.methods.persistence import (
     Learned,
     MisfitError,
@@ -35,10 +35,18 @@ from gramme.methods.persistence import (
 from .attention import MIN_ATTENTION_NODES, LinkAttention
 from .evidence import Evidence, Gathered, WholeGraph, column_names
 from .expected_time import ExpectedSeconds
+from .expected import ExpectedLinks, FoundRanks, LinkRates, missing_links
 from .explain import explanation, ingredient_table, reasons
-from .mixture import LayerExamples, LayerMixture, Line, Trees, fitted_mixtures, unseen_loss
+from .mixture import (
+    FittedMixtures,
+    LayerExamples,
+    LayerMixture,
+    Line,
+    Trees,
+    fitted_mixtures,
+    unseen_loss,
+)
 from .sampling import (
-    candidate_pairs,
     checked,
     columns,
     edge_layer,
@@ -312,6 +320,7 @@ def _get(learned: Learned, name: str) -> Any:
 
 
 _BLOCK = 200_000
+CACHES = ("_whole", "_listed_pairs")
 NO_GAIN = "Attention was left out: it did not lower the error on pairs set aside."
 TOO_LARGE = "Attention was left out: the graph is too large to train it for links."
 TOO_SMALL = "Attention was left out: the graph is too small to train it for links."
@@ -324,12 +333,16 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
     layers, common groups, walks, degrees and attributes. How much each counts is learned from edges of the layer that
     are set aside while the evidence is gathered, against random pairs without an edge: by logistic regression over all
     layers, by one for each layer, and by boosted trees where a layer has many edges, weighed by pairs they have not
-    seen. Probabilities are those of a pair drawn from as many linked as unlinked pairs.
+    seen. Where edges set aside stand in the list of candidates tells how many of the first are links: probabilities are
+    the chance that a pair is a link, at the rate among candidates.
 
     Parameters
     ----------
     random_state : int, default=0
         Which edges are set aside and which pairs they are compared with.
+    missing_share : float, default=0.2
+        The share of a layer's links that is taken to be missing in the data. No data can tell it; probabilities and
+        expected counts hold for it.
 
     Attributes
     ----------
@@ -351,8 +364,9 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
     (1,)
     """
 
-    def __init__(self, random_state: Any = 0) -> None:
+    def __init__(self, random_state: Any = 0, missing_share: float = 0.2) -> None:
         self.random_state = random_state
+        self.missing_share = missing_share
 
     def fit(
         self,
@@ -375,9 +389,13 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         tell : callable, optional
             Called with the number of steps done and in all.
         """
-        check_parameters({"random_state": RandomState()}, self.get_params(deep=False))
+        checks = {
+            "random_state": RandomState(),
+            "missing_share": Number(0, 1, open_low=True),
+        }
+        check_parameters(checks, self.get_params(deep=False))
         seed = seed_from(self.random_state)
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_whole"]:
+        for name in [name for name in vars(self) if name.endswith("_") or name in CACHES]:
             delattr(self, name)
         graph = checked(graph)
         with one_thread_below(graph.num_entries):
@@ -418,7 +436,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
                 "to ask about"
             )
         with step.within("weighing the evidence", expected.mixtures, len(wanted) + 1):
-            mixtures, unseen = fitted_mixtures(learned, seed, step)
+            fitted = fitted_mixtures(learned, seed, step)
         word = ""
         if not possible.attention and not possible.told_by_others:
             word = TOO_SMALL if graph.num_nodes < MIN_ATTENTION_NODES else TOO_LARGE
@@ -426,28 +444,33 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             word = NO_GAIN
             tried = AttentionTrial(graph, learned, given, seed, groups, step)
             with step.within("trying attention", expected.trial, TRIAL_LAYERS):
-                helps = tried.helps(unseen)
+                helps = tried.helps(fitted.unseen)
             if helps:
                 with step.within("training attention", expected.attention, 2 * len(wanted) + 1):
                     richer = tried.joined()
-                    others, found = fitted_mixtures(richer, seed, step)
-                if unseen_loss(richer, found) < unseen_loss(learned, unseen):
-                    mixtures, unseen, learned, word = others, found, richer, ""
+                    others = fitted_mixtures(richer, seed, step)
+                if unseen_loss(richer, others.unseen) < unseen_loss(learned, fitted.unseen):
+                    fitted, learned, word = others, richer, ""
                     self.gathered_ = possible
                     whole = self._whole_graph("")
                     self._whole[""] = WholeGraph(possible, whole.closeness, tried.whole)
-        self.mixtures_ = mixtures
+        self.mixtures_ = fitted.mixtures
+        self.rates_ = {name: self._link_rates(name, learned[name], fitted) for name in wanted}
         learned = {name: learned[name] for name in wanted}
         self.ingredients_ = ingredient_table(learned, self.mixtures_)
         words = [word, *easily_told(graph, wanted, groups)]
         words += evidence_only(graph, wanted) if layers is None else []
-        self.scores_, self.explanation_ = explanation(learned, unseen, self.ingredients_, words)
+        self.scores_, self.explanation_ = explanation(
+            learned, fitted.unseen, self.ingredients_, words)
         return self
 
     def predict_proba(
         self, layer: str, pairs: Any, graph: MultilayerGraph | None = None
     ) -> NDArray[np.float64]:
-        """The probability of a link for each pair of node names, shape (pairs,).
+        """The chance that each pair of node names is a link, at the rate among candidates, shape (pairs,).
+
+        It holds if :attr:`missing_share` of the layer's links are missing in the data. Its order is that of
+        :meth:`balanced_scores`.
 
         Parameters
         ----------
@@ -457,10 +480,21 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         graph : MultilayerGraph, default=None
             Another graph with the same layers, perhaps with new nodes; the fitted one if not given.
         """
+        scores = self.balanced_scores(layer, pairs, graph)
+        return self.rates_[layer].probability(scores)
+
+    def balanced_scores(
+        self, layer: str, pairs: Any, graph: MultilayerGraph | None = None
+    ) -> NDArray[np.float64]:
+        """The probability of a link if pairs were drawn from as many linked as unlinked ones, shape (pairs,).
+
+        It compares pairs with random ones, whatever the number of missing links. Parameters as for
+        :meth:`predict_proba`.
+        """
         mixture = self._mixture(layer)
         seen = self.graph_ if graph is None else self._other(graph)
         positions = named_pairs(seen, pairs)
-        return self._probabilities(self._evidence(seen, layer), mixture, positions)
+        return self._scores(self._evidence(seen, layer), mixture, positions)
 
     def candidates(
         self, layer: str, top: int = 100, node: Any = None, tell: Tell | None = None
@@ -481,36 +515,52 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         DataFrame
-            ``layer``, ``source``, ``target``, ``probability`` and ``why``, most probable first.
+            ``layer``, ``source``, ``target``, ``probability`` (the chance that this pair is a link), ``score`` (the
+            same if links were as frequent as unlinked pairs) and ``why``, most probable first.
         """
-        mixture = self._mixture(layer)
+        self._mixture(layer)
         if top < 1:
             raise DataError(f"top must be at least 1, not {top}")
-        sources = None if node is None else self.graph_.positions([node])
-        evidence = self._evidence(self.graph_, layer)
-        known = self.graph_.layers[layer].to_scipy()
-        directed = self.graph_.layers[layer].directed
-        pairs = candidate_pairs(
-            evidence.scores["all"].adjacency,
-            evidence.matrices.groups,
-            known,
-            directed=directed,
-            sources=sources,
-        )
-        if node is not None and directed:
-            pairs = pairs[pairs[:, 0] == sources]
-        present = self.graph_.layers[layer].present
-        pairs = pairs[present[pairs].all(axis=1)]
-        scores = self._probabilities(evidence, mixture, pairs, tell)
+        pairs, scores = self._listed(layer, node, tell)
         best = np.argsort(-scores, kind="stable")[:top]
+        evidence = self._evidence(self.graph_, layer)
         return self._table(layer, evidence, pairs[best], scores[best], node)
 
+    def expected(self, layer: str, top: int = 100, node: Any = None) -> ExpectedLinks:
+        """How many of the first :meth:`candidates` are expected to be links, with a 90 % interval.
+
+        The number holds if :attr:`missing_share` of the layer's links are missing in the data.
+
+        Parameters
+        ----------
+        layer : str
+        top : int, default=100
+        node : node name, default=None
+            Of the candidates for this node alone.
+
+        Returns
+        -------
+        ExpectedLinks
+            ``count``, ``low``, ``high`` and ``shown``, the number of candidates; in words as a string.
+        """
+        self._mixture(layer)
+        if top < 1:
+            raise DataError(f"top must be at least 1, not {top}")
+        _, scores = self._listed(layer, node)
+        return self.expected_of(layer, np.sort(scores)[::-1][:top])
+
+    def expected_of(self, layer: str, scores: Any) -> ExpectedLinks:
+        """How many pairs with these :meth:`balanced_scores` are expected to be links."""
+        self._mixture(layer)
+        rates = self.rates_[layer]
+        return rates.expected(rates.probability(np.asarray(scores, dtype=np.float64)))
+
     def explained(self, layer: str, pairs: Any) -> pd.DataFrame:
-        """The given pairs with probability and reason, in the form of :meth:`candidates`."""
+        """The given pairs with probability, score and reason, in the form of :meth:`candidates`."""
         mixture = self._mixture(layer)
         evidence = self._evidence(self.graph_, layer)
         positions = named_pairs(self.graph_, pairs)
-        scores = self._probabilities(evidence, mixture, positions)
+        scores = self._scores(evidence, mixture, positions)
         return self._table(layer, evidence, positions, scores)
 
     def save(self, path: Any) -> None:
@@ -564,7 +614,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             self._whole[layer] = WholeGraph.of(self.graph_, self.gathered_, layer=layer or None)
         return self._whole[layer]
 
-    def _probabilities(
+    def _scores(
         self,
         evidence: Evidence,
         mixture: LayerMixture,
@@ -578,6 +628,44 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             if tell is not None:
                 tell(min(begin + _BLOCK, len(pairs)), len(pairs))
         return found
+
+    def _listed(
+        self, layer: str, node: Any = None, tell: Tell | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """All candidates of a layer, or of a node in it, with their scores."""
+        if node is None and layer in self._lists:
+            return self._lists[layer]
+        sources = None if node is None else self.graph_.positions([node])
+        evidence = self._evidence(self.graph_, layer)
+        edges = self.graph_.layers[layer]
+        pairs = evidence.candidates(edges.to_scipy(), edges.present, sources)
+        if sources is not None and edges.directed:
+            pairs = pairs[pairs[:, 0] == sources]
+        found = pairs, self._scores(evidence, self.mixtures_[layer], pairs, tell)
+        if node is None:
+            self._lists[layer] = found
+        return found
+
+    @property
+    def _lists(self) -> dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """The candidates of layers that were listed already."""
+        if not hasattr(self, "_listed_pairs"):
+            self._listed_pairs: dict[str, Any] = {}
+        return self._listed_pairs
+
+    def _link_rates(self, name: str, examples: LayerExamples, fitted: FittedMixtures) -> LinkRates:
+        """From scores to probabilities, by the ranks of edges set aside in lists of candidates."""
+        edges = self.graph_.layers[name]
+        _, scores = self._listed(name)
+        if examples.lists:
+            ranks = FoundRanks.of_lists(examples, fitted, name)
+        else:
+            unseen = fitted.unseen[name][examples.linked]
+            ranks = FoundRanks.of_scores(unseen, scores)
+        nodes = int(edges.present.sum())
+        unlinked = nodes * (nodes - 1) // (1 if edges.directed else 2) - edges.num_edges
+        missing = missing_links(edges.num_edges, self.missing_share, unlinked)
+        return LinkRates.of(ranks, scores, missing, unlinked)
 
     def _table(
         self,
@@ -596,7 +684,8 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
                 "layer": np.full(len(pairs), layer, dtype=object),
                 "source": names[pairs[:, 0]].to_numpy().astype(object),
                 "target": names[pairs[:, 1]].to_numpy().astype(object),
-                "probability": scores,
+                "probability": self.rates_[layer].probability(scores),
+                "score": scores,
                 "why": reasons(
                     self.mixtures_[layer], evidence.of(pairs), evidence.linked_in(pairs)
                 ),
@@ -626,4 +715,4 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             raise NotFittedError("this GrammeLinks is not fitted yet; call fit first")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_whole"}
+        return {name: value for name, value in vars(self).items() if name not in CACHES}

@@ -21,7 +21,7 @@ from gramme.graph import Layer, MembershipLayer, MultilayerGraph
 
 from .attention import LinkAttention
 from .evidence import Evidence, Gathered, WholeGraph, column_names, named
-from .mixture import FOLDS, LayerExamples, Line, loss_of
+from .mixture import FOLDS, CandidateList, LayerExamples, Line, loss_of
 from .pair_scores import Floats, Pairs, entries
 from .sampling import (
     MAX_IMPLIED_EDGES,
@@ -136,6 +136,8 @@ TRIAL_LAYERS = 2
 LEAST_GAIN = 0.01
 """Share by which attention must lower the loss of the trial."""
 LINKED, UNLINKED, MATCHED = 0, 1, 2
+MAX_LISTED = 50_000
+"""Candidates without a link that are listed for a part of a layer; more are represented by a sample of as many."""
 MATCHED_SHARE = 0.5
 """Degree-matched unlinked pairs per linked one, besides as many uniform ones as there are linked ones."""
 
@@ -146,17 +148,20 @@ def set_aside(
     gathered: Gathered,
     tell: Callable[[], None] | None = None,
     groups: MembershipLayer | None = None,
+    most_candidates: int = MAX_LISTED,
 ) -> LayerExamples:
     """Evidence for edges of a layer that are set aside, and for pairs without one; told after each part.
 
-    ``groups`` is the layer as it was given, if its edges are those that groups imply.
+    ``groups`` is the layer as it was given, if its edges are those that groups imply. ``most_candidates`` bounds how
+    many candidates are listed for each part.
     """
-    rows, kinds, pairs = [], [], []
+    rows, kinds, pairs, lists = [], [], [], []
     for part in _parts(graph, name, gathered.seed, groups):
         evidence = Evidence(part.graph, name, WholeGraph.of(part.graph, gathered, layer=name))
         rows.append(evidence.of(part.pairs))
         kinds.append(part.kinds)
         pairs.append(part.pairs)
+        lists.append(_candidate_list(graph, name, part, evidence, most_candidates))
         if tell is not None:
             tell()
     kind = np.concatenate(kinds)
@@ -167,7 +172,24 @@ def set_aside(
         kind == MATCHED,
         np.concatenate(pairs),
         hidden=0.0 if groups is not None else hidden,
+        part_index=np.repeat(np.arange(len(kinds)), [len(some) for some in kinds]),
+        lists=tuple(lists),
     )
+
+
+def _candidate_list(
+    graph: MultilayerGraph, name: str, part: _Part, evidence: Evidence, most: int
+) -> CandidateList:
+    """What would be shown of a graph that lacks a part: all its candidates, or a sample of those without a link."""
+    edges = graph.layers[name]
+    pairs = evidence.candidates(part.graph.layers[name].to_scipy(), edges.present)
+    linked = entries(edges.to_scipy(), pairs) != 0
+    share = min(1.0, most / max(int((~linked).sum()), 1))
+    if share < 1.0:
+        drawn = np.random.default_rng(len(pairs)).random(len(pairs)) < share
+        pairs, linked = pairs[linked | drawn], linked[linked | drawn]
+    rows = evidence.of(pairs).astype(np.float32)
+    return CandidateList(pairs, rows, linked, int((part.kinds == LINKED).sum()), share)
 
 
 def with_all_edges(examples: LayerExamples, evidence: Evidence) -> LayerExamples:

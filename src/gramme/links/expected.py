@@ -1,0 +1,268 @@
+"""How many of the candidates shown are links: probabilities at the rate of the world, and counts with an interval.
+
+A score compares a pair with random pairs; links are rare among candidates, so a score near 1 may still be a poor bet.
+What a list of candidates holds is seen from edges set aside. For each of them, its *rank* is the number of unlinked
+pairs ahead of it in the list of the graph that lacks it. A link that is missing in the data meets the same competition
+in the list of the whole graph: it is among the first k candidates as often as an edge set aside has a rank of at most
+k. With H missing links, ``H * share(rank <= k)`` of the first k candidates are links.
+
+How many links are missing no data can tell: H follows from the share of a layer's links that the user takes to be
+missing, a fifth unless said otherwise. Every count is given for that share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .mixture import CandidateList, FittedMixtures, LayerExamples, log_odds_of
+
+Floats = NDArray[np.float64]
+
+INTERVAL_LEVEL = 0.9
+"""Share of the lists whose count should lie in the interval."""
+TRANSFER_ERROR = 0.15
+"""Relative error, as a standard deviation, of carrying a rate from the graph without a part to the whole one."""
+_TIE_SLOPE = 1e-3
+"""What keeps pairs of equal probability in the order of their scores, in log-odds per log-odds."""
+_KNOTS_PER_E = 8
+"""Depths, evenly spaced in their logarithm, at which rates are found."""
+_MOST_CERTAIN = 0.995
+
+
+class ExpectedLinks(NamedTuple):
+    """How many of the first candidates are expected to be links.
+
+    Attributes
+    ----------
+    count : float
+        The expected number.
+    low, high : int
+        The interval that contains the number in nine of ten lists.
+    shown : int
+        The number of candidates; fewer than were asked for where there are not as many.
+    """
+
+    count: float
+    low: int
+    high: int
+    shown: int
+
+    def __str__(self) -> str:
+        """In words.
+
+        >>> print(ExpectedLinks(46.2, 38, 55, 100))
+        of these 100 pairs expect about 46 (38 to 55) to be links
+        """
+        if self.shown == 1:
+            return f"this pair is a link with a probability of about {self.count:.0%}"
+        about = f"{self.count:.0f}" if self.count >= 1 or self.high > 1 else "none"
+        spread = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
+        return f"of these {self.shown:,} pairs expect about {about} ({spread}) to be links"
+
+
+@dataclass(frozen=True)
+class FoundRanks:
+    """At which ranks of the lists of candidates edges set aside were found.
+
+    Attributes
+    ----------
+    ranks : array of float, shape (found,)
+        Unlinked candidates ahead of each edge, plus one; in order.
+    set_aside : int
+        Edges that were set aside, found or not.
+    """
+
+    ranks: Floats
+    set_aside: int
+
+    def found_share(self, depth: Floats) -> Floats:
+        """The share of edges set aside that are among the first candidates, at each depth."""
+        found = np.searchsorted(self.ranks, depth, side="right")
+        share: Floats = found / max(self.set_aside, 1)
+        return share
+
+    @classmethod
+    def of_lists(cls, examples: LayerExamples, fitted: FittedMixtures, layer: str) -> FoundRanks:
+        """From the candidates of each graph that lacks a part, scored by mixtures that have not seen the part."""
+        mixtures = fitted.by_fold[layer]
+        fold_of_pair = _folds_by_pair(examples, fitted.folds[layer])
+        ranks, set_aside = [], 0
+        for listed in examples.lists:
+            folds = np.array([fold_of_pair.get((a, b), -1) for a, b in listed.pairs[listed.linked]])
+            set_aside += listed.set_aside
+            rows = listed.rows.astype(np.float64)
+            unlinked, linked = rows[~listed.linked], rows[listed.linked]
+            for fold in np.unique(folds[folds >= 0]):
+                against = np.sort(mixtures[fold].mixed(unlinked))
+                ranks.append(_ranks(mixtures[fold].mixed(linked[folds == fold]), against, listed))
+        return cls(np.sort(np.concatenate(ranks)) if ranks else np.zeros(0), set_aside)
+
+    @classmethod
+    def of_scores(cls, linked: Floats, candidates: Floats) -> FoundRanks:
+        """From the scores of pairs known to be links, and those of the candidates they compete with."""
+        against = np.sort(candidates)
+        return cls(np.sort(len(against) - np.searchsorted(against, linked) + 1.0), len(linked))
+
+
+def _folds_by_pair(examples: LayerExamples, folds: NDArray[np.int64]) -> dict[tuple[int, int], int]:
+    if examples.pairs is None:
+        return {}
+    linked = examples.pairs[examples.linked].tolist()
+    return {(a, b): fold for (a, b), fold in zip(linked, folds[examples.linked].tolist(), strict=True)}
+
+
+def _ranks(linked: Floats, against: Floats, listed: CandidateList) -> Floats:
+    """Unlinked candidates ahead of each edge, plus one; of those with the same score, half."""
+    above = len(against) - np.searchsorted(against, linked, side="right")
+    level = len(against) - np.searchsorted(against, linked, side="left") - above
+    ranks: Floats = 1.0 + (above + level / 2) / listed.sampled_share
+    return ranks
+
+
+def missing_links(num_edges: int, missing_share: float, num_unlinked: int) -> float:
+    """How many links are missing if they are such a share of all links; no more than there are unlinked pairs.
+
+    >>> missing_links(80, 0.2, 1000)
+    20.0
+    """
+    return min(num_edges * missing_share / (1.0 - missing_share), float(num_unlinked))
+
+
+@dataclass(frozen=True)
+class LinkRates:
+    """From scores to probabilities at the rate among candidates.
+
+    Attributes
+    ----------
+    log_odds : array of float, shape (knots,)
+        Of scores, rising.
+    rate : array of float, shape (knots,)
+        Log-odds of the probability there, not falling.
+    missing : float
+        Links that are taken to be missing.
+    set_aside : int
+        Edges that the rates were learned from.
+    """
+
+    log_odds: Floats
+    rate: Floats
+    missing: float
+    set_aside: int
+
+    @classmethod
+    def of(cls, ranks: FoundRanks, scores: Floats, missing: float, num_unlinked: int) -> LinkRates:
+        """From the ranks of edges set aside to the candidates of the whole graph.
+
+        Parameters
+        ----------
+        ranks : FoundRanks
+        scores : array of float
+            The scores of all candidates of the whole graph.
+        missing : float
+            Links taken to be missing.
+        num_unlinked : int
+            Pairs of the layer without an edge.
+        """
+        odds = np.sort(log_odds_of(scores))[::-1]
+        depth = _depths(len(odds))
+        found = missing * ranks.found_share(depth)
+        # what is missing beyond the candidates is spread over all other pairs
+        beyond = max(missing - (found[-1] if len(found) else 0.0), 0.5)
+        others = max(num_unlinked - len(odds), 1)
+        pairs = np.diff(depth, prepend=0.0)
+        links = np.diff(found, prepend=0.0)
+        # half a link in all keeps a list in which none was found from being called hopeless
+        links = links + 0.5 * pairs / max(depth[-1] if len(depth) else 1.0, 1.0)
+        share = _falling(links / np.maximum(pairs, 1.0), pairs)
+        share = np.clip(share, 1e-9, _MOST_CERTAIN)
+        middle = np.maximum((depth + np.concatenate([[0.0], depth[:-1]])) / 2 - 0.5, 0.0)
+        where = np.interp(middle, np.arange(len(odds)), odds) if len(odds) else np.zeros(0)
+        rate = np.log(share / (1 - share))
+        last = where[-1] if len(where) else 0.0
+        floor = np.clip(beyond / others, 1e-9, 0.5)
+        bottom = min(float(np.log(floor / (1 - floor))), rate[-1] if len(rate) else np.inf)
+        where = np.concatenate([where, [last - 3.0]])
+        rate = np.concatenate([rate, [bottom]])
+        order = np.argsort(where, kind="stable")
+        where, kept = np.unique(where[order], return_index=True)
+        return cls(where, np.maximum.accumulate(rate[order][kept]), missing, ranks.set_aside)
+
+    def probability(self, scores: Floats) -> Floats:
+        """The chance that a pair of a score is a link; in the order of the scores."""
+        odds = log_odds_of(scores)
+        below = np.minimum(odds - self.log_odds[0], 0.0)
+        rate = np.interp(odds, self.log_odds, self.rate) + below + _TIE_SLOPE * odds
+        found: Floats = 1.0 / (1.0 + np.exp(-rate))
+        return found
+
+    def expected(self, probabilities: Floats, level: float = INTERVAL_LEVEL) -> ExpectedLinks:
+        """How many of some pairs are links, from their probabilities.
+
+        Three things make the number uncertain: chance of each pair, the few edges the rates were learned from, and the
+        step from the graph without a part to the whole one.
+        """
+        shown, mean = len(probabilities), float(probabilities.sum())
+        if not shown:
+            return ExpectedLinks(0.0, 0, 0, 0)
+        by_chance = float((probabilities * (1 - probabilities)).sum())
+        found = max(mean * self.set_aside / max(self.missing, 1e-9), 1.0)
+        learned = mean**2 * (1 / found + TRANSFER_ERROR**2)
+        low, high = _count_interval(mean, by_chance, learned * (1 - mean / shown), shown, level)
+        return ExpectedLinks(mean, low, high, shown)
+
+
+def _depths(length: int) -> Floats:
+    """Depths of a list, evenly spaced in their logarithm, from the first to the last candidate."""
+    if not length:
+        return np.zeros(0)
+    count = int(np.ceil(_KNOTS_PER_E * np.log(length))) + 1
+    return np.unique(np.round(np.geomspace(1, length, count)))
+
+
+def _falling(shares: Floats, weights: Floats) -> Floats:
+    """The falling sequence nearest to the shares (isotonic regression)."""
+    from sklearn.isotonic import isotonic_regression
+
+    if not len(shares):
+        return shares
+    found: Floats = isotonic_regression(shares, sample_weight=weights, increasing=False)
+    return found
+
+
+def _count_interval(
+    mean: float, by_chance: float, learned: float, shown: int, level: float
+) -> tuple[int, int]:
+    """Quantiles of a count from 0 to ``shown``: the beta-binomial one of that mean and variance."""
+    from scipy.stats import betabinom, binom
+
+    share = float(np.clip(mean / shown, 1e-6, 1 - 1e-6))
+    plain = shown * share * (1 - share)
+    tail = (1 - level) / 2
+    if shown == 1:
+        return (0, 1) if tail < share < 1 - tail else (int(share > 0.5),) * 2
+    overlap = ((by_chance + learned) / plain - 1) / (shown - 1)
+    if overlap <= 1e-6:
+        return int(binom.ppf(tail, shown, share)), int(binom.ppf(1 - tail, shown, share))
+    strength = 1 / min(overlap, 0.9) - 1
+    spread = betabinom(shown, share * strength, (1 - share) * strength)
+    return int(spread.ppf(tail)), int(spread.ppf(1 - tail))
+
+
+def expected_in_all(counts: Sequence[ExpectedLinks]) -> ExpectedLinks:
+    """Of several lists together, their errors taken to be independent.
+
+    >>> expected_in_all([ExpectedLinks(4.0, 1, 7, 10), ExpectedLinks(5.0, 1, 9, 10)])
+    ExpectedLinks(count=9.0, low=4, high=14, shown=20)
+    """
+    count = sum(one.count for one in counts)
+    below = float(np.sqrt(sum((one.count - one.low) ** 2 for one in counts)))
+    above = float(np.sqrt(sum((one.high - one.count) ** 2 for one in counts)))
+    shown = sum(one.shown for one in counts)
+    return ExpectedLinks(
+        count, max(int(np.floor(count - below)), 0), min(int(np.ceil(count + above)), shown), shown
+    )
