@@ -2,9 +2,10 @@
 
     python benchmarks/accuracy/links.py --data DIR [--networks a,b] [--repeats 3] --out docs/results/links.csv
 
-A fifth of the edges of every layer is hidden, as ``missing_share`` has it; the model sees the rest. Each row of the CSV is a
-list: ``network, layer, seed, top, shown, expected, low, high, found, inside``. Prints how many lists have the count found
-in the stated interval. Networks marked ``choice`` are those that constants were chosen on.
+A fifth of the edges of every layer is hidden, as ``missing_share`` has it; the model sees the rest. Each row of the CSV
+is a list: ``network, layer, edges, seed, top, shown, expected, low, high, found, inside``. Prints how many lists have the
+count found in the stated interval. The constants of :mod:`gramme.links.expected` were chosen on seeds 0 and 1 of the
+networks up to ``leskovec_ng`` and of the synthetic ones.
 """
 
 from __future__ import annotations
@@ -114,16 +115,22 @@ def main() -> None:
             shown = table.groupby("top")[["expected", "low", "high", "found"]].mean().round(1)
             print(
                 f"{name}: {inside:.0%} of {len(mine)} lists, {time.process_time() - began:.0f} s;",
-                "; ".join(f"{t}: {r.expected} ({r.low}-{r.high}) {r.found}" for t, r in shown.iterrows()),
+                "; ".join(
+                    f"{t}: {r.expected} ({r.low}-{r.high}) {r.found}" for t, r in shown.iterrows()
+                ),
                 flush=True,
             )
         if given.out is not None:
             pd.DataFrame(rows).to_csv(given.out, index=False)
     table = pd.DataFrame(rows)
     by_network = table.groupby("network", sort=False)["inside"].mean()
-    print(f"all: {table['inside'].mean():.1%} of {len(table)} lists; mean over networks {by_network.mean():.1%}")
+    print(
+        f"all: {table['inside'].mean():.1%} of {len(table)} lists; mean over networks {by_network.mean():.1%}"
+    )
     for top, group in table.groupby("top"):
-        print(f"  top {top}: {group['inside'].mean():.1%} of {len(group)}, version {gramme.__version__}")
+        print(
+            f"  top {top}: {group['inside'].mean():.1%} of {len(group)}, version {gramme.__version__}"
+        )
 
 
 if __name__ == "__main__":

@@ -34,8 +34,8 @@ from gramme.methods.persistence import (
 
 from .attention import MIN_ATTENTION_NODES, LinkAttention
 from .evidence import Evidence, Gathered, WholeGraph, column_names
-from .expected_time import ExpectedSeconds
 from .expected import ExpectedLinks, FoundRanks, LinkRates, missing_links
+from .expected_time import ExpectedSeconds
 from .explain import explanation, ingredient_table, reasons
 from .mixture import (
     FittedMixtures,
@@ -257,6 +257,30 @@ def _typical(learned: Learned, number: int, mixture: LayerMixture) -> Any:
     return found
 
 
+def rates_to_file(rates: Mapping[str, LinkRates], learned: Learned) -> None:
+    """Add how scores become probabilities."""
+    entries = []
+    for number, (name, one) in enumerate(rates.items()):
+        _put(learned, f"rates{number}.log_odds", one.log_odds)
+        _put(learned, f"rates{number}.rate", one.rate)
+        entries.append({"layer": name, "missing": one.missing, "set_aside": one.set_aside})
+    learned.record["rates"] = entries
+
+
+def rates_from_file(learned: Learned) -> dict[str, LinkRates]:
+    """What :func:`rates_to_file` wrote; rates must rise with the score."""
+    found = {}
+    for number, entry in enumerate(learned.record["rates"]):
+        odds, rate = (_get(learned, f"rates{number}.{name}") for name in ("log_odds", "rate"))
+        rising = len(odds) and (np.diff(odds) > 0).all() and (np.diff(rate) >= 0).all()
+        if len(odds) != len(rate) or not rising:
+            raise MisfitError("the probabilities of a layer do not rise with its scores")
+        found[entry["layer"]] = LinkRates(
+            odds, rate, float(entry["missing"]), int(entry["set_aside"])
+        )
+    return found
+
+
 def whole_to_file(whole: WholeGraph, learned: Learned) -> None:
     """Add which costly evidence is gathered, and the attention that was trained."""
     learned.record["gathered"] = asdict(whole.gathered)
@@ -458,10 +482,12 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         self.rates_ = {name: self._link_rates(name, learned[name], fitted) for name in wanted}
         learned = {name: learned[name] for name in wanted}
         self.ingredients_ = ingredient_table(learned, self.mixtures_)
-        words = [word, *easily_told(graph, wanted, groups)]
+        assumed = f"Probabilities hold if {self.missing_share:.0%} of a layer's links are missing in the data."
+        words = [assumed, word, *easily_told(graph, wanted, groups)]
         words += evidence_only(graph, wanted) if layers is None else []
         self.scores_, self.explanation_ = explanation(
-            learned, fitted.unseen, self.ingredients_, words)
+            learned, fitted.unseen, self.ingredients_, words
+        )
         return self
 
     def predict_proba(
@@ -569,6 +595,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         learned = Learned()
         graph_to_file(self.graph_, learned)
         mixtures_to_file(self.mixtures_, learned)
+        rates_to_file(self.rates_, learned)
         whole_to_file(self._whole_graph(""), learned)
         learned.record["explanation"] = self.explanation_
         learned.record["ingredients"] = self.ingredients_.to_dict(orient="list")
@@ -587,6 +614,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             model = cls(**parameters)
             model.graph_ = graph_from_file(learned)
             model.mixtures_ = mixtures_from_file(learned)
+            model.rates_ = rates_from_file(learned)
             model.gathered_, attention = whole_from_file(model.graph_, learned)
             model._whole = {"": WholeGraph.of(model.graph_, model.gathered_, attention)}
             model.layers_ = [name for name in model.mixtures_ if name in model.graph_.layers]

@@ -113,7 +113,9 @@ def _folds_by_pair(examples: LayerExamples, folds: NDArray[np.int64]) -> dict[tu
     if examples.pairs is None:
         return {}
     linked = examples.pairs[examples.linked].tolist()
-    return {(a, b): fold for (a, b), fold in zip(linked, folds[examples.linked].tolist(), strict=True)}
+    return {
+        (a, b): fold for (a, b), fold in zip(linked, folds[examples.linked].tolist(), strict=True)
+    }
 
 
 def _ranks(linked: Floats, against: Floats, listed: CandidateList) -> Floats:
@@ -170,7 +172,9 @@ class LinkRates:
         """
         odds = np.sort(log_odds_of(scores))[::-1]
         depth = _depths(len(odds))
-        found = missing * ranks.found_share(depth)
+        found_share = ranks.found_share(depth)
+        missing = min(missing, _most_missing(depth, found_share))
+        found = np.minimum(missing * found_share, depth)
         # what is missing beyond the candidates is spread over all other pairs
         beyond = max(missing - (found[-1] if len(found) else 0.0), 0.5)
         others = max(num_unlinked - len(odds), 1)
@@ -214,6 +218,17 @@ class LinkRates:
         learned = mean**2 * (1 / found + TRANSFER_ERROR**2)
         low, high = _count_interval(mean, by_chance, learned * (1 - mean / shown), shown, level)
         return ExpectedLinks(mean, low, high, shown)
+
+
+def _most_missing(depth: Floats, found_share: Floats) -> float:
+    """How many links can be missing at most: they would stand in the list as edges set aside do, one at each place.
+
+    If half of all edges have a rank of at most 10, then half of what is missing is among the first 10 candidates: it
+    cannot be more than 10, or 20 links in all, but for chance.
+    """
+    seen = found_share > 0
+    room = depth[seen] + 2 * np.sqrt(depth[seen]) + 2
+    return float((room / found_share[seen]).min(initial=np.inf))
 
 
 def _depths(length: int) -> Floats:

@@ -6,7 +6,7 @@ trained for all parts only if it tells something there that the other evidence d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -253,7 +253,7 @@ class AttentionTrial:
         """
         largest = sorted(self.examples, key=lambda name: (-len(self.examples[name].linked), name))
         losses = [
-            trial(self._column(name, 1), self.examples[name], unseen[name])
+            trial(self._column(name, most=1), self.examples[name], unseen[name])
             for name in largest[:TRIAL_LAYERS]
         ]
         before, after = np.sum(losses, axis=0)
@@ -266,14 +266,18 @@ class AttentionTrial:
             whole = None
             if one.pairs is not None:
                 whole = self.whole.of_pairs(name, one.pairs[one.compared])
-            found[name] = one.with_column(ATTENTION, self._column(name), whole)
+            found[name] = one.with_column(ATTENTION, self._column(name, one.lists), whole)
         return found
 
-    def _column(self, name: str, most: int | None = None) -> Floats:
+    def _column(
+        self, name: str, lists: Sequence[CandidateList] = (), most: int | None = None
+    ) -> Floats:
+        """What attention says about the examples; the column of the lists is filled on the way."""
         if name in self.given:
             found = self.whole.of_pairs(name, named_pairs(self.graph, self.given[name][0]))
         else:
-            found = attention_of_set_aside(self.graph, name, self.seed, most, self.groups.get(name))
+            groups = self.groups.get(name)
+            found = attention_of_set_aside(self.graph, name, self.seed, most, groups, lists)
         self.tell()
         return found
 
@@ -284,14 +288,19 @@ def attention_of_set_aside(
     seed: int,
     most: int | None = None,
     groups: MembershipLayer | None = None,
+    lists: Sequence[CandidateList] = (),
 ) -> Floats:
     """What attention says about the examples of :func:`set_aside`, or of those of its first few parts.
 
-    It is trained anew for each part, on the edges that are left.
+    It is trained anew for each part, on the edges that are left. What it says about the candidates of each part is
+    written to their lists.
     """
     found = []
-    for part in islice(_parts(graph, name, seed, groups), most):
-        found.append(LinkAttention.trained(part.graph, seed).of_pairs(name, part.pairs))
+    for place, part in enumerate(islice(_parts(graph, name, seed, groups), most)):
+        attention = LinkAttention.trained(part.graph, seed)
+        found.append(attention.of_pairs(name, part.pairs))
+        if lists:
+            lists[place].rows[:, ATTENTION] = attention.of_pairs(name, lists[place].pairs)
     return np.concatenate(found)
 
 
