@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any, Self
@@ -46,6 +46,7 @@ from .mixture import (
     fitted_mixtures,
     unseen_loss,
 )
+from .pair_scores import entries
 from .sampling import (
     checked,
     columns,
@@ -257,14 +258,35 @@ def _typical(learned: Learned, number: int, mixture: LayerMixture) -> Any:
     return found
 
 
-def rates_to_file(rates: Mapping[str, LinkRates], learned: Learned) -> None:
-    """Add how scores become probabilities."""
+UnseenPairs = dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]]
+
+
+def rates_to_file(
+    rates: Mapping[str, LinkRates], unseen_pairs: UnseenPairs, learned: Learned
+) -> None:
+    """Add how scores become probabilities, and the scores of unlinked pairs that were learned from."""
     entries = []
     for number, (name, one) in enumerate(rates.items()):
         _put(learned, f"rates{number}.log_odds", one.log_odds)
         _put(learned, f"rates{number}.rate", one.rate)
+        pairs, scores = unseen_pairs[name]
+        _put(learned, f"rates{number}.unseen_pairs", pairs)
+        _put(learned, f"rates{number}.unseen_scores", scores)
         entries.append({"layer": name, "missing": one.missing, "set_aside": one.set_aside})
     learned.record["rates"] = entries
+
+
+def unseen_from_file(learned: Learned, num_nodes: int) -> UnseenPairs:
+    """Unlinked pairs that were learned from, with their scores."""
+    found = {}
+    for number, entry in enumerate(learned.record["rates"]):
+        pairs = _get(learned, f"rates{number}.unseen_pairs")
+        scores = _get(learned, f"rates{number}.unseen_scores")
+        fits = pairs.shape == (len(scores), 2) and ((pairs >= 0) & (pairs < num_nodes)).all()
+        if not fits or not ((scores >= 0) & (scores <= 1)).all():
+            raise MisfitError("the pairs that were learned from do not fit the graph")
+        found[entry["layer"]] = pairs, scores
+    return found
 
 
 def rates_from_file(learned: Learned) -> dict[str, LinkRates]:
@@ -479,6 +501,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
                     whole = self._whole_graph("")
                     self._whole[""] = WholeGraph(possible, whole.closeness, tried.whole)
         self.mixtures_ = fitted.mixtures
+        self.unseen_pairs_: UnseenPairs = {}
         self.rates_ = {name: self._link_rates(name, learned[name], fitted) for name in wanted}
         learned = {name: learned[name] for name in wanted}
         self.ingredients_ = ingredient_table(learned, self.mixtures_)
@@ -595,7 +618,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         learned = Learned()
         graph_to_file(self.graph_, learned)
         mixtures_to_file(self.mixtures_, learned)
-        rates_to_file(self.rates_, learned)
+        rates_to_file(self.rates_, self.unseen_pairs_, learned)
         whole_to_file(self._whole_graph(""), learned)
         learned.record["explanation"] = self.explanation_
         learned.record["ingredients"] = self.ingredients_.to_dict(orient="list")
@@ -615,6 +638,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             model.graph_ = graph_from_file(learned)
             model.mixtures_ = mixtures_from_file(learned)
             model.rates_ = rates_from_file(learned)
+            model.unseen_pairs_ = unseen_from_file(learned, model.graph_.num_nodes)
             model.gathered_, attention = whole_from_file(model.graph_, learned)
             model._whole = {"": WholeGraph.of(model.graph_, model.gathered_, attention)}
             model.layers_ = [name for name in model.mixtures_ if name in model.graph_.layers]
@@ -653,6 +677,9 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         for begin in range(0, len(pairs), _BLOCK):
             part = slice(begin, begin + _BLOCK)
             found[part] = mixture.probability(evidence.of(pairs[part]))
+            if evidence.graph is self.graph_:
+                unseen = self._unseen_scores(evidence.layer, pairs[part])
+                found[part] = np.where(np.isnan(unseen), found[part], unseen)
             if tell is not None:
                 tell(min(begin + _BLOCK, len(pairs)), len(pairs))
         return found
@@ -681,12 +708,42 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             self._listed_pairs: dict[str, Any] = {}
         return self._listed_pairs
 
+    def _keep_unseen(
+        self, name: str, fold_of_pair: sp.csr_array, mixtures: Sequence[LayerMixture]
+    ) -> None:
+        """Score the unlinked pairs that were learned from by mixtures that have not seen them, and keep the scores."""
+        linked = self.graph_.layers[name].to_scipy()
+        both = fold_of_pair.tocoo()
+        pairs = np.column_stack([both.row, both.col]).astype(np.int64)
+        fresh = entries(linked, pairs) == 0
+        pairs, folds = pairs[fresh], both.data[fresh] - 1
+        evidence = self._evidence(self.graph_, name)
+        scores = np.zeros(len(pairs))
+        for fold in np.unique(folds):
+            mine = folds == fold
+            scores[mine] = mixtures[fold].probability(evidence.of(pairs[mine]))
+        self.unseen_pairs_[name] = pairs, scores
+
+    def _unseen_scores(self, layer: str, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The scores that were kept for pairs that were learned from; NaN for all others."""
+        known, scores = self.unseen_pairs_[layer]
+        if not self.graph_.layers[layer].directed:
+            pairs = np.sort(pairs, axis=1)
+        keys, asked = (some[:, 0] * self.graph_.num_nodes + some[:, 1] for some in (known, pairs))
+        if not len(keys):
+            return np.full(len(pairs), np.nan)
+        order = np.argsort(keys)
+        place = np.minimum(np.searchsorted(keys[order], asked), len(keys) - 1)
+        return np.where(keys[order][place] == asked, scores[order][place], np.nan)
+
     def _link_rates(self, name: str, examples: LayerExamples, fitted: FittedMixtures) -> LinkRates:
         """From scores to probabilities, by the ranks of edges set aside in lists of candidates."""
         edges = self.graph_.layers[name]
+        fold_of_pair = fitted.fold_of_pairs(name, examples, self.graph_.num_nodes)
+        self._keep_unseen(name, fold_of_pair, fitted.by_fold[name])
         _, scores = self._listed(name)
         if examples.lists:
-            ranks = FoundRanks.of_lists(examples, fitted, name)
+            ranks = FoundRanks.of_lists(examples, fitted.by_fold[name], fold_of_pair)
         else:
             unseen = fitted.unseen[name][examples.linked]
             ranks = FoundRanks.of_scores(unseen, scores)

@@ -210,7 +210,7 @@ class Evidence:
     """
 
     def __init__(self, graph: MultilayerGraph, layer: str, whole: WholeGraph | None = None) -> None:
-        self.layer = layer
+        self.graph, self.layer = graph, layer
         self.is_directed = graph.layers[layer].directed
         self.whole = WholeGraph.of(graph) if whole is None else whole
         self.matrices = LayerMatrices.of(graph.layers, graph.num_nodes)

@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .mixture import CandidateList, FittedMixtures, LayerExamples, log_odds_of
+from .mixture import CandidateList, LayerExamples, LayerMixture, log_odds_of
+from .pair_scores import entries
 
 Floats = NDArray[np.float64]
 
@@ -27,6 +29,8 @@ INTERVAL_LEVEL = 0.9
 """Share of the lists whose count should lie in the interval."""
 TRANSFER_ERROR = 0.15
 """Relative error, as a standard deviation, of carrying a rate from the graph without a part to the whole one."""
+RATIO_PRIOR = 5.0
+"""Edges that are taken to be found alike in both kinds of graphs, so that few edges found tell no great change."""
 _TIE_SLOPE = 1e-3
 """What keeps pairs of equal probability in the order of their scores, in log-odds per log-odds."""
 _KNOTS_PER_E = 8
@@ -75,32 +79,60 @@ class FoundRanks:
         Unlinked candidates ahead of each edge, plus one; in order.
     set_aside : int
         Edges that were set aside, found or not.
+    thinner_ranks : array of float, optional
+        The same in graphs that lack as many edges again.
+    growth : float
+        How much more the logarithm of visible edges grows from the graphs without a part to the whole one than from the
+        thinner graphs to those.
     """
 
     ranks: Floats
     set_aside: int
+    thinner_ranks: Floats | None = None
+    growth: float = 0.0
 
     def found_share(self, depth: Floats) -> Floats:
-        """The share of edges set aside that are among the first candidates, at each depth."""
-        found = np.searchsorted(self.ranks, depth, side="right")
+        """The share of missing links that are among the first candidates of the whole graph, at each depth.
+
+        It is that of edges set aside, carried on to the whole graph: more visible edges tell more, as the step from the
+        thinner graphs shows.
+        """
+        found = np.searchsorted(self.ranks, depth, side="right").astype(np.float64)
+        if self.thinner_ranks is not None:
+            fewer = np.searchsorted(self.thinner_ranks, depth, side="right")
+            ratio = (found + RATIO_PRIOR) / (fewer + RATIO_PRIOR)
+            found *= ratio**self.growth
         share: Floats = found / max(self.set_aside, 1)
-        return share
+        return np.minimum(np.maximum.accumulate(share), 1.0)
 
     @classmethod
-    def of_lists(cls, examples: LayerExamples, fitted: FittedMixtures, layer: str) -> FoundRanks:
-        """From the candidates of each graph that lacks a part, scored by mixtures that have not seen the part."""
-        mixtures = fitted.by_fold[layer]
-        fold_of_pair = _folds_by_pair(examples, fitted.folds[layer])
-        ranks, set_aside = [], 0
+    def of_lists(
+        cls, examples: LayerExamples, mixtures: Sequence[LayerMixture], fold_of_pair: sp.csr_array
+    ) -> FoundRanks:
+        """From the candidates of each graph that lacks a part, scored by mixtures that have not seen the pairs.
+
+        Parameters
+        ----------
+        examples : LayerExamples
+        mixtures : sequence of LayerMixture
+            One for each fold, fitted without it.
+        fold_of_pair : scipy CSR, shape (nodes, nodes)
+            The fold of each example, plus one.
+        """
+        ranks, thinner = [np.zeros(0)], [np.zeros(0)]
         for listed in examples.lists:
-            folds = np.array([fold_of_pair.get((a, b), -1) for a, b in listed.pairs[listed.linked]])
-            set_aside += listed.set_aside
-            rows = listed.rows.astype(np.float64)
-            unlinked, linked = rows[~listed.linked], rows[listed.linked]
-            for fold in np.unique(folds[folds >= 0]):
-                against = np.sort(mixtures[fold].mixed(unlinked))
-                ranks.append(_ranks(mixtures[fold].mixed(linked[folds == fold]), against, listed))
-        return cls(np.sort(np.concatenate(ranks)) if ranks else np.zeros(0), set_aside)
+            ranks += _ranks_in(listed, mixtures, fold_of_pair)
+            if listed.thinner is not None:
+                thinner += _ranks_in(listed.thinner, mixtures, fold_of_pair)
+        shares = np.mean([listed.visible_shares for listed in examples.lists], axis=0)
+        # recall grows as a power of the share of edges that are visible
+        growth = float(np.log(1 / shares[0]) / np.log(shares[0] / shares[1])) if shares[1] else 0.0
+        return cls(
+            np.sort(np.concatenate(ranks)),
+            sum(listed.set_aside for listed in examples.lists),
+            np.sort(np.concatenate(thinner)),
+            growth,
+        )
 
     @classmethod
     def of_scores(cls, linked: Floats, candidates: Floats) -> FoundRanks:
@@ -109,13 +141,47 @@ class FoundRanks:
         return cls(np.sort(len(against) - np.searchsorted(against, linked) + 1.0), len(linked))
 
 
-def _folds_by_pair(examples: LayerExamples, folds: NDArray[np.int64]) -> dict[tuple[int, int], int]:
-    if examples.pairs is None:
-        return {}
-    linked = examples.pairs[examples.linked].tolist()
-    return {
-        (a, b): fold for (a, b), fold in zip(linked, folds[examples.linked].tolist(), strict=True)
-    }
+def unseen_log_odds(
+    mixtures: Sequence[LayerMixture],
+    rows: Floats,
+    folds: NDArray[np.int64],
+    default: LayerMixture,
+) -> Floats:
+    """Log-odds of pairs by mixtures that have not seen them.
+
+    Unlinked pairs that were learned from may be the very links that are missing; a mixture that has seen them as
+    unlinked would put them down.
+
+    Parameters
+    ----------
+    mixtures : sequence of LayerMixture
+        One for each fold, fitted without it.
+    rows : array of float, shape (pairs, columns)
+    folds : array of int, shape (pairs,)
+        The fold of each pair, or -1 if it was not learned from.
+    default : LayerMixture
+        For the pairs that were not learned from.
+    """
+    found = default.mixed(rows)
+    for fold in np.unique(folds[folds >= 0]):
+        mine = folds == fold
+        found[mine] = mixtures[fold].mixed(rows[mine])
+    return found
+
+
+def _ranks_in(
+    listed: CandidateList, mixtures: Sequence[LayerMixture], fold_of_pairs: sp.csr_array
+) -> list[Floats]:
+    folds = entries(fold_of_pairs, listed.pairs).astype(np.int64) - 1
+    rows = listed.rows.astype(np.float64)
+    linked, own_folds = rows[listed.linked], folds[listed.linked]
+    unlinked, other_folds = rows[~listed.linked], folds[~listed.linked]
+    found = []
+    for fold in np.unique(own_folds[own_folds >= 0]):
+        against = np.sort(unseen_log_odds(mixtures, unlinked, other_folds, mixtures[fold]))
+        own = mixtures[fold].mixed(linked[own_folds == fold])
+        found.append(_ranks(own, against, listed))
+    return found
 
 
 def _ranks(linked: Floats, against: Floats, listed: CandidateList) -> Floats:

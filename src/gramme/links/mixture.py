@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme._runtime import thread_pools
@@ -229,6 +230,10 @@ class CandidateList:
         How many edges were set aside; those that are no candidates are not found.
     sampled_share : float
         Share of the candidates without a link that are listed here.
+    thinner : CandidateList, optional
+        The same edges in the candidates of a graph that lacks as many others.
+    visible_shares : tuple of float
+        Shares of the layer's edges that the graph has, and the thinner one.
     """
 
     pairs: NDArray[np.int64]
@@ -236,6 +241,8 @@ class CandidateList:
     linked: Linked
     set_aside: int
     sampled_share: float = 1.0
+    thinner: CandidateList | None = None
+    visible_shares: tuple[float, ...] = (1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -344,6 +351,17 @@ class FittedMixtures:
     by_fold: dict[str, list[LayerMixture]] = field(default_factory=dict)
     folds: dict[str, NDArray[np.int64]] = field(default_factory=dict)
 
+    def fold_of_pairs(self, layer: str, examples: LayerExamples, num_nodes: int) -> sp.csr_array:
+        """A matrix with the fold of each example, plus one, at its pair; a link has priority."""
+        if examples.pairs is None:
+            return sp.csr_array((num_nodes, num_nodes), dtype=np.int64)
+        pairs, folds = examples.pairs, self.folds[layer]
+        order = np.argsort(~examples.linked, kind="stable")
+        keys = pairs[order, 0] * num_nodes + pairs[order, 1]
+        first = order[np.unique(keys, return_index=True)[1]]
+        ends = pairs[first, 0], pairs[first, 1]
+        return sp.csr_array((folds[first] + 1, ends), shape=(num_nodes, num_nodes))
+
 
 def fitted_mixtures(
     examples: dict[str, LayerExamples], seed: int, tell: Callable[[], None] | None = None
@@ -389,7 +407,8 @@ def fitted_mixtures(
                 {part: models[fold] for part, models in fold_models.items() if part in kept},
                 found[name].weights,
                 slope,
-                offset,
+                lowered,
+                one.hidden,
             )
             for fold in range(FOLDS)
         ]

@@ -161,7 +161,17 @@ def set_aside(
         rows.append(evidence.of(part.pairs))
         kinds.append(part.kinds)
         pairs.append(part.pairs)
-        lists.append(_candidate_list(graph, name, part, evidence, most_candidates))
+        thinner = Evidence(part.thinner, name, WholeGraph.of(part.thinner, gathered, layer=name))
+        lists.append(
+            replace(
+                _candidate_list(graph, part.graph, part.linked, evidence, most_candidates),
+                thinner=_candidate_list(graph, part.thinner, part.linked, thinner, most_candidates),
+                visible_shares=tuple(
+                    one.layers[name].num_edges / graph.layers[name].num_edges
+                    for one in (part.graph, part.thinner)
+                ),
+            )
+        )
         if tell is not None:
             tell()
     kind = np.concatenate(kinds)
@@ -178,18 +188,23 @@ def set_aside(
 
 
 def _candidate_list(
-    graph: MultilayerGraph, name: str, part: _Part, evidence: Evidence, most: int
+    graph: MultilayerGraph, seen: MultilayerGraph, set_aside: Pairs, evidence: Evidence, most: int
 ) -> CandidateList:
-    """What would be shown of a graph that lacks a part: all its candidates, or a sample of those without a link."""
-    edges = graph.layers[name]
-    pairs = evidence.candidates(part.graph.layers[name].to_scipy(), edges.present)
-    linked = entries(edges.to_scipy(), pairs) != 0
-    share = min(1.0, most / max(int((~linked).sum()), 1))
+    """What would be shown of a graph that lacks some edges: its candidates, or a sample of those without a link."""
+    edges, lacking = graph.layers[evidence.layer], seen.layers[evidence.layer]
+    pairs = evidence.candidates(lacking.to_scipy(), edges.present)
+    places = np.arange(1, len(set_aside) + 1)
+    found = sp.csr_array(
+        (places, (set_aside[:, 0], set_aside[:, 1])), shape=lacking.to_scipy().shape
+    )
+    linked = entries(found, pairs) != 0
+    unlinked = entries(edges.to_scipy(), pairs) == 0
+    share = min(1.0, most / max(int(unlinked.sum()), 1))
     if share < 1.0:
-        drawn = np.random.default_rng(len(pairs)).random(len(pairs)) < share
-        pairs, linked = pairs[linked | drawn], linked[linked | drawn]
+        unlinked &= np.random.default_rng(len(pairs)).random(len(pairs)) < share
+    pairs, linked = pairs[linked | unlinked], linked[linked | unlinked]
     rows = evidence.of(pairs).astype(np.float32)
-    return CandidateList(pairs, rows, linked, int((part.kinds == LINKED).sum()), share)
+    return CandidateList(pairs, rows, linked, len(set_aside), share)
 
 
 def with_all_edges(examples: LayerExamples, evidence: Evidence) -> LayerExamples:
@@ -300,7 +315,11 @@ def attention_of_set_aside(
         attention = LinkAttention.trained(part.graph, seed)
         found.append(attention.of_pairs(name, part.pairs))
         if lists:
-            lists[place].rows[:, ATTENTION] = attention.of_pairs(name, lists[place].pairs)
+            listed = lists[place]
+            listed.rows[:, ATTENTION] = attention.of_pairs(name, listed.pairs)
+            if listed.thinner is not None:
+                also = listed.thinner
+                also.rows[:, ATTENTION] = attention.of_pairs(name, also.pairs)
     return np.concatenate(found)
 
 
@@ -332,6 +351,12 @@ class _Part:
     graph: MultilayerGraph
     pairs: Pairs
     kinds: NDArray[np.int64]
+    thinner: MultilayerGraph
+
+    @property
+    def linked(self) -> Pairs:
+        """The edges set aside."""
+        return self.pairs[self.kinds == LINKED]
 
 
 def _parts(
@@ -352,4 +377,4 @@ def _parts(
         )
         pairs = [one.linked, one.unlinked, matched]
         kinds = np.repeat([LINKED, UNLINKED, MATCHED], [len(some) for some in pairs])
-        yield _Part(one.graph, np.concatenate(pairs), kinds)
+        yield _Part(one.graph, np.concatenate(pairs), kinds, one.thinner)
