@@ -20,10 +20,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme._types import Floats
+
 from .mixture import CandidateList, LayerExamples, LayerMixture, log_odds_of
 from .pair_scores import entries
-
-Floats = NDArray[np.float64]
 
 INTERVAL_LEVEL = 0.9
 """Share of the lists whose count should lie in the interval."""
