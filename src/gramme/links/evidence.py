@@ -28,6 +28,7 @@ from .pair_scores import (
     affordable_steps,
     entries,
 )
+from .sampling import candidate_pairs
 
 # What the evidence of every layer takes from the graph as a whole: where walks lead, attention
 # trained for links.
@@ -209,7 +210,7 @@ class Evidence:
     """
 
     def __init__(self, graph: MultilayerGraph, layer: str, whole: WholeGraph | None = None) -> None:
-        self.layer = layer
+        self.graph, self.layer = graph, layer
         self.is_directed = graph.layers[layer].directed
         self.whole = WholeGraph.of(graph) if whole is None else whole
         self.matrices = LayerMatrices.of(graph.layers, graph.num_nodes)
@@ -258,6 +259,23 @@ class Evidence:
             column = walks[:, WALKS.index(name)] if name in WALKS else self._plain(name, pairs)
             found.append(column[:, None])
         return np.concatenate(found, axis=1)
+
+    def candidates(
+        self,
+        known: sp.csr_array,
+        present: NDArray[np.bool_],
+        sources: NDArray[np.int64] | None = None,
+    ) -> Pairs:
+        """Pairs of nodes of the layer without an edge in ``known`` that are near each other in any layer."""
+        pairs = candidate_pairs(
+            self.scores["all"].adjacency,
+            self.matrices.groups,
+            known,
+            directed=self.is_directed,
+            sources=sources,
+        )
+        fresh: Pairs = pairs[present[pairs].all(axis=1)]
+        return fresh
 
     def _plain(self, name: str, pairs: Pairs) -> Floats:
         nothing = np.zeros(len(pairs))
