@@ -36,7 +36,9 @@ MAX_STEPS = 8
 MAX_SINGLE_STARTS = 8
 """Layers of edges that are tried alone, those with most ties."""
 LARGE_TIES = 200_000
-"""Ties of all layers from which on Leiden's algorithm goes through the graph once per step rather than twice."""
+"""Ties of all layers from which on Leiden's algorithm is run once, without repeating it from its own result."""
+SMALL_ROUNDS = 4
+"""Times that it is repeated from its own result for smaller graphs, at most."""
 NEGLIGIBLE_WEIGHT = 1e-9
 """In place of 0, so that nodes of which only such layers know something are not torn apart."""
 
@@ -96,13 +98,15 @@ class TiedLayers:
         random: np.random.Generator,
         *,
         resolution: float = 1.0,
-        rounds: int | None = None,
+        tries: int = 1,
     ) -> Codes:
-        """A partition of high modularity over all layers, by Leiden's algorithm."""
+        """A partition of high modularity over all layers, by Leiden's algorithm; the best of some tries."""
         expected = self.strengths * np.sqrt(weights * resolution / self.totals)
-        if rounds is None:
-            rounds = 2 if self.num_ties < LARGE_TIES else 1
-        return leiden(self.joined(weights), expected, random, rounds=rounds)
+        ties = self.joined(weights)
+        if self.num_ties >= LARGE_TIES:
+            return leiden(ties, expected, random, rounds=1)
+        found = [leiden(ties, expected, random, rounds=SMALL_ROUNDS) for _ in range(tries)]
+        return max(found, key=lambda group: self.quality(group, weights, resolution))
 
     def inside(self, group: Codes, other: Codes | None = None) -> tuple[Floats, Floats]:
         """Weight of each layer's ties within groups, and what degrees alone would lead one to expect.
@@ -176,13 +180,9 @@ def _settled(layers: TiedLayers, weights: Floats, random: np.random.Generator) -
     of_groups = weights
     for step in range(MAX_STEPS):
         group = layers.partition(weights, random)
-        found, expected = layers.inside(group)
-        for place in np.flatnonzero(layers.from_groups):
-            told = _told_by_others(layers, group, weights, int(place))
-            one, other = layers.inside(group, told)
-            found[place], expected[place] = one[place], other[place]
+        found, expected = evidence(layers, group, weights)
         totals = layers.strengths.sum(axis=0)
-        description = _description(group, found, expected, totals)
+        description = description_length(group, found, expected, totals)
         if best is not None and description >= best.description:
             break
         weights = log_odds(found, expected, totals)
@@ -194,6 +194,16 @@ def _settled(layers: TiedLayers, weights: Floats, random: np.random.Generator) -
             break
     assert best is not None
     return best
+
+
+def evidence(layers: TiedLayers, group: Codes, weights: Floats) -> tuple[Floats, Floats]:
+    """Ties inside groups and those expected, by layer; memberships judged by where the other layers put a node."""
+    found, expected = layers.inside(group)
+    for place in np.flatnonzero(layers.from_groups):
+        told = _told_by_others(layers, group, weights, int(place))
+        one, other = layers.inside(group, told)
+        found[place], expected[place] = one[place], other[place]
+    return found, expected
 
 
 def log_odds(found: Floats, expected: Floats, totals: Floats) -> Floats:
@@ -214,7 +224,9 @@ def _told_by_others(layers: TiedLayers, group: Codes, weights: Floats, layer: in
     return told
 
 
-def _description(group: Codes, found: Floats, expected: Floats, totals: Floats) -> float:
+def description_length(
+    group: Codes, found: Floats, expected: Floats, totals: Floats
+) -> float:
     """Nats to state the partition, minus what it saves on the ties."""
     count, sizes = group.size, np.bincount(group)
     cost = gammaln(count + 1) - gammaln(sizes + 1).sum() + np.log(count)
