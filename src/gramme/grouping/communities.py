@@ -248,6 +248,21 @@ def merged(
     return by_size(owner[group])
 
 
+def learned_layer_weights(graph: MultilayerGraph, *, random_state: int = 0) -> pd.Series:
+    """How much each layer counts when groups are sought, learned without labels; by layer name.
+
+    Useful where labels are too few to tell which layers speak of them: pass it to
+    :class:`~gramme.methods.LabelPropagation` as ``layer_weights``.
+    """
+    joined = check_has_ties(graph, "learning layer weights")
+    order = in_name_order(joined)
+    random = np.random.default_rng(random_state)
+    layers = TiedLayers.of(ties_of(order.graph, random))
+    weights = learn_weights(layers, random).weights
+    names = pd.Index(list(order.graph.layers), name="layer")
+    return pd.Series(weights, index=names, name="weight")[list(joined.layers)]
+
+
 def chosen_weights(
     layers: TiedLayers,
     given: str | Mapping[str, float] | None,

@@ -193,13 +193,13 @@ def cover(
 
 def _centres(rows: Floats, fixed: Floats, count: int, random: np.random.Generator) -> Floats:
     """Centres of k-means beside fixed ones: the best of several starts by the distances left."""
-    to_fixed = _to_nearest(rows, fixed)[1]
+    to_fixed = to_nearest(rows, fixed)[1]
     best: tuple[float, Floats] | None = None
     for _ in range(STARTS):
         centres = _first_centres(rows, to_fixed, count, random)
         left = np.inf
         for _ in range(STEPS):
-            nearest, distance = _to_nearest(rows, centres)
+            nearest, distance = to_nearest(rows, centres)
             mine = distance < to_fixed
             total = float(np.minimum(distance, to_fixed).sum())
             if total >= left * (1 - 1e-6):
@@ -238,7 +238,7 @@ def _first_centres(
     return centres
 
 
-def _to_nearest(rows: Floats, centres: Floats) -> tuple[Ints, Floats]:
+def to_nearest(rows: Floats, centres: Floats) -> tuple[Ints, Floats]:
     """The nearest centre of each row and its squared distance; infinite if there are no centres."""
     nearest = np.zeros(rows.shape[0], dtype=np.int64)
     distance = np.full(rows.shape[0], np.inf)
@@ -273,8 +273,8 @@ def _stands_for(
     rows: Floats, chosen: Ints, known: NDArray[np.bool_], tied: NDArray[np.bool_]
 ) -> tuple[Ints, Floats]:
     """Whom each chosen node stands for: unlabelled nodes that are nearer to it than to a label or another one."""
-    nearest, distance = _to_nearest(rows, rows[chosen])
-    to_label = _to_nearest(rows, rows[known & tied])[1]
+    nearest, distance = to_nearest(rows, rows[chosen])
+    to_label = to_nearest(rows, rows[known & tied])[1]
     outside = (to_label < distance) | known | ~tied
     nearest = np.where(outside, -1, nearest)
     nearest[chosen] = np.arange(chosen.size)
