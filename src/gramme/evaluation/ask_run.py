@@ -1,7 +1,7 @@
-"""One run of the benchmark of asking: a strategy chooses nodes from one half, a model learns their labels, the other half is the test.
+"""One run of the benchmark of asking: choose nodes of one half, learn their labels, test on the other half.
 
-The test half is fixed before anything is chosen. Scoring on "all nodes without a label" instead would flatter strategies that label the
-hardest nodes: these then no longer count.
+The test half is fixed before anything is chosen. Scoring on "all nodes without a label" instead would flatter
+strategies that label the hardest nodes: these then no longer count.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.evaluation.ask_strategies import LabelRequest, ask_strategy
-from gramme.evaluation.one_run import told
+from gramme.evaluation.run import told
 from gramme.graph import MultilayerGraph
 from gramme.grouping.communities import learned_layer_weights
-from gramme.io.names import proper_text
+from gramme.io.values import proper_text
 from gramme.methods import LabelPropagation
 from gramme.methods.labels import KnownLabels, aligned_labels
 from gramme.methods.registry import method
@@ -26,7 +26,8 @@ from gramme.methods.registry import method
 Ints = NDArray[np.int64]
 
 WEIGHTED = "weighted-propagation"
-"""Label propagation with layer weights learned without labels: what few labels cannot tell about layers, the layers do."""
+"""Label propagation with layer weights learned without labels: what few labels cannot tell about layers, the layers
+do."""
 DEFAULT_PREDICTORS = (WEIGHTED, "label-propagation")
 DEFAULT_BUDGETS = (1, 2, 4)
 """Labels per class: times the number of classes they are what is asked for."""
@@ -130,7 +131,8 @@ def predictions(graph: MultilayerGraph, chosen: Ints, codes: Ints, spec: AskSpec
     known = np.full(graph.num_nodes, -1)
     known[chosen] = codes
     if spec.predictor == WEIGHTED:
-        weights = learned_layer_weights(graph).to_dict()
+        learned = learned_layer_weights(graph)
+        weights = {str(layer): float(weight) for layer, weight in learned.items()}
         model: Any = LabelPropagation(layer_weights=weights, random_state=spec.realisation)
     else:
         model = method(spec.predictor).estimator(random_state=spec.realisation)

@@ -44,8 +44,8 @@ class LabelRequest:
     classes : int
         How many classes there are: strategies that go by a model begin with as many random labels.
     answer : callable
-        The classes of some nodes, for strategies that look at labels. Only those of chosen nodes may be asked for, except
-        by the strategy ``balanced``, which says so.
+        The classes of some nodes, for strategies that look at labels. Only those of chosen nodes may be asked for,
+        except by the strategy ``balanced``, which says so.
     random : numpy Generator
     seed : int
     """
@@ -154,7 +154,7 @@ def _optimal(request: LabelRequest, gain: Callable[[Floats, Floats], Floats]) ->
     """Greedy experimental design on a Gaussian field: each label the one that lowers the risk most."""
     count = request.graph.num_nodes
     laplacian = (1 + REGULARISER) * np.eye(count) - mean_step(request.graph)
-    covariance = np.linalg.inv(laplacian)
+    covariance: Floats = np.linalg.inv(laplacian).astype(np.float64)
     chosen: list[int] = []
     left = request.pool
     for _ in range(request.count):
@@ -180,7 +180,7 @@ def _medoids(request: LabelRequest) -> Ints:
     step = mean_step(request.graph)
     features = request.graph.features
     rows: Any = np.eye(step.shape[0]) if features is None else features
-    rows = rows.toarray() if sp.issparse(rows) else np.asarray(rows, dtype=np.float64)
+    rows = rows.toarray() if isinstance(rows, sp.sparray) else np.asarray(rows, dtype=np.float64)
     for _ in range(PROPAGATION_STEPS):
         rows = step @ rows
     rows = rows[request.pool]
@@ -204,9 +204,7 @@ def _cover(request: LabelRequest) -> Ints:
     nobody = np.zeros(request.graph.num_nodes, dtype=bool)
     askable = nobody.copy()
     askable[request.pool] = True
-    return cover(
-        request.graph, nobody, askable, request.count, random_state=request.seed
-    ).nodes
+    return cover(request.graph, nobody, askable, request.count, random_state=request.seed).nodes
 
 
 def _cover_in_turns(request: LabelRequest) -> Ints:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError, MissingExtraError
 from gramme.graph import MultilayerGraph
-from gramme.graph.name_order import in_name_order
+from gramme.graph.canonical import in_name_order
 from gramme.grouping.found_groups import Groups
 from gramme.grouping.layer_ties import check_has_ties, ties_of
 from gramme.grouping.layer_weights import (
@@ -46,8 +46,8 @@ REPEATS_OF_LARGE, LARGE_TIES = 8, 200_000
 TRIES = 4
 """Times that Leiden's algorithm is run for one partition of a graph that is not large; the best is kept."""
 RESOLUTIONS = (0.35, 0.5, 0.7, 1.0, 1.4)
-"""Resolutions that are tried. Layers of nearest neighbours have ever finer groups at larger ones, since their ties are not
-independent of each other. Chosen on 3sources, bbc, ckm_social, vickers_chan and planted groups."""
+"""Resolutions that are tried. Layers of nearest neighbours have ever finer groups at larger ones, since their ties
+are not independent of each other. Chosen on 3sources, bbc, ckm_social, vickers_chan and planted groups."""
 ENGINES = ("gramme", "leidenalg")
 RESOLUTION_STEPS = 12
 """Halvings of the interval in which the resolution for a wanted number of groups lies."""
@@ -73,8 +73,9 @@ def groups(
     count : int, default=None
         How many groups, isolated nodes not counted; as many as the layers show if not given.
     resolution : float, default=None
-        Larger values give more and smaller groups. If not given, the one of 0.35, 0.5, 0.7, 1 and 1.4 whose groups describe the ties in
-        the fewest words, and 1 for a graph of memberships alone. Not used where ``count`` is given.
+        Larger values give more and smaller groups. If not given, the one of 0.35, 0.5, 0.7, 1 and 1.4 whose groups
+        describe the ties in the fewest words, and 1 for a graph of memberships alone. Not used where ``count`` is
+        given.
     layer_weights : "equal" or mapping of layer name to float, default=None
         How much each layer counts; learned from the layers if not given, so that a layer of noise counts nothing.
     coupling : float, default=0.5
@@ -163,9 +164,7 @@ def groups(
     )
 
 
-def _chosen_resolution(
-    layers: TiedLayers, weights: Floats, random: np.random.Generator
-) -> float:
+def _chosen_resolution(layers: TiedLayers, weights: Floats, random: np.random.Generator) -> float:
     """The resolution whose groups, of which there are at least two, have the shortest description."""
     if layers.from_groups.all():
         return 1.0
@@ -186,9 +185,7 @@ class _Search:
     def __init__(self, count: int | None, resolution: float, engine: str) -> None:
         self.count, self.resolution, self.engine = count, resolution, engine
 
-    def partition(
-        self, layers: TiedLayers, weights: Floats, random: np.random.Generator
-    ) -> Codes:
+    def partition(self, layers: TiedLayers, weights: Floats, random: np.random.Generator) -> Codes:
         if self.count is None:
             return self._once(layers, weights, random, self.resolution)
         return self._counted(layers, weights, random, self.count)
@@ -230,9 +227,9 @@ def merged(
     number = int(group.max()) + 1
     member = sp.csr_array((np.ones(group.size), (np.arange(group.size), group)))
     tied = np.asarray((member.T @ layers.joined(weights) @ member).toarray())
-    rows = member.T @ (layers.strengths * np.sqrt(weights * resolution / layers.totals))
+    rows: Floats = member.T @ (layers.strengths * np.sqrt(weights * resolution / layers.totals))
     # per unit of what is expected, so that small groups that are tied to one other come first
-    alive = np.asarray((member.T @ layers.strengths).sum(axis=1) > 0)
+    alive = np.bincount(group, layers.strengths.sum(axis=1), minlength=number) > 0
     owner = np.arange(number)
     while alive.sum() > count:
         places = np.flatnonzero(alive)
@@ -284,14 +281,15 @@ def chosen_weights(
     weights = np.array([float(given.get(name, 0.0)) for name in names])
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise DataError("layer_weights must be finite, not negative, and not all 0")
-    return np.maximum(weights, NEGLIGIBLE_WEIGHT)
+    floored: Floats = np.maximum(weights, NEGLIGIBLE_WEIGHT)
+    return floored
 
 
 def _layer_groups(layers: TiedLayers, group: Codes, weights: Floats, coupling: float) -> Codes:
     """The group of each node in each layer, -1 where it has no ties there; shape (nodes, layers)."""
     found = np.full(layers.strengths.shape, -1, dtype=np.int64)
     nodes = np.arange(group.size)
-    for layer in range(found.shape[1]):
+    for layer in range(len(layers.matrices)):
         strength = layers.strengths[:, layer]
         pull = layers.pull(group, layer)
         pull[nodes, group] += coupling * strength
@@ -338,7 +336,7 @@ def _by_leidenalg(
 
 def _check_settings(
     graph: Any,
-    count: int | None,
+    count: Any,
     resolution: float | None,
     coupling: float,
     repeats: int | None,

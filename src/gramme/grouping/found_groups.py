@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.stats import hypergeom
 
-from gramme._later import later
 from gramme.graph import MembershipLayer, MultilayerGraph
-from gramme.grouping.description import over_represented, words
 
 STABLE_SHARE = 0.9
 """Stability from which on a group is called stable."""
+CHANCE = 0.01
+"""Probability of a coincidence among all values that are compared, below which a value is called over-represented."""
+COLUMNS = ["group", "kind", "name", "value", "members", "share", "share_elsewhere", "probability"]
+
+Codes = NDArray[np.int64]
 
 
 class Groups:
@@ -34,10 +40,11 @@ class Groups:
     layer_part_ : Series
         How much of the groups each layer supports, summing to 1: its ties inside groups beyond those expected.
     layer_weights_ : Series
-        How much each layer counted; larger where its ties keep to groups more strictly. A mapping of it can be passed to
-        :class:`~gramme.methods.LabelPropagation`.
+        How much each layer counted; larger where its ties keep to groups more strictly. A mapping of it can be passed
+        to :class:`~gramme.methods.LabelPropagation`.
     layer_support_ : DataFrame
-        For each layer ``weight`` (summing to 1), ``part``, the share of its ties ``inside`` groups and the share ``expected`` by degrees.
+        For each layer ``weight`` (summing to 1), ``part``, the share of its ties ``inside`` groups and the share
+        ``expected`` by degrees.
     quality_ : float
         Modularity of the groups over all layers.
     chance_qualities_ : array of float
@@ -117,7 +124,7 @@ class Groups:
 
     @cached_property
     def over_represented_(self) -> pd.DataFrame:
-        """Values and labels that are more frequent in a group than elsewhere; see ``description.over_represented``."""
+        """Values and labels that are more frequent in a group than elsewhere; see :func:`over_represented`."""
         return over_represented(self.graph, np.where(self.isolated_, self.count_, self.labels_))
 
     def summary(self) -> pd.DataFrame:
@@ -135,7 +142,9 @@ class Groups:
                     "group": str(group),
                     "nodes": int(inside.sum()),
                     "stability": float(self.group_stability_[group]),
-                    "more_frequent": "; ".join(words(row) for _, row in mine.head(3).iterrows()),
+                    "more_frequent": "; ".join(
+                        value_words(row) for _, row in mine.head(3).iterrows()
+                    ),
                 }
             )
         if self.isolated_.any():
@@ -162,7 +171,10 @@ class Groups:
         return table
 
     def as_layer(self) -> MembershipLayer:
-        """The groups as a layer, for a model: ``graph.replace(layers={**graph.layers, "groups": found.as_layer()})``."""
+        """The groups as a layer, for a model.
+
+        ``graph.replace(layers={**graph.layers, "groups": found.as_layer()})`` is the graph with it.
+        """
         return MembershipLayer.from_codes(np.where(self.isolated_, -1, self.labels_))
 
     @property
@@ -204,7 +216,9 @@ class Groups:
 
     def report(self, path: Any) -> Any:
         """Write the page of ``gramme groups``: the network coloured by group, and what each group is."""
-        return later("gramme.report:write_groups_page")(self, path)
+        from gramme.report.before_labels import write_groups_page
+
+        return write_groups_page(self, path)
 
     def __repr__(self) -> str:
         """How many groups of how many nodes."""
@@ -212,3 +226,95 @@ class Groups:
             f"Groups({self.count_} groups of {int((~self.isolated_).sum()):,} nodes, modularity {self.quality_:.2f}, "
             f"{int(self.isolated_.sum()):,} isolated)"
         )
+
+
+def over_represented(graph: MultilayerGraph, group: Codes) -> pd.DataFrame:
+    """Values and labels that are more frequent in a group than chance explains, the most striking first.
+
+    Groups come from the layers, so the values of a membership layer that shaped them are among what is found: this
+    describes groups and tests nothing about that layer.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    group : array of int, shape (nodes,)
+
+    Returns
+    -------
+    DataFrame
+        A row per group and value: ``group``, ``kind`` ("layer" or "label"), ``name`` of the layer, ``value``,
+        ``members`` of the group that have it, their ``share`` of the group's members of whom a value is known,
+        ``share_elsewhere`` among other nodes, and the ``probability`` of as many by chance (hypergeometric; those
+        kept are below 1 % times the number of comparisons).
+    """
+    rows: list[tuple[Any, ...]] = []
+    for kind, name, layer in _sources(graph):
+        rows.extend(_compared(group, kind, name, layer))
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    order = ["group", "probability", "members"]
+    return table.sort_values(order, ascending=[True, True, False], ignore_index=True)
+
+
+def _sources(graph: MultilayerGraph) -> Iterator[tuple[str, str, MembershipLayer]]:
+    if graph.labels is not None:
+        yield "label", "label", MembershipLayer.from_values(graph.labels)
+    for name, layer in graph.layers.items():
+        groups = layer.as_groups()
+        if groups is not None:
+            yield "layer", name, groups
+
+
+def _compared(
+    group: Codes, kind: str, name: str, layer: MembershipLayer
+) -> Iterator[tuple[Any, ...]]:
+    nodes = group.size
+    count = int(group.max()) + 1
+    inside = layer.incidence()
+    inside.data = np.ones_like(inside.data)
+    known = np.diff(inside.indptr) > 0
+    member = sp.csr_array((np.ones(nodes), (np.arange(nodes), group)), shape=(nodes, count))
+    both = (member.T @ inside).tocoo()
+    sizes = np.bincount(group[known], minlength=count)
+    having = np.asarray(inside.sum(axis=0))
+    total = int(known.sum())
+    # one member with a value is an anecdote
+    worth = both.data >= 2
+    row, column, found = both.row[worth], both.col[worth], both.data[worth]
+    if not found.size:
+        return
+    probability = hypergeom.sf(found - 1, total, having[column], sizes[row])
+    for place in np.flatnonzero(probability < CHANCE / max(both.nnz, 1)):
+        one, value = int(row[place]), int(column[place])
+        elsewhere = total - sizes[one]
+        yield (
+            one,
+            kind,
+            name,
+            layer.group_names[value],
+            int(found[place]),
+            float(found[place] / sizes[one]),
+            float((having[value] - found[place]) / elsewhere) if elsewhere else 0.0,
+            float(probability[place]),
+        )
+
+
+def value_words(row: Any) -> str:
+    """One over-represented value as words.
+
+    >>> value_words(
+    ...     pd.Series(
+    ...         {
+    ...             "kind": "layer",
+    ...             "name": "sex",
+    ...             "value": "girl",
+    ...             "share": 1.0,
+    ...             "share_elsewhere": 0.2,
+    ...         }
+    ...     )
+    ... )
+    'sex girl: 100 % (elsewhere 20 %)'
+    """
+    return (
+        f"{row['name']} {row['value']}: {round(100 * row['share'])} % "
+        f"(elsewhere {round(100 * row['share_elsewhere'])} %)"
+    )

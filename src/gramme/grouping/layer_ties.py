@@ -1,10 +1,11 @@
 """Every layer of a graph as ties: symmetric weighted pairs, few enough to go through many times.
 
-Edges are taken as they are; where they have a direction, a tie counts whichever way it points. A group of s members implies
-s (s - 1) / 2 pairs. They are never built for large groups: members stand in a ring in random order, ``RINGS`` times, and
-neighbours in a ring are tied. Every member then has the same number of ties, as it has in the full set of pairs, and a random
-regular graph divides where the full set divides (it is an expander). A membership counts as one unit however large its group is,
-as in a mean over neighbours: the ties of a member in a group of s weigh 1 / (s - 1) each in the full set, and 1 / (2 RINGS) here.
+Edges are taken as they are; where they have a direction, a tie counts whichever way it points. A group of s members
+implies s (s - 1) / 2 pairs. They are never built for large groups: members stand in a ring in random order, ``RINGS``
+times, and neighbours in a ring are tied. Every member then has the same number of ties, as it has in the full set of
+pairs, and a random regular graph divides where the full set divides (it is an expander). A membership counts as one
+unit however large its group is, as in a mean over neighbours: the ties of a member in a group of s weigh 1 / (s - 1)
+each in the full set, and 1 / (2 RINGS) here.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 RINGS = 8
-"""Random rings per large group: 16 ties per membership. Groups of up to 17 members have no more pairs and are taken whole."""
+"""Random rings per large group: 16 ties per membership. Groups of up to 17 members have no more pairs and are taken
+whole."""
 
 
 @dataclass(frozen=True)

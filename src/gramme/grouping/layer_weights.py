@@ -1,18 +1,20 @@
 """How much each layer counts when groups are sought: learned from the layers themselves, without labels.
 
-Under a planted partition with degrees (the model of which modularity is the maximum-likelihood estimate), a tie inside a group is
-r times as likely, relative to the degrees of its ends, as one between groups. The likelihood is highest for layer weights
+Under a planted partition with degrees (the model of which modularity is the maximum-likelihood estimate), a tie
+inside a group is r times as likely, relative to the degrees of its ends, as one between groups. The likelihood is
+highest for layer weights
 
     w_l = log( inside_l / expected inside_l ) - log( outside_l / expected outside_l ),
 
-so a partition gives weights and weights give a partition (A. R. Pamfil, S. D. Howison, R. Lambiotte, M. A. Porter, "Relating
-modularity maximization and stochastic block models in multilayer networks", SIAM J. Math. Data Sci. 1, 2019). Both are repeated
-from several starts: all layers alike, all ties alike, and each layer of edges alone, since one noisy layer can hide the groups that
-another shows plainly. The start with the shortest description wins: what groups save on the ties minus what they cost to state.
+so a partition gives weights and weights give a partition (A. R. Pamfil, S. D. Howison, R. Lambiotte, M. A. Porter,
+"Relating modularity maximization and stochastic block models in multilayer networks", SIAM J. Math. Data Sci. 1,
+2019). Both are repeated from several starts: all layers alike, all ties alike, and each layer of edges alone, since
+one noisy layer can hide the groups that another shows plainly. The start with the shortest description wins: what
+groups save on the ties minus what they cost to state.
 
-A column of a table would explain itself: take its values as the groups, and all its ties are inside. So a layer of memberships
-is judged by where the other layers alone would put each of its nodes, and once per start: repeating that favours the columns
-that agree with each other, until little but them is left.
+A column of a table would explain itself: take its values as the groups, and all its ties are inside. So a layer of
+memberships is judged by where the other layers alone would put each of its nodes, and once per start: repeating that
+favours the columns that agree with each other, until little but them is left.
 """
 
 from __future__ import annotations
@@ -43,6 +45,12 @@ NEGLIGIBLE_WEIGHT = 1e-9
 """In place of 0, so that nodes of which only such layers know something are not torn apart."""
 
 
+def row_sums(matrix: sp.csr_array) -> Floats:
+    """The sum of each row."""
+    found: Floats = np.asarray(matrix @ np.ones(matrix.shape[1]), dtype=np.float64)
+    return found
+
+
 @dataclass(frozen=True)
 class TiedLayers:
     """The layers' matrices and strengths, ready for partitions with any weights.
@@ -66,13 +74,13 @@ class TiedLayers:
             layer.matrix(None if factors is None else factors[place])
             for place, layer in enumerate(ties)
         ]
-        strengths = np.stack([np.asarray(one.sum(axis=1)) for one in matrices], axis=1)
+        strengths = np.stack([row_sums(one) for one in matrices], axis=1)
         return cls(matrices, strengths, np.array([layer.from_groups for layer in ties]))
 
     @property
     def num_nodes(self) -> int:
         """Nodes, tied or not."""
-        return self.strengths.shape[0]
+        return int(self.strengths.shape[0])
 
     @property
     def num_ties(self) -> int:
@@ -82,7 +90,8 @@ class TiedLayers:
     @property
     def totals(self) -> Floats:
         """Twice the ties of each layer; tiny for an empty one, so that it can be divided by."""
-        return np.maximum(self.strengths.sum(axis=0), 1e-300)
+        found: Floats = np.maximum(self.strengths.sum(axis=0), 1e-300)
+        return found
 
     def joined(self, weights: Floats) -> sp.csr_array:
         """All ties in one matrix."""
@@ -134,9 +143,7 @@ class TiedLayers:
     def pull(self, group: Codes, layer: int, resolution: float = 1.0) -> Floats:
         """How much more than expected each node is tied to each group in a layer, shape (nodes, groups)."""
         nodes, count = self.num_nodes, int(group.max()) + 1
-        member = sp.csr_array(
-            (np.ones(nodes), (np.arange(nodes), group)), shape=(nodes, count)
-        )
+        member = sp.csr_array((np.ones(nodes), (np.arange(nodes), group)), shape=(nodes, count))
         tied: Floats = (self.matrices[layer] @ member).toarray()
         strength = self.strengths[:, layer]
         mass = np.bincount(group, strength, minlength=count)
@@ -224,9 +231,7 @@ def _told_by_others(layers: TiedLayers, group: Codes, weights: Floats, layer: in
     return told
 
 
-def description_length(
-    group: Codes, found: Floats, expected: Floats, totals: Floats
-) -> float:
+def description_length(group: Codes, found: Floats, expected: Floats, totals: Floats) -> float:
     """Nats to state the partition, minus what it saves on the ties."""
     count, sizes = group.size, np.bincount(group)
     cost = gammaln(count + 1) - gammaln(sizes + 1).sum() + np.log(count)

@@ -1,9 +1,10 @@
 """How far groups can be trusted: what stays together under other seeds and other data, and what chance would give.
 
-Each repetition seeks the groups anew. Half of them change the seed alone; the others resample: in turn the ties, each counted
-as often as it is drawn when as many as there are are drawn at random (the bootstrap), and the layers, each weighed by a random number
-of mean 1 (the Bayesian bootstrap, which loses none). A node's stability is the share of repetitions in which a pair of it and a member of its group stays
-together. For chance, groups are sought where partners are random.
+Each repetition seeks the groups anew. Half of them change the seed alone; the others resample: in turn the ties, each
+counted as often as it is drawn when as many as there are are drawn at random (the bootstrap), and the layers, each
+weighed by a random number of mean 1 (the Bayesian bootstrap, which loses none). A node's stability is the share of
+repetitions in which a pair of it and a member of its group stays together. For chance, groups are sought where
+partners are random.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ CHANCE_GRAPHS = 5
 CHANCE_DEVIATIONS = 3.0
 """Standard deviations by which groups must be better than those of randomised graphs."""
 CHANCE_SHARE = 0.02
-"""Share of the quality by which they must be better at least: weights were fitted to the graph and not to randomised ones."""
+"""Share of the quality by which they must be better at least: weights were fitted to the graph and not to randomised
+ones."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,7 @@ def together(group: Codes, others: Sequence[Codes]) -> Floats:
     share = np.zeros(group.size)
     for other in others:
         count = int(other.max()) + 1
-        _, place, both = np.unique(
-            group * count + other, return_inverse=True, return_counts=True
-        )
+        _, place, both = np.unique(group * count + other, return_inverse=True, return_counts=True)
         kept = both[place] - 1
         pairs = sizes[group] - 1
         alone = np.bincount(other, minlength=count)[other] == 1
