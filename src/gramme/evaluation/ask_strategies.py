@@ -180,7 +180,7 @@ def _medoids(request: LabelRequest) -> Ints:
     step = mean_step(request.graph)
     features = request.graph.features
     rows: Any = np.eye(step.shape[0]) if features is None else features
-    rows = rows.toarray() if isinstance(rows, sp.sparray) else np.asarray(rows, dtype=np.float64)
+    rows = rows.toarray() if isinstance(rows, sp.csr_array) else np.asarray(rows, dtype=np.float64)
     for _ in range(PROPAGATION_STEPS):
         rows = step @ rows
     rows = rows[request.pool]

@@ -4,8 +4,8 @@ Both look at all layers at once and learn from the layers themselves how much ea
 memberships.
 """
 
-from gramme.grouping.communities import groups
-from gramme.grouping.found_groups import Groups
-from gramme.grouping.label_choice import Cover, ask, cover
+from .communities import groups
+from .found_groups import Groups
+from .label_choice import Cover, ask, cover
 
 __all__ = ["Cover", "Groups", "ask", "cover", "groups"]

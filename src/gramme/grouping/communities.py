@@ -19,23 +19,24 @@ from numpy.typing import NDArray
 from gramme.errors import DataError, MissingExtraError
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import in_name_order
-from gramme.grouping.found_groups import Groups
-from gramme.grouping.layer_ties import check_has_ties, ties_of
-from gramme.grouping.layer_weights import (
+from gramme.ops.leiden import by_size
+
+from .found_groups import Groups
+from .layer_ties import check_has_ties, ties_of
+from .layer_weights import (
     NEGLIGIBLE_WEIGHT,
     TiedLayers,
     description_length,
     evidence,
     learn_weights,
 )
-from gramme.grouping.stability import (
+from .stability import (
     agreement,
     beyond_chance,
     chance_qualities,
     repeated,
     together,
 )
-from gramme.ops.leiden import by_size
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -227,7 +228,7 @@ def merged(
     number = int(group.max()) + 1
     member = sp.csr_array((np.ones(group.size), (np.arange(group.size), group)))
     tied = np.asarray((member.T @ layers.joined(weights) @ member).toarray())
-    rows: Floats = member.T @ (layers.strengths * np.sqrt(weights * resolution / layers.totals))
+    rows: Any = member.T @ (layers.strengths * np.sqrt(weights * resolution / layers.totals))
     # per unit of what is expected, so that small groups that are tied to one other come first
     alive = np.bincount(group, layers.strengths.sum(axis=1), minlength=number) > 0
     owner = np.arange(number)

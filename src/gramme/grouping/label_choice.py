@@ -24,10 +24,11 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import in_name_order
-from gramme.grouping.communities import chosen_weights
-from gramme.grouping.layer_ties import check_has_ties, ties_of
-from gramme.grouping.layer_weights import TiedLayers
 from gramme.methods.labels import aligned_labels
+
+from .communities import chosen_weights
+from .layer_ties import check_has_ties, ties_of
+from .layer_weights import TiedLayers
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -27,8 +27,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from gramme.grouping.layer_ties import LayerTies
 from gramme.ops.leiden import leiden
+
+from .layer_ties import LayerTies
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

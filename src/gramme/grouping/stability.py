@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gramme.grouping.layer_ties import LayerTies
-from gramme.grouping.layer_weights import TiedLayers
+from .layer_ties import LayerTies
+from .layer_weights import TiedLayers
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
