@@ -75,7 +75,8 @@ def groups(
         How many groups, isolated nodes not counted; as many as the layers show if not given.
     resolution : float, default=None
         Larger values give more and smaller groups. If not given, the one of 0.35, 0.5, 0.7, 1 and 1.4 whose groups
-        describe the ties in the fewest words, and 1 for a graph of memberships alone. Not used where ``count`` is
+        describe the ties in the fewest words; for memberships alone, the one at which the layers foresee each other
+        best. Not used where ``count`` is
         given.
     layer_weights : "equal" or mapping of layer name to float, default=None
         How much each layer counts; learned from the layers if not given, so that a layer of noise counts nothing.
@@ -166,9 +167,11 @@ def groups(
 
 
 def _chosen_resolution(layers: TiedLayers, weights: Floats, random: np.random.Generator) -> float:
-    """The resolution whose groups, of which there are at least two, have the shortest description."""
-    if layers.from_groups.all():
-        return 1.0
+    """The resolution whose groups, of which there are at least two, serve best.
+
+    With layers of edges, those with the shortest description. With memberships alone, whose ties are too alike to be
+    counted as so many observations, those of the highest modularity that a layer does not bring about itself.
+    """
     tied = layers.strengths.sum(axis=1) > 0
     totals = layers.strengths.sum(axis=0)
     best = (np.inf, 1.0)
@@ -176,7 +179,11 @@ def _chosen_resolution(layers: TiedLayers, weights: Floats, random: np.random.Ge
         group = layers.partition(weights, random, resolution=resolution, tries=TRIES)
         if np.unique(group[tied]).size > 1:
             found, expected = evidence(layers, group, weights)
-            best = min(best, (description_length(group, found, expected, totals), resolution))
+            if layers.from_groups.all():
+                loss = -float(weights @ (found - expected))
+            else:
+                loss = description_length(group, found, expected, totals)
+            best = min(best, (loss, resolution))
     return best[1]
 
 

@@ -216,7 +216,7 @@ class Groups:
 
     def report(self, path: Any) -> Any:
         """Write the page of ``gramme groups``: the network coloured by group, and what each group is."""
-        from gramme.report.before_labels import write_groups_page
+        from gramme.report.page.before_labels import write_groups_page
 
         return write_groups_page(self, path)
 
