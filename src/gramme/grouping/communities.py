@@ -157,6 +157,7 @@ def groups(
             place
         ],
         quality=quality,
+        best_quality=best,
         chance=chance,
         seed_agreement=agreement(runs.by_seed),
         resampled_agreement=agreement(runs.resampled),

@@ -47,8 +47,10 @@ class Groups:
         ``expected`` by degrees.
     quality_ : float
         Modularity of the groups over all layers.
+    best_quality_ : float
+        The highest modularity of any division, at whatever resolution.
     chance_qualities_ : array of float
-        The highest modularity of randomised graphs, one number for each.
+        The same for randomised graphs, one number for each.
     resolution_ : float
         The resolution that was used.
     has_groups_ : bool
@@ -70,6 +72,7 @@ class Groups:
         support: pd.DataFrame,
         layer_weights: pd.Series,
         quality: float,
+        best_quality: float,
         chance: NDArray[np.float64],
         seed_agreement: float,
         resampled_agreement: float,
@@ -86,6 +89,7 @@ class Groups:
         self.layer_part_ = support["part"]
         self.layer_weights_ = layer_weights
         self.quality_ = quality
+        self.best_quality_ = best_quality
         self.chance_qualities_ = chance
         self.seed_agreement_ = seed_agreement
         self.resampled_agreement_ = resampled_agreement
@@ -183,7 +187,7 @@ class Groups:
         chance = f"{self.chance_qualities_.mean():.2f}"
         if not self.has_groups_:
             return (
-                f"The data show no groups: the best division has a modularity of {self.quality_:.2f}, and "
+                f"The data show no groups: the best division has a modularity of {self.best_quality_:.2f}, and "
                 f"randomised graphs with the same degrees reach {chance}."
             )
         stable = int((self.group_stability_.head(self.count_) >= STABLE_SHARE).sum())
@@ -194,8 +198,8 @@ class Groups:
             else "none of them stable: nodes at their borders change sides"
         )
         text = (
-            f"{groups}, {sure}; modularity {self.quality_:.2f} against {chance} in "
-            "randomised graphs."
+            f"{groups}, {sure}. The layers divide with a modularity of {self.best_quality_:.2f}, randomised "
+            f"ones with {chance}."
         )
         alone = int(self.isolated_.sum())
         if alone:

@@ -341,7 +341,6 @@ def render_ask(data: dict[str, Any]) -> str:
 
 
 def _chosen_section(data: dict[str, Any]) -> str:
-    largest = max(row["size"] for row in data["chosen"])
     rows = []
     for row in data["chosen"]:
         some = ", ".join(name(one, 40) for one in row["some"])
@@ -349,16 +348,15 @@ def _chosen_section(data: dict[str, Any]) -> str:
         others = f" and {more:,} more" if more > 0 else ""
         rows.append(
             f'<tr><th scope="row">{name(row["node"], 60)}</th><td class="number">{row["size"]:,}</td>'
-            f'<td class="wide">{bar(row["size"] / largest)}</td><td>{escape(row["why"])}</td>'
             f"<td>{some}{others}</td></tr>"
         )
     left = data["count"] - len(data["chosen"])
     note = f'<p class="note">{left:,} more are in ask.csv.</p>' if left > 0 else ""
     return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Chosen nodes"><table class="bars">'
+        '<div class="scroll" tabindex="0" role="region" aria-label="Chosen nodes"><table>'
         "<caption>Nodes to ask, those that stand for most first. The nodes nearest to each are named.</caption>"
-        '<thead><tr><th scope="col">Node</th><th scope="col" class="number">Stands for</th><th scope="col" '
-        'class="wide"><span class="sr">Bar</span></th><th scope="col">Why</th><th scope="col">Nearest to it</th></tr>'
+        '<thead><tr><th scope="col">Node</th><th scope="col" class="number">Stands for</th><th scope="col">'
+        'Why</th><th scope="col">Nearest to it</th></tr>'
         f"</thead><tbody>{''.join(rows)}</tbody></table></div>{note}"
     )
 
