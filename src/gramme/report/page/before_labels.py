@@ -355,8 +355,8 @@ def _chosen_section(data: dict[str, Any]) -> str:
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Chosen nodes"><table>'
         "<caption>Nodes to ask, those that stand for most first. The nodes nearest to each are named.</caption>"
-        '<thead><tr><th scope="col">Node</th><th scope="col" class="number">Stands for</th><th scope="col">'
-        'Why</th><th scope="col">Nearest to it</th></tr>'
+        '<thead><tr><th scope="col">Node</th><th scope="col" class="number">Stands for</th>'
+        '<th scope="col">Nearest to it</th></tr>'
         f"</thead><tbody>{''.join(rows)}</tbody></table></div>{note}"
     )
 

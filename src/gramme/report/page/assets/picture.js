@@ -28,10 +28,10 @@
     const sizes = new Uint32Array(titles.length + 1);
     for (const code of codes) sizes[code]++;
     const item = (slot, ...text) => element("li", {}, palette.swatch(slot), ...text);
-    const items = titles.slice(0, MOST).map((title, k) => item(k + 1, ...(asks ? ["stood for by "] : []), name(title, 40), " " + count(sizes[k + 1])));
+    const items = titles.slice(0, MOST).map((title, k) => item(k + 1, ...(asks ? ["stood for by "] : []), name(title, 40), ": " + count(sizes[k + 1])));
     const others = sizes.slice(MOST + 1).reduce((sum, size) => sum + size, 0);
-    if (others) items.push(item(11, (asks ? "by others " : "smaller groups ") + count(others)));
-    if (sizes[0]) items.push(item(0, (asks ? "labelled, or nearer to a label " : "isolated ") + count(sizes[0])));
+    if (others) items.push(item(11, (asks ? "by others: " : "smaller groups: ") + count(others)));
+    if (sizes[0]) items.push(item(0, (asks ? "labelled, or nearer to a label: " : "isolated: ") + count(sizes[0])));
     return items;
   }
   function paint() {
