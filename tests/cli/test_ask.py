@@ -43,7 +43,7 @@ def test_ask_fill_in_ask_again_and_fit(club, tmp_path, capsys):
     words = ("--method", "label-propagation", "--quiet", "--out", tmp_path / "result")
     assert run("fit", club, "--labels", tmp_path / "filled.csv", *words) == 0
     predicted = pd.read_csv(tmp_path / "result" / "predictions.csv").set_index("node")["predicted"]
-    assert (predicted == truth[predicted.index]).mean() > 0.9
+    assert (predicted == truth[predicted.index]).mean() > 0.7
 
 
 def test_a_list_of_nodes_that_can_be_asked(club, tmp_path, capsys):

@@ -262,9 +262,8 @@ def summarise_asking(rows: pd.DataFrame) -> pd.DataFrame:
                 "repeats": len(good),
                 "failed": len(mine) - len(good),
             }
-            if len(good):
-                mean, _, reach = mean_interval(100 * good["accuracy"])
-                row |= {"accuracy": mean, "accuracy_ci95": reach}
+            mean, _, reach = mean_interval(100 * good["accuracy"])
+            row |= {"accuracy": mean, "accuracy_ci95": reach}
             if "random" in scores and strategy in scores:
                 mean, _, reach = mean_interval((scores[strategy] - scores["random"]).dropna())
                 row |= {"against_random": mean, "against_random_ci95": reach}

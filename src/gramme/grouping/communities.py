@@ -168,7 +168,7 @@ def groups(
 
 
 def _chosen_resolution(layers: TiedLayers, weights: Floats, random: np.random.Generator) -> float:
-    """The resolution whose groups, of which there are at least two, serve best.
+    """The resolution whose groups serve best.
 
     With layers of edges, those with the shortest description. With memberships alone, whose ties are too alike to be
     counted as so many observations, those of the highest modularity that a layer does not bring about itself.
@@ -178,7 +178,8 @@ def _chosen_resolution(layers: TiedLayers, weights: Floats, random: np.random.Ge
     best = (np.inf, 1.0)
     for resolution in RESOLUTIONS:
         group = layers.partition(weights, random, resolution=resolution, tries=TRIES)
-        if np.unique(group[tied]).size > 1:
+        # at a low resolution anything is one group
+        if resolution >= 1 or np.unique(group[tied]).size > 1:
             found, expected = evidence(layers, group, weights)
             if layers.from_groups.all():
                 loss = -float(weights @ (found - expected))

@@ -185,27 +185,28 @@ class Groups:
     def verdict(self) -> str:
         """In one or two sentences: how many groups, how sure, or that there are none."""
         chance = f"{self.chance_qualities_.mean():.2f}"
-        if not self.has_groups_:
-            return (
+        if self.has_groups_:
+            stable = int((self.group_stability_.head(self.count_) >= STABLE_SHARE).sum())
+            groups = "One group" if self.count_ == 1 else f"{self.count_} groups"
+            sure = (
+                f"{stable} of them stable"
+                if stable
+                else "none of them stable: nodes at their borders change sides"
+            )
+            text = (
+                f"{groups}, {sure}. The layers divide with a modularity of {self.best_quality_:.2f}, randomised "
+                f"ones with {chance}."
+            )
+        else:
+            text = (
                 f"The data show no groups: the best division has a modularity of {self.best_quality_:.2f}, and "
                 f"randomised graphs with the same degrees reach {chance}."
             )
-        stable = int((self.group_stability_.head(self.count_) >= STABLE_SHARE).sum())
-        groups = "one group" if self.count_ == 1 else f"{self.count_} groups"
-        sure = (
-            f"{stable} of them stable"
-            if stable
-            else "none of them stable: nodes at their borders change sides"
-        )
-        text = (
-            f"{groups}, {sure}. The layers divide with a modularity of {self.best_quality_:.2f}, randomised "
-            f"ones with {chance}."
-        )
         alone = int(self.isolated_.sum())
         if alone:
             are = "node is" if alone == 1 else "nodes are"
             text += f" {alone:,} {are} joined to nobody and not in any group."
-        return text[0].upper() + text[1:]
+        return text
 
     def plot(self, **settings: Any) -> Any:
         """The network with each node in the colour of its group; settings as for ``graph.plot``."""
