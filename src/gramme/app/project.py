@@ -1,0 +1,633 @@
+"""A project: a folder of plain files that the app shows and the command line can use without it.
+
+::
+
+    project.json     which files there are, what their columns are, the classes
+    data/            the user's files, as they came
+    labels.csv       a row per node: name, label (blank where unknown), then what else is known about nodes
+    results/         a folder per fit, ranking, ...: what ``gramme fit`` and the others write
+    earlier/         projects that were here before other data were opened
+    incoming/        files that were dropped and not opened yet
+
+Whatever is answered for has been written and is on the disk; files appear whole or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import tempfile
+import threading
+import time
+import unicodedata
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gramme._leftovers import sweep
+from gramme._locks import lock, unlock
+from gramme.app.roles import FileGuess, Plan, guess_plan, option_words, reading_of
+from gramme.errors import DataError, GrammeWarning
+from gramme.io.atomic import write_files
+
+if TYPE_CHECKING:
+    from gramme.graph import MultilayerGraph
+    from gramme.io.attributes import AttributeTable
+
+PROJECT, LABELS, TRUTH = "project.json", "labels.csv", "truth.csv"
+DATA, RESULTS, INCOMING, EARLIER = "data", "results", "incoming", "earlier"
+FORMAT = 1
+"""Of project.json; raised when an older app could not read it."""
+MAX_UPLOAD_BYTES = 1 << 30
+"""Bytes of one file that the page may send."""
+MAX_FILES = 200
+"""Files that wait to be opened."""
+MAX_LABEL_CHARACTERS = 200
+MAX_CLASSES = 1000
+_COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+")
+MAX_UNDO = 10_000
+"""Changes of labels that can be taken back."""
+
+
+@dataclass(frozen=True)
+class LabelChange:
+    """A label that was given or taken away."""
+
+    node: int
+    before: str | None
+    after: str | None
+
+
+@dataclass
+class OpenData:
+    """The graph of a project with its labels as they stand now."""
+
+    plan: Plan
+    graph: MultilayerGraph
+    names: list[str]
+    labels: list[str | None]
+    extra: list[list[str]]
+    notes: list[str]
+    reading: dict[str, Any] | None
+    truth: list[str | None] | None
+
+    def rows(self, labels: Sequence[str | None]) -> Iterator[list[str]]:
+        """The rows of the file of labels."""
+        for name, label, more in zip(self.names, labels, self.extra, strict=True):
+            yield [name, label or "", *more]
+
+
+class Project:
+    """The folder and what is known of it; every method may be called from any thread.
+
+    Parameters
+    ----------
+    folder : Path
+        Is made if it is not there. Only one process may have it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.turn = threading.RLock()
+        self.version = 0
+        self.classes: list[str] = []
+        self.name = self.folder.name
+        self.data: OpenData | None = None
+        self.problem: str | None = None
+        self._undo: list[LabelChange] = []
+        self._lock = self._take()
+
+    # -- the folder ------------------------------------------------------------------------------------------------
+
+    def _take(self) -> int | None:
+        if self.folder.exists() and not self.folder.is_dir():
+            raise DataError(f"{self.folder} is a file, not a folder for a project")
+        if self.folder.is_dir() and not (self.folder / PROJECT).exists():
+            known = {DATA, LABELS, TRUTH, RESULTS, INCOMING, EARLIER, ".lock"}
+            others = [one.name for one in self.folder.iterdir() if one.name not in known]
+            if [name for name in others if not name.startswith(".")]:
+                raise DataError(
+                    f"{self.folder} holds other files ({sorted(others)[0]!r}); name an empty or new folder "
+                    "with --project"
+                )
+        for part in (DATA, RESULTS, INCOMING):
+            (self.folder / part).mkdir(parents=True, exist_ok=True)
+        marker = self.folder / ".lock"
+        marker.touch()
+        try:
+            held = lock(marker)
+        except OSError:
+            owner = marker.read_text(encoding="utf-8", errors="replace").strip()
+            who = f" ({owner})" if owner else ""
+            raise DataError(
+                f"another gramme app has the project {self.folder} open{who}; use its page, or end it first"
+            ) from None
+        marker.write_text(f"process {os.getpid()}", encoding="utf-8")
+        return held
+
+    def note_address(self, address: str) -> None:
+        """Write down where the page is, for a second app that wants the same project; never the token."""
+        text = f"process {os.getpid()}, {address}"
+        with contextlib.suppress(OSError):
+            (self.folder / ".lock").write_text(text, encoding="utf-8")
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        with contextlib.suppress(OSError):
+            (self.folder / ".lock").write_text("", encoding="utf-8")
+        unlock(self._lock)
+        self._lock = None
+
+    def load(self) -> None:
+        """Open what is in the folder; a project that cannot be read is told on the page, and stays as it is."""
+        with self.turn:
+            self._finish_moving()
+            for hidden in (self.folder / RESULTS).glob(".*.gramme"):
+                sweep(hidden.with_name(hidden.name.removeprefix(".").removesuffix(".gramme")))
+            if not (self.folder / PROJECT).exists():
+                return
+            try:
+                record = self._record()
+                plan = Plan.from_records(record.get("files"))
+                self.classes = [str(one) for one in record.get("classes", [])]
+                self.name = str(record.get("name") or self.folder.name)
+                self._open(plan)
+            except (DataError, OSError, ImportError) as error:
+                self.problem = self.plain(error)
+            self.version += 1
+
+    def _record(self) -> dict[str, Any]:
+        path = self.folder / PROJECT
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise DataError(f"{PROJECT} is not JSON: {error}") from None
+        if not isinstance(record, dict) or record.get("gramme_project") != FORMAT:
+            raise DataError(f"{PROJECT} is not a project of this version of gramme")
+        return record
+
+    def plain(self, error: BaseException | str) -> str:
+        """A message without the place of the folder on the disk."""
+        if isinstance(error, OSError) and error.strerror and not isinstance(error, DataError):
+            where = f"{error.filename}: " if error.filename else ""
+            error = f"{where}{error.strerror}"
+        return str(error).replace(f"{self.folder}{os.sep}", "").replace(str(self.folder), ".")
+
+    # -- files that come in ----------------------------------------------------------------------------------------
+
+    def incoming_path(self, name: str) -> Path:
+        """Where a file of this name is put; its name is all that is taken from what the page says."""
+        return self.folder / INCOMING / checked_name(name)
+
+    def guesses(self) -> list[dict[str, Any]]:
+        """What the files that came in seem to be."""
+        paths = sorted(path for path in (self.folder / INCOMING).iterdir() if path.is_file())
+        paths = [path for path in paths if not path.name.startswith(".")]
+        return [self._told(one) for one in guess_plan(paths)]
+
+    def _told(self, guess: FileGuess) -> dict[str, Any]:
+        return guess.as_dict() | {"why": self.plain(guess.why)}
+
+    def forget_incoming(self, name: str | None = None) -> None:
+        """Remove a file that came in and was not opened, or all."""
+        for path in (self.folder / INCOMING).iterdir():
+            if name is None or path.name == checked_name(name):
+                path.unlink(missing_ok=True)
+
+    def current_guesses(self) -> list[dict[str, Any]]:
+        """The files of the open project with the roles that were settled on."""
+        with self.turn:
+            plan = self._saved_plan()
+        shown = []
+        for file in plan.files if plan is not None else ():
+            path = self.folder / DATA / checked_name(file.name)
+            if not path.is_file():
+                missing = {"name": file.name, "size": 0, "columns": [], "rows": []}
+                shown.append(missing | {"role": file.role, "why": "the file is gone"})
+                continue
+            guess = guess_plan([path])[0]
+            guess.role, guess.why = file.role, "chosen"
+            for column in guess.columns:
+                if column.name in file.columns:
+                    column.role, column.why = file.columns[column.name], "chosen"
+            shown.append(self._told(guess))
+        return shown
+
+    def _saved_plan(self) -> Plan | None:
+        if self.data is not None:
+            return self.data.plan
+        try:
+            return Plan.from_records(self._record().get("files"))
+        except (DataError, OSError):
+            return None
+
+    # -- opening ---------------------------------------------------------------------------------------------------
+
+    def inspect(self, plan: Plan, place: str) -> dict[str, Any]:
+        """What a plan would read, without opening it; ``place`` is the folder of the files."""
+        graph, notes, reading = read_plan(plan, self.folder / place)
+        return self.facts(graph, notes, reading) | {"command": self.told_command(plan)}
+
+    def facts(
+        self, graph: MultilayerGraph, notes: Sequence[str], reading: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        """What was read, in numbers and sentences."""
+        summary = graph.summary().reset_index() if graph.layers else None
+        layers = [] if summary is None else json.loads(summary.to_json(orient="records"))
+        known = [] if graph.labels is None else [one for one in graph.labels if one is not None]
+        counts: dict[str, int] = {}
+        for label in known:
+            counts[str(label)] = counts.get(str(label), 0) + 1
+        doubts = set((reading or {}).get("doubts", []))
+        return {
+            "nodes": graph.num_nodes,
+            "layers": layers[:500],
+            "labelled": len(known),
+            "classes": dict(sorted(counts.items())[:MAX_CLASSES]),
+            "features": 0 if graph.features is None else int(graph.features.shape[1]),
+            "rows": (reading or {}).get("rows"),
+            "direction": (reading or {}).get("direction"),
+            "notes": [{"text": self.plain(note), "doubt": note in doubts} for note in notes],
+        }
+
+    def open_incoming(self, plan: Plan) -> None:
+        """Make a project of the files that came in; one that is there is moved to ``earlier``."""
+        with self.turn:
+            for file in plan.files:
+                if not self.incoming_path(file.name).is_file():
+                    raise DataError(f"there is no file {file.name!r}; drop it again")
+            read_plan(plan, self.folder / INCOMING)  # a plan that cannot be read changes nothing
+            self._put_aside()
+            for path in list((self.folder / INCOMING).iterdir()):
+                path.rename(self.folder / DATA / path.name)
+            self._start(plan)
+
+    def open_dataset(self, name: str, *, practice: bool) -> None:
+        """Make a project of a dataset that is on this machine.
+
+        Parameters
+        ----------
+        name : str
+        practice : bool
+            Begin without labels and keep the true ones apart, so that one can try it out and see how well it went.
+        """
+        import gramme
+
+        if name not in gramme.datasets.names():
+            raise DataError(f"there is no dataset {name!r}")
+        with self.turn:
+            graph = gramme.datasets.load(name)
+            if graph.num_nodes == 0:
+                raise DataError(f"the dataset {name!r} is empty")
+            self._put_aside()
+            file = f"{name}.npz"
+            gramme.write(graph, self.folder / DATA / file)
+            plan = Plan.from_records([{"name": file, "role": "edges", "columns": {}}])
+            if practice and graph.labels is not None:
+                truth = zip(map(str, graph.nodes), graph.labels, strict=True)
+                rows = [[node, "" if label is None else str(label)] for node, label in truth]
+                self._write({self.folder / TRUTH: csv_text([["node", "label"], *rows])})
+            self._start(plan, name=name, without_labels=practice)
+
+    def reopen(self, plan: Plan) -> None:
+        """Read the same files in another way; labels that were given by hand stay."""
+        with self.turn:
+            graph, _, _ = read_plan(plan, self.folder / DATA)
+            given = self._by_hand()
+            self._start(plan, name=self.name, given=given, graph=graph)
+
+    def _by_hand(self) -> dict[str, str | None]:
+        """Labels that differ from those the data came with."""
+        if self.data is None:
+            return {}
+        graph, _, _ = read_plan(self.data.plan, self.folder / DATA)
+        came = label_texts(graph)
+        if self.data.truth is not None:
+            came = [None] * len(came)
+        names = map(str, graph.nodes)
+        before = dict(zip(names, came, strict=True))
+        now = zip(self.data.names, self.data.labels, strict=True)
+        return {name: label for name, label in now if before.get(name) != label}
+
+    def _start(
+        self,
+        plan: Plan,
+        *,
+        name: str | None = None,
+        without_labels: bool = False,
+        given: Mapping[str, str | None] | None = None,
+        graph: MultilayerGraph | None = None,
+    ) -> None:
+        """Write the file of labels and project.json, in this order, and open the project."""
+        if graph is None:
+            graph, _, _ = read_plan(plan, self.folder / DATA)
+        names = list(map(str, graph.nodes))
+        labels: list[str | None] = [None] * len(names) if without_labels else label_texts(graph)
+        if given:
+            labels = [given.get(one, label) for one, label in zip(names, labels, strict=True)]
+        header = plan.labels_header()
+        rows = described_rows(plan, self.folder / DATA, names, header[2:])
+        content = ([one, label or "", *more] for one, label, more in zip(names, labels, rows, strict=True))
+        self.classes = sorted({one for one in labels if one is not None})
+        self.name = name or (plan.data()[0].rpartition(".")[0] or plan.data()[0])
+        self._write({self.folder / LABELS: csv_text([header, *content])})
+        self._save(plan)
+        self.problem, self._undo = None, []
+        self._open(plan)
+        self.version += 1
+
+    def _save(self, plan: Plan) -> None:
+        record = {
+            "gramme_project": FORMAT,
+            "name": self.name,
+            "command": "gramme " + " ".join(shown_words(["fit", *self.reading_words(plan), "--out", "results/fit"])),
+            "files": plan.as_records(),
+            "classes": self.classes,
+        }  # fmt: skip
+        text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+        self._write({self.folder / PROJECT: text})
+
+    def _open(self, plan: Plan) -> None:
+        for file in plan.files:
+            if not (self.folder / DATA / checked_name(file.name)).is_file():
+                raise DataError(f"the file data/{file.name} is gone; put it back, or open other data")
+        options = {"labels": f"../{LABELS}"} | plan.options_with_labels(f"../{LABELS}")
+        graph, notes, reading = read_plan(plan, self.folder / DATA, options)
+        header, *rows = read_csv(self.folder / LABELS)
+        names = list(map(str, graph.nodes))
+        listed = {row[0]: row for row in rows if row}
+        blank = [""] * (len(header) - 2)
+        labels: list[str | None] = [listed.get(name, [name, ""])[1] or None for name in names]
+        extra = [list(listed[name][2:]) if name in listed else blank for name in names]
+        truth = None
+        if (self.folder / TRUTH).is_file():
+            answers = {row[0]: row[1] for row in read_csv(self.folder / TRUTH) if len(row) == 2}
+            truth = [answers.get(name) or None for name in names]
+        self.data = OpenData(plan, graph, names, labels, extra, list(notes), reading, truth)
+        self.classes += sorted({one for one in labels if one is not None} - set(self.classes))
+
+    # -- moving aside ----------------------------------------------------------------------------------------------
+
+    def _put_aside(self) -> None:
+        """Move what is here to ``earlier``: project.json first, so that a kill leaves no project without its files."""
+        if (self.folder / PROJECT).exists():
+            number = 1
+            while (self.folder / EARLIER / str(number)).exists():
+                number += 1
+            place = self.folder / EARLIER / str(number)
+            place.mkdir(parents=True)
+            (self.folder / PROJECT).rename(place / PROJECT)
+        self._finish_moving()
+        self.data, self.classes, self._undo = None, [], []
+
+    def _finish_moving(self) -> None:
+        """Move what an interrupted opening left behind; without project.json nothing here belongs to a project."""
+        if (self.folder / PROJECT).exists():
+            return
+        stray = [
+            path
+            for path in (self.folder / name for name in (DATA, LABELS, TRUTH, RESULTS))
+            if path.exists() and (path.is_file() or any(path.iterdir()))
+        ]
+        if stray:
+            places = sorted((self.folder / EARLIER).glob("*"), key=lambda one: one.stat().st_mtime)
+            place = places[-1] if places else self.folder / EARLIER / "1"
+            if any((place / path.name).exists() for path in stray):
+                place = self.folder / EARLIER / f"{int(time.time())}"
+            place.mkdir(parents=True, exist_ok=True)
+            for path in stray:
+                path.rename(place / path.name)
+        for part in (DATA, RESULTS, INCOMING):
+            (self.folder / part).mkdir(parents=True, exist_ok=True)
+
+    # -- labels ----------------------------------------------------------------------------------------------------
+
+    def label(self, changes: Iterable[tuple[int, str | None]]) -> list[LabelChange]:
+        """Give nodes labels, or take them away (None); on the disk before this returns."""
+        with self.turn:
+            made = self._label(changes)
+            self._undo = (self._undo + made)[-MAX_UNDO:]
+            return made
+
+    def undo(self) -> LabelChange | None:
+        """Take back the last change of a label; None if there is none."""
+        with self.turn:
+            if not self._undo:
+                return None
+            last = self._undo[-1]
+            self._label([(last.node, last.before)])
+            self._undo.pop()
+            return last
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a change to take back."""
+        return bool(self._undo)
+
+    def _label(self, changes: Iterable[tuple[int, str | None]]) -> list[LabelChange]:
+        data = self.opened()
+        labels = list(data.labels)
+        made = []
+        for node, wanted in changes:
+            if not 0 <= node < len(labels):
+                raise DataError(f"there is no node number {node}")
+            label = None if wanted is None else checked_label(wanted)
+            made.append(LabelChange(node, labels[node], label))
+            labels[node] = label
+        classes = self.classes + [
+            one for one in dict.fromkeys(change.after for change in made)
+            if one is not None and one not in self.classes
+        ]  # fmt: skip
+        if len(classes) > MAX_CLASSES:
+            raise DataError(f"there are more than {MAX_CLASSES} different labels")
+        header = data.plan.labels_header()
+        self._write({self.folder / LABELS: csv_text([header, *data.rows(labels)])})
+        data.labels = labels
+        if classes != self.classes:
+            self.classes = classes
+            self._save(data.plan)
+        self.version += 1
+        return made
+
+    def add_class(self, name: str) -> None:
+        """Make a class known before any node has it."""
+        with self.turn:
+            data, name = self.opened(), checked_label(name)
+            if name not in self.classes:
+                self.classes.append(name)
+                self._save(data.plan)
+                self.version += 1
+
+    def opened(self) -> OpenData:
+        """The open data, or an error that says there are none."""
+        if self.data is None:
+            raise DataError(self.problem or "there are no data yet; open some first")
+        return self.data
+
+    # -- commands --------------------------------------------------------------------------------------------------
+
+    def reading_words(self, plan: Plan | None = None) -> list[str]:
+        """DATA and the options that read it, as words of the command line in the folder of the project."""
+        plan = plan or self.opened().plan
+        data = [f"{DATA}/{name}" for name in plan.data()]
+        return [*data, *option_words(plan.options_with_labels(LABELS))]
+
+    def told_command(self, plan: Plan) -> str:
+        """The command that reads files by a plan, as the user would write it beside them."""
+        return " ".join(shown_words(["gramme", "fit", *plan.data(), *option_words(plan.options()), "--out", "result"]))  # fmt: skip
+
+    def next_result(self, kind: str) -> Path:
+        """A folder for a new result, which is not there yet; numbers are never used twice."""
+        folder = self.folder / RESULTS
+        taken = [one.name.lstrip(".").partition("-")[0] for one in folder.iterdir()]
+        number = 1 + max((int(one) for one in taken if one.isdecimal()), default=0)
+        return folder / f"{number}-{kind}"
+
+    def _write(self, files: Mapping[Path, str]) -> None:
+        """Write files whole, and wait until they are on the disk."""
+
+        def writer(text: str) -> Any:
+            def fill(file: Any) -> None:
+                file.write(text.encode("utf-8", errors="surrogatepass"))
+                file.flush()
+                os.fsync(file.fileno())
+
+            return fill
+
+        write_files({path: writer(text) for path, text in files.items()})
+
+
+def read_plan(
+    plan: Plan, folder: Path, options: Mapping[str, Any] | None = None
+) -> tuple[MultilayerGraph, list[str], dict[str, Any] | None]:
+    """The graph of a plan, the notes from reading it, and the report, read as the command line reads."""
+    from gramme.cli.data import open_data
+
+    names = [str(folder / checked_name(name)) for name in plan.data()]
+    with contextlib.ExitStack() as stack, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", GrammeWarning)
+        if options is None:
+            options = plan.options()
+            if "labels" in options and "label" not in options and plan.labels_header()[2:]:
+                # the reader wants a column of labels, which may be blank: a copy of the table has one
+                scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+                options = plan.options_with_labels(str(_with_blank_labels(plan, folder, scratch)))
+        opened = open_data(names, reading_of(options, folder).looking(), needs_label=False)
+    told = [str(one.message) for one in caught if issubclass(one.category, GrammeWarning)]
+    notes = list(dict.fromkeys([*opened.notes, *told]))
+    if opened.graph.num_nodes == 0:
+        raise DataError("the data have no nodes")
+    return opened.graph, notes, None if opened.report is None else opened.report.as_dict()
+
+
+def _with_blank_labels(plan: Plan, folder: Path, scratch: Path) -> Path:
+    """The table of nodes with a blank column of labels, in a file of the same name in another folder."""
+    assert plan.nodes is not None
+    table, name = _node_table(plan, folder, set())
+    names = [str(one) for one in table.names(name)]
+    header = plan.labels_header()
+    rows = described_rows(plan, folder, names, header[2:])
+    path = scratch / f"{Path(plan.nodes.name).stem}.csv"
+    lines = ([node, "", *more] for node, more in zip(names, rows, strict=True))
+    path.write_text(csv_text([header, *lines]), encoding="utf-8", errors="surrogatepass")
+    return path
+
+
+def label_texts(graph: MultilayerGraph) -> list[str | None]:
+    """The labels of a graph as text."""
+    if graph.labels is None:
+        return [None] * graph.num_nodes
+    return [None if one is None else str(one) for one in graph.labels]
+
+
+def described_rows(
+    plan: Plan, folder: Path, names: Sequence[str], columns: Sequence[str]
+) -> list[list[str]]:
+    """What the table of nodes says in some of its columns about each node, as text; blank where it says nothing."""
+    nodes = plan.nodes
+    if not columns or nodes is None:
+        return [[] for _ in names]
+    table, name = _node_table(plan, folder, set(names))
+    comma = table.decimal_comma
+    cells = [[_cell(value, comma) for value in table.column(column)] for column in columns]
+    described = dict(zip(map(str, table.names(name)), zip(*cells, strict=True), strict=True))
+    blank = [""] * len(columns)
+    return [list(described.get(node, blank)) for node in names]
+
+
+def _node_table(plan: Plan, folder: Path, known: set[str]) -> tuple[AttributeTable, str]:
+    """The table of nodes as it is read, and its column of names."""
+    from gramme.io.attributes import read_attributes
+    from gramme.io.formats.parquet import parquet_attributes
+    from gramme.io.labels import node_column
+
+    nodes = plan.nodes
+    assert nodes is not None
+    path = folder / checked_name(nodes.name)
+    parquet = path.suffix.lower() in (".parquet", ".pq")
+    table = parquet_attributes(path) if parquet else read_attributes(path, "auto")
+    return table, nodes.only("id") or node_column(table, known) or table.header[0]
+
+
+def _cell(value: Any, decimal_comma: bool) -> str:
+    text = "" if value is None or value != value else str(value)
+    return text.replace(",", ".") if decimal_comma and _COMMA_NUMBER.fullmatch(text) else text
+
+
+def checked_name(name: str) -> str:
+    """A name for a file that stays in its folder; an error for any other."""
+    text = unicodedata.normalize("NFC", name)
+    bad = re.search(r'[\x00-\x1f\x7f/\\:*?"<>|]', text)
+    if not text.strip() or text.startswith(".") or bad or len(text.encode("utf-8", "replace")) > 200:
+        raise DataError(f"{name[:80]!r} is not a name for a file here; use letters, digits, - and _")
+    return text
+
+
+def checked_label(label: str) -> str:
+    """A label as it is stored; blank, over-long and unprintable ones are refused."""
+    text = " ".join(label.split())
+    if not text:
+        raise DataError("a label cannot be blank")
+    if len(text) > MAX_LABEL_CHARACTERS:
+        raise DataError(f"a label has at most {MAX_LABEL_CHARACTERS} characters")
+    if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text):
+        raise DataError("a label cannot have control characters")
+    if text.lower() in ("na", "n/a", "nan", "null", "?", "."):
+        raise DataError(f"{text!r} means 'not known' in a file of labels; choose another word")
+    return text
+
+
+def csv_text(rows: Iterable[Sequence[str]]) -> str:
+    """Rows as the text of a CSV file."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+def read_csv(path: Path) -> list[list[str]]:
+    """The rows of a CSV file that this app wrote, or that somebody edited."""
+    text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
+    return [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+
+
+def shown_words(words: Sequence[str]) -> list[str]:
+    """Words quoted for a shell where they need it."""
+    import shlex
+
+    return [shlex.quote(word) for word in words]
+
+
+def copy_in(project: Project, paths: Sequence[Path]) -> None:
+    """Copy files that were named on the command line to where dropped files go."""
+    project.forget_incoming()
+    for path in paths:
+        if not path.is_file():
+            raise DataError(f"there is no file {str(path)!r}")
+        shutil.copyfile(path, project.incoming_path(path.name))

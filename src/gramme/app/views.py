@@ -1,0 +1,423 @@
+"""What the page shows of a graph and of results: places, lines, neighbours, tables, and what two fits differ in.
+
+Nothing is learned here; all numbers come from the graph and from the files that the command line wrote.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramme.errors import DataError
+from gramme.graph import MultilayerGraph
+from gramme.graph.coupling import with_coupling_layers
+from gramme.graph.positions import node_positions
+
+MAX_DRAWN_NODES = 20_000
+"""Nodes that a picture shows; of more, those with a label and a random sample of the others."""
+MAX_DRAWN_LINES = 200_000
+"""Edges and memberships that a picture shows, over all layers."""
+MAX_NEIGHBOURS = 60
+"""Neighbours of a node that are listed in a layer."""
+MAX_TABLE_ROWS = 1000
+"""Rows of a result that are sent at once."""
+RESULT_FILES = {
+    "fit": "predictions.csv",
+    "links": "links.csv",
+    "rank": "ranks.csv",
+    "groups": "groups.csv",
+    "ask": "ask.csv",
+}
+"""The table of each kind of result."""
+
+Indices = NDArray[np.int64]
+
+
+@dataclass
+class Picture:
+    """The part of a graph that is drawn: nodes, places, and the lines of each layer between points.
+
+    Points are the drawn nodes, then the middles of groups. A line of an edge layer joins two nodes, one of a membership
+    layer joins a member to the middle of its group.
+    """
+
+    nodes: Indices
+    places: NDArray[np.float32]
+    layers: list[dict[str, Any]]
+    lines: list[NDArray[np.uint32]]
+    total: int
+
+    def header(self, names: Sequence[str]) -> dict[str, Any]:
+        """All but the numbers."""
+        return {
+            "nodes": self.nodes.tolist(),
+            "names": [names[node] for node in self.nodes.tolist()],
+            "points": int(self.places.shape[0]),
+            "total": self.total,
+            "layers": self.layers,
+        }
+
+    def numbers(self) -> bytes:
+        """Places as 32-bit floats (all x, then all y), then per layer the pairs of points as 32-bit integers."""
+        places = np.ascontiguousarray(self.places.T, dtype="<f4").tobytes()
+        return places + b"".join(np.ascontiguousarray(one, dtype="<u4").tobytes() for one in self.lines)
+
+
+def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
+    """Places and lines of a graph, or of an honest sample of it."""
+    random = np.random.default_rng(0)
+    chosen = drawn_nodes(graph.num_nodes, np.asarray(labelled, dtype=bool), random)
+    layers: Mapping[str, Any] = with_coupling_layers(graph).layers
+    if chosen.size < graph.num_nodes:
+        layers = {name: layer.subset(chosen) for name, layer in layers.items()}
+    places = [node_positions(MultilayerGraph(dict(layers), num_nodes=chosen.size)).astype(np.float32)]
+    points, records, drawn = chosen.size, [], []
+    sizes = [_line_count(layer) for layer in layers.values()]
+    bound = fair_share(sizes, MAX_DRAWN_LINES)
+    for (name, layer), size in zip(layers.items(), sizes, strict=True):
+        inside = layer.incidence()
+        if inside is None:
+            edges = layer.to_edges()
+            kept = _sample(size, bound, random)
+            pairs = np.stack([edges.source[kept], edges.target[kept]], axis=1)
+        else:
+            member = np.repeat(np.arange(chosen.size), np.diff(inside.indptr))
+            group = inside.indices.astype(np.int64)
+            many = np.maximum(np.bincount(group, minlength=inside.shape[1]), 1)
+            middles = np.stack(
+                [np.bincount(group, places[0][member, axis], inside.shape[1]) / many for axis in (0, 1)],
+                axis=1,
+            )
+            places.append(middles.astype(np.float32))
+            kept = _sample(size, bound, random)
+            pairs = np.stack([member[kept], points + group[kept]], axis=1)
+            points += inside.shape[1]
+        drawn.append(pairs.astype(np.uint32))
+        records.append(
+            {
+                "name": name,
+                "kind": "edges" if inside is None else "groups",
+                "coupling": name not in graph.layers,
+                "edges": int(graph.layers[name].num_edges) if name in graph.layers else size,
+                "lines": int(pairs.shape[0]),
+                "of": size,
+            }
+        )
+    return Picture(chosen, np.concatenate(places), records, drawn, graph.num_nodes)
+
+
+def drawn_nodes(total: int, labelled: NDArray[np.bool_], random: np.random.Generator) -> Indices:
+    """All nodes, or of too many those with a label and a random sample of the others, in order."""
+    if total <= MAX_DRAWN_NODES:
+        return np.arange(total)
+    first = np.flatnonzero(labelled)
+    if first.size > MAX_DRAWN_NODES // 2:
+        first = random.choice(first, MAX_DRAWN_NODES // 2, replace=False)
+    others = np.setdiff1d(np.arange(total), first)
+    rest = random.choice(others, MAX_DRAWN_NODES - first.size, replace=False)
+    return np.sort(np.concatenate([first, rest]))
+
+
+def fair_share(sizes: Sequence[int], most: int) -> int:
+    """The largest bound per layer under which all layers together keep at most ``most``.
+
+    >>> fair_share([10, 100, 1000], 300)
+    190
+    """
+    left, among = most, len(sizes)
+    for size in sorted(sizes):
+        if size * among > left:
+            return left // among
+        left, among = left - size, among - 1
+    return max(sizes, default=0)
+
+
+def _line_count(layer: Any) -> int:
+    inside = layer.incidence()
+    return int(layer.num_edges if inside is None else inside.nnz)
+
+
+def _sample(size: int, most: int, random: np.random.Generator) -> Indices:
+    if size <= most:
+        return np.arange(size)
+    return np.sort(random.choice(size, most, replace=False))
+
+
+def neighbours(graph: MultilayerGraph, names: Sequence[str], node: int) -> list[dict[str, Any]]:
+    """Whom a node is joined to in each layer: neighbours, or groups and some of their other members."""
+    found = []
+    for name, layer in graph.layers.items():
+        groups = layer.as_groups()
+        if groups is None:
+            others, weights = layer.neighbours(node)
+            order = np.argsort(-weights, kind="stable")[:MAX_NEIGHBOURS]
+            near = [{"node": int(others[k]), "name": names[int(others[k])]} for k in order]
+            found.append({"layer": name, "kind": "edges", "count": len(others), "nodes": near})
+            continue
+        inside = groups.incidence()
+        of = inside.indices[inside.indptr[node] : inside.indptr[node + 1]]
+        members = _members(groups)
+        listed = []
+        for group in of[:MAX_NEIGHBOURS].tolist():
+            others = members[group]
+            some = [int(one) for one in others[: MAX_NEIGHBOURS + 1] if one != node][:MAX_NEIGHBOURS]
+            listed.append(
+                {
+                    "group": str(groups.group_names[group]),
+                    "size": len(others),
+                    "nodes": [{"node": one, "name": names[one]} for one in some[:12]],
+                }
+            )
+        found.append({"layer": name, "kind": "groups", "count": len(of), "groups": listed})
+    return found
+
+
+@lru_cache(maxsize=64)
+def _members(groups: Any) -> Any:
+    return groups.members()
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a fit said about every node, in the order of the graph."""
+
+    classes: tuple[str, ...]
+    predicted: NDArray[np.int64]
+    probability: NDArray[np.float64]
+    known: NDArray[np.bool_]
+    spread: NDArray[np.float64]
+
+
+class Results:
+    """The folders of results of a project, read when they are asked for and then kept.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the results.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.turn = threading.Lock()
+        self._kept: dict[tuple[str, str, int], Any] = {}
+
+    def path(self, name: str, file: str | None = None) -> Path:
+        """The folder of a result or a file in it; an error for a name that no result has."""
+        if not re.fullmatch(r"\d+-[a-z]+", name) or not (self.folder / name).is_dir():
+            raise DataError(f"there is no result {name!r}")
+        if file is None:
+            return self.folder / name
+        if not re.fullmatch(r"[a-z]+\.[a-z]+", file) or not (self.folder / name / file).is_file():
+            raise DataError(f"the result {name} has no file {file!r}")
+        return self.folder / name / file
+
+    def names(self, kind: str | None = None) -> list[str]:
+        """The results, the oldest first."""
+        found = [one.name for one in self.folder.iterdir() if re.fullmatch(r"\d+-[a-z]+", one.name)]
+        found = [one for one in found if kind is None or one.partition("-")[2] == kind]
+        return sorted(found, key=lambda one: int(one.partition("-")[0]))
+
+    def records(self) -> list[dict[str, Any]]:
+        """Each result in a few words and numbers."""
+        found = []
+        for name in self.names():
+            try:
+                found.append(self._once(name, "config.json", _result_record))
+            except (OSError, ValueError, DataError) as error:
+                found.append({"name": name, "kind": name.partition("-")[2], "broken": str(error)})
+        return found
+
+    def predictions(self, name: str, nodes: int) -> Predictions:
+        """What a fit said; an error if it was about another graph."""
+        found: Predictions = self._once(name, "predictions.csv", _predictions)
+        if len(found.predicted) != nodes:
+            raise DataError(f"the result {name} is about other data")
+        return found
+
+    def table(self, name: str) -> tuple[list[str], list[list[str]]]:
+        """Header and rows of the table of a result."""
+        file = RESULT_FILES.get(name.partition("-")[2], "predictions.csv")
+        found: tuple[list[str], list[list[str]]] = self._once(name, file, _table)
+        return found
+
+    def _once(self, name: str, file: str, read: Any) -> Any:
+        path = self.path(name, file)
+        key = (name, file, path.stat().st_mtime_ns)
+        with self.turn:
+            if key not in self._kept:
+                self._kept = {one: value for one, value in self._kept.items() if one[:2] != key[:2]}
+                self._kept[key] = read(path)
+            return self._kept[key]
+
+
+def _result_record(path: Path) -> dict[str, Any]:
+    config = json.loads(path.read_text(encoding="utf-8"))
+    estimate = config.get("estimate") or {}
+    return {
+        "name": path.parent.name,
+        "kind": path.parent.name.partition("-")[2],
+        "at": path.stat().st_mtime,
+        "command": config.get("command"),
+        "method": config.get("method"),
+        "labels": config.get("training_labels"),
+        "classes": config.get("classes"),
+        "accuracy": estimate.get("accuracy"),
+        "interval": estimate.get("accuracy_ci95"),
+        "guess": (estimate.get("guess") or {}).get("accuracy"),
+        "seconds": config.get("seconds"),
+        "explanation": config.get("explanation"),
+        "files": sorted(one.name for one in path.parent.iterdir()),
+    }
+
+
+def _predictions(path: Path) -> Predictions:
+    header, rows = _table(path)
+    place = {name: number for number, name in enumerate(header)}
+    columns = [n for n, name in enumerate(header) if name.startswith("probability_")]
+    classes = [header[n].removeprefix("probability_") for n in columns]
+    numbers = np.array([[float(row[n] or "nan") for n in columns] for row in rows])
+    numbers = numbers.reshape(len(rows), len(columns))
+    ranked = np.sort(numbers, axis=1)
+    second = ranked[:, -2] if len(columns) > 1 else np.zeros(len(rows))
+    return Predictions(
+        tuple(classes),
+        numbers.argmax(axis=1) if columns else np.zeros(len(rows), dtype=np.int64),
+        ranked[:, -1] if columns else np.zeros(len(rows)),
+        np.array([bool(row[place["known"]]) for row in rows], dtype=bool),
+        (ranked[:, -1] - second) if columns else np.zeros(len(rows)),
+    )
+
+
+def _table(path: Path) -> tuple[list[str], list[list[str]]]:
+    with path.open(encoding="utf-8", newline="", errors="surrogateescape") as file:
+        rows = list(csv.reader(file))
+    if not rows:
+        raise DataError(f"{path.name} is empty")
+    return rows[0], [[unguarded(cell) for cell in row] for row in rows[1:] if len(row) == len(rows[0])]
+
+
+_GUARDED = re.compile(r"'[=+\-@\t\r]")
+
+
+def unguarded(cell: str) -> str:
+    """A cell without the apostrophe that keeps a spreadsheet from running it.
+
+    >>> unguarded("'=1+1"), unguarded("'tis"), unguarded("-3")
+    ('=1+1', "'tis", '-3')
+    """
+    return cell[1:] if _GUARDED.match(cell) else cell
+
+
+def sorted_rows(
+    header: Sequence[str], rows: Sequence[list[str]], by: str | None, *, descending: bool
+) -> list[list[str]]:
+    """Rows in the order of a column, numbers as numbers, blanks last."""
+    if by is None or by not in header:
+        return list(rows)
+    place = list(header).index(by)
+
+    def key(row: list[str]) -> tuple[int, float, str]:
+        text = row[place]
+        try:
+            return (0, -float(text) if descending else float(text), "")
+        except ValueError:
+            return (1 if text else 2, 0.0, text.lower())
+
+    ordered = sorted(rows, key=key)
+    text_only = not any(key(row)[0] == 0 for row in rows)
+    if descending and text_only:
+        filled = [row for row in ordered if row[place]]
+        return filled[::-1] + [row for row in ordered if not row[place]]
+    return ordered
+
+
+@dataclass
+class NodeTable:
+    """The table beside the picture: a row per node with label, prediction, certainty and group."""
+
+    names: Sequence[str]
+    labels: Sequence[str | None]
+    predicted: Sequence[str] | None
+    probability: NDArray[np.float64] | None
+    group: Sequence[str] | None
+    changed: NDArray[np.bool_] | None
+
+    def order(self, by: str, *, descending: bool, query: str, only: str) -> Indices:
+        """The nodes to list: those that match, in the order of a column."""
+        keep = np.ones(len(self.names), dtype=bool)
+        if query:
+            wanted = query.casefold()
+            keep &= np.array([wanted in name.casefold() for name in self.names], dtype=bool)
+        known = np.array([label is not None for label in self.labels], dtype=bool)
+        if only == "labelled":
+            keep &= known
+        elif only == "unlabelled":
+            keep &= ~known
+        elif only == "changed":
+            keep &= self.changed if self.changed is not None else False
+        rows = np.flatnonzero(keep)
+        values = self._values(by)
+        if values is None:
+            return rows[::-1] if descending else rows
+        blank = np.array([value in ("", None) or value != value for value in values], dtype=bool)
+        full, empty = rows[~blank[rows]], rows[blank[rows]]
+        ranked = sorted(full.tolist(), key=lambda row: values[row], reverse=descending)
+        return np.concatenate([np.array(ranked, dtype=np.int64), empty])
+
+    def _values(self, by: str) -> Any:
+        return {
+            "node": [name.casefold() for name in self.names],
+            "label": [label or "" for label in self.labels],
+            "predicted": self.predicted,
+            "probability": None if self.probability is None else self.probability.tolist(),
+            "group": self.group,
+        }.get(by)
+
+    def rows(self, nodes: Indices) -> list[dict[str, Any]]:
+        """What the page shows of some nodes."""
+        return [
+            {
+                "node": node,
+                "name": self.names[node],
+                "label": self.labels[node],
+                "predicted": None if self.predicted is None else self.predicted[node],
+                "probability": None if self.probability is None else _finite(self.probability[node]),
+                "group": None if self.group is None else self.group[node],
+                "changed": bool(self.changed[node]) if self.changed is not None else False,
+            }
+            for node in nodes.tolist()
+        ]
+
+
+def _finite(value: Any) -> float | None:
+    return round(float(value), 6) if np.isfinite(value) else None
+
+
+def compared(earlier: Predictions, later: Predictions) -> dict[str, Any]:
+    """What changed from one fit to another: which nodes are predicted differently, and how sure both are."""
+    before = np.array(earlier.classes, dtype=object)[earlier.predicted]
+    after = np.array(later.classes, dtype=object)[later.predicted]
+    changed = before != after
+    return {
+        "changed": changed,
+        "count": int(changed.sum()),
+        "before": before,
+        "after": after,
+        "surer": int((later.probability > earlier.probability + 1e-9).sum()),
+        "mean_before": _finite(earlier.probability[~earlier.known].mean()) if (~earlier.known).any() else None,
+        "mean_after": _finite(later.probability[~later.known].mean()) if (~later.known).any() else None,
+    }  # fmt: skip
