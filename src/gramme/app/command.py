@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from pathlib import Path
 
 import typer
@@ -43,7 +45,9 @@ def app(
     existing = len(data) == 1 and (Path(data[0]) / PROJECT).is_file()
     if existing:
         if labels is not None or folder is not None:
-            raise DataError(f"{data[0]} is a project, which has its own labels; leave out the options")
+            raise DataError(
+                f"{data[0]} is a project, which has its own labels; leave out the options"
+            )
         folder, data = Path(data[0]), []
     dataset = len(data) == 1 and not Path(data[0]).exists() and is_dataset(data[0])
     for name in [] if dataset else data:
@@ -56,11 +60,15 @@ def app(
         fresh = not (project.folder / PROJECT).exists()
         with serving(project, port) as (address, serve):
             if data and fresh and dataset:
-                project.open_dataset(data[0], practice=False)
+                work = functools.partial(project.open_dataset, data[0], practice=False)
+                project.in_background(f"Reading {data[0]}", work)
             elif data and fresh:
                 paths = [Path(name) for name in data]
                 copy_in(project, [*paths, *([labels] if labels is not None else [])])
-                project.open_guessed(labels.name if labels is not None else None)
+                named = labels.name if labels is not None else None
+                project.in_background(f"Reading {data[0]}", lambda: project.open_guessed(named))
+            elif not fresh:
+                project.in_background(f"Opening {project.folder.name}", project.load)
             else:
                 project.load()
             out.print(f"Project {project.folder}", markup=False)
@@ -68,6 +76,7 @@ def app(
             out.print("Ctrl-C ends it; everything is saved as you go.")
             if browser:
                 open_browser(address)
-            serve()
+            with contextlib.suppress(KeyboardInterrupt):  # the usual way to end it
+                serve()
     finally:
         project.close()

@@ -177,7 +177,9 @@ class Jobs:
     def busy(self, kind: str) -> bool:
         """Whether a job of a kind waits or runs."""
         with self.turn:
-            return any(one.kind == kind and one.state in ("waiting", "running") for one in self.jobs)
+            return any(
+                one.kind == kind and one.state in ("waiting", "running") for one in self.jobs
+            )
 
     def records(self) -> list[dict[str, Any]]:
         """All jobs, for JSON."""

@@ -26,7 +26,7 @@ import threading
 import time
 import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,6 +101,7 @@ class Project:
         self.name = self.folder.name
         self.data: OpenData | None = None
         self.problem: str | None = None
+        self.loading = ""
         self._undo: list[LabelChange] = []
         self._lock = self._take()
 
@@ -269,6 +270,33 @@ class Project:
                 path.rename(self.folder / DATA / path.name)
             self._start(plan)
 
+    def open_guessed(self, labels: str | None) -> None:
+        """Open the files that came in as they seem to be meant; where that fails, the page asks."""
+        with self.turn:
+            paths = sorted(path for path in (self.folder / INCOMING).iterdir() if path.is_file())
+            named = self.incoming_path(labels) if labels is not None else None
+            try:
+                plan = Plan.of_guesses(guess_plan([one for one in paths if one != named], named))
+                self.open_incoming(plan)
+            except (DataError, OSError, ImportError) as error:
+                self.problem = self.plain(error)
+                self.version += 1
+
+    def in_background(self, what: str, work: Callable[[], None]) -> None:
+        """Do something long while the page is there already, which says so."""
+
+        def run() -> None:
+            try:
+                work()
+            except Exception as error:  # whatever it is, the page must say it
+                self.problem = self.plain(error) or type(error).__name__
+            finally:
+                self.loading = ""
+                self.version += 1
+
+        self.loading = what
+        threading.Thread(target=run, daemon=True).start()
+
     def open_dataset(self, name: str, *, practice: bool) -> None:
         """Make a project of a dataset that is on this machine.
 
@@ -334,7 +362,9 @@ class Project:
             labels = [given.get(one, label) for one, label in zip(names, labels, strict=True)]
         header = plan.labels_header()
         rows = described_rows(plan, self.folder / DATA, names, header[2:])
-        content = ([one, label or "", *more] for one, label, more in zip(names, labels, rows, strict=True))
+        content = (
+            [one, label or "", *more] for one, label, more in zip(names, labels, rows, strict=True)
+        )
         self.classes = sorted({one for one in labels if one is not None})
         self.name = name or (plan.data()[0].rpartition(".")[0] or plan.data()[0])
         self._write({self.folder / LABELS: csv_text([header, *content])})
@@ -357,7 +387,9 @@ class Project:
     def _open(self, plan: Plan) -> None:
         for file in plan.files:
             if not (self.folder / DATA / checked_name(file.name)).is_file():
-                raise DataError(f"the file data/{file.name} is gone; put it back, or open other data")
+                raise DataError(
+                    f"the file data/{file.name} is gone; put it back, or open other data"
+                )
         options = {"labels": f"../{LABELS}"} | plan.options_with_labels(f"../{LABELS}")
         graph, notes, reading = read_plan(plan, self.folder / DATA, options)
         header, *rows = read_csv(self.folder / LABELS)
@@ -585,8 +617,15 @@ def checked_name(name: str) -> str:
     """A name for a file that stays in its folder; an error for any other."""
     text = unicodedata.normalize("NFC", name)
     bad = re.search(r'[\x00-\x1f\x7f/\\:*?"<>|]', text)
-    if not text.strip() or text.startswith(".") or bad or len(text.encode("utf-8", "replace")) > 200:
-        raise DataError(f"{name[:80]!r} is not a name for a file here; use letters, digits, - and _")
+    if (
+        not text.strip()
+        or text.startswith(".")
+        or bad
+        or len(text.encode("utf-8", "replace")) > 200
+    ):
+        raise DataError(
+            f"{name[:80]!r} is not a name for a file here; use letters, digits, - and _"
+        )
     return text
 
 

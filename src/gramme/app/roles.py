@@ -163,7 +163,9 @@ class Plan:
         found = [file for file in self.files if file.role == "nodes"]
         if len(found) > 1:
             names = ", ".join(file.name for file in found)
-            raise DataError(f"only one file can describe the nodes, not {names}; leave out the rest")
+            raise DataError(
+                f"only one file can describe the nodes, not {names}; leave out the rest"
+            )
         return found[0] if found else None
 
     @property
@@ -257,7 +259,9 @@ def edge_options() -> dict[str, str]:
     }
     known = {one.name for one in fields(Reading)}
     found = {role: next((n for n in names if n in known), None) for role, names in wanted.items()}
-    return {role: name for role, name in found.items() if name is not None} if found["source"] else {}
+    return (
+        {role: name for role, name in found.items() if name is not None} if found["source"] else {}
+    )
 
 
 def guess_file(path: Path) -> FileGuess:
@@ -302,16 +306,18 @@ def guess_file(path: Path) -> FileGuess:
 def guess_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[ColumnGuess]:
     """Which column names the rows, which is the label, and what the others are.
 
-    >>> found = guess_columns(["name", "age", "team"], [["Ann", "20", "a"], ["Bo", "31", ""], ["Cy", "31", "a"]])
+    >>> found = guess_columns(
+    ...     ["name", "age", "team"], [["Ann", "20", "a"], ["Bo", "31", ""], ["Cy", "31", "a"]]
+    ... )
     >>> [column.role for column in found]
     ['id', 'feature', 'label']
     """
     cells = [[row[place].strip() for row in rows] for place in range(len(header))]
     words = [re.sub(r"[\s_.-]+", "", name.lower()) for name in header]
-    unique = [
-        len(set(values)) == len(values) and all(values) and bool(values) for values in cells
+    unique = [len(set(values)) == len(values) and all(values) and bool(values) for values in cells]
+    roles = [
+        ColumnGuess(name, *_by_cells(values)) for name, values in zip(header, cells, strict=True)
     ]
-    roles = [ColumnGuess(name, *_by_cells(values)) for name, values in zip(header, cells, strict=True)]
     named = [place for place, word in enumerate(words) if word in _ID_NAMES and unique[place]]
     text = [place for place, one in enumerate(unique) if one and not _are_numbers(cells[place])]
     for place in (*named[:1], *text[:1]):
@@ -321,7 +327,7 @@ def guess_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
     candidates = [
         place
         for place, one in enumerate(roles)
-        if one.role != "id" and 2 <= different[place] and (different[place] <= MOST_LABELS or words[place] in _LABEL_NAMES)
+        if one.role != "id" and different[place] >= 2 and (different[place] <= MOST_LABELS or words[place] in _LABEL_NAMES)
     ]  # fmt: skip
     called = [place for place in candidates if words[place] in _LABEL_NAMES]
     gaps = [place for place in candidates if "" in cells[place] and not _are_numbers(cells[place])]
@@ -439,7 +445,8 @@ def option_words(options: Mapping[str, Any]) -> list[str]:
             words.append(option)
         else:
             for one in value if isinstance(value, list) else [value]:
-                words += [option, str(one)]
+                # a name that begins like an option must not pass for one
+                words += [f"{option}={one}"] if str(one).startswith("-") else [option, str(one)]
     return words
 
 

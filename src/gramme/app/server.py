@@ -2,8 +2,8 @@
 
 Every request must name this server as its host (so that no other name can be made to point here), must not come from
 another origin, and, for anything but the empty page and its scripts, must carry the token in a header, which no other
-page can read or send. There is no CORS. Files that a browser opens by itself (a report, a download) have an address that
-works once, for a minute.
+page can read or send. There is no CORS. Files that a browser opens by itself (a report, a download) have an address
+that works once, for a minute.
 """
 
 from __future__ import annotations
@@ -137,7 +137,10 @@ _HEADERS = (
 
 async def _refuse(send: Send, problem: str) -> None:
     body = problem.encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", b"%d" % len(body)),
+    ]
     await send({"type": "http.response.start", "status": 403, "headers": [*headers, *_HEADERS]})
     await send({"type": "http.response.body", "body": body})
 
@@ -198,7 +201,7 @@ def serving(project: Project, port: int | None) -> Iterator[tuple[str, Callable[
 
 
 def open_browser(address: str) -> None:
-    """Show a page in the user's browser, a moment later, when the server listens; one that cannot be found is no fault."""
+    """Show a page in the user's browser, a moment later, when the server listens; doing without one is no fault."""
 
     def show() -> None:
         time.sleep(0.3)

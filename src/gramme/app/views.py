@@ -11,7 +11,6 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,8 @@ MAX_DRAWN_LINES = 200_000
 """Edges and memberships that a picture shows, over all layers."""
 MAX_NEIGHBOURS = 60
 """Neighbours of a node that are listed in a layer."""
-MAX_TABLE_ROWS = 1000
-"""Rows of a result that are sent at once."""
+MAX_MEMBERS = 12
+"""Members of a group of a node's that are listed."""
 RESULT_FILES = {
     "fit": "predictions.csv",
     "links": "links.csv",
@@ -70,7 +69,9 @@ class Picture:
     def numbers(self) -> bytes:
         """Places as 32-bit floats (all x, then all y), then per layer the pairs of points as 32-bit integers."""
         places = np.ascontiguousarray(self.places.T, dtype="<f4").tobytes()
-        return places + b"".join(np.ascontiguousarray(one, dtype="<u4").tobytes() for one in self.lines)
+        return places + b"".join(
+            np.ascontiguousarray(one, dtype="<u4").tobytes() for one in self.lines
+        )
 
 
 def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
@@ -80,7 +81,9 @@ def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
     layers: Mapping[str, Any] = with_coupling_layers(graph).layers
     if chosen.size < graph.num_nodes:
         layers = {name: layer.subset(chosen) for name, layer in layers.items()}
-    places = [node_positions(MultilayerGraph(dict(layers), num_nodes=chosen.size)).astype(np.float32)]
+    places = [
+        node_positions(MultilayerGraph(dict(layers), num_nodes=chosen.size)).astype(np.float32)
+    ]
     points, records, drawn = chosen.size, [], []
     sizes = [_line_count(layer) for layer in layers.values()]
     bound = fair_share(sizes, MAX_DRAWN_LINES)
@@ -95,7 +98,10 @@ def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
             group = inside.indices.astype(np.int64)
             many = np.maximum(np.bincount(group, minlength=inside.shape[1]), 1)
             middles = np.stack(
-                [np.bincount(group, places[0][member, axis], inside.shape[1]) / many for axis in (0, 1)],
+                [
+                    np.bincount(group, places[0][member, axis], inside.shape[1]) / many
+                    for axis in (0, 1)
+                ],
                 axis=1,
             )
             places.append(middles.astype(np.float32))
@@ -153,38 +159,49 @@ def _sample(size: int, most: int, random: np.random.Generator) -> Indices:
     return np.sort(random.choice(size, most, replace=False))
 
 
-def neighbours(graph: MultilayerGraph, names: Sequence[str], node: int) -> list[dict[str, Any]]:
-    """Whom a node is joined to in each layer: neighbours, or groups and some of their other members."""
-    found = []
-    for name, layer in graph.layers.items():
-        groups = layer.as_groups()
-        if groups is None:
-            others, weights = layer.neighbours(node)
-            order = np.argsort(-weights, kind="stable")[:MAX_NEIGHBOURS]
-            near = [{"node": int(others[k]), "name": names[int(others[k])]} for k in order]
-            found.append({"layer": name, "kind": "edges", "count": len(others), "nodes": near})
-            continue
-        inside = groups.incidence()
-        of = inside.indices[inside.indptr[node] : inside.indptr[node + 1]]
-        members = _members(groups)
-        listed = []
-        for group in of[:MAX_NEIGHBOURS].tolist():
-            others = members[group]
-            some = [int(one) for one in others[: MAX_NEIGHBOURS + 1] if one != node][:MAX_NEIGHBOURS]
-            listed.append(
-                {
-                    "group": str(groups.group_names[group]),
-                    "size": len(others),
-                    "nodes": [{"node": one, "name": names[one]} for one in some[:12]],
-                }
-            )
-        found.append({"layer": name, "kind": "groups", "count": len(of), "groups": listed})
-    return found
+class Neighbours:
+    """Who is joined to whom, for looking at one node after the other.
 
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    names : sequence of str
+    """
 
-@lru_cache(maxsize=64)
-def _members(groups: Any) -> Any:
-    return groups.members()
+    def __init__(self, graph: MultilayerGraph, names: Sequence[str]) -> None:
+        self.graph = graph
+        self.names = names
+        self._members: dict[str, Sequence[Indices]] = {}
+
+    def of(self, node: int) -> list[dict[str, Any]]:
+        """Whom a node is joined to in each layer: neighbours, or groups and some of their other members."""
+        found = []
+        for name, layer in self.graph.layers.items():
+            groups = layer.as_groups()
+            if groups is None:
+                others, weights = layer.neighbours(node)
+                order = np.argsort(-weights, kind="stable")[:MAX_NEIGHBOURS]
+                near = [self._named(others[k]) for k in order]
+                found.append({"layer": name, "kind": "edges", "count": len(others), "nodes": near})
+                continue
+            inside = groups.incidence()
+            own = inside.indices[inside.indptr[node] : inside.indptr[node + 1]]
+            members = self._members.setdefault(name, groups.members())
+            listed = []
+            for group in own[:MAX_NEIGHBOURS].tolist():
+                some = members[group][: MAX_MEMBERS + 1]
+                listed.append(
+                    {
+                        "group": str(groups.group_names[group]),
+                        "size": len(members[group]),
+                        "nodes": [self._named(one) for one in some if one != node][:MAX_MEMBERS],
+                    }
+                )
+            found.append({"layer": name, "kind": "groups", "count": len(own), "groups": listed})
+        return found
+
+    def _named(self, node: Any) -> dict[str, Any]:
+        return {"node": int(node), "name": self.names[int(node)]}
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -307,7 +324,9 @@ def _table(path: Path) -> tuple[list[str], list[list[str]]]:
         rows = list(csv.reader(file))
     if not rows:
         raise DataError(f"{path.name} is empty")
-    return rows[0], [[unguarded(cell) for cell in row] for row in rows[1:] if len(row) == len(rows[0])]
+    return rows[0], [
+        [unguarded(cell) for cell in row] for row in rows[1:] if len(row) == len(rows[0])
+    ]
 
 
 _GUARDED = re.compile(r"'[=+\-@\t\r]")
@@ -395,7 +414,9 @@ class NodeTable:
                 "name": self.names[node],
                 "label": self.labels[node],
                 "predicted": None if self.predicted is None else self.predicted[node],
-                "probability": None if self.probability is None else _finite(self.probability[node]),
+                "probability": None
+                if self.probability is None
+                else _finite(self.probability[node]),
                 "group": None if self.group is None else self.group[node],
                 "changed": bool(self.changed[node]) if self.changed is not None else False,
             }

@@ -1,7 +1,7 @@
 """A process that waits, with everything heavy imported, for one command of the command line, runs it, and ends.
 
 Importing torch takes as long as a small fit. So the app keeps such a process ready. It reads one line of JSON from
-standard input: ``{"folder": ..., "words": [...], "progress": ...}``, and is from then on ``gramme WORDS`` in that folder.
+standard input, ``{"folder": ..., "words": [...], "progress": ...}``, and is from then on ``gramme WORDS`` there.
 What the command is doing, and how long it will still take, goes to a small file that appears whole.
 """
 

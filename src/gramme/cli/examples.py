@@ -23,6 +23,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "gramme rank school_multiplex.edges --out ranks",
         "gramme rank school_multiplex.edges --measures pagerank,k-shell --out ranks",
     ),
+    "app": (
+        "gramme app",
+        "gramme app advice.csv friends.csv --labels people.csv",
+    ),
     "report": (
         "gramme report result --out page.html",
         "gramme report results.sqlite --out comparison.html",

@@ -1,0 +1,626 @@
+"""The answers to the page: each route is a function of the project, with its method and address beside it.
+
+All answers but files are JSON. A user's mistake is status 400 with ``{"problem": ...}``, a full disk 507. Routes:
+
+======  =============================  ==========================================================
+GET     /api/state                     project, classes, jobs, results; ``since`` leaves out what has not changed
+GET     /api/files                     dropped files and those of the project with their roles; datasets
+PUT     /api/files/NAME                a dropped file
+DELETE  /api/files/NAME                forget a dropped file
+POST    /api/inspect                   what files with these roles would be read as
+POST    /api/open                      make them the project, or read the project's files with other roles
+POST    /api/dataset                   make a dataset the project
+GET     /api/picture                   names and layers of what is drawn; /api/picture/numbers its places and lines
+GET     /api/values                    label, prediction, certainty and group of every drawn node
+GET     /api/nodes                     a page of the table of nodes
+GET     /api/nodes/NUMBER              all about a node
+POST    /api/labels, /api/undo         give labels, take the last one back
+POST    /api/classes                   make a class known
+POST    /api/jobs                      run fit, ask, links, rank or groups; DELETE /api/jobs/NUMBER stops it
+GET     /api/results/NAME              a page of the table of a result
+GET     /api/compare                   what changed between two fits
+POST    /api/tickets                   an address that works once, for a report or a download
+GET     /open/TICKET                   that address
+======  =============================  ==========================================================
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from gramme.app import sending, views
+from gramme.app.jobs import Jobs
+from gramme.app.project import (
+    DATA,
+    INCOMING,
+    MAX_FILES,
+    MAX_UPLOAD_BYTES,
+    RESULTS,
+    OpenData,
+    Project,
+)
+from gramme.app.roles import EDGE_ROLES, NODE_ROLES, TABLE_ROLES, Plan, edge_options
+from gramme.app.server import REPORT_POLICY, STATIC, Tickets
+from gramme.errors import DataError, GrammeError
+
+MAX_BODY_BYTES = 8 << 20
+"""Of a request other than a file."""
+PAGE_ROWS = 200
+"""Rows of a table in one answer at most."""
+KINDS = ("fit", "ask", "links", "rank", "groups")
+METHODS = ("gramme-auto", "gramme-fusion", "gramme-sg", "label-propagation")
+"""Methods that the page offers; the command line has more."""
+
+Answer = dict[str, Any]
+
+
+class Api:
+    """What the routes share: the project, its jobs and results, and what was computed for the page before."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.jobs = Jobs(project.folder, self._changed)
+        self.results = views.Results(project.folder / RESULTS)
+        self.tickets = Tickets()
+        self._picture: tuple[OpenData, views.Picture] | None = None
+        self._near: tuple[OpenData, views.Neighbours] | None = None
+
+    def _changed(self) -> None:
+        self.project.version += 1
+
+    # -- the project -----------------------------------------------------------------------------------------------
+
+    def state(self, query: Answer) -> Answer:
+        """GET /api/state: where everything stands."""
+        project = self.project
+        answer: Answer = {
+            "version": project.version,
+            "jobs": self.jobs.records(),
+            "loading": project.loading,
+        }
+        if query.get("since") == str(project.version):
+            return answer
+        data = project.data
+        answer |= {
+            "name": project.name,
+            "folder": str(project.folder),
+            "open": data is not None,
+            "problem": project.problem,
+            "classes": project.classes,
+            "can_undo": project.can_undo,
+            "results": self.results.records(),
+            "commands": sorted(available_commands()),
+            "methods": METHODS,
+        }
+        if data is not None:
+            counts: dict[str, int] = {}
+            for label in data.labels:
+                if label is not None:
+                    counts[label] = counts.get(label, 0) + 1
+            answer |= {
+                "nodes": len(data.names),
+                "data_id": id(data),
+                "layers": list(data.graph.layers),
+                "labelled": sum(counts.values()),
+                "counts": counts,
+                "practice": data.truth is not None,
+            }
+        return answer
+
+    def files(self, query: Answer) -> Answer:
+        """GET /api/files: dropped files, those of the project, and the datasets on this machine."""
+        from gramme import datasets
+
+        known = []
+        for name in datasets.names():
+            record = datasets.info(name)
+            with contextlib.suppress(OSError):
+                if record.embedded or Path(datasets.where(name)).is_dir():
+                    known.append(
+                        {
+                            "name": name,
+                            "what": record.description,
+                            "nodes": record.nodes,
+                            "layers": record.layers,
+                            "classes": record.classes,
+                        }
+                    )
+        project = self.project
+        facts = None
+        if project.data is not None:
+            data = project.data
+            facts = project.facts(data.graph, data.notes, data.reading)
+            facts["command"] = " ".join(
+                ["gramme fit", *sending.quoted(project.reading_words()), "--out result"]
+            )
+        return {
+            "incoming": project.guesses(),
+            "current": project.current_guesses(),
+            "facts": facts,
+            "datasets": known,
+            "roles": {"table": TABLE_ROLES, "nodes": NODE_ROLES, "edges": EDGE_ROLES if edge_options() else ()},
+            "folder": str(project.folder),
+        }  # fmt: skip
+
+    def forget(self, name: str) -> Answer:
+        """DELETE /api/files/NAME."""
+        self.project.forget_incoming(name)
+        return {}
+
+    def inspect(self, body: Answer) -> Answer:
+        """POST /api/inspect: what would be read; nothing changes."""
+        plan = Plan.from_records(body.get("files"))
+        return self.project.inspect(plan, _place(body))
+
+    def open(self, body: Answer) -> Answer:
+        """POST /api/open: read files with these roles from now on."""
+        plan = Plan.from_records(body.get("files"))
+        if _place(body) == INCOMING:
+            self.project.open_incoming(plan)
+        else:
+            self.project.reopen(plan)
+        self.jobs.warm_up()
+        return self.state({})
+
+    def dataset(self, body: Answer) -> Answer:
+        """POST /api/dataset: make a dataset the project."""
+        self.project.open_dataset(_text(body, "name"), practice=bool(body.get("practice")))
+        self.jobs.warm_up()
+        return self.state({})
+
+    # -- what is drawn ---------------------------------------------------------------------------------------------
+
+    def picture(self, query: Answer) -> Answer:
+        """GET /api/picture: names and layers of what is drawn."""
+        self.jobs.warm_up()
+        data = self.project.opened()
+        return self._drawn(data).header(data.names) | {"data_id": id(data)}
+
+    def picture_numbers(self) -> bytes:
+        """GET /api/picture/numbers: its places and lines."""
+        return self._drawn(self.project.opened()).numbers()
+
+    def _drawn(self, data: OpenData) -> views.Picture:
+        kept = self._picture
+        if kept is None or kept[0] is not data:
+            made = views.picture(data.graph, [label is not None for label in data.labels])
+            self._picture = kept = (data, made)
+        return kept[1]
+
+    def values(self, query: Answer) -> Answer:
+        """GET /api/values: codes of label, prediction, certainty, group and change, in the order of the picture."""
+        data = self.project.opened()
+        nodes = self._drawn(data).nodes
+        classes = list(self.project.classes)
+        fit, before = self._fit(query, "fit", data), self._fit(query, "before", data)
+        for found in (fit, before):
+            classes += [one for one in (found.classes if found else ()) if one not in classes]
+        code = {name: number for number, name in enumerate(classes)}
+        answer: Answer = {
+            "classes": classes,
+            "label": [code.get(data.labels[node] or "", -1) for node in nodes.tolist()],
+        }
+        if fit is not None:
+            lookup = np.array([code[name] for name in fit.classes] or [-1])
+            answer["predicted"] = lookup[fit.predicted][nodes].tolist()
+            answer["probability"] = np.nan_to_num(fit.probability[nodes]).round(4).tolist()
+        if fit is not None and before is not None:
+            answer["changed"] = views.compared(before, fit)["changed"][nodes].astype(int).tolist()
+        groups = self._groups(query, data)
+        if groups is not None:
+            names = list(dict.fromkeys(sorted(groups, key=_natural)))
+            place = {name: number for number, name in enumerate(names)}
+            answer["group"] = [place[groups[node]] for node in nodes.tolist()]
+            answer["groups"] = names[:1000]
+        return answer
+
+    def nodes(self, query: Answer) -> Answer:
+        """GET /api/nodes: a page of the table of nodes."""
+        data = self.project.opened()
+        table = self._table(query, data)
+        order = table.order(
+            query.get("sort", ""),
+            descending=query.get("descending") == "1",
+            query=query.get("query", "")[:200],
+            only=query.get("only", ""),
+        )
+        start = _whole(query, "offset", 0)
+        shown = order[start : start + min(_whole(query, "limit", 50), PAGE_ROWS)]
+        return {"total": int(order.size), "offset": start, "rows": table.rows(shown)}
+
+    def node(self, number: str, query: Answer) -> Answer:
+        """GET /api/nodes/NUMBER: label, prediction, and neighbours by layer with theirs."""
+        data = self.project.opened()
+        node = _node(number, data)
+        table = self._table(query, data)
+        if self._near is None or self._near[0] is not data:
+            self._near = (data, views.Neighbours(data.graph, data.names))
+        layers = self._near[1].of(node)
+        for layer in layers:
+            listed = [layer] if layer["kind"] == "edges" else layer["groups"]
+            for one in listed:
+                near = np.array([each["node"] for each in one["nodes"]], dtype=np.int64)
+                one["nodes"] = table.rows(near)
+        answer = table.rows(np.array([node]))[0] | {"layers": layers}
+        fit = self._fit(query, "fit", data)
+        if fit is not None:
+            header, rows = self.results.table(query["fit"])
+            places = [n for n, name in enumerate(header) if name.startswith("probability_")]
+            answer["probabilities"] = [
+                {"class": name, "probability": float(rows[node][n] or 0)}
+                for n, name in zip(places, fit.classes, strict=True)
+            ]
+        if data.truth is not None:
+            answer["truth"] = data.truth[node]
+        return answer
+
+    def _table(self, query: Answer, data: OpenData) -> views.NodeTable:
+        fit, before = self._fit(query, "fit", data), self._fit(query, "before", data)
+        predicted = None
+        if fit is not None:
+            predicted = np.array(fit.classes, dtype=object)[fit.predicted].tolist()
+        changed = (
+            views.compared(before, fit)["changed"]
+            if fit is not None and before is not None
+            else None
+        )
+        return views.NodeTable(
+            data.names,
+            data.labels,
+            predicted,
+            None if fit is None else fit.probability,
+            self._groups(query, data),
+            changed,
+        )
+
+    def _fit(self, query: Answer, key: str, data: OpenData) -> views.Predictions | None:
+        return self.results.predictions(query[key], len(data.names)) if query.get(key) else None
+
+    def _groups(self, query: Answer, data: OpenData) -> list[str] | None:
+        if not query.get("groups"):
+            return None
+        header, rows = self.results.table(query["groups"])
+        if "group" not in header or len(rows) != len(data.names):
+            raise DataError(f"the result {query['groups']} is about other data")
+        place = header.index("group")
+        return [row[place] for row in rows]
+
+    # -- labels ----------------------------------------------------------------------------------------------------
+
+    def labels(self, body: Answer) -> Answer:
+        """POST /api/labels: give labels (null takes one away); on the disk when this is answered."""
+        changes = body.get("changes")
+        if not isinstance(changes, list) or not changes:
+            raise DataError("changes must be a list of [node, label]")
+        data = self.project.opened()
+        wanted: list[tuple[int, str | None]] = []
+        for change in changes:
+            if not isinstance(change, list) or len(change) != 2:
+                raise DataError("a change is [node, label]")
+            node, label = change
+            if not isinstance(node, int) or not (label is None or isinstance(label, str)):
+                raise DataError("a change is the number of a node, and a label or null")
+            wanted.append((_node(str(node), data), label))
+        self.project.label(wanted)
+        return self._labelled()
+
+    def undo(self, body: Answer) -> Answer:
+        """POST /api/undo: take the last label back."""
+        change = self.project.undo()
+        node = None if change is None else change.node
+        return self._labelled() | {"node": node}
+
+    def classes(self, body: Answer) -> Answer:
+        """POST /api/classes: make a class known before any node has it."""
+        self.project.add_class(_text(body, "name"))
+        return self._labelled()
+
+    def _labelled(self) -> Answer:
+        project = self.project
+        return {
+            "version": project.version,
+            "classes": project.classes,
+            "labelled": sum(label is not None for label in project.opened().labels),
+            "can_undo": project.can_undo,
+        }
+
+    # -- jobs and results ------------------------------------------------------------------------------------------
+
+    def start(self, body: Answer) -> Answer:
+        """POST /api/jobs: run a command; kind and a few options."""
+        kind = _text(body, "kind")
+        if kind not in KINDS:
+            raise DataError(f"there is no such job; known: {', '.join(KINDS)}")
+        if kind not in available_commands():
+            raise DataError(f"this version of gramme has no command 'gramme {kind}'")
+        if self.jobs.busy(kind):
+            raise DataError(f"gramme {kind} is running already; wait for it, or stop it")
+        target = self.project.next_result(kind)
+        # the name is taken at once, so that a job that waits keeps it
+        words = [kind, *self.project.reading_words(), "--out", f"{RESULTS}/{target.name}"]
+        words += [*job_options(kind, body), "--json"]
+        return self.jobs.submit(kind, words, target).as_dict()
+
+    def stop(self, number: str) -> Answer:
+        """DELETE /api/jobs/NUMBER: stop it; it leaves no result."""
+        if not number.isdecimal() or not self.jobs.stop(int(number)):
+            raise DataError("that job has ended already")
+        return {}
+
+    def result(self, name: str, query: Answer) -> Answer:
+        """GET /api/results/NAME: a page of its table; names of nodes come with their numbers."""
+        data = self.project.opened()
+        header, rows = self.results.table(name)
+        wanted = query.get("query", "").casefold()[:200]
+        if wanted:
+            rows = [row for row in rows if any(wanted in cell.casefold() for cell in row)]
+        rows = views.sorted_rows(
+            header, rows, query.get("sort"), descending=query.get("descending") == "1"
+        )
+        start = _whole(query, "offset", 0)
+        shown = rows[start : start + min(_whole(query, "limit", 50), PAGE_ROWS)]
+        named = [n for n, column in enumerate(header) if column in ("node", "source", "target")]
+        number = _numbers(data)
+        return {
+            "header": header,
+            "rows": shown,
+            "total": len(rows),
+            "offset": start,
+            "nodes": [{header[n]: number.get(row[n]) for n in named} for row in shown],
+        }
+
+    def compare(self, query: Answer) -> Answer:
+        """GET /api/compare: what changed from one fit to another."""
+        data = self.project.opened()
+        before, after = self._fit(query, "before", data), self._fit(query, "after", data)
+        if after is None:
+            raise DataError("name the fit to look at")
+        answer: Answer = {"truth": None}
+        if data.truth is not None:
+            predicted = np.array(after.classes, dtype=object)[after.predicted]
+            tested = [
+                n
+                for n, (true, known) in enumerate(zip(data.truth, after.known, strict=True))
+                if true and not known
+            ]
+            right = sum(predicted[n] == data.truth[n] for n in tested)
+            answer["truth"] = {"right": int(right), "of": len(tested)}
+        if before is not None:
+            found = views.compared(before, after)
+            nodes = np.flatnonzero(found["changed"])
+            ranked = nodes[np.argsort(-after.spread[nodes], kind="stable")]
+            answer |= {key: found[key] for key in ("count", "surer", "mean_before", "mean_after")}
+            answer["nodes"] = [
+                {
+                    "node": int(node),
+                    "name": data.names[node],
+                    "before": str(found["before"][node]),
+                    "after": str(found["after"][node]),
+                }
+                for node in ranked[:PAGE_ROWS]
+            ]
+        return answer
+
+    def ticket(self, body: Answer) -> Answer:
+        """POST /api/tickets: an address that a browser can open once: a report, a table, a script."""
+        what = _text(body, "what")
+        name = str(body.get("result") or "")
+        made = sending.parcel(self.project, self.results, what, name)
+        return {"address": f"/open/{self.tickets.give(made)}", "name": made.name}
+
+
+def job_options(kind: str, body: Answer) -> list[str]:
+    """The options of a job that the page may choose."""
+    words: list[str] = []
+    if kind == "fit":
+        method = body.get("method") or METHODS[0]
+        if method not in METHODS:
+            raise DataError(
+                f"the page offers {', '.join(METHODS)}; others are for the command line"
+            )
+        words += [] if method == METHODS[0] else ["--method", method]
+        if body.get("coverage"):
+            words += ["--coverage", "90%"]
+    if kind == "ask":
+        words += ["--count", str(min(max(int(body.get("count") or 10), 1), 200))]
+    if kind == "links":
+        words += ["--top", str(min(max(int(body.get("top") or 100), 1), 1000))]
+    return words
+
+
+def available_commands() -> set[str]:
+    """The commands that this version of gramme has."""
+    from gramme.cli.app import app
+
+    return {str(command.name) for command in app.registered_commands}
+
+
+def _numbers(data: OpenData) -> dict[str, int]:
+    return {name: number for number, name in enumerate(data.names)}
+
+
+def _natural(text: str) -> tuple[int, str]:
+    return (int(text), "") if text.isdecimal() else (1 << 60, text)
+
+
+def _place(body: Answer) -> str:
+    place = body.get("place", INCOMING)
+    if place not in (INCOMING, DATA):
+        raise DataError(f"files are in {INCOMING} or {DATA}")
+    return str(place)
+
+
+def _text(body: Answer, key: str) -> str:
+    value = body.get(key)
+    if not isinstance(value, str) or not value:
+        raise DataError(f"{key} must be a text")
+    return value
+
+
+def _whole(query: Answer, key: str, default: int) -> int:
+    text = str(query.get(key, default))
+    if not text.isdecimal() or len(text) > 12:
+        raise DataError(f"{key} must be a whole number")
+    return int(text)
+
+
+def _node(text: str, data: OpenData) -> int:
+    if not text.isdecimal() or int(text) >= len(data.names):
+        raise DataError(f"there is no node number {text[:20]}")
+    return int(text)
+
+
+# -- from functions to answers -----------------------------------------------------------------------------------------
+
+
+def _failed(project: Project, error: Exception) -> JSONResponse:
+    if isinstance(error, OSError) and not isinstance(error, GrammeError):
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        problem = "the disk is full; nothing was saved" if full else project.plain(error)
+        return JSONResponse({"problem": problem}, status_code=507 if full else 500)
+    return JSONResponse({"problem": project.plain(error)}, status_code=400)
+
+
+async def _body(request: Request) -> Answer:
+    """The JSON object of a request, of bounded size."""
+    content = bytearray()
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > MAX_BODY_BYTES:
+            raise DataError("the request is too large")
+    try:
+        body = json.loads(bytes(content) or b"{}")
+    except (ValueError, RecursionError):
+        raise DataError("the request is not JSON") from None
+    if not isinstance(body, dict):
+        raise DataError("the request must be a JSON object")
+    return body
+
+
+def make_app(project: Project) -> tuple[Starlette, Jobs]:
+    """All routes over a project, and its jobs, which the caller ends."""
+    api = Api(project)
+
+    def get(work: Callable[..., Answer]) -> Callable[..., Any]:
+        async def answer(request: Request) -> Response:
+            try:
+                found = await run_in_threadpool(
+                    work, *request.path_params.values(), dict(request.query_params)
+                )
+            except (GrammeError, OSError) as error:
+                return _failed(project, error)
+            return JSONResponse(found)
+
+        return answer
+
+    def post(work: Callable[[Answer], Answer]) -> Callable[..., Any]:
+        async def answer(request: Request) -> Response:
+            try:
+                found = await run_in_threadpool(work, await _body(request))
+            except (GrammeError, OSError) as error:
+                return _failed(project, error)
+            return JSONResponse(found)
+
+        return answer
+
+    def delete(work: Callable[[str], Answer]) -> Callable[..., Any]:
+        async def answer(request: Request) -> Response:
+            try:
+                return JSONResponse(await run_in_threadpool(work, *request.path_params.values()))
+            except (GrammeError, OSError) as error:
+                return _failed(project, error)
+
+        return answer
+
+    async def numbers(request: Request) -> Response:
+        try:
+            content = await run_in_threadpool(api.picture_numbers)
+        except (GrammeError, OSError) as error:
+            return _failed(project, error)
+        return Response(content, media_type="application/octet-stream")
+
+    async def upload(request: Request) -> Response:
+        try:
+            return JSONResponse(await _receive(request, project))
+        except (GrammeError, OSError) as error:
+            return _failed(project, error)
+
+    async def page(request: Request) -> Response:
+        return FileResponse(STATIC / "index.html", media_type="text/html; charset=utf-8")
+
+    async def parcel(request: Request) -> Response:
+        made = api.tickets.take(request.path_params["ticket"])
+        if made is None:
+            return PlainTextResponse(
+                "This address worked once; go back to the page.", status_code=404
+            )
+        headers = {"content-security-policy": REPORT_POLICY}
+        if not made.inline:
+            headers["content-disposition"] = sending.disposition(made.name)
+        return Response(made.content, media_type=made.kind, headers=headers)
+
+    routes = [
+        Route("/", page),
+        Route("/open/{ticket}", parcel),
+        Route("/api/state", get(api.state)),
+        Route("/api/files", get(api.files)),
+        Route("/api/files/{name}", upload, methods=["PUT"]),
+        Route("/api/files/{name}", delete(api.forget), methods=["DELETE"]),
+        Route("/api/inspect", post(api.inspect), methods=["POST"]),
+        Route("/api/open", post(api.open), methods=["POST"]),
+        Route("/api/dataset", post(api.dataset), methods=["POST"]),
+        Route("/api/picture", get(api.picture)),
+        Route("/api/picture/numbers", numbers),
+        Route("/api/values", get(api.values)),
+        Route("/api/nodes", get(api.nodes)),
+        Route("/api/nodes/{number}", get(api.node)),
+        Route("/api/labels", post(api.labels), methods=["POST"]),
+        Route("/api/undo", post(api.undo), methods=["POST"]),
+        Route("/api/classes", post(api.classes), methods=["POST"]),
+        Route("/api/jobs", post(api.start), methods=["POST"]),
+        Route("/api/jobs/{number}", delete(api.stop), methods=["DELETE"]),
+        Route("/api/results/{name}", get(api.result)),
+        Route("/api/compare", get(api.compare)),
+        Route("/api/tickets", post(api.ticket), methods=["POST"]),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    return Starlette(routes=routes), api.jobs
+
+
+async def _receive(request: Request, project: Project) -> Answer:
+    """Write a dropped file, of bounded size, under its own name once it is whole."""
+    path = project.incoming_path(request.path_params["name"])
+    waiting = sum(1 for _ in path.parent.iterdir())
+    if waiting >= MAX_FILES:
+        raise DataError(f"at most {MAX_FILES} files can wait to be opened")
+    part = path.with_name(f".{path.name}.part")
+    size = 0
+    try:
+        with part.open("wb") as file:
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > MAX_UPLOAD_BYTES:
+                    raise DataError(
+                        f"the file is larger than {MAX_UPLOAD_BYTES >> 20:,} MB; name it on the command line: "
+                        f"gramme app FILE"
+                    )
+                await run_in_threadpool(file.write, chunk)
+        if not size:
+            raise DataError(f"the file {path.name} is empty")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return {"name": path.name, "size": size}
