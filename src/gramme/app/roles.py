@@ -40,7 +40,9 @@ SAMPLE_ROWS = 5
 MOST_LABELS = 20
 """Different values up to which a column may pass for labels unless it is called so."""
 
-_LABEL_NAMES = {"label", "labels", "class", "klasse", "category", "group", "party", "team", "target", "y", "type"}  # fmt: skip
+_LABEL_NAMES = {
+    *("label", "labels", "class", "klasse", "category", "group", "party", "team", "target", "y"),
+}
 _LABEL_ENDINGS = (".label", ".labels")
 _ID_NAMES = {"id", "name", "node", "nodeid", "person", "personid", "actor", "member", "row", "key"}
 
@@ -318,18 +320,20 @@ def guess_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
     roles = [
         ColumnGuess(name, *_by_cells(values)) for name, values in zip(header, cells, strict=True)
     ]
-    named = [place for place, word in enumerate(words) if word in _ID_NAMES and unique[place]]
+    names = [place for place, word in enumerate(words) if word in _ID_NAMES and unique[place]]
     text = [place for place, one in enumerate(unique) if one and not _are_numbers(cells[place])]
-    for place in (*named[:1], *text[:1]):
+    for place in (*names[:1], *text[:1]):
         roles[place].role, roles[place].why = "id", "each row has a value of its own"
         break
     different = [len({value for value in values if value}) for values in cells]
+    few = [2 <= number <= MOST_LABELS for number in different]
+    named = [word in _LABEL_NAMES for word in words]
     candidates = [
         place
         for place, one in enumerate(roles)
-        if one.role != "id" and different[place] >= 2 and (different[place] <= MOST_LABELS or words[place] in _LABEL_NAMES)
-    ]  # fmt: skip
-    called = [place for place in candidates if words[place] in _LABEL_NAMES]
+        if one.role != "id" and (few[place] or named[place])
+    ]
+    called = [place for place in candidates if named[place]]
     gaps = [place for place in candidates if "" in cells[place] and not _are_numbers(cells[place])]
     for place in (*called[:1], *gaps[:1]):
         roles[place].role = "label"

@@ -29,7 +29,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-from collections.abc import Callable
+import traceback
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,7 @@ class Api:
             "folder": str(project.folder),
         }  # fmt: skip
 
-    def forget(self, name: str) -> Answer:
+    def forget(self, name: str, query: Answer) -> Answer:
         """DELETE /api/files/NAME."""
         self.project.forget_incoming(name)
         return {}
@@ -189,7 +190,7 @@ class Api:
         data = self.project.opened()
         return self._drawn(data).header(data.names) | {"data_id": id(data)}
 
-    def picture_numbers(self) -> bytes:
+    def picture_numbers(self, query: Answer) -> bytes:
         """GET /api/picture/numbers: its places and lines."""
         return self._drawn(self.project.opened()).numbers()
 
@@ -218,7 +219,7 @@ class Api:
             answer["predicted"] = lookup[fit.predicted][nodes].tolist()
             answer["probability"] = np.nan_to_num(fit.probability[nodes]).round(4).tolist()
         if fit is not None and before is not None:
-            answer["changed"] = views.compared(before, fit)["changed"][nodes].astype(int).tolist()
+            answer["changed"] = views.compared(before, fit)[nodes].astype(int).tolist()
         groups = self._groups(query, data)
         if groups is not None:
             names = list(dict.fromkeys(sorted(groups, key=_natural)))
@@ -257,26 +258,16 @@ class Api:
         answer = table.rows(np.array([node]))[0] | {"layers": layers}
         fit = self._fit(query, "fit", data)
         if fit is not None:
-            header, rows = self.results.table(query["fit"])
-            places = [n for n, name in enumerate(header) if name.startswith("probability_")]
-            answer["probabilities"] = [
-                {"class": name, "probability": float(rows[node][n] or 0)}
-                for n, name in zip(places, fit.classes, strict=True)
-            ]
+            chances = zip(fit.classes, fit.probabilities[node].tolist(), strict=True)
+            answer["probabilities"] = [{"class": one, "probability": p} for one, p in chances]
         if data.truth is not None:
             answer["truth"] = data.truth[node]
         return answer
 
     def _table(self, query: Answer, data: OpenData) -> views.NodeTable:
         fit, before = self._fit(query, "fit", data), self._fit(query, "before", data)
-        predicted = None
-        if fit is not None:
-            predicted = np.array(fit.classes, dtype=object)[fit.predicted].tolist()
-        changed = (
-            views.compared(before, fit)["changed"]
-            if fit is not None and before is not None
-            else None
-        )
+        predicted = None if fit is None else fit.names.tolist()
+        changed = None if fit is None or before is None else views.compared(before, fit)
         return views.NodeTable(
             data.names,
             data.labels,
@@ -354,7 +345,7 @@ class Api:
         words += [*job_options(kind, body), "--json"]
         return self.jobs.submit(kind, words, target).as_dict()
 
-    def stop(self, number: str) -> Answer:
+    def stop(self, number: str, query: Answer) -> Answer:
         """DELETE /api/jobs/NUMBER: stop it; it leaves no result."""
         if not number.isdecimal() or not self.jobs.stop(int(number)):
             raise DataError("that job has ended already")
@@ -390,28 +381,28 @@ class Api:
             raise DataError("name the fit to look at")
         answer: Answer = {"truth": None}
         if data.truth is not None:
-            predicted = np.array(after.classes, dtype=object)[after.predicted]
-            tested = [
-                n
-                for n, (true, known) in enumerate(zip(data.truth, after.known, strict=True))
-                if true and not known
-            ]
-            right = sum(predicted[n] == data.truth[n] for n in tested)
-            answer["truth"] = {"right": int(right), "of": len(tested)}
+            true = np.array(data.truth, dtype=object)
+            tested = ~after.known & np.array([one is not None for one in data.truth])
+            right = int((after.names[tested] == true[tested]).sum())
+            answer["truth"] = {"right": right, "of": int(tested.sum())}
         if before is not None:
-            found = views.compared(before, after)
-            nodes = np.flatnonzero(found["changed"])
-            ranked = nodes[np.argsort(-after.spread[nodes], kind="stable")]
-            answer |= {key: found[key] for key in ("count", "surer", "mean_before", "mean_after")}
-            answer["nodes"] = [
-                {
-                    "node": int(node),
-                    "name": data.names[node],
-                    "before": str(found["before"][node]),
-                    "after": str(found["after"][node]),
-                }
-                for node in ranked[:PAGE_ROWS]
-            ]
+            nodes = np.flatnonzero(views.compared(before, after))
+            ranked = nodes[np.argsort(-after.probability[nodes], kind="stable")]
+            old, new = before.names, after.names
+            answer |= {
+                "count": int(nodes.size),
+                "mean_before": views.mean_certainty(before),
+                "mean_after": views.mean_certainty(after),
+                "nodes": [
+                    {
+                        "node": node,
+                        "name": data.names[node],
+                        "before": old[node],
+                        "after": new[node],
+                    }
+                    for node in ranked[:PAGE_ROWS].tolist()
+                ],
+            }
         return answer
 
     def ticket(self, body: Answer) -> Answer:
@@ -487,11 +478,16 @@ def _node(text: str, data: OpenData) -> int:
 
 
 def _failed(project: Project, error: Exception) -> JSONResponse:
-    if isinstance(error, OSError) and not isinstance(error, GrammeError):
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    """What the page is told: a user's mistake in its own words, a full disk, or a fault of the app's."""
+    if isinstance(error, GrammeError):
+        return JSONResponse({"problem": project.plain(error)}, status_code=400)
+    if isinstance(error, OSError):
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         problem = "the disk is full; nothing was saved" if full else project.plain(error)
         return JSONResponse({"problem": problem}, status_code=507 if full else 500)
-    return JSONResponse({"problem": project.plain(error)}, status_code=400)
+    traceback.print_exception(error)
+    problem = f"the app made a mistake ({type(error).__name__}); the terminal says more"
+    return JSONResponse({"problem": problem}, status_code=500)
 
 
 async def _body(request: Request) -> Answer:
@@ -514,49 +510,36 @@ def make_app(project: Project) -> tuple[Starlette, Jobs]:
     """All routes over a project, and its jobs, which the caller ends."""
     api = Api(project)
 
-    def get(work: Callable[..., Answer]) -> Callable[..., Any]:
+    def answering(make: Callable[[Request], Awaitable[Any]]) -> Callable[..., Any]:
+        """A route that answers with what is made, or says what was wrong."""
+
         async def answer(request: Request) -> Response:
             try:
-                found = await run_in_threadpool(
-                    work, *request.path_params.values(), dict(request.query_params)
-                )
-            except (GrammeError, OSError) as error:
+                found = await make(request)
+            except Exception as error:  # whatever it is, the page must say it
                 return _failed(project, error)
+            if isinstance(found, bytes):
+                return Response(found, media_type="application/octet-stream")
             return JSONResponse(found)
 
         return answer
+
+    def get(work: Callable[..., Any]) -> Callable[..., Any]:
+        async def make(request: Request) -> Any:
+            return await run_in_threadpool(
+                work, *request.path_params.values(), dict(request.query_params)
+            )
+
+        return answering(make)
 
     def post(work: Callable[[Answer], Answer]) -> Callable[..., Any]:
-        async def answer(request: Request) -> Response:
-            try:
-                found = await run_in_threadpool(work, await _body(request))
-            except (GrammeError, OSError) as error:
-                return _failed(project, error)
-            return JSONResponse(found)
+        async def make(request: Request) -> Any:
+            return await run_in_threadpool(work, await _body(request))
 
-        return answer
+        return answering(make)
 
-    def delete(work: Callable[[str], Answer]) -> Callable[..., Any]:
-        async def answer(request: Request) -> Response:
-            try:
-                return JSONResponse(await run_in_threadpool(work, *request.path_params.values()))
-            except (GrammeError, OSError) as error:
-                return _failed(project, error)
-
-        return answer
-
-    async def numbers(request: Request) -> Response:
-        try:
-            content = await run_in_threadpool(api.picture_numbers)
-        except (GrammeError, OSError) as error:
-            return _failed(project, error)
-        return Response(content, media_type="application/octet-stream")
-
-    async def upload(request: Request) -> Response:
-        try:
-            return JSONResponse(await _receive(request, project))
-        except (GrammeError, OSError) as error:
-            return _failed(project, error)
+    async def upload(request: Request) -> Any:
+        return await _receive(request, project)
 
     async def page(request: Request) -> Response:
         return FileResponse(STATIC / "index.html", media_type="text/html; charset=utf-8")
@@ -577,13 +560,13 @@ def make_app(project: Project) -> tuple[Starlette, Jobs]:
         Route("/open/{ticket}", parcel),
         Route("/api/state", get(api.state)),
         Route("/api/files", get(api.files)),
-        Route("/api/files/{name}", upload, methods=["PUT"]),
-        Route("/api/files/{name}", delete(api.forget), methods=["DELETE"]),
+        Route("/api/files/{name}", answering(upload), methods=["PUT"]),
+        Route("/api/files/{name}", get(api.forget), methods=["DELETE"]),
         Route("/api/inspect", post(api.inspect), methods=["POST"]),
         Route("/api/open", post(api.open), methods=["POST"]),
         Route("/api/dataset", post(api.dataset), methods=["POST"]),
         Route("/api/picture", get(api.picture)),
-        Route("/api/picture/numbers", numbers),
+        Route("/api/picture/numbers", get(api.picture_numbers)),
         Route("/api/values", get(api.values)),
         Route("/api/nodes", get(api.nodes)),
         Route("/api/nodes/{number}", get(api.node)),
@@ -591,7 +574,7 @@ def make_app(project: Project) -> tuple[Starlette, Jobs]:
         Route("/api/undo", post(api.undo), methods=["POST"]),
         Route("/api/classes", post(api.classes), methods=["POST"]),
         Route("/api/jobs", post(api.start), methods=["POST"]),
-        Route("/api/jobs/{number}", delete(api.stop), methods=["DELETE"]),
+        Route("/api/jobs/{number}", get(api.stop), methods=["DELETE"]),
         Route("/api/results/{name}", get(api.result)),
         Route("/api/compare", get(api.compare)),
         Route("/api/tickets", post(api.ticket), methods=["POST"]),

@@ -209,13 +209,18 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a fit said about every node, in the order of the graph."""
+    """What a fit said about every node, in the order of the graph; ``probabilities`` has a column per class."""
 
     classes: tuple[str, ...]
+    probabilities: NDArray[np.float64]
     predicted: NDArray[np.int64]
     probability: NDArray[np.float64]
     known: NDArray[np.bool_]
-    spread: NDArray[np.float64]
+
+    @property
+    def names(self) -> NDArray[np.object_]:
+        """The predicted class of every node."""
+        return np.array(self.classes, dtype=object)[self.predicted]
 
 
 class Results:
@@ -273,7 +278,7 @@ class Results:
 
     def _once(self, name: str, file: str, read: Any) -> Any:
         path = self.path(name, file)
-        key = (name, file, path.stat().st_mtime_ns)
+        key = (name, read.__name__, path.stat().st_mtime_ns)
         with self.turn:
             if key not in self._kept:
                 self._kept = {one: value for one, value in self._kept.items() if one[:2] != key[:2]}
@@ -306,17 +311,12 @@ def _predictions(path: Path) -> Predictions:
     place = {name: number for number, name in enumerate(header)}
     columns = [n for n, name in enumerate(header) if name.startswith("probability_")]
     classes = [header[n].removeprefix("probability_") for n in columns]
+    if not columns:
+        raise DataError(f"{path.name} has no probabilities of classes")
     numbers = np.array([[float(row[n] or "nan") for n in columns] for row in rows])
     numbers = numbers.reshape(len(rows), len(columns))
-    ranked = np.sort(numbers, axis=1)
-    second = ranked[:, -2] if len(columns) > 1 else np.zeros(len(rows))
-    return Predictions(
-        tuple(classes),
-        numbers.argmax(axis=1) if columns else np.zeros(len(rows), dtype=np.int64),
-        ranked[:, -1] if columns else np.zeros(len(rows)),
-        np.array([bool(row[place["known"]]) for row in rows], dtype=bool),
-        (ranked[:, -1] - second) if columns else np.zeros(len(rows)),
-    )
+    known = np.array([bool(row[place["known"]]) for row in rows], dtype=bool)
+    return Predictions(tuple(classes), numbers, numbers.argmax(axis=1), numbers.max(axis=1), known)
 
 
 def _table(path: Path) -> tuple[list[str], list[list[str]]]:
@@ -428,17 +428,12 @@ def _finite(value: Any) -> float | None:
     return round(float(value), 6) if np.isfinite(value) else None
 
 
-def compared(earlier: Predictions, later: Predictions) -> dict[str, Any]:
-    """What changed from one fit to another: which nodes are predicted differently, and how sure both are."""
-    before = np.array(earlier.classes, dtype=object)[earlier.predicted]
-    after = np.array(later.classes, dtype=object)[later.predicted]
-    changed = before != after
-    return {
-        "changed": changed,
-        "count": int(changed.sum()),
-        "before": before,
-        "after": after,
-        "surer": int((later.probability > earlier.probability + 1e-9).sum()),
-        "mean_before": _finite(earlier.probability[~earlier.known].mean()) if (~earlier.known).any() else None,
-        "mean_after": _finite(later.probability[~later.known].mean()) if (~later.known).any() else None,
-    }  # fmt: skip
+def compared(earlier: Predictions, later: Predictions) -> NDArray[np.bool_]:
+    """Which nodes one fit predicts differently than another."""
+    changed: NDArray[np.bool_] = earlier.names != later.names
+    return changed
+
+
+def mean_certainty(fit: Predictions) -> float | None:
+    """The mean certainty on nodes whose label the fit did not know; None if it knew all."""
+    return _finite(fit.probability[~fit.known].mean()) if (~fit.known).any() else None

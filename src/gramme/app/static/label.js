@@ -12,7 +12,8 @@ export class LabelPanel {
     this.queue = null;
     this.about = element("div", { id: "node-panel" });
     this.queueBox = element("section", { "aria-labelledby": "queue-title" });
-    this.root = element("div", { class: "panel", tabindex: "-1", id: "label-panel" }, this.about, this.queueBox);
+    this.near = element("section", { class: "panel", "aria-label": "Neighbours" });
+    this.root = element("div", { class: "panel", tabindex: "-1", id: "label-panel", role: "group", "aria-label": "Label" }, this.about, this.queueBox);
     this.reset();
   }
 
@@ -20,6 +21,7 @@ export class LabelPanel {
     this.node = null;
     this.queue = null;
     this.askedJob = null;
+    this.near.hidden = true;
     this.about.replaceChildren(element("h2", {}, "Label"), element("p", { class: "faint" },
       "Select a point, a row of the table, or a name by searching. Then press its class, or the number in front of it."));
     this.showProgress();
@@ -67,7 +69,9 @@ export class LabelPanel {
       element("div", { class: "row" }, element("label", { class: "sr", for: "new-class" }, "New class"), fresh,
         button("Give", () => { if (fresh.value.trim()) this.give(fresh.value.trim()); }, { id: "give-new" })),
       found.truth ? element("p", { class: "note", id: "truth" }, "Practice: the dataset says ", view.tag(found.truth)) : null,
-      said, this.neighbours(found.layers)].filter(Boolean));
+      said].filter(Boolean));
+    this.near.hidden = false;
+    this.near.replaceChildren(this.neighbours(found.layers));
     const near = found.layers.flatMap((layer) => (layer.kind === "edges" ? layer.nodes : layer.groups.flatMap((group) => group.nodes)));
     view.markNear(near.map((one) => one.node));
   }
@@ -85,7 +89,7 @@ export class LabelPanel {
   neighbours(layers) {
     const link = (one) => element("li", {}, button([name(one.name, 40)], () => this.view.selectNode(one.node, { move: true, focus: true }), { class: "link" }),
       one.label !== null ? this.view.tag(one.label) : one.predicted ? element("span", { class: "faint" }, `${one.predicted}?`) : null);
-    return element("div", { class: "neighbours" }, element("h3", {}, "Neighbours"), layers.map((layer) => {
+    return element("div", { class: "neighbours" }, element("h2", {}, "Neighbours"), layers.map((layer) => {
       const many = layer.kind === "edges" ? plural(layer.count, "neighbour") : plural(layer.count, "group");
       const inside = layer.kind === "edges"
         ? [element("ul", {}, layer.nodes.map(link)), layer.count > layer.nodes.length ? element("p", { class: "faint" }, `and ${layer.count - layer.nodes.length} more`) : null]

@@ -45,7 +45,7 @@ export class NetworkView {
             button("All", () => this.map.all(), { "aria-label": "Show all" }))),
         element("div", { class: "stage" }, canvas, this.tipBox),
         this.legend, this.sampleNote, this.layerBox),
-      element("aside", { "aria-label": "Label and fit" }, this.labelPanel.root, this.fitPanel.root),
+      element("aside", { "aria-label": "Label and fit" }, this.labelPanel.root, this.fitPanel.root, this.labelPanel.near),
       this.tableBox);
   }
 
@@ -194,6 +194,7 @@ export class NetworkView {
       for (const code of values[by]) counts.set(code, (counts.get(code) || 0) + 1);
       names.slice(0, COLOURS).forEach((text, code) => items.push(element("li", {}, swatch(code + 1), by === "group" ? "group " : "", name(text, 30), element("span", { class: "faint" }, count(counts.get(code) || 0)))));
       if (names.length > COLOURS) items.push(element("li", {}, swatch(COLOURS + 1), `${names.length - COLOURS} others`));
+      if (this.drawn.length <= 4000 && by !== "label") items.push(element("li", {}, element("span", { class: "swatch square", "aria-hidden": "true" }), "square: has a label"));
       if (counts.get(-1)) items.push(element("li", {}, swatch(0), "no label", element("span", { class: "faint" }, count(counts.get(-1)))));
     }
     this.legend.replaceChildren(...items);
@@ -219,7 +220,7 @@ export class NetworkView {
     if (move && i !== undefined) this.map.show(i);
     for (const line of this.tableBox.querySelectorAll("tr[data-node]")) line.classList.toggle("selected", Number(line.dataset.node) === node);
     await this.labelPanel.show(node);
-    if (focus) this.labelPanel.root.focus();
+    if (focus) this.labelPanel.root.focus({ preventScroll: innerWidth > 960 });
   }
 
   /* The neighbours of the selected node are joined to it by lines of their own. */

@@ -10,7 +10,7 @@ const WORDS = {
   rank: { title: "Ranks", run: "Rank the nodes", about: "Who matters over all layers, by several measures, and how certain each rank is." },
   groups: { title: "Groups", run: "Find groups", about: "Which nodes belong together over all layers, how stable that is, and which layers it comes from." },
 };
-const HIDDEN = /_rank_(low|high)$/;
+const HIDDEN = /_rank_(low|high)$/, FIRST = { rank: "pagerank_rank", links: "", groups: "" };
 
 export class ResultView {
   constructor(store, kind) {
@@ -26,7 +26,7 @@ export class ResultView {
   update(before, { shown } = {}) {
     const { store, kind } = this, job = store.job(kind), running = job && (job.state === "running" || job.state === "waiting");
     const results = store.results(kind), last = results.at(-1)?.name || "";
-    if (last !== this.last) { this.last = this.chosen = last; this.rows = { sort: "", descending: false, query: "", offset: 0 }; shown = true; }
+    if (last !== this.last) { this.last = this.chosen = last; this.rows = { sort: FIRST[kind], descending: false, query: "", offset: 0 }; shown = true; }
     if (!store.has(kind)) {
       this.head.replaceChildren(element("p", { class: "note" }, `This version of gramme has no command “gramme ${kind}”. The other steps work without it.`));
       return;
