@@ -31,7 +31,12 @@ def write_office(folder: Path, *, labelled: int = 9, names: list[str] | None = N
         made.append(_write(folder / f"{file}.csv", [("from", "to"), *rows]))
     chance = random.Random(3)
     people = [
-        (name, str(chance.randrange(20, 65)), chance.choice("fm"), team_of(i) if i < labelled else "")
+        (
+            name,
+            str(chance.randrange(20, 65)),
+            chance.choice("fm"),
+            team_of(i) if i < labelled else "",
+        )
         for i, name in enumerate(names)
     ]
     made.append(_write(folder / "people.csv", [("name", "age", "gender", "team"), *people]))
@@ -44,9 +49,7 @@ def write_votes(folder: Path, *, labelled: int = 0) -> Path:
     rows = []
     for i in range(80):
         party = "left" if i % 2 else "right"
-        votes = [
-            "yes" if (chance.random() < 0.85) == (party == "left") else "no" for _ in range(8)
-        ]
+        votes = ["yes" if (chance.random() < 0.85) == (party == "left") else "no" for _ in range(8)]
         rows.append((f"member {i}", *votes, party if i < labelled else ""))
     header = ("member", *(f"vote {k}" for k in range(1, 9)), "party")
     return _write(folder / "votes.csv", [header, *rows])

@@ -119,15 +119,7 @@ class Process:
 
 
 class Jobs:
-    """All jobs of a project; one runs at a time, the others wait.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the project, in which the commands run.
-    changed : callable
-        Called whenever something about a job has changed.
-    """
+    """All jobs of a project, in whose folder they run, one at a time; ``changed`` is called when there is news."""
 
     def __init__(self, folder: Path, changed: Callable[[], None]) -> None:
         self.folder = folder
@@ -246,7 +238,7 @@ class Jobs:
             if job.state == "stopped":
                 return
             job.ended, job.left = time.time(), None
-            job.notes = [line for line in _messages(said, "Note: ")]
+            job.notes = _messages(said, "Note: ")
             if code == 0 and job.target.is_dir():
                 with contextlib.suppress(ValueError):
                     job.answer = json.loads(_text(process.out).strip().splitlines()[-1])
@@ -263,11 +255,7 @@ def _text(path: Path) -> str:
 
 
 def _messages(said: str, start: str) -> list[str]:
-    """What a command said after some words; a message ends where another begins.
-
-    >>> _messages("Note: few labels\\nError: no file 'a'\\n", "Error: ")
-    ["no file 'a'"]
-    """
+    """What a command said after some words; a message ends where another begins."""
     found = re.findall(rf"^{start}(.*?)(?=^(?:Note|Error): |\Z)", said, re.MULTILINE | re.DOTALL)
     return [" ".join(text.split()) for text in found]
 

@@ -20,22 +20,23 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import tempfile
 import threading
-import time
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gramme._leftovers import sweep
 from gramme._locks import lock, unlock
-from gramme.app.roles import FileGuess, Plan, guess_plan, option_words, reading_of
+from gramme.app.roles import Plan, option_words, reading_of
 from gramme.errors import DataError, GrammeWarning
 from gramme.io.atomic import write_files
+from gramme.io.guesses import FileGuess, guess_plan
 
 if TYPE_CHECKING:
     from gramme.graph import MultilayerGraph
@@ -54,6 +55,10 @@ MAX_CLASSES = 1000
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+")
 MAX_UNDO = 10_000
 """Changes of labels that can be taken back."""
+
+
+Read: TypeAlias = "tuple[MultilayerGraph, list[str], dict[str, Any] | None]"
+"""A graph, the notes from reading it, and the report."""
 
 
 @dataclass(frozen=True)
@@ -77,21 +82,12 @@ class OpenData:
     notes: list[str]
     reading: dict[str, Any] | None
     truth: list[str | None] | None
-
-    def rows(self, labels: Sequence[str | None]) -> Iterator[list[str]]:
-        """The rows of the file of labels."""
-        for name, label, more in zip(self.names, labels, self.extra, strict=True):
-            yield [name, label or "", *more]
+    lines: list[str] = field(default_factory=list)
+    """The file of labels line by line, below its header."""
 
 
 class Project:
-    """The folder and what is known of it; every method may be called from any thread.
-
-    Parameters
-    ----------
-    folder : Path
-        Is made if it is not there. Only one process may have it.
-    """
+    """The folder, made if it is not there, and what is known of it. One process may have it; threads take turns."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
@@ -189,12 +185,14 @@ class Project:
 
     def guesses(self) -> list[dict[str, Any]]:
         """What the files that came in seem to be."""
-        paths = sorted(path for path in (self.folder / INCOMING).iterdir() if path.is_file())
-        paths = [path for path in paths if not path.name.startswith(".")]
-        return [self._told(one) for one in guess_plan(paths)]
+        return [self._told(one) for one in guess_plan(self._incoming())]
+
+    def _incoming(self) -> list[Path]:
+        found = sorted((self.folder / INCOMING).iterdir())
+        return [path for path in found if path.is_file() and not path.name.startswith(".")]
 
     def _told(self, guess: FileGuess) -> dict[str, Any]:
-        return guess.as_dict() | {"why": self.plain(guess.why)}
+        return asdict(guess) | {"why": self.plain(guess.why)}
 
     def forget_incoming(self, name: str | None = None) -> None:
         """Remove a file that came in and was not opened, or all."""
@@ -264,19 +262,21 @@ class Project:
             for file in plan.files:
                 if not self.incoming_path(file.name).is_file():
                     raise DataError(f"there is no file {file.name!r}; drop it again")
-            read_plan(plan, self.folder / INCOMING)  # a plan that cannot be read changes nothing
+            # a plan that cannot be read changes nothing
+            read = read_plan(plan, self.folder / INCOMING)
             self._put_aside()
             for path in list((self.folder / INCOMING).iterdir()):
                 path.rename(self.folder / DATA / path.name)
-            self._start(plan)
+            self._start(plan, read)
 
     def open_guessed(self, labels: str | None) -> None:
         """Open the files that came in as they seem to be meant; where that fails, the page asks."""
         with self.turn:
-            paths = sorted(path for path in (self.folder / INCOMING).iterdir() if path.is_file())
             named = self.incoming_path(labels) if labels is not None else None
             try:
-                plan = Plan.of_guesses(guess_plan([one for one in paths if one != named], named))
+                plan = Plan.of_guesses(
+                    guess_plan([one for one in self._incoming() if one != named], named)
+                )
                 self.open_incoming(plan)
             except (DataError, OSError, ImportError) as error:
                 self.problem = self.plain(error)
@@ -298,14 +298,7 @@ class Project:
         threading.Thread(target=run, daemon=True).start()
 
     def open_dataset(self, name: str, *, practice: bool) -> None:
-        """Make a project of a dataset that is on this machine.
-
-        Parameters
-        ----------
-        name : str
-        practice : bool
-            Begin without labels and keep the true ones apart, so that one can try it out and see how well it went.
-        """
+        """Make a project of a dataset on this machine; to practise, without its labels, which are kept apart."""
         import gramme
 
         if name not in gramme.datasets.names():
@@ -322,14 +315,13 @@ class Project:
                 truth = zip(map(str, graph.nodes), graph.labels, strict=True)
                 rows = [[node, "" if label is None else str(label)] for node, label in truth]
                 self._write({self.folder / TRUTH: csv_text([["node", "label"], *rows])})
-            self._start(plan, name=name, without_labels=practice)
+            self._start(plan, (graph, [], None), name=name, without_labels=practice)
 
     def reopen(self, plan: Plan) -> None:
         """Read the same files in another way; labels that were given by hand stay."""
         with self.turn:
-            graph, _, _ = read_plan(plan, self.folder / DATA)
-            given = self._by_hand()
-            self._start(plan, name=self.name, given=given, graph=graph)
+            read = read_plan(plan, self.folder / DATA)
+            self._start(plan, read, name=self.name, given=self._by_hand())
 
     def _by_hand(self) -> dict[str, str | None]:
         """Labels that differ from those the data came with."""
@@ -347,15 +339,14 @@ class Project:
     def _start(
         self,
         plan: Plan,
+        read: Read,
         *,
         name: str | None = None,
         without_labels: bool = False,
         given: Mapping[str, str | None] | None = None,
-        graph: MultilayerGraph | None = None,
     ) -> None:
-        """Write the file of labels and project.json, in this order, and open the project."""
-        if graph is None:
-            graph, _, _ = read_plan(plan, self.folder / DATA)
+        """Write the file of labels and project.json, in this order, and open the project as it was read."""
+        graph = read[0]
         names = list(map(str, graph.nodes))
         labels: list[str | None] = [None] * len(names) if without_labels else label_texts(graph)
         if given:
@@ -370,28 +361,30 @@ class Project:
         self._write({self.folder / LABELS: csv_text([header, *content])})
         self._save(plan)
         self.problem, self._undo = None, []
-        self._open(plan)
+        self._open(plan, read)
         self.version += 1
 
     def _save(self, plan: Plan) -> None:
         record = {
             "gramme_project": FORMAT,
             "name": self.name,
-            "command": "gramme " + " ".join(shown_words(["fit", *self.reading_words(plan), "--out", "results/fit"])),
+            "command": "gramme " + shlex.join(["fit", *self.reading_words(plan), "--out", "results/fit"]),
             "files": plan.as_records(),
             "classes": self.classes,
         }  # fmt: skip
         text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
         self._write({self.folder / PROJECT: text})
 
-    def _open(self, plan: Plan) -> None:
+    def _open(self, plan: Plan, read: Read | None = None) -> None:
         for file in plan.files:
             if not (self.folder / DATA / checked_name(file.name)).is_file():
                 raise DataError(
                     f"the file data/{file.name} is gone; put it back, or open other data"
                 )
-        options = {"labels": f"../{LABELS}"} | plan.options_with_labels(f"../{LABELS}")
-        graph, notes, reading = read_plan(plan, self.folder / DATA, options)
+        if read is None:
+            options = plan.options_with_labels(f"../{LABELS}")
+            read = read_plan(plan, self.folder / DATA, options)
+        graph, notes, reading = read
         header, *rows = read_csv(self.folder / LABELS)
         names = list(map(str, graph.nodes))
         listed = {row[0]: row for row in rows if row}
@@ -403,6 +396,8 @@ class Project:
             answers = {row[0]: row[1] for row in read_csv(self.folder / TRUTH) if len(row) == 2}
             truth = [answers.get(name) or None for name in names]
         self.data = OpenData(plan, graph, names, labels, extra, list(notes), reading, truth)
+        cells = zip(names, labels, extra, strict=True)
+        self.data.lines = [csv_text([[name, label or "", *more]]) for name, label, more in cells]
         self.classes += sorted({one for one in labels if one is not None} - set(self.classes))
 
     # -- moving aside ----------------------------------------------------------------------------------------------
@@ -420,24 +415,29 @@ class Project:
         self.data, self.classes, self._undo = None, [], []
 
     def _finish_moving(self) -> None:
-        """Move what an interrupted opening left behind; without project.json nothing here belongs to a project."""
+        """Finish what a kill interrupted: without project.json, files are on their way to ``earlier`` or just in."""
         if (self.folder / PROJECT).exists():
             return
-        stray = [
-            path
-            for path in (self.folder / name for name in (DATA, LABELS, TRUTH, RESULTS))
-            if path.exists() and (path.is_file() or any(path.iterdir()))
+        places = (self.folder / EARLIER).glob("*")
+        unfinished = [
+            one for one in places if (one / PROJECT).exists() and not (one / DATA).exists()
         ]
-        if stray:
-            places = sorted((self.folder / EARLIER).glob("*"), key=lambda one: one.stat().st_mtime)
-            place = places[-1] if places else self.folder / EARLIER / "1"
-            if any((place / path.name).exists() for path in stray):
-                place = self.folder / EARLIER / f"{int(time.time())}"
-            place.mkdir(parents=True, exist_ok=True)
-            for path in stray:
-                path.rename(place / path.name)
-        for part in (DATA, RESULTS, INCOMING):
-            (self.folder / part).mkdir(parents=True, exist_ok=True)
+        for name in (
+            LABELS,
+            TRUTH,
+            RESULTS,
+            DATA,
+        ):  # data last, whose absence says that there is more to move
+            path = self.folder / name
+            if unfinished and path.exists():
+                path.rename(unfinished[0] / name)
+            elif name == DATA and path.is_dir():
+                for file in path.iterdir():
+                    file.rename(self.folder / INCOMING / file.name)
+            elif path.is_file():
+                path.unlink()
+        for name in (DATA, RESULTS, INCOMING):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
 
     # -- labels ----------------------------------------------------------------------------------------------------
 
@@ -479,23 +479,18 @@ class Project:
         ]  # fmt: skip
         if len(classes) > MAX_CLASSES:
             raise DataError(f"there are more than {MAX_CLASSES} different labels")
-        header = data.plan.labels_header()
-        self._write({self.folder / LABELS: csv_text([header, *data.rows(labels)])})
-        data.labels = labels
+        lines = list(data.lines)
+        for change in made:
+            node = change.node
+            lines[node] = csv_text([[data.names[node], labels[node] or "", *data.extra[node]]])
+        header = csv_text([data.plan.labels_header()])
+        self._write({self.folder / LABELS: header + "".join(lines)})
+        data.labels, data.lines = labels, lines
         if classes != self.classes:
             self.classes = classes
             self._save(data.plan)
         self.version += 1
         return made
-
-    def add_class(self, name: str) -> None:
-        """Make a class known before any node has it."""
-        with self.turn:
-            data, name = self.opened(), checked_label(name)
-            if name not in self.classes:
-                self.classes.append(name)
-                self._save(data.plan)
-                self.version += 1
 
     def opened(self) -> OpenData:
         """The open data, or an error that says there are none."""
@@ -513,7 +508,8 @@ class Project:
 
     def told_command(self, plan: Plan) -> str:
         """The command that reads files by a plan, as the user would write it beside them."""
-        return " ".join(shown_words(["gramme", "fit", *plan.data(), *option_words(plan.options()), "--out", "result"]))  # fmt: skip
+        words = [*plan.data(), *option_words(plan.options()), "--out", "result"]
+        return shlex.join(["gramme", "fit", *words])
 
     def next_result(self, kind: str) -> Path:
         """A folder for a new result, which is not there yet; numbers are never used twice."""
@@ -536,9 +532,7 @@ class Project:
         write_files({path: writer(text) for path, text in files.items()})
 
 
-def read_plan(
-    plan: Plan, folder: Path, options: Mapping[str, Any] | None = None
-) -> tuple[MultilayerGraph, list[str], dict[str, Any] | None]:
+def read_plan(plan: Plan, folder: Path, options: Mapping[str, Any] | None = None) -> Read:
     """The graph of a plan, the notes from reading it, and the report, read as the command line reads."""
     from gramme.cli.data import open_data
 
@@ -654,13 +648,6 @@ def read_csv(path: Path) -> list[list[str]]:
     """The rows of a CSV file that this app wrote, or that somebody edited."""
     text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
     return [row for row in csv.reader(io.StringIO(text, newline="")) if row]
-
-
-def shown_words(words: Sequence[str]) -> list[str]:
-    """Words quoted for a shell where they need it."""
-    import shlex
-
-    return [shlex.quote(word) for word in words]
 
 
 def copy_in(project: Project, paths: Sequence[Path]) -> None:

@@ -15,7 +15,6 @@ GET     /api/values                    label, prediction, certainty and group of
 GET     /api/nodes                     a page of the table of nodes
 GET     /api/nodes/NUMBER              all about a node
 POST    /api/labels, /api/undo         give labels, take the last one back
-POST    /api/classes                   make a class known
 POST    /api/jobs                      run fit, ask, links, rank or groups; DELETE /api/jobs/NUMBER stops it
 GET     /api/results/NAME              a page of the table of a result
 GET     /api/compare                   what changed between two fits
@@ -29,12 +28,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import shlex
 import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -144,9 +145,8 @@ class Api:
         if project.data is not None:
             data = project.data
             facts = project.facts(data.graph, data.notes, data.reading)
-            facts["command"] = " ".join(
-                ["gramme fit", *sending.quoted(project.reading_words()), "--out result"]
-            )
+            words = ["gramme", "fit", *project.reading_words(), "--out", "result"]
+            facts["command"] = shlex.join(words)
         return {
             "incoming": project.guesses(),
             "current": project.current_guesses(),
@@ -231,16 +231,15 @@ class Api:
     def nodes(self, query: Answer) -> Answer:
         """GET /api/nodes: a page of the table of nodes."""
         data = self.project.opened()
-        table = self._table(query, data)
-        order = table.order(
+        table = views.listed_nodes(
+            self._table(query, data),
             query.get("sort", ""),
             descending=query.get("descending") == "1",
             query=query.get("query", "")[:200],
             only=query.get("only", ""),
         )
-        start = _whole(query, "offset", 0)
-        shown = order[start : start + min(_whole(query, "limit", 50), PAGE_ROWS)]
-        return {"total": int(order.size), "offset": start, "rows": table.rows(shown)}
+        start, end = _page(query)
+        return {"total": len(table), "offset": start, "rows": views.node_records(table[start:end])}
 
     def node(self, number: str, query: Answer) -> Answer:
         """GET /api/nodes/NUMBER: label, prediction, and neighbours by layer with theirs."""
@@ -248,14 +247,13 @@ class Api:
         node = _node(number, data)
         table = self._table(query, data)
         if self._near is None or self._near[0] is not data:
-            self._near = (data, views.Neighbours(data.graph, data.names))
+            self._near = (data, views.Neighbours(data.graph))
         layers = self._near[1].of(node)
         for layer in layers:
             listed = [layer] if layer["kind"] == "edges" else layer["groups"]
             for one in listed:
-                near = np.array([each["node"] for each in one["nodes"]], dtype=np.int64)
-                one["nodes"] = table.rows(near)
-        answer = table.rows(np.array([node]))[0] | {"layers": layers}
+                one["nodes"] = views.node_records(table.iloc[one["nodes"]])
+        answer: Answer = views.node_records(table.iloc[[node]])[0] | {"layers": layers}
         fit = self._fit(query, "fit", data)
         if fit is not None:
             chances = zip(fit.classes, fit.probabilities[node].tolist(), strict=True)
@@ -264,18 +262,9 @@ class Api:
             answer["truth"] = data.truth[node]
         return answer
 
-    def _table(self, query: Answer, data: OpenData) -> views.NodeTable:
+    def _table(self, query: Answer, data: OpenData) -> pd.DataFrame:
         fit, before = self._fit(query, "fit", data), self._fit(query, "before", data)
-        predicted = None if fit is None else fit.names.tolist()
-        changed = None if fit is None or before is None else views.compared(before, fit)
-        return views.NodeTable(
-            data.names,
-            data.labels,
-            predicted,
-            None if fit is None else fit.probability,
-            self._groups(query, data),
-            changed,
-        )
+        return views.node_table(data.names, data.labels, fit, before, self._groups(query, data))
 
     def _fit(self, query: Answer, key: str, data: OpenData) -> views.Predictions | None:
         return self.results.predictions(query[key], len(data.names)) if query.get(key) else None
@@ -283,11 +272,10 @@ class Api:
     def _groups(self, query: Answer, data: OpenData) -> list[str] | None:
         if not query.get("groups"):
             return None
-        header, rows = self.results.table(query["groups"])
-        if "group" not in header or len(rows) != len(data.names):
+        table = self.results.table(query["groups"])
+        if "group" not in table.columns or len(table) != len(data.names):
             raise DataError(f"the result {query['groups']} is about other data")
-        place = header.index("group")
-        return [row[place] for row in rows]
+        return table["group"].tolist()
 
     # -- labels ----------------------------------------------------------------------------------------------------
 
@@ -313,11 +301,6 @@ class Api:
         change = self.project.undo()
         node = None if change is None else change.node
         return self._labelled() | {"node": node}
-
-    def classes(self, body: Answer) -> Answer:
-        """POST /api/classes: make a class known before any node has it."""
-        self.project.add_class(_text(body, "name"))
-        return self._labelled()
 
     def _labelled(self) -> Answer:
         project = self.project
@@ -354,23 +337,28 @@ class Api:
     def result(self, name: str, query: Answer) -> Answer:
         """GET /api/results/NAME: a page of its table; names of nodes come with their numbers."""
         data = self.project.opened()
-        header, rows = self.results.table(name)
+        table = self.results.table(name)
         wanted = query.get("query", "").casefold()[:200]
         if wanted:
-            rows = [row for row in rows if any(wanted in cell.casefold() for cell in row)]
-        rows = views.sorted_rows(
-            header, rows, query.get("sort"), descending=query.get("descending") == "1"
+            table = table[
+                table.apply(lambda row: any(wanted in cell.casefold() for cell in row), axis=1)
+            ]
+        table = views.sorted_rows(
+            table, query.get("sort"), descending=query.get("descending") == "1"
         )
-        start = _whole(query, "offset", 0)
-        shown = rows[start : start + min(_whole(query, "limit", 50), PAGE_ROWS)]
-        named = [n for n, column in enumerate(header) if column in ("node", "source", "target")]
-        number = _numbers(data)
+        start, end = _page(query)
+        shown = table[start:end]
+        number = {name: place for place, name in enumerate(data.names)}
+        named = [column for column in ("node", "source", "target") if column in table.columns]
+        nodes = [
+            {column: number.get(row[column]) for column in named} for _, row in shown.iterrows()
+        ]
         return {
-            "header": header,
-            "rows": shown,
-            "total": len(rows),
+            "header": list(table.columns),
+            "rows": shown.to_numpy().tolist(),
+            "total": len(table),
             "offset": start,
-            "nodes": [{header[n]: number.get(row[n]) for n in named} for row in shown],
+            "nodes": nodes,
         }
 
     def compare(self, query: Answer) -> Answer:
@@ -439,10 +427,6 @@ def available_commands() -> set[str]:
     return {str(command.name) for command in app.registered_commands}
 
 
-def _numbers(data: OpenData) -> dict[str, int]:
-    return {name: number for number, name in enumerate(data.names)}
-
-
 def _natural(text: str) -> tuple[int, str]:
     return (int(text), "") if text.isdecimal() else (1 << 60, text)
 
@@ -461,11 +445,12 @@ def _text(body: Answer, key: str) -> str:
     return value
 
 
-def _whole(query: Answer, key: str, default: int) -> int:
-    text = str(query.get(key, default))
-    if not text.isdecimal() or len(text) > 12:
-        raise DataError(f"{key} must be a whole number")
-    return int(text)
+def _page(query: Answer) -> tuple[int, int]:
+    """First row and end of the page of a table that is asked for."""
+    start, limit = query.get("offset", "0"), query.get("limit", "50")
+    if not (start.isdecimal() and limit.isdecimal()) or len(start + limit) > 20:
+        raise DataError("offset and limit must be whole numbers")
+    return int(start), int(start) + min(int(limit), PAGE_ROWS)
 
 
 def _node(text: str, data: OpenData) -> int:
@@ -572,7 +557,6 @@ def make_app(project: Project) -> tuple[Starlette, Jobs]:
         Route("/api/nodes/{number}", get(api.node)),
         Route("/api/labels", post(api.labels), methods=["POST"]),
         Route("/api/undo", post(api.undo), methods=["POST"]),
-        Route("/api/classes", post(api.classes), methods=["POST"]),
         Route("/api/jobs", post(api.start), methods=["POST"]),
         Route("/api/jobs/{number}", get(api.stop), methods=["DELETE"]),
         Route("/api/results/{name}", get(api.result)),

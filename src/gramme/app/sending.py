@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import urllib.parse
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gramme.app.project import DATA, LABELS, Project, read_csv, shown_words
+from gramme.app.project import DATA, LABELS, Project, read_csv
 from gramme.app.views import RESULT_FILES, Results
 from gramme.errors import DataError, import_extra
-
-quoted = shown_words
 
 
 @dataclass(frozen=True)
@@ -27,16 +26,7 @@ class Parcel:
 
 
 def parcel(project: Project, results: Results, what: str, result: str) -> Parcel:
-    """The file that was asked for: report, table, excel, labels, script or python.
-
-    Parameters
-    ----------
-    project : Project
-    results : Results
-    what : str
-    result : str
-        The name of a result, for what is about one.
-    """
+    """The file that was asked for: report, page, table, excel (each of a result), labels, script or python."""
     if what == "labels":
         return Parcel(LABELS, "text/csv; charset=utf-8", (project.folder / LABELS).read_bytes())
     if what == "script":
@@ -98,7 +88,7 @@ def script(project: Project, results: Results) -> str:
             lines.append(command.replace("--out results/", "--out again/"))
     if len(lines) == 3:
         words = ["gramme", "fit", *project.reading_words(), "--out", "again/1-fit"]
-        lines.append(" ".join(quoted(words)))
+        lines.append(shlex.join(words))
     return "\n".join(lines) + "\n"
 
 

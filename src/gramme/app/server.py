@@ -67,14 +67,7 @@ class Tickets:
 
 
 class Guard:
-    """Middleware that refuses whatever does not come from this server's own page.
-
-    Parameters
-    ----------
-    app : ASGI application
-    token : str
-    port : int
-    """
+    """Middleware that refuses whatever does not come from this server's own page."""
 
     def __init__(self, app: Any, *, token: str, port: int) -> None:
         self.app = app
@@ -167,13 +160,7 @@ def listen(port: int | None) -> socket.socket:
 
 @contextlib.contextmanager
 def serving(project: Project, port: int | None) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The address to open, with its token, and a function that serves until the process is told to end.
-
-    Parameters
-    ----------
-    project : Project
-    port : int or None
-    """
+    """The address to open, with its token, and a function that serves until the process is told to end."""
     uvicorn = import_extra("uvicorn", "app", "gramme app")
     import_extra("starlette", "app", "gramme app")
     from gramme.app.routes import make_app

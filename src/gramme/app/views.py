@@ -5,7 +5,6 @@ Nothing is learned here; all numbers come from the graph and from the files that
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import threading
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from gramme.errors import DataError
@@ -160,17 +160,10 @@ def _sample(size: int, most: int, random: np.random.Generator) -> Indices:
 
 
 class Neighbours:
-    """Who is joined to whom, for looking at one node after the other.
+    """Who is joined to whom in a graph, for looking at one node after the other."""
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    names : sequence of str
-    """
-
-    def __init__(self, graph: MultilayerGraph, names: Sequence[str]) -> None:
+    def __init__(self, graph: MultilayerGraph) -> None:
         self.graph = graph
-        self.names = names
         self._members: dict[str, Sequence[Indices]] = {}
 
     def of(self, node: int) -> list[dict[str, Any]]:
@@ -181,7 +174,7 @@ class Neighbours:
             if groups is None:
                 others, weights = layer.neighbours(node)
                 order = np.argsort(-weights, kind="stable")[:MAX_NEIGHBOURS]
-                near = [self._named(others[k]) for k in order]
+                near = others[order].tolist()
                 found.append({"layer": name, "kind": "edges", "count": len(others), "nodes": near})
                 continue
             inside = groups.incidence()
@@ -194,14 +187,11 @@ class Neighbours:
                     {
                         "group": str(groups.group_names[group]),
                         "size": len(members[group]),
-                        "nodes": [self._named(one) for one in some if one != node][:MAX_MEMBERS],
+                        "nodes": [int(one) for one in some if one != node][:MAX_MEMBERS],
                     }
                 )
             found.append({"layer": name, "kind": "groups", "count": len(own), "groups": listed})
         return found
-
-    def _named(self, node: Any) -> dict[str, Any]:
-        return {"node": int(node), "name": self.names[int(node)]}
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -224,13 +214,7 @@ class Predictions:
 
 
 class Results:
-    """The folders of results of a project, read when they are asked for and then kept.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the results.
-    """
+    """The results in a folder, read when they are asked for and then kept."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -270,10 +254,10 @@ class Results:
             raise DataError(f"the result {name} is about other data")
         return found
 
-    def table(self, name: str) -> tuple[list[str], list[list[str]]]:
-        """Header and rows of the table of a result."""
+    def table(self, name: str) -> pd.DataFrame:
+        """The table of a result, all cells as text."""
         file = RESULT_FILES.get(name.partition("-")[2], "predictions.csv")
-        found: tuple[list[str], list[list[str]]] = self._once(name, file, _table)
+        found: pd.DataFrame = self._once(name, file, _table)
         return found
 
     def _once(self, name: str, file: str, read: Any) -> Any:
@@ -307,26 +291,19 @@ def _result_record(path: Path) -> dict[str, Any]:
 
 
 def _predictions(path: Path) -> Predictions:
-    header, rows = _table(path)
-    place = {name: number for number, name in enumerate(header)}
-    columns = [n for n, name in enumerate(header) if name.startswith("probability_")]
-    classes = [header[n].removeprefix("probability_") for n in columns]
+    table = _table(path)
+    columns = [name for name in table.columns if name.startswith("probability_")]
     if not columns:
         raise DataError(f"{path.name} has no probabilities of classes")
-    numbers = np.array([[float(row[n] or "nan") for n in columns] for row in rows])
-    numbers = numbers.reshape(len(rows), len(columns))
-    known = np.array([bool(row[place["known"]]) for row in rows], dtype=bool)
-    return Predictions(tuple(classes), numbers, numbers.argmax(axis=1), numbers.max(axis=1), known)
+    numbers = table[columns].apply(pd.to_numeric).to_numpy(dtype=np.float64)
+    classes = tuple(name.removeprefix("probability_") for name in columns)
+    known = (table["known"] != "").to_numpy()
+    return Predictions(classes, numbers, numbers.argmax(axis=1), numbers.max(axis=1), known)
 
 
-def _table(path: Path) -> tuple[list[str], list[list[str]]]:
-    with path.open(encoding="utf-8", newline="", errors="surrogateescape") as file:
-        rows = list(csv.reader(file))
-    if not rows:
-        raise DataError(f"{path.name} is empty")
-    return rows[0], [
-        [unguarded(cell) for cell in row] for row in rows[1:] if len(row) == len(rows[0])
-    ]
+def _table(path: Path) -> pd.DataFrame:
+    table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding_errors="surrogateescape")
+    return table.map(unguarded)
 
 
 _GUARDED = re.compile(r"'[=+\-@\t\r]")
@@ -341,91 +318,56 @@ def unguarded(cell: str) -> str:
     return cell[1:] if _GUARDED.match(cell) else cell
 
 
-def sorted_rows(
-    header: Sequence[str], rows: Sequence[list[str]], by: str | None, *, descending: bool
-) -> list[list[str]]:
+def sorted_rows(table: pd.DataFrame, by: str | None, *, descending: bool) -> pd.DataFrame:
     """Rows in the order of a column, numbers as numbers, blanks last."""
-    if by is None or by not in header:
-        return list(rows)
-    place = list(header).index(by)
-
-    def key(row: list[str]) -> tuple[int, float, str]:
-        text = row[place]
-        try:
-            return (0, -float(text) if descending else float(text), "")
-        except ValueError:
-            return (1 if text else 2, 0.0, text.lower())
-
-    ordered = sorted(rows, key=key)
-    text_only = not any(key(row)[0] == 0 for row in rows)
-    if descending and text_only:
-        filled = [row for row in ordered if row[place]]
-        return filled[::-1] + [row for row in ordered if not row[place]]
-    return ordered
+    if by is None or by not in table.columns:
+        return table[::-1] if descending else table
+    values = table[by].replace("", None)
+    numbers = pd.to_numeric(values, errors="coerce")
+    keys = numbers if numbers.notna().sum() == values.notna().sum() else values.str.casefold()
+    order = keys.sort_values(ascending=not descending, kind="stable", na_position="last").index
+    return table.loc[order]
 
 
-@dataclass
-class NodeTable:
-    """The table beside the picture: a row per node with label, prediction, certainty and group."""
-
-    names: Sequence[str]
-    labels: Sequence[str | None]
-    predicted: Sequence[str] | None
-    probability: NDArray[np.float64] | None
-    group: Sequence[str] | None
-    changed: NDArray[np.bool_] | None
-
-    def order(self, by: str, *, descending: bool, query: str, only: str) -> Indices:
-        """The nodes to list: those that match, in the order of a column."""
-        keep = np.ones(len(self.names), dtype=bool)
-        if query:
-            wanted = query.casefold()
-            keep &= np.array([wanted in name.casefold() for name in self.names], dtype=bool)
-        known = np.array([label is not None for label in self.labels], dtype=bool)
-        if only == "labelled":
-            keep &= known
-        elif only == "unlabelled":
-            keep &= ~known
-        elif only == "changed":
-            keep &= self.changed if self.changed is not None else False
-        rows = np.flatnonzero(keep)
-        values = self._values(by)
-        if values is None:
-            return rows[::-1] if descending else rows
-        blank = np.array([value in ("", None) or value != value for value in values], dtype=bool)
-        full, empty = rows[~blank[rows]], rows[blank[rows]]
-        ranked = sorted(full.tolist(), key=lambda row: values[row], reverse=descending)
-        return np.concatenate([np.array(ranked, dtype=np.int64), empty])
-
-    def _values(self, by: str) -> Any:
-        return {
-            "node": [name.casefold() for name in self.names],
-            "label": [label or "" for label in self.labels],
-            "predicted": self.predicted,
-            "probability": None if self.probability is None else self.probability.tolist(),
-            "group": self.group,
-        }.get(by)
-
-    def rows(self, nodes: Indices) -> list[dict[str, Any]]:
-        """What the page shows of some nodes."""
-        return [
-            {
-                "node": node,
-                "name": self.names[node],
-                "label": self.labels[node],
-                "predicted": None if self.predicted is None else self.predicted[node],
-                "probability": None
-                if self.probability is None
-                else _finite(self.probability[node]),
-                "group": None if self.group is None else self.group[node],
-                "changed": bool(self.changed[node]) if self.changed is not None else False,
-            }
-            for node in nodes.tolist()
-        ]
+def node_table(
+    names: Sequence[str],
+    labels: Sequence[str | None],
+    fit: Predictions | None,
+    before: Predictions | None,
+    groups: Sequence[str] | None,
+) -> pd.DataFrame:
+    """The table beside the picture: a row per node with label, prediction, certainty, group, and whether it changed."""
+    return pd.DataFrame(
+        {
+            "name": pd.Series(names, dtype=object),
+            "label": pd.Series(list(labels), dtype=object),
+            "predicted": pd.Series(
+                None if fit is None else fit.names, index=range(len(names)), dtype=object
+            ),
+            "probability": np.nan if fit is None else fit.probability,
+            "group": pd.Series(groups, index=range(len(names)), dtype=object),
+            "changed": False if fit is None or before is None else compared(before, fit),
+        }
+    )
 
 
-def _finite(value: Any) -> float | None:
-    return round(float(value), 6) if np.isfinite(value) else None
+def listed_nodes(
+    table: pd.DataFrame, by: str, *, descending: bool, query: str, only: str
+) -> pd.DataFrame:
+    """The rows of the table of nodes that match, in the order of a column."""
+    if query:
+        table = table[[query.casefold() in name.casefold() for name in table["name"]]]
+    if only in ("labelled", "unlabelled"):
+        table = table[table["label"].notna() == (only == "labelled")]
+    elif only == "changed":
+        table = table[table["changed"]]
+    return sorted_rows(table, by or None, descending=descending)
+
+
+def node_records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of the table of nodes for JSON, each with its number."""
+    rows = table.astype(object).where(table.notna(), None).reset_index(names="node")
+    return rows.to_dict("records")  # type: ignore[return-value]
 
 
 def compared(earlier: Predictions, later: Predictions) -> NDArray[np.bool_]:
@@ -436,4 +378,4 @@ def compared(earlier: Predictions, later: Predictions) -> NDArray[np.bool_]:
 
 def mean_certainty(fit: Predictions) -> float | None:
     """The mean certainty on nodes whose label the fit did not know; None if it knew all."""
-    return _finite(fit.probability[~fit.known].mean()) if (~fit.known).any() else None
+    return float(fit.probability[~fit.known].mean()) if (~fit.known).any() else None

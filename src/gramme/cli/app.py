@@ -16,7 +16,7 @@ import typer.main
 from gramme._terminal import never_fail_to_print
 from gramme._version import __version__
 from gramme._wording import on_command_line
-from gramme.app.command import app as browser_app
+from gramme.cli.app_command import app as app_command
 from gramme.cli.benchmark import benchmark
 from gramme.cli.console import complain, warnings_as_notes
 from gramme.cli.datasets import app as datasets_app
@@ -46,7 +46,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "predict": predict,
     "links": links,
     "rank": rank,
-    "app": browser_app,
+    "app": app_command,
     "report": report,
     "benchmark": benchmark,
     "results": results,

@@ -31,7 +31,8 @@ export class DataView {
     try {
       this.files = await get("/api/files");
     } catch (problem) { say(problem.message, "error"); return; }
-    if (this.files.incoming.length) { this.place = "incoming"; this.plan = this.files.incoming; }
+    if (this.store.state.loading) this.plan = null;
+    else if (this.files.incoming.length) { this.place = "incoming"; this.plan = this.files.incoming; }
     else if (this.files.current.length) { this.place = "data"; this.plan = this.files.current; this.facts = this.files.facts; }
     else this.plan = null;
     this.render();

@@ -52,14 +52,19 @@ export class LabelPanel {
       found = await get(`/api/nodes/${node}`, this.view.query());
     } catch (problem) { say(problem.message, "error"); return; }
     if (this.asking !== asked) return;
-    const typing = this.about.querySelector("#new-class")?.value || "";
+    const typing = this.node?.node === node ? this.about.querySelector("#new-class")?.value || "" : "";
     this.node = found;
     const classes = this.store.state.classes, view = this.view;
     const choices = classes.map((text, k) => button([
       k < 9 ? element("kbd", {}, String(k + 1)) : null, view.tag(text)],
     () => this.give(text), { class: "choice", "aria-pressed": String(found.label === text) }));
     const fresh = element("input", { id: "new-class", maxlength: 200, autocomplete: "off", value: typing, placeholder: classes.length ? "another class" : "a class, such as a team",
-      onkeydown: (event) => { if (event.key === "Enter" && fresh.value.trim()) { this.give(fresh.value.trim()); fresh.value = ""; } } });
+      onkeydown: (event) => { if (event.key === "Enter") giveNew(); } });
+    const giveNew = () => {
+      const text = fresh.value.trim();
+      fresh.value = "";
+      if (text) this.give(text);
+    };
     const said = found.predicted !== null && found.probabilities ? this.bars(found.probabilities) : null;
     this.about.replaceChildren(...[
       element("h2", { id: "node-name" }, name(found.name, 60)),
@@ -67,7 +72,7 @@ export class LabelPanel {
         button("Remove", () => this.give(null), { class: "small", id: "remove-label", title: "Backspace" })].flat()),
       element("div", { class: "choices", role: "group", "aria-label": "Classes" }, choices),
       element("div", { class: "row" }, element("label", { class: "sr", for: "new-class" }, "New class"), fresh,
-        button("Give", () => { if (fresh.value.trim()) this.give(fresh.value.trim()); }, { id: "give-new" })),
+        button("Give", giveNew, { id: "give-new" })),
       found.truth ? element("p", { class: "note", id: "truth" }, "Practice: the dataset says ", view.tag(found.truth)) : null,
       said].filter(Boolean));
     this.near.hidden = false;

@@ -271,7 +271,7 @@ export class NetworkView {
     const answer = await get("/api/nodes", { ...this.query(), ...rows, descending: rows.descending ? "1" : "", limit: PAGE });
     if (this.tabling !== asked) return;
     const columns = [
-      { key: "node", title: "Node", cell: (row) => button(name(row.name, 50), () => this.selectNode(row.node, { move: true, focus: true }), { class: "link" }) },
+      { key: "name", title: "Node", cell: (row) => button(name(row.name, 50), () => this.selectNode(row.node, { move: true, focus: true }), { class: "link" }) },
       { key: "label", title: "Label", cell: (row) => (row.label === null ? "" : this.tag(row.label)) },
     ];
     if (this.fit) columns.push({ key: "predicted", title: "Predicted", cell: (row) => this.tag(row.predicted) },
