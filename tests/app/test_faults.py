@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from tests.app.people import TEAMS, write_office
 from tests.app.serving import Served, command, environment, running, start
 from tests.sizes import sample
@@ -162,20 +161,23 @@ def test_a_fit_can_be_stopped_and_leaves_nothing(tmp_path: Path) -> None:
             "number"
         ]
         status, answer = served.try_("POST", "/api/jobs", {"kind": "fit"})
-        assert status == 400 and "running already" in answer["problem"]
+        assert status == 400
+        assert "running already" in answer["problem"]
         end = time.monotonic() + 60
         while time.monotonic() < end:
             job = served.ask("GET", "/api/state")["jobs"][-1]
             if job["done"] > 0:
                 break
             time.sleep(0.05)
-        assert job["what"] and job["state"] == "running"
+        assert job["what"]
+        assert job["state"] == "running"
         served.ask("DELETE", f"/api/jobs/{number}")
         assert served.wait_for(number)["state"] == "stopped"
         assert served.try_("DELETE", f"/api/jobs/{number}")[0] == 400
         assert served.job("fit", method="label-propagation")["state"] == "done"
         names = sorted(path.name for path in (folder / "results").iterdir())
-        assert len(names) == 1 and names[0].endswith("-fit")
+        assert len(names) == 1
+        assert names[0].endswith("-fit")
 
 
 def test_a_process_of_a_fit_ends_with_a_killed_server(tmp_path: Path) -> None:

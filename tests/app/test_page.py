@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from tests.app.people import HOSTILE, team_of, write_office, write_votes
 from tests.app.serving import Served, running
 from tests.browser import Page, browser

@@ -173,6 +173,11 @@ class Jobs:
                 one.kind == kind and one.state in ("waiting", "running") for one in self.jobs
             )
 
+    def targets(self) -> list[Path]:
+        """Where the results of all jobs go."""
+        with self.turn:
+            return [job.target for job in self.jobs]
+
     def records(self) -> list[dict[str, Any]]:
         """All jobs, for JSON."""
         with self.turn:

@@ -15,59 +15,45 @@ Whatever is answered for has been written and is on the disk; files appear whole
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import json
 import os
-import re
 import shlex
 import shutil
-import tempfile
 import threading
 import unicodedata
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from gramme._leftovers import sweep
 from gramme._locks import lock, unlock
-from gramme.app.roles import Plan, option_words, reading_of
-from gramme.errors import DataError, GrammeWarning
+from gramme.app.reading import (
+    Read,
+    checked_name,
+    csv_text,
+    described_rows,
+    facts,
+    label_texts,
+    read_csv,
+    read_plan,
+)
+from gramme.app.roles import Plan, option_words
+from gramme.errors import DataError
 from gramme.io.atomic import write_files
 from gramme.io.guesses import FileGuess, guess_plan
 
 if TYPE_CHECKING:
     from gramme.graph import MultilayerGraph
-    from gramme.io.attributes import AttributeTable
 
 PROJECT, LABELS, TRUTH = "project.json", "labels.csv", "truth.csv"
 DATA, RESULTS, INCOMING, EARLIER = "data", "results", "incoming", "earlier"
 FORMAT = 1
 """Of project.json; raised when an older app could not read it."""
-MAX_UPLOAD_BYTES = 1 << 30
-"""Bytes of one file that the page may send."""
-MAX_FILES = 200
-"""Files that wait to be opened."""
 MAX_LABEL_CHARACTERS = 200
 MAX_CLASSES = 1000
-_COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+")
 MAX_UNDO = 10_000
 """Changes of labels that can be taken back."""
-
-
-Read: TypeAlias = "tuple[MultilayerGraph, list[str], dict[str, Any] | None]"
-"""A graph, the notes from reading it, and the report."""
-
-
-@dataclass(frozen=True)
-class LabelChange:
-    """A label that was given or taken away."""
-
-    node: int
-    before: str | None
-    after: str | None
 
 
 @dataclass
@@ -98,10 +84,8 @@ class Project:
         self.data: OpenData | None = None
         self.problem: str | None = None
         self.loading = ""
-        self._undo: list[LabelChange] = []
+        self._undo: list[tuple[int, str | None]] = []
         self._lock = self._take()
-
-    # -- the folder ------------------------------------------------------------------------------------------------
 
     def _take(self) -> int | None:
         if self.folder.exists() and not self.folder.is_dir():
@@ -177,8 +161,6 @@ class Project:
             error = f"{where}{error.strerror}"
         return str(error).replace(f"{self.folder}{os.sep}", "").replace(str(self.folder), ".")
 
-    # -- files that come in ----------------------------------------------------------------------------------------
-
     def incoming_path(self, name: str) -> Path:
         """Where a file of this name is put; its name is all that is taken from what the page says."""
         return self.folder / INCOMING / checked_name(name)
@@ -227,34 +209,17 @@ class Project:
         except (DataError, OSError):
             return None
 
-    # -- opening ---------------------------------------------------------------------------------------------------
-
     def inspect(self, plan: Plan, place: str) -> dict[str, Any]:
         """What a plan would read, without opening it; ``place`` is the folder of the files."""
-        graph, notes, reading = read_plan(plan, self.folder / place)
-        return self.facts(graph, notes, reading) | {"command": self.told_command(plan)}
+        with self.turn:
+            read = read_plan(plan, self.folder / place)
+        return self.told(read) | {"command": self.told_command(plan)}
 
-    def facts(
-        self, graph: MultilayerGraph, notes: Sequence[str], reading: dict[str, Any] | None
-    ) -> dict[str, Any]:
-        """What was read, in numbers and sentences."""
-        summary = graph.summary().reset_index() if graph.layers else None
-        layers = [] if summary is None else json.loads(summary.to_json(orient="records"))
-        known = [] if graph.labels is None else [one for one in graph.labels if one is not None]
-        counts: dict[str, int] = {}
-        for label in known:
-            counts[str(label)] = counts.get(str(label), 0) + 1
-        doubts = set((reading or {}).get("doubts", []))
-        return {
-            "nodes": graph.num_nodes,
-            "layers": layers[:500],
-            "labelled": len(known),
-            "classes": dict(sorted(counts.items())[:MAX_CLASSES]),
-            "features": 0 if graph.features is None else int(graph.features.shape[1]),
-            "rows": (reading or {}).get("rows"),
-            "direction": (reading or {}).get("direction"),
-            "notes": [{"text": self.plain(note), "doubt": note in doubts} for note in notes],
-        }
+    def told(self, read: Read) -> dict[str, Any]:
+        """What was read, for the page."""
+        found = facts(read)
+        notes = [note | {"text": self.plain(note["text"])} for note in found["notes"]]
+        return found | {"notes": notes}
 
     def open_incoming(self, plan: Plan) -> None:
         """Make a project of the files that came in; one that is there is moved to ``earlier``."""
@@ -274,10 +239,8 @@ class Project:
         with self.turn:
             named = self.incoming_path(labels) if labels is not None else None
             try:
-                plan = Plan.of_guesses(
-                    guess_plan([one for one in self._incoming() if one != named], named)
-                )
-                self.open_incoming(plan)
+                others = [one for one in self._incoming() if one != named]
+                self.open_incoming(Plan.of_guesses(guess_plan(others, named)))
             except (DataError, OSError, ImportError) as error:
                 self.problem = self.plain(error)
                 self.version += 1
@@ -353,9 +316,8 @@ class Project:
             labels = [given.get(one, label) for one, label in zip(names, labels, strict=True)]
         header = plan.labels_header()
         rows = described_rows(plan, self.folder / DATA, names, header[2:])
-        content = (
-            [one, label or "", *more] for one, label, more in zip(names, labels, rows, strict=True)
-        )
+        cells = zip(names, labels, rows, strict=True)
+        content = ([one, label or "", *more] for one, label, more in cells)
         self.classes = sorted({one for one in labels if one is not None})
         self.name = name or (plan.data()[0].rpartition(".")[0] or plan.data()[0])
         self._write({self.folder / LABELS: csv_text([header, *content])})
@@ -378,9 +340,7 @@ class Project:
     def _open(self, plan: Plan, read: Read | None = None) -> None:
         for file in plan.files:
             if not (self.folder / DATA / checked_name(file.name)).is_file():
-                raise DataError(
-                    f"the file data/{file.name} is gone; put it back, or open other data"
-                )
+                raise DataError(f"data/{file.name} is gone; put it back, or open other data")
         if read is None:
             options = plan.options_with_labels(f"../{LABELS}")
             read = read_plan(plan, self.folder / DATA, options)
@@ -399,8 +359,6 @@ class Project:
         cells = zip(names, labels, extra, strict=True)
         self.data.lines = [csv_text([[name, label or "", *more]]) for name, label, more in cells]
         self.classes += sorted({one for one in labels if one is not None} - set(self.classes))
-
-    # -- moving aside ----------------------------------------------------------------------------------------------
 
     def _put_aside(self) -> None:
         """Move what is here to ``earlier``: project.json first, so that a kill leaves no project without its files."""
@@ -439,50 +397,41 @@ class Project:
         for name in (DATA, RESULTS, INCOMING):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
 
-    # -- labels ----------------------------------------------------------------------------------------------------
-
-    def label(self, changes: Iterable[tuple[int, str | None]]) -> list[LabelChange]:
+    def label(self, changes: Iterable[tuple[int, str | None]]) -> None:
         """Give nodes labels, or take them away (None); on the disk before this returns."""
         with self.turn:
+            before = list(self.opened().labels)
             made = self._label(changes)
-            self._undo = (self._undo + made)[-MAX_UNDO:]
-            return made
+            self._undo = [*self._undo, *((node, before[node]) for node in made)][-MAX_UNDO:]
 
-    def undo(self) -> LabelChange | None:
-        """Take back the last change of a label; None if there is none."""
+    def undo(self) -> int | None:
+        """Take back the last change of a label; returns whose it was, None if there is none."""
         with self.turn:
             if not self._undo:
                 return None
-            last = self._undo[-1]
-            self._label([(last.node, last.before)])
+            node, before = self._undo[-1]
+            self._label([(node, before)])
             self._undo.pop()
-            return last
+            return node
 
     @property
     def can_undo(self) -> bool:
         """Whether there is a change to take back."""
         return bool(self._undo)
 
-    def _label(self, changes: Iterable[tuple[int, str | None]]) -> list[LabelChange]:
+    def _label(self, changes: Iterable[tuple[int, str | None]]) -> list[int]:
         data = self.opened()
-        labels = list(data.labels)
-        made = []
+        labels, lines, made = list(data.labels), list(data.lines), []
         for node, wanted in changes:
             if not 0 <= node < len(labels):
                 raise DataError(f"there is no node number {node}")
-            label = None if wanted is None else checked_label(wanted)
-            made.append(LabelChange(node, labels[node], label))
-            labels[node] = label
-        classes = self.classes + [
-            one for one in dict.fromkeys(change.after for change in made)
-            if one is not None and one not in self.classes
-        ]  # fmt: skip
+            labels[node] = None if wanted is None else checked_label(wanted)
+            lines[node] = csv_text([[data.names[node], labels[node] or "", *data.extra[node]]])
+            made.append(node)
+        given = dict.fromkeys(label for node in made if (label := labels[node]) is not None)
+        classes = list(dict.fromkeys([*self.classes, *given]))
         if len(classes) > MAX_CLASSES:
             raise DataError(f"there are more than {MAX_CLASSES} different labels")
-        lines = list(data.lines)
-        for change in made:
-            node = change.node
-            lines[node] = csv_text([[data.names[node], labels[node] or "", *data.extra[node]]])
         header = csv_text([data.plan.labels_header()])
         self._write({self.folder / LABELS: header + "".join(lines)})
         data.labels, data.lines = labels, lines
@@ -498,8 +447,6 @@ class Project:
             raise DataError(self.problem or "there are no data yet; open some first")
         return self.data
 
-    # -- commands --------------------------------------------------------------------------------------------------
-
     def reading_words(self, plan: Plan | None = None) -> list[str]:
         """DATA and the options that read it, as words of the command line in the folder of the project."""
         plan = plan or self.opened().plan
@@ -511,11 +458,11 @@ class Project:
         words = [*plan.data(), *option_words(plan.options()), "--out", "result"]
         return shlex.join(["gramme", "fit", *words])
 
-    def next_result(self, kind: str) -> Path:
-        """A folder for a new result, which is not there yet; numbers are never used twice."""
+    def next_result(self, kind: str, taken: Iterable[Path] = ()) -> Path:
+        """A folder for a new result: its number is that of no other, nor of one that a job is to fill."""
         folder = self.folder / RESULTS
-        taken = [one.name.lstrip(".").partition("-")[0] for one in folder.iterdir()]
-        number = 1 + max((int(one) for one in taken if one.isdecimal()), default=0)
+        used = [one.name.lstrip(".").partition("-")[0] for one in (*folder.iterdir(), *taken)]
+        number = 1 + max((int(one) for one in used if one.isdecimal()), default=0)
         return folder / f"{number}-{kind}"
 
     def _write(self, files: Mapping[Path, str]) -> None:
@@ -532,97 +479,6 @@ class Project:
         write_files({path: writer(text) for path, text in files.items()})
 
 
-def read_plan(plan: Plan, folder: Path, options: Mapping[str, Any] | None = None) -> Read:
-    """The graph of a plan, the notes from reading it, and the report, read as the command line reads."""
-    from gramme.cli.data import open_data
-
-    names = [str(folder / checked_name(name)) for name in plan.data()]
-    with contextlib.ExitStack() as stack, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", GrammeWarning)
-        if options is None:
-            options = plan.options()
-            if "labels" in options and "label" not in options and plan.labels_header()[2:]:
-                # the reader wants a column of labels, which may be blank: a copy of the table has one
-                scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-                options = plan.options_with_labels(str(_with_blank_labels(plan, folder, scratch)))
-        opened = open_data(names, reading_of(options, folder).looking(), needs_label=False)
-    told = [str(one.message) for one in caught if issubclass(one.category, GrammeWarning)]
-    notes = list(dict.fromkeys([*opened.notes, *told]))
-    if opened.graph.num_nodes == 0:
-        raise DataError("the data have no nodes")
-    return opened.graph, notes, None if opened.report is None else opened.report.as_dict()
-
-
-def _with_blank_labels(plan: Plan, folder: Path, scratch: Path) -> Path:
-    """The table of nodes with a blank column of labels, in a file of the same name in another folder."""
-    assert plan.nodes is not None
-    table, name = _node_table(plan, folder, set())
-    names = [str(one) for one in table.names(name)]
-    header = plan.labels_header()
-    rows = described_rows(plan, folder, names, header[2:])
-    path = scratch / f"{Path(plan.nodes.name).stem}.csv"
-    lines = ([node, "", *more] for node, more in zip(names, rows, strict=True))
-    path.write_text(csv_text([header, *lines]), encoding="utf-8", errors="surrogatepass")
-    return path
-
-
-def label_texts(graph: MultilayerGraph) -> list[str | None]:
-    """The labels of a graph as text."""
-    if graph.labels is None:
-        return [None] * graph.num_nodes
-    return [None if one is None else str(one) for one in graph.labels]
-
-
-def described_rows(
-    plan: Plan, folder: Path, names: Sequence[str], columns: Sequence[str]
-) -> list[list[str]]:
-    """What the table of nodes says in some of its columns about each node, as text; blank where it says nothing."""
-    nodes = plan.nodes
-    if not columns or nodes is None:
-        return [[] for _ in names]
-    table, name = _node_table(plan, folder, set(names))
-    comma = table.decimal_comma
-    cells = [[_cell(value, comma) for value in table.column(column)] for column in columns]
-    described = dict(zip(map(str, table.names(name)), zip(*cells, strict=True), strict=True))
-    blank = [""] * len(columns)
-    return [list(described.get(node, blank)) for node in names]
-
-
-def _node_table(plan: Plan, folder: Path, known: set[str]) -> tuple[AttributeTable, str]:
-    """The table of nodes as it is read, and its column of names."""
-    from gramme.io.attributes import read_attributes
-    from gramme.io.formats.parquet import parquet_attributes
-    from gramme.io.labels import node_column
-
-    nodes = plan.nodes
-    assert nodes is not None
-    path = folder / checked_name(nodes.name)
-    parquet = path.suffix.lower() in (".parquet", ".pq")
-    table = parquet_attributes(path) if parquet else read_attributes(path, "auto")
-    return table, nodes.only("id") or node_column(table, known) or table.header[0]
-
-
-def _cell(value: Any, decimal_comma: bool) -> str:
-    text = "" if value is None or value != value else str(value)
-    return text.replace(",", ".") if decimal_comma and _COMMA_NUMBER.fullmatch(text) else text
-
-
-def checked_name(name: str) -> str:
-    """A name for a file that stays in its folder; an error for any other."""
-    text = unicodedata.normalize("NFC", name)
-    bad = re.search(r'[\x00-\x1f\x7f/\\:*?"<>|]', text)
-    if (
-        not text.strip()
-        or text.startswith(".")
-        or bad
-        or len(text.encode("utf-8", "replace")) > 200
-    ):
-        raise DataError(
-            f"{name[:80]!r} is not a name for a file here; use letters, digits, - and _"
-        )
-    return text
-
-
 def checked_label(label: str) -> str:
     """A label as it is stored; blank, over-long and unprintable ones are refused."""
     text = " ".join(label.split())
@@ -635,19 +491,6 @@ def checked_label(label: str) -> str:
     if text.lower() in ("na", "n/a", "nan", "null", "?", "."):
         raise DataError(f"{text!r} means 'not known' in a file of labels; choose another word")
     return text
-
-
-def csv_text(rows: Iterable[Sequence[str]]) -> str:
-    """Rows as the text of a CSV file."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue()
-
-
-def read_csv(path: Path) -> list[list[str]]:
-    """The rows of a CSV file that this app wrote, or that somebody edited."""
-    text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
-    return [row for row in csv.reader(io.StringIO(text, newline="")) if row]
 
 
 def copy_in(project: Project, paths: Sequence[Path]) -> None:

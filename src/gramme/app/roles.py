@@ -23,10 +23,11 @@ from gramme.io.guesses import FileGuess
 from gramme.io.plain_table import ENDINGS
 
 FILE_ROLES: tuple[str, ...] = ("edges", "nodes", "leave out")
-TABLE_ROLES = ("layer", "label", "id", "leave out")
-"""What a column of a table may be that is the data by itself."""
-NODE_ROLES = ("feature", "layer", "label", "id", "leave out")
-"""What a column of a table may be that describes the nodes of files of ties."""
+ROLES = {
+    "table": ("layer", "label", "id", "leave out"),
+    "nodes": ("feature", "layer", "label", "id", "leave out"),
+}
+"""What a column may be of a table that is the data by itself, and of one that describes the nodes of files of ties."""
 EDGE_ROLES = ("source", "target", "weight", "layer", "leave out")
 """What a column of a file of ties may be."""
 

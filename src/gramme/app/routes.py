@@ -30,6 +30,7 @@ import errno
 import json
 import shlex
 import traceback
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -45,26 +46,20 @@ from starlette.staticfiles import StaticFiles
 
 from gramme.app import sending, views
 from gramme.app.jobs import Jobs
-from gramme.app.project import (
-    DATA,
-    INCOMING,
-    MAX_FILES,
-    MAX_UPLOAD_BYTES,
-    RESULTS,
-    OpenData,
-    Project,
-)
-from gramme.app.roles import EDGE_ROLES, NODE_ROLES, TABLE_ROLES, Plan, edge_options
+from gramme.app.project import DATA, INCOMING, RESULTS, OpenData, Project
+from gramme.app.roles import EDGE_ROLES, ROLES, Plan, edge_options
 from gramme.app.server import REPORT_POLICY, STATIC, Tickets
 from gramme.errors import DataError, GrammeError
 
-MAX_BODY_BYTES = 8 << 20
-"""Of a request other than a file."""
+MAX_BODY_BYTES, MAX_UPLOAD_BYTES, MAX_FILES = 8 << 20, 1 << 30, 200
+"""Of a request, of a dropped file, and files that may wait to be opened."""
 PAGE_ROWS = 200
 """Rows of a table in one answer at most."""
 KINDS = ("fit", "ask", "links", "rank", "groups")
 METHODS = ("gramme-auto", "gramme-fusion", "gramme-sg", "label-propagation")
 """Methods that the page offers; the command line has more."""
+
+_CHANGES = ([int, str], [int, type(None)])
 
 Answer = dict[str, Any]
 
@@ -83,16 +78,11 @@ class Api:
     def _changed(self) -> None:
         self.project.version += 1
 
-    # -- the project -----------------------------------------------------------------------------------------------
-
     def state(self, query: Answer) -> Answer:
         """GET /api/state: where everything stands."""
         project = self.project
-        answer: Answer = {
-            "version": project.version,
-            "jobs": self.jobs.records(),
-            "loading": project.loading,
-        }
+        answer: Answer = {"version": project.version, "loading": project.loading}
+        answer["jobs"] = self.jobs.records()
         if query.get("since") == str(project.version):
             return answer
         data = project.data
@@ -108,17 +98,12 @@ class Api:
             "methods": METHODS,
         }
         if data is not None:
-            counts: dict[str, int] = {}
-            for label in data.labels:
-                if label is not None:
-                    counts[label] = counts.get(label, 0) + 1
+            counts = Counter(label for label in data.labels if label is not None)
             answer |= {
                 "nodes": len(data.names),
                 "data_id": id(data),
-                "layers": list(data.graph.layers),
-                "labelled": sum(counts.values()),
+                "labelled": counts.total(),
                 "counts": counts,
-                "practice": data.truth is not None,
             }
         return answer
 
@@ -126,35 +111,23 @@ class Api:
         """GET /api/files: dropped files, those of the project, and the datasets on this machine."""
         from gramme import datasets
 
-        known = []
-        for name in datasets.names():
-            record = datasets.info(name)
-            with contextlib.suppress(OSError):
-                if record.embedded or Path(datasets.where(name)).is_dir():
-                    known.append(
-                        {
-                            "name": name,
-                            "what": record.description,
-                            "nodes": record.nodes,
-                            "layers": record.layers,
-                            "classes": record.classes,
-                        }
-                    )
+        known = [_about(datasets.info(name)) for name in datasets.names() if _is_here(name)]
         project = self.project
         facts = None
         if project.data is not None:
             data = project.data
-            facts = project.facts(data.graph, data.notes, data.reading)
-            words = ["gramme", "fit", *project.reading_words(), "--out", "result"]
-            facts["command"] = shlex.join(words)
+            facts = project.told((data.graph, data.notes, data.reading))
+            facts["command"] = shlex.join(
+                ["gramme", "fit", *project.reading_words(), "--out", "result"]
+            )
         return {
             "incoming": project.guesses(),
             "current": project.current_guesses(),
             "facts": facts,
             "datasets": known,
-            "roles": {"table": TABLE_ROLES, "nodes": NODE_ROLES, "edges": EDGE_ROLES if edge_options() else ()},
+            "roles": ROLES | {"edges": EDGE_ROLES if edge_options() else ()},
             "folder": str(project.folder),
-        }  # fmt: skip
+        }
 
     def forget(self, name: str, query: Answer) -> Answer:
         """DELETE /api/files/NAME."""
@@ -173,16 +146,12 @@ class Api:
             self.project.open_incoming(plan)
         else:
             self.project.reopen(plan)
-        self.jobs.warm_up()
-        return self.state({})
+        return {}
 
     def dataset(self, body: Answer) -> Answer:
         """POST /api/dataset: make a dataset the project."""
         self.project.open_dataset(_text(body, "name"), practice=bool(body.get("practice")))
-        self.jobs.warm_up()
-        return self.state({})
-
-    # -- what is drawn ---------------------------------------------------------------------------------------------
+        return {}
 
     def picture(self, query: Answer) -> Answer:
         """GET /api/picture: names and layers of what is drawn."""
@@ -277,30 +246,20 @@ class Api:
             raise DataError(f"the result {query['groups']} is about other data")
         return table["group"].tolist()
 
-    # -- labels ----------------------------------------------------------------------------------------------------
-
     def labels(self, body: Answer) -> Answer:
         """POST /api/labels: give labels (null takes one away); on the disk when this is answered."""
         changes = body.get("changes")
         if not isinstance(changes, list) or not changes:
             raise DataError("changes must be a list of [node, label]")
-        data = self.project.opened()
-        wanted: list[tuple[int, str | None]] = []
         for change in changes:
-            if not isinstance(change, list) or len(change) != 2:
-                raise DataError("a change is [node, label]")
-            node, label = change
-            if not isinstance(node, int) or not (label is None or isinstance(label, str)):
-                raise DataError("a change is the number of a node, and a label or null")
-            wanted.append((_node(str(node), data), label))
-        self.project.label(wanted)
+            if not isinstance(change, list) or [type(one) for one in change] not in _CHANGES:
+                raise DataError("a change is [node, label]: the number of a node, a label or null")
+        self.project.label(map(tuple, changes))
         return self._labelled()
 
     def undo(self, body: Answer) -> Answer:
         """POST /api/undo: take the last label back."""
-        change = self.project.undo()
-        node = None if change is None else change.node
-        return self._labelled() | {"node": node}
+        return self._labelled() | {"node": self.project.undo()}
 
     def _labelled(self) -> Answer:
         project = self.project
@@ -311,8 +270,6 @@ class Api:
             "can_undo": project.can_undo,
         }
 
-    # -- jobs and results ------------------------------------------------------------------------------------------
-
     def start(self, body: Answer) -> Answer:
         """POST /api/jobs: run a command; kind and a few options."""
         kind = _text(body, "kind")
@@ -322,8 +279,7 @@ class Api:
             raise DataError(f"this version of gramme has no command 'gramme {kind}'")
         if self.jobs.busy(kind):
             raise DataError(f"gramme {kind} is running already; wait for it, or stop it")
-        target = self.project.next_result(kind)
-        # the name is taken at once, so that a job that waits keeps it
+        target = self.project.next_result(kind, self.jobs.targets())
         words = [kind, *self.project.reading_words(), "--out", f"{RESULTS}/{target.name}"]
         words += [*job_options(kind, body), "--json"]
         return self.jobs.submit(kind, words, target).as_dict()
@@ -340,26 +296,19 @@ class Api:
         table = self.results.table(name)
         wanted = query.get("query", "").casefold()[:200]
         if wanted:
-            table = table[
-                table.apply(lambda row: any(wanted in cell.casefold() for cell in row), axis=1)
-            ]
-        table = views.sorted_rows(
-            table, query.get("sort"), descending=query.get("descending") == "1"
-        )
+            hit = table.apply(lambda row: any(wanted in cell.casefold() for cell in row), axis=1)
+            table = table[hit]
+        descending = query.get("descending") == "1"
+        table = views.sorted_rows(table, query.get("sort"), descending=descending)
         start, end = _page(query)
         shown = table[start:end]
         number = {name: place for place, name in enumerate(data.names)}
-        named = [column for column in ("node", "source", "target") if column in table.columns]
-        nodes = [
-            {column: number.get(row[column]) for column in named} for _, row in shown.iterrows()
-        ]
-        return {
-            "header": list(table.columns),
-            "rows": shown.to_numpy().tolist(),
-            "total": len(table),
-            "offset": start,
-            "nodes": nodes,
-        }
+        named = shown[[one for one in ("node", "source", "target") if one in table.columns]]
+        answer = {"header": list(table.columns), "rows": shown.to_numpy().tolist()}
+        answer |= {"total": len(table), "offset": start}
+        pairs = [zip(named.columns, row, strict=True) for row in named.to_numpy()]
+        answer["nodes"] = [{key: number.get(name) for key, name in pair} for pair in pairs]
+        return answer
 
     def compare(self, query: Answer) -> Answer:
         """GET /api/compare: what changed from one fit to another."""
@@ -376,28 +325,20 @@ class Api:
         if before is not None:
             nodes = np.flatnonzero(views.compared(before, after))
             ranked = nodes[np.argsort(-after.probability[nodes], kind="stable")]
-            old, new = before.names, after.names
-            answer |= {
-                "count": int(nodes.size),
-                "mean_before": views.mean_certainty(before),
-                "mean_after": views.mean_certainty(after),
-                "nodes": [
-                    {
-                        "node": node,
-                        "name": data.names[node],
-                        "before": old[node],
-                        "after": new[node],
-                    }
-                    for node in ranked[:PAGE_ROWS].tolist()
-                ],
-            }
+            answer["count"] = int(nodes.size)
+            answer["mean_before"] = views.mean_certainty(before)
+            answer["mean_after"] = views.mean_certainty(after)
+            old, new, names = before.names, after.names, data.names
+            answer["nodes"] = [
+                {"node": node, "name": names[node], "before": old[node], "after": new[node]}
+                for node in ranked[:PAGE_ROWS].tolist()
+            ]
         return answer
 
     def ticket(self, body: Answer) -> Answer:
         """POST /api/tickets: an address that a browser can open once: a report, a table, a script."""
-        what = _text(body, "what")
         name = str(body.get("result") or "")
-        made = sending.parcel(self.project, self.results, what, name)
+        made = sending.parcel(self.project, self.results, _text(body, "what"), name)
         return {"address": f"/open/{self.tickets.give(made)}", "name": made.name}
 
 
@@ -407,17 +348,11 @@ def job_options(kind: str, body: Answer) -> list[str]:
     if kind == "fit":
         method = body.get("method") or METHODS[0]
         if method not in METHODS:
-            raise DataError(
-                f"the page offers {', '.join(METHODS)}; others are for the command line"
-            )
+            raise DataError(f"the page offers {', '.join(METHODS)}; the command line has others")
         words += [] if method == METHODS[0] else ["--method", method]
         if body.get("coverage"):
             words += ["--coverage", "90%"]
-    if kind == "ask":
-        words += ["--count", str(min(max(int(body.get("count") or 10), 1), 200))]
-    if kind == "links":
-        words += ["--top", str(min(max(int(body.get("top") or 100), 1), 1000))]
-    return words
+    return [*words, *({"ask": ["--count", "10"], "links": ["--top", "100"]}.get(kind, []))]
 
 
 def available_commands() -> set[str]:
@@ -425,6 +360,20 @@ def available_commands() -> set[str]:
     from gramme.cli.app import app
 
     return {str(command.name) for command in app.registered_commands}
+
+
+def _is_here(name: str) -> bool:
+    """Whether a dataset is on this machine; the app downloads nothing."""
+    from gramme import datasets
+
+    with contextlib.suppress(OSError):
+        return datasets.info(name).embedded or Path(datasets.where(name)).is_dir()
+    return False
+
+
+def _about(info: Any) -> Answer:
+    told = {key: getattr(info, key) for key in ("name", "nodes", "layers", "classes")}
+    return told | {"what": info.description}
 
 
 def _natural(text: str) -> tuple[int, str]:
@@ -511,9 +460,8 @@ def make_app(project: Project) -> tuple[Starlette, Jobs]:
 
     def get(work: Callable[..., Any]) -> Callable[..., Any]:
         async def make(request: Request) -> Any:
-            return await run_in_threadpool(
-                work, *request.path_params.values(), dict(request.query_params)
-            )
+            named, query = request.path_params.values(), dict(request.query_params)
+            return await run_in_threadpool(work, *named, query)
 
         return answering(make)
 
@@ -532,9 +480,7 @@ def make_app(project: Project) -> tuple[Starlette, Jobs]:
     async def parcel(request: Request) -> Response:
         made = api.tickets.take(request.path_params["ticket"])
         if made is None:
-            return PlainTextResponse(
-                "This address worked once; go back to the page.", status_code=404
-            )
+            return PlainTextResponse("This address worked once; go back to the page.", 404)
         headers = {"content-security-policy": REPORT_POLICY}
         if not made.inline:
             headers["content-disposition"] = sending.disposition(made.name)
@@ -570,8 +516,7 @@ def make_app(project: Project) -> tuple[Starlette, Jobs]:
 async def _receive(request: Request, project: Project) -> Answer:
     """Write a dropped file, of bounded size, under its own name once it is whole."""
     path = project.incoming_path(request.path_params["name"])
-    waiting = sum(1 for _ in path.parent.iterdir())
-    if waiting >= MAX_FILES:
+    if sum(1 for _ in path.parent.iterdir()) >= MAX_FILES:
         raise DataError(f"at most {MAX_FILES} files can wait to be opened")
     part = path.with_name(f".{path.name}.part")
     size = 0
@@ -580,9 +525,9 @@ async def _receive(request: Request, project: Project) -> Answer:
             async for chunk in request.stream():
                 size += len(chunk)
                 if size > MAX_UPLOAD_BYTES:
+                    most = f"larger than {MAX_UPLOAD_BYTES >> 20:,} MB"
                     raise DataError(
-                        f"the file is larger than {MAX_UPLOAD_BYTES >> 20:,} MB; name it on the command line: "
-                        f"gramme app FILE"
+                        f"the file is {most}; name it on the command line: gramme app FILE"
                     )
                 await run_in_threadpool(file.write, chunk)
         if not size:

@@ -69,9 +69,8 @@ class Picture:
     def numbers(self) -> bytes:
         """Places as 32-bit floats (all x, then all y), then per layer the pairs of points as 32-bit integers."""
         places = np.ascontiguousarray(self.places.T, dtype="<f4").tobytes()
-        return places + b"".join(
-            np.ascontiguousarray(one, dtype="<u4").tobytes() for one in self.lines
-        )
+        lines = [np.ascontiguousarray(one, dtype="<u4").tobytes() for one in self.lines]
+        return b"".join([places, *lines])
 
 
 def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
@@ -81,9 +80,8 @@ def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
     layers: Mapping[str, Any] = with_coupling_layers(graph).layers
     if chosen.size < graph.num_nodes:
         layers = {name: layer.subset(chosen) for name, layer in layers.items()}
-    places = [
-        node_positions(MultilayerGraph(dict(layers), num_nodes=chosen.size)).astype(np.float32)
-    ]
+    drawn_graph = MultilayerGraph(dict(layers), num_nodes=chosen.size)
+    places = [node_positions(drawn_graph).astype(np.float32)]
     points, records, drawn = chosen.size, [], []
     sizes = [_line_count(layer) for layer in layers.values()]
     bound = fair_share(sizes, MAX_DRAWN_LINES)
@@ -97,14 +95,8 @@ def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
             member = np.repeat(np.arange(chosen.size), np.diff(inside.indptr))
             group = inside.indices.astype(np.int64)
             many = np.maximum(np.bincount(group, minlength=inside.shape[1]), 1)
-            middles = np.stack(
-                [
-                    np.bincount(group, places[0][member, axis], inside.shape[1]) / many
-                    for axis in (0, 1)
-                ],
-                axis=1,
-            )
-            places.append(middles.astype(np.float32))
+            sums = [np.bincount(group, places[0][member, axis], many.size) for axis in (0, 1)]
+            places.append((np.stack(sums, axis=1) / many[:, None]).astype(np.float32))
             kept = _sample(size, bound, random)
             pairs = np.stack([member[kept], points + group[kept]], axis=1)
             points += inside.shape[1]
@@ -113,8 +105,6 @@ def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
             {
                 "name": name,
                 "kind": "edges" if inside is None else "groups",
-                "coupling": name not in graph.layers,
-                "edges": int(graph.layers[name].num_edges) if name in graph.layers else size,
                 "lines": int(pairs.shape[0]),
                 "of": size,
             }
