@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from gramme._leftovers import sweep
+from gramme._files import sweep
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 LOOK_SECONDS = 0.1

@@ -26,9 +26,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gramme._leftovers import sweep
-from gramme._locks import lock, unlock
-from gramme.app.reading import (
+from gramme._files import lock, sweep, unlock
+from gramme.errors import DataError
+from gramme.io.atomic import write_files
+from gramme.io.guesses import FileGuess, guess_plan
+
+from .reading import (
     Read,
     checked_name,
     csv_text,
@@ -38,10 +41,7 @@ from gramme.app.reading import (
     read_csv,
     read_plan,
 )
-from gramme.app.roles import Plan, option_words
-from gramme.errors import DataError
-from gramme.io.atomic import write_files
-from gramme.io.guesses import FileGuess, guess_plan
+from .roles import Plan, option_words
 
 if TYPE_CHECKING:
     from gramme.graph import MultilayerGraph

@@ -15,12 +15,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gramme.app.roles import Plan, reading_of
 from gramme.errors import DataError, GrammeWarning
+
+from .roles import Plan, reading_of
 
 if TYPE_CHECKING:
     from gramme.graph import MultilayerGraph
-    from gramme.io.attributes import AttributeTable
+    from gramme.io.node_table import AttributeTable
 
 Read: TypeAlias = "tuple[MultilayerGraph, list[str], dict[str, Any] | None]"
 """A graph, the notes from reading it, and the report."""
@@ -85,9 +86,9 @@ def described_rows(
 
 def _node_table(plan: Plan, folder: Path, known: set[str]) -> tuple[AttributeTable, str]:
     """The table of nodes as it is read, and its column of names."""
-    from gramme.io.attributes import read_attributes
     from gramme.io.formats.parquet import parquet_attributes
     from gramme.io.labels import node_column
+    from gramme.io.node_table import read_attributes
 
     nodes = plan.nodes
     assert nodes is not None

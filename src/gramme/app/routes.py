@@ -44,12 +44,13 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from gramme.app import sending, views
-from gramme.app.jobs import Jobs
-from gramme.app.project import DATA, INCOMING, RESULTS, OpenData, Project
-from gramme.app.roles import EDGE_ROLES, ROLES, Plan, edge_options
-from gramme.app.server import REPORT_POLICY, STATIC, Tickets
 from gramme.errors import DataError, GrammeError
+
+from . import sending, views
+from .jobs import Jobs
+from .project import DATA, INCOMING, RESULTS, OpenData, Project
+from .roles import EDGE_ROLES, ROLES, Plan, edge_options
+from .server import REPORT_POLICY, STATIC, Tickets
 
 MAX_BODY_BYTES, MAX_UPLOAD_BYTES, MAX_FILES = 8 << 20, 1 << 30, 200
 """Of a request, of a dropped file, and files that may wait to be opened."""

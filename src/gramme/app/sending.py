@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gramme.app.project import DATA, LABELS, Project
-from gramme.app.reading import read_csv
-from gramme.app.views import RESULT_FILES, Results
 from gramme.errors import DataError, import_extra
+
+from .project import DATA, LABELS, Project
+from .reading import read_csv
+from .views import RESULT_FILES, Results
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from pathlib import Path
 from typing import Any
 
-from gramme.app.project import Project
 from gramme.errors import DataError, import_extra
+
+from .project import Project
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -163,7 +164,7 @@ def serving(project: Project, port: int | None) -> Iterator[tuple[str, Callable[
     """The address to open, with its token, and a function that serves until the process is told to end."""
     uvicorn = import_extra("uvicorn", "app", "gramme app")
     import_extra("starlette", "app", "gramme app")
-    from gramme.app.routes import make_app
+    from .routes import make_app
 
     with contextlib.closing(listen(port)) as made:
         number = made.getsockname()[1]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.coupling import with_coupling_layers
-from gramme.graph.positions import node_positions
+from gramme.graph.layout import node_positions
 
 MAX_DRAWN_NODES = 20_000
 """Nodes that a picture shows; of more, those with a label and a random sample of the others."""

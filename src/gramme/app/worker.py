@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gramme._parent import end_with
+from gramme._runtime import end_with
 
 NOTE_SECONDS = 0.2
 """Between two looks at how far the work is."""
@@ -26,7 +26,7 @@ def main() -> None:
     """Import, wait for a command, run it."""
     end_with(os.getppid())
     from gramme.cli.app import main as command_line
-    from gramme.cli.loading import loading
+    from gramme.cli.console import loading
 
     with loading(), contextlib.suppress(ImportError):
         import gramme.cli.fit_steps
@@ -45,7 +45,7 @@ def main() -> None:
 def noted(path: Path, words: list[str]) -> Any:
     """Within this, what the command is doing is written to a file, again and again."""
     from gramme._progress import watched
-    from gramme.cli.heartbeat import Heartbeat, listening
+    from gramme.cli.progress import Heartbeat, listening
 
     beat = Heartbeat(f"gramme {words[0]}", "Starting")
     end = threading.Event()

@@ -37,7 +37,7 @@ def app(
     from gramme.app.project import PROJECT, Project, copy_in
     from gramme.app.server import open_browser, serving
     from gramme.cli.console import out
-    from gramme.cli.dataset_words import is_dataset
+    from gramme.cli.data import is_dataset
 
     data = data or []
     if labels is not None and not data:
