@@ -151,10 +151,11 @@ export class NetworkMap {
     const words = new Uint32Array(image.data.buffer);
     const [red, green, blue] = rgb(colour("--edge"));
     const base = (blue << 16) | (green << 8) | red;
-    // few lines are drawn strongly, many so faintly that their density shows
-    const single = Math.max(0.05, Math.min(0.5, 12 / Math.sqrt(total + 1)));
-    const alpha = new Uint8Array(256);
-    for (let n = 1; n < 256; n++) alpha[n] = Math.round(255 * Math.min(0.75, 1 - (1 - single) ** n));
+    // as faint as the densest place allows, so that density shows everywhere
+    let most = 1;
+    for (let k = 0; k < counts.length; k += 7) if (counts[k] > most) most = counts[k];
+    const alpha = new Uint8Array(256), whole = Math.log1p(Math.min(255, most));
+    for (let n = 1; n < 256; n++) alpha[n] = Math.round(255 * Math.min(0.6, 0.04 + 0.45 * Math.log1p(n) / whole));
     for (let k = 0; k < counts.length; k++) {
       const n = counts[k];
       if (n) words[k] = (alpha[n > 255 ? 255 : n] << 24) | base;
@@ -240,17 +241,22 @@ export class NetworkMap {
       const [red, green, blue] = rgb(text);
       return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
     });
-    const far = Math.max(1, this.radius() * ratio), whole = Math.ceil(far), disc = [];
-    for (let down = -whole; down <= whole; down++)
-      for (let across = -whole; across <= whole; across++)
-        if (across * across + down * down <= far * far) disc.push(down * wide + across);
-    const offsets = Int32Array.from(disc), scale = this.stretch();
+    const disc = (far) => {
+      const reach = Math.ceil(far), found = [];
+      for (let down = -reach; down <= reach; down++)
+        for (let across = -reach; across <= reach; across++)
+          if (across * across + down * down <= far * far) found.push(down * wide + across);
+      return Int32Array.from(found);
+    };
+    // what has a colour is a little larger, to be seen among many
+    const far = Math.max(1, this.radius() * ratio), whole = Math.ceil(far + ratio);
+    const plain = disc(far), coloured = disc(far + 0.8 * ratio), scale = this.stretch();
     const sx = scale.wide * ratio, sy = scale.tall * ratio;
     const left = wide / 2 - this.view.x * sx, top = tall / 2 + this.view.y * sy;
     this.eachPoint((i) => {
       const x = (left + this.x[i] * sx) | 0, y = (top - this.y[i] * sy) | 0;
       if (x < whole || y < whole || x >= wide - whole || y >= tall - whole) return;
-      const word = colours[slots[i]], base = y * wide + x;
+      const word = colours[slots[i]], base = y * wide + x, offsets = slots[i] ? coloured : plain;
       for (let k = 0; k < offsets.length; k++) words[base + offsets[k]] = word;
     });
     this.stamp.getContext("2d").putImageData(this.stampImage, 0, 0);
