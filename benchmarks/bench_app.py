@@ -2,8 +2,8 @@
 
     python benchmarks/bench_app.py [--nodes 20000] [--edges 200000]
 
-The peer of a refit is the same command in a process of its own, without the process that the app keeps ready. Panning
-is compared with sigma.js in docs/app.md: the canvas of the app redraws from a sheet of lines, and needs no graphics card.
+The peer of a refit is the same command in a process of its own, without the process that the app keeps ready. Panning is
+compared with sigma.js in docs/app.md: the app moves a sheet of lines that it drew before, and needs no graphics card.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -125,7 +126,8 @@ def main() -> None:
                 words = json.loads((folder / "small" / "project.json").read_text())[
                     "command"
                 ].split()[1:-1]
-                start = time.monotonic()
+                start, usage = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+                before = usage.ru_utime + usage.ru_stime
                 subprocess.run(
                     [sys.executable, "-m", "gramme", *words, "results/peer", "--quiet"],
                     cwd=folder / "small", env=environment(), check=True,

@@ -1,6 +1,9 @@
 """Draws the pictures of docs/app.md anew: goes through the app in a real browser, as the page tells it.
 
 python docs/make_app_pictures.py [FOLDER]
+
+Into a folder that is named come pictures of the dark and of a phone as well, to be looked at. All are stored with few
+colours to keep them small.
 """
 
 from __future__ import annotations
@@ -13,11 +16,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from PIL import Image  # noqa: E402
+
 from tests.app.people import team_of, write_office  # noqa: E402
 from tests.app.serving import Served, running  # noqa: E402
 from tests.app.test_page import drop, fit, give, open_page, select_node  # noqa: E402
 from tests.browser import Page, browser  # noqa: E402
 
+COLOURS = 96
 PICTURED = "document.documentElement?.dataset.pictured === 'yes'"
 
 
@@ -26,10 +32,11 @@ def shoot(page: Page, path: Path) -> None:
     page.frames(5)
     time.sleep(0.5)
     page.screenshot(path)
+    Image.open(path).convert("RGB").quantize(COLOURS).save(path, optimize=True)
     print(path)
 
 
-def draw(page: Page, served: Served, data: Path, out: Path) -> None:
+def draw(page: Page, served: Served, data: Path, out: Path, *, more: bool) -> None:
     paths = write_office(data, labelled=6)
     names = [line.split(",")[0] for line in paths[2].read_text().splitlines()[1:]]
     truth = {name: team_of(place) for place, name in enumerate(names)}
@@ -59,6 +66,8 @@ def draw(page: Page, served: Served, data: Path, out: Path) -> None:
     page.click("#tab-send")
     shoot(page, out / "5-send.png")
     page.click("#tab-network")
+    if not more:
+        return
     for width, scheme, name in (
         (1400, "dark", "dark"),
         (390, "light", "phone"),
@@ -75,4 +84,4 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         with running(folder / "project") as served, browser(folder / "browser") as page:
-            draw(page, served, folder, target)
+            draw(page, served, folder, target, more=len(sys.argv) > 1)

@@ -30,6 +30,7 @@ def main() -> None:
 
     with loading(), contextlib.suppress(ImportError):
         import gramme.cli.fit_steps
+        import gramme.ops.kernels
         import gramme.cli.links_steps
         import gramme.cli.rank_steps  # noqa: F401
     line = sys.stdin.readline()
