@@ -17,7 +17,6 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from PIL import Image  # noqa: E402
-
 from tests.app.people import team_of, write_office  # noqa: E402
 from tests.app.serving import Served, running  # noqa: E402
 from tests.app.test_page import drop, fit, give, open_page, select_node  # noqa: E402
