@@ -29,10 +29,7 @@ def main() -> None:
     from gramme.cli.console import loading
 
     with loading(), contextlib.suppress(ImportError):
-        import gramme.cli.fit_steps
-        import gramme.ops.kernels
-        import gramme.cli.links_steps
-        import gramme.cli.rank_steps  # noqa: F401
+        pass
     line = sys.stdin.readline()
     if not line:
         return  # the app has no use for this process any more
