@@ -107,3 +107,17 @@ def test_excel_cells_are_looked_at(tmp_path: Path) -> None:
     found = guess_file(path)
     assert [column.role for column in found.columns] == ["id", "feature", "label"]
     assert found.rows[1][2] == ""
+
+
+def test_files_that_belong_to_another_are_left_to_it(tmp_path: Path) -> None:
+    written(tmp_path, "firm_multiplex.edges", "1 1 2 1\n")
+    written(tmp_path, "firm_layers.txt", "layerID layerLabel\n1 advice\n")
+    written(tmp_path, "firm_nodes.txt", "nodeID status\n1 a\n")
+    written(tmp_path, "other_nodes.csv", "name,age\na,3\nb,4\n")
+    found = {one.name: one.role for one in guess_plan(sorted(tmp_path.iterdir()))}
+    assert found == {
+        "firm_multiplex.edges": "edges",
+        "firm_layers.txt": "leave out",
+        "firm_nodes.txt": "leave out",
+        "other_nodes.csv": "nodes",
+    }

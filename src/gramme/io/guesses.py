@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from gramme.errors import DataError
-from gramme.io.headers import edge_header
-from gramme.io.plain_table import ENDINGS, header_of, read_table
+
+from .headers import edge_header
+from .plain_table import ENDINGS, header_of, read_table
+from .tables import COMPANIONS
 
 SAMPLE_BYTES = 1 << 18
 """Bytes of a file that are looked at to guess what its columns are."""
@@ -27,6 +29,7 @@ MOST_LABELS = 20
 _LABEL_NAMES = {
     *("label", "labels", "class", "klasse", "category", "group", "party", "team", "target", "y"),
 }
+_COMPANION = re.compile(rf"(?P<start>.+)[_.](?:{'|'.join(COMPANIONS)})")
 _LABEL_ENDINGS = (".label", ".labels")
 _ID_NAMES = {"id", "name", "node", "nodeid", "person", "personid", "actor", "member", "row", "key"}
 
@@ -183,6 +186,11 @@ def _text(cell: Any) -> str:
 def guess_plan(paths: Sequence[Path], labels: Path | None = None) -> list[FileGuess]:
     """What several files seem to be together; ``labels`` is one that the user named as the file of labels."""
     guesses = [guess_file(path) for path in paths]
+    for one in guesses:
+        belongs = _COMPANION.fullmatch(Path(one.name).stem)
+        for other in guesses if belongs else ():
+            if other is not one and belongs and other.name.startswith(belongs["start"]):
+                one.role, one.why, one.columns = "leave out", f"it is read with {other.name}", []
     if labels is not None:
         named = guess_file(labels)
         if named.role != "nodes":
