@@ -131,6 +131,8 @@ class Page:
     def key(self, key: str) -> None:
         codes = {"Enter": 13, "ArrowDown": 40, "ArrowLeft": 37, "Tab": 9, "Escape": 27}
         more = {"windowsVirtualKeyCode": codes[key]} if key in codes else {"text": key}
+        if key == "Enter":
+            more["text"] = "\r"  # a button is pressed by the letter, not by the key
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **more)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
         self.frames()

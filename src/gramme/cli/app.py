@@ -18,6 +18,7 @@ from gramme._version import __version__
 from gramme.errors import GrammeError
 
 from .ask import ask
+from .app_command import app as app_command
 from .benchmark import benchmark
 from .console import complain, warnings_as_notes
 from .datasets import app as datasets_app
@@ -48,6 +49,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "rank": rank,
     "groups": groups,
     "ask": ask,
+    "app": app_command,
     "report": report,
     "benchmark": benchmark,
     "results": results,
