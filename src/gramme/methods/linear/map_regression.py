@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from gramme._threads import one_thread_below
+from gramme._runtime import one_thread_below
 
 Singles = NDArray[np.float32]
 Floats = NDArray[np.float64]

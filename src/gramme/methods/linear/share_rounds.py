@@ -34,7 +34,7 @@ from gramme.methods.linear.map_regression import (
     joined_tables,
 )
 from gramme.methods.linear.neighbour_views import NeighbourView
-from gramme.methods.probability import class_prior
+from gramme.methods.labels import class_prior
 
 SPREAD, SHARES = "spread", "shares"
 FIRST_PENALTY = 3.0  # from which a better one is looked for in ...
@@ -52,7 +52,7 @@ ONE_HOT_SCALE = 5.5
 """Of the rows of columns for neighbours, which have length 1: these are penalised thirty times less than shares are,
 as a column is seen by few nodes; from 10 to 100 the difference was 0.2 points on Debian."""
 MIN_PROBABILITY = 1e-3  # below which a held-out label counts no worse
-MAX_KEPT_NUMBERS = 50_000_000  # of spread labels, beyond which they are computed twice
+MAX_KEPT_NUMBERS = 100_000_000  # of spread labels, beyond which they are computed anew each time
 
 
 class Context:
@@ -63,10 +63,19 @@ class Context:
     nodes, codes : array of int
         The known labels: positions and classes.
     classes, num_nodes : int
+    hidden : frozenset of int
+        The folds whose labels are not known here.
     """
 
-    def __init__(self, nodes: Ints, codes: Ints, classes: int, num_nodes: int) -> None:
-        self.nodes, self.codes = nodes, codes
+    def __init__(
+        self,
+        nodes: Ints,
+        codes: Ints,
+        classes: int,
+        num_nodes: int,
+        hidden: frozenset[int] = frozenset(),
+    ) -> None:
+        self.nodes, self.codes, self.hidden = nodes, codes, hidden
         self.classes, self.num_nodes = classes, num_nodes
         self.prior = class_prior(np.bincount(codes, minlength=classes)).astype(np.float32)
         self.predicted: Singles | None = None
@@ -127,22 +136,32 @@ class Surroundings:
     joined: list[NeighbourView]
     ways: list[NeighbourView]
     columns: sp.csr_array
-    kept: dict[int, list[Singles]] = field(default_factory=dict)
+    kept: dict[frozenset[int], list[Singles]] = field(default_factory=dict)
+    keeps: bool = False
 
     def spread(self, context: Context) -> Iterator[Singles]:
-        """The labels of a context as they spread within each layer."""
-        if id(context) in self.kept:
-            yield from self.kept[id(context)]
+        """The labels of a context as they spread within each layer; computed once, where memory allows."""
+        if context.hidden in self.kept:
+            yield from self.kept[context.hidden]
             return
         labels = context.labels()
+        found = []
         for view in self.joined:
-            yield view.spread(labels)
+            reached = view.spread(labels)
+            if self.keeps:
+                found.append(reached)
+            yield reached
+        if self.keeps:
+            self.kept[context.hidden] = found
 
-    def keep_spread(self, contexts: Sequence[Context]) -> None:
-        """Compute what spreads once, where memory allows."""
+    def keep_spread(self, contexts: int, classes: int) -> None:
+        """Keep what spreads in so many contexts, where memory allows."""
         rows = sum(view.rows.size for view in self.joined)
-        if contexts and rows * contexts[0].classes * len(contexts) <= MAX_KEPT_NUMBERS:
-            self.kept = {id(context): list(self.spread(context)) for context in contexts}
+        self.kept, self.keeps = {}, rows * classes * contexts <= MAX_KEPT_NUMBERS
+
+    def forget_spread(self) -> None:
+        """Keep nothing any more."""
+        self.kept, self.keeps = {}, False
 
     def blocks(
         self, layout: Layout, context: Context, nodes: Ints | None = None
@@ -261,173 +280,222 @@ class LearnedRounds:
     losses: list[float]
 
 
+class LabelFolds(NamedTuple):
+    """Labelled nodes, their classes, and the fold of each."""
+
+    nodes: Ints
+    codes: Ints
+    fold: Ints
+    classes: int
+    num_nodes: int
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        """The only label of a class is not told by the others, and would teach that the class never occurs."""
+        return np.bincount(self.codes, minlength=self.classes)[self.codes] > 1
+
+    def context(self, *hidden: int | None) -> Context:
+        """The context that hides some folds."""
+        folds = frozenset(number for number in hidden if number is not None)
+        known = ~np.isin(self.fold, list(folds))
+        return Context(
+            self.nodes[known], self.codes[known], self.classes, self.num_nodes, folds
+        )
+
+
+class Chain:
+    """The rounds of a set of labels: a context for each fold of them, which hides it, and one that knows them all.
+
+    Parameters
+    ----------
+    around : Surroundings
+    labels : LabelFolds
+    left_out : int or None
+        A fold that this chain never sees, if any.
+    """
+
+    def __init__(self, around: Surroundings, labels: LabelFolds, left_out: int | None) -> None:
+        self.around, self.labels, self.left_out = around, labels, left_out
+        numbers = [number for number in np.unique(labels.fold).tolist() if number != left_out]
+        self.places = [np.flatnonzero(labels.fold == number) for number in numbers]
+        self.contexts = [labels.context(left_out, number) for number in numbers]
+        self.whole = labels.context(left_out)
+        self.rows = np.sort(np.concatenate(self.places))
+        self.fold = np.searchsorted(numbers, labels.fold[self.rows])
+        self.codes, self.usable = labels.codes[self.rows], labels.usable[self.rows]
+        self.starts: list[Maps | None] = [None] * (len(numbers) + 1)
+
+    def table(self, layout: Layout) -> MapTable:
+        """The rows of all its labels, each in the context that hides it."""
+        tables = [
+            self.around.table(layout, context, self.labels.nodes[places])
+            for context, places in zip(self.contexts, self.places, strict=True)
+        ]
+        return joined_tables(tables, [np.searchsorted(self.rows, some) for some in self.places])
+
+    def maps(self, table: MapTable, penalty: float, number: int | None = None) -> Maps:
+        """The regression of the context of a fold, on the rows of the other folds; that of all where None."""
+        kept = self.usable if number is None else self.usable & (self.fold != number)
+        context = self.whole if number is None else self.contexts[number]
+        start = self.starts[-1 if number is None else number]
+        log_prior = np.log(context.prior.astype(np.float64))
+        return fitted_maps(table.taken(kept), self.codes[kept], log_prior, penalty, start)
+
+    def advance(self, layout: Layout, table: MapTable, penalty: float) -> Round:
+        """Predict once more in every context, and return the round of all its labels."""
+        numbers: list[int | None] = [*range(len(self.contexts)), None]
+        found = [self.maps(table, penalty, number) for number in numbers]
+        for context, maps in zip([*self.contexts, self.whole], found, strict=True):
+            context.predicted, _ = self.around.predict(Round(*layout, penalty, maps), context)
+        self.starts = list(found)
+        return Round(*layout, penalty, found[-1])
+
+
+class _Test(NamedTuple):
+    """A fold of a chain that its own regression is tested on; the fold that the chain has left out where None."""
+
+    chain: Chain
+    number: int | None
+
+    def places(self) -> Ints:
+        if self.number is not None:
+            return self.chain.places[self.number]
+        return np.flatnonzero(self.chain.labels.fold == self.chain.left_out)
+
+    def unseen(self, layout: Layout, table: MapTable, penalty: float) -> Floats:
+        """Probabilities of the fold."""
+        chain = self.chain
+        maps = chain.maps(table, penalty, self.number)
+        context = chain.whole if self.number is None else chain.contexts[self.number]
+        rows = chain.around.table(layout, context, chain.labels.nodes[self.places()])
+        scores = rows.scores(maps).astype(np.float64)
+        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares: Floats = scores / scores.sum(axis=1, keepdims=True)
+        return shares
+
+
 def learn_rounds(
     around: Surroundings,
-    nodes: Ints,
-    codes: Ints,
-    classes: int,
-    num_nodes: int,
-    fold: Ints,
+    labels: LabelFolds,
     max_rounds: int,
     penalty: float | None = None,
 ) -> LearnedRounds:
     """Learn from labels in folds until a further round does not gain on labels that were hidden.
 
+    With few labels each fold is predicted by a chain that has never seen it, as a copy of the whole would be. With many,
+    the folds' own regressions of one chain serve: one of thousands of labels hardly shows in coefficients that it has
+    entered only as a neighbour's.
+
     Parameters
     ----------
     around : Surroundings
-    nodes, codes : array of int, shape (labels,)
-        Labelled nodes and their classes.
-    classes, num_nodes : int
-    fold : array of int, shape (labels,)
-        From 0 on.
+    labels : LabelFolds
     max_rounds : int
     penalty : float, optional
         In place of a choice.
     """
-    return _Learner(around, nodes, codes, classes, num_nodes, fold).learn(max_rounds, penalty)
+    return _Learner(around, labels).learn(max_rounds, penalty)
 
 
 class _Learner:
-    def __init__(
-        self,
-        around: Surroundings,
-        nodes: Ints,
-        codes: Ints,
-        classes: int,
-        num_nodes: int,
-        fold: Ints,
-    ) -> None:
-        self.around, self.codes, self.fold = around, codes, fold
-        self.folds = int(fold.max()) + 1
-        kept = [fold != number for number in range(self.folds)]
-        kept.append(np.ones(codes.size, dtype=bool))
-        self.contexts = [Context(nodes[some], codes[some], classes, num_nodes) for some in kept]
-        self.nodes = nodes
-        # the only label of a class is not told by the others, and would teach that it never occurs
-        self.usable = np.bincount(codes, minlength=classes)[codes] > 1
-        self.log_prior = [np.log(context.prior.astype(np.float64)) for context in self.contexts]
-        around.keep_spread(self.contexts)
+    def __init__(self, around: Surroundings, labels: LabelFolds) -> None:
+        self.around, self.labels = around, labels
+        self.chain = Chain(around, labels, None)
+        folds = len(self.chain.contexts)
+        self.strict = labels.codes.size <= FEW_LABELS and folds > 1
+        if self.strict:
+            chains = [Chain(around, labels, number) for number in range(folds)]
+            self.tests = [_Test(chain, None) for chain in chains]
+        else:
+            self.tests = [_Test(self.chain, number) for number in range(folds)]
+        pairs = folds * (folds - 1) // 2 if self.strict else 0
+        around.keep_spread(1 + folds + pairs, labels.classes)
 
     def learn(self, max_rounds: int, penalty: float | None) -> LearnedRounds:
         """Round after round while there is a gain."""
         rounds: list[Round] = []
         losses: list[float] = []
-        unseen = np.tile(np.exp(self.log_prior[-1]), (self.codes.size, 1))
+        unseen = np.tile(self.chain.whole.prior.astype(np.float64), (self.labels.codes.size, 1))
         split = any(view.direction for view in self.around.ways)
         options = [Layout(SPREAD, False, False)]
         if self.around.columns.shape[1]:
             options.append(Layout(SPREAD, False, True))
         strength = FIRST_PENALTY if penalty is None else penalty
-        start: list[Maps | None] = [None] * self.folds
         for number in range(max_rounds):
             with part("", 1 / max_rounds):
-                layout, strength, start = self._choose(options, strength, start, penalty is None)
-                table = self._table(layout)
-                found = self._fold_maps(table, strength, start)
-                after = self._unseen(table, found)
+                layout, strength, tables = self._choose(options, strength, penalty is None)
+                after = self._unseen(layout, tables, strength, self.tests)
                 loss = self._loss(after)
                 if losses and not loss < losses[-1] * (1 - ROUND_GAIN):
                     break
                 losses.append(loss)
-                unseen, start = after, list(found)
-                usable = self.usable
-                whole = fitted_maps(
-                    table.taken(usable), self.codes[usable], self.log_prior[-1], strength
-                )
-                rounds.append(Round(*layout, strength, whole))
-                for context, maps in zip(self.contexts, [*found, whole], strict=True):
-                    context.predicted, _ = self.around.predict(
-                        Round(*layout, strength, maps), context
-                    )
-                self.around.kept = {}
+                unseen = after
+                if self.strict and number + 1 < max_rounds:
+                    for test, table in zip(self.tests, tables, strict=True):
+                        test.chain.advance(layout, table, strength)
+                table = self.chain.table(layout) if self.strict else tables[0]
+                rounds.append(self.chain.advance(layout, table, strength))
+                self.around.forget_spread()
             options = [layout]
             if number == 0:
-                options = [Layout(SHARES, way, layout.one_hot) for way in (False, True)[: 1 + split]]
+                ways = (False, True)[: 1 + split]
+                options = [Layout(SHARES, way, layout.one_hot) for way in ways]
         return LearnedRounds(rounds, unseen, losses)
 
-    def _table(self, layout: Layout) -> MapTable:
-        """The rows of all labels, each in the context that hides its fold."""
-        places = [np.flatnonzero(self.fold == number) for number in range(self.folds)]
-        tables = [
-            self.around.table(layout, context, self.nodes[mine])
-            for context, mine in zip(self.contexts, places, strict=False)
-        ]
-        return joined_tables(tables, places)
+    def _tables(self, layout: Layout) -> list[MapTable]:
+        """The training rows of each test's chain."""
+        if self.strict:
+            return [test.chain.table(layout) for test in self.tests]
+        return [self.chain.table(layout)] * len(self.tests)
 
-    def _fold_maps(
-        self, table: MapTable, penalty: float, start: Sequence[Maps | None]
-    ) -> list[Maps]:
-        """The regression of each context: on the rows of the other folds."""
-        return [
-            self._one_fold(table, number, penalty, start[number]) for number in range(self.folds)
-        ]
-
-    def _one_fold(
-        self, table: MapTable, number: int, penalty: float, start: Maps | None
-    ) -> Maps:
-        if start is not None and start.coefficients.shape[0] != table.starts[-1]:
-            start = None
-        rest = self.usable & (self.fold != number)
-        return fitted_maps(
-            table.taken(rest), self.codes[rest], self.log_prior[number], penalty, start
-        )
-
-    def _unseen(self, table: MapTable, found: Sequence[Maps | None]) -> Floats:
-        """Out-of-fold predictions of the folds that have maps."""
-        after = np.full((self.codes.size, self.contexts[0].classes), np.nan)
-        for number, maps in enumerate(found):
-            if maps is not None:
-                mine = self.fold == number
-                scores = table.taken(mine).scores(maps).astype(np.float64)
-                scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-                after[mine] = scores / scores.sum(axis=1, keepdims=True)
-        return after
+    def _unseen(
+        self, layout: Layout, tables: Sequence[MapTable], penalty: float, tests: Sequence[_Test]
+    ) -> Floats:
+        """Out-of-fold predictions of some folds, NaN elsewhere."""
+        found = np.full((self.labels.codes.size, self.labels.classes), np.nan)
+        for test, table in zip(tests, tables, strict=False):
+            found[test.places()] = test.unseen(layout, table, penalty)
+        return found
 
     def _loss(self, unseen: Floats) -> float:
-        own = unseen[np.arange(self.codes.size), self.codes]
-        counted = self.usable & ~np.isnan(own)
+        codes = self.labels.codes
+        own = unseen[np.arange(codes.size), codes]
+        counted = self.labels.usable & ~np.isnan(own)
         if not counted.any():
             return 0.0
         return float(-np.log(np.maximum(own[counted], MIN_PROBABILITY)).mean())
 
     def _choose(
-        self,
-        layouts: Sequence[Layout],
-        penalty: float,
-        start: Sequence[Maps | None],
-        free: bool,
-    ) -> tuple[Layout, float, list[Maps | None]]:
+        self, layouts: Sequence[Layout], penalty: float, free: bool
+    ) -> tuple[Layout, float, list[MapTable]]:
         """The layout, then the penalty; tested on some folds where there are many labels.
 
         Penalties are tried upwards and downwards from the one given for as long as that gains, if they are free.
         """
-        few = self.codes.size <= FEW_LABELS
-        tested = range(self.folds if few else min(TESTED_FOLDS, self.folds))
+        tests = self.tests if self.strict else self.tests[:TESTED_FOLDS]
 
-        def tried(table: MapTable, strength: float) -> tuple[float, list[Maps | None]]:
-            maps: list[Maps | None] = [None] * self.folds
-            for number in tested:
-                maps[number] = self._one_fold(table, number, strength, start[number])
-            return self._loss(self._unseen(table, maps)), maps
+        def tried(layout: Layout, tables: Sequence[MapTable], strength: float) -> float:
+            return self._loss(self._unseen(layout, tables, strength, tests))
 
-        chosen, table = layouts[0], self._table(layouts[0])
-        loss, maps = tried(table, penalty)
+        chosen, tables = layouts[0], self._tables(layouts[0])
+        if len(layouts) == 1 and not free:
+            return chosen, penalty, tables
+        loss = tried(chosen, tables, penalty)
         for layout in layouts[1:]:
-            other = self._table(layout)
-            after, found = tried(other, penalty)
+            others = self._tables(layout)
+            after = tried(layout, others, penalty)
             if after < loss * (1 - LAYOUT_GAIN):
-                loss, maps, chosen, table = after, found, layout, other
+                loss, chosen, tables = after, layout, others
         for step in (PENALTY_STEP, 1 / PENALTY_STEP) if free else ():
             before = penalty
             while PENALTY_RANGE[0] < penalty * step < PENALTY_RANGE[1]:
-                after, found = tried(table, penalty * step)
+                after = tried(chosen, tables, penalty * step)
                 if not after < loss:
                     break
-                loss, maps, penalty = after, found, penalty * step
+                loss, penalty = after, penalty * step
             if penalty != before:
                 break
-        return chosen, penalty, maps
+        return chosen, penalty, tables
 
 
 def extended_folds(fold: NDArray[np.int64], most: int) -> Ints:
