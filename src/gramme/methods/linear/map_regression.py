@@ -121,7 +121,9 @@ def joined_tables(tables: Sequence[MapTable], places: Sequence[Ints]) -> MapTabl
         if parts[0].rows is None:
             stack: Any = sp.vstack if sp.issparse(parts[0].values) else np.concatenate
             values = stack([part.values for part in parts])
-            return Block(None, sp.csr_array(values)[order] if sp.issparse(values) else values[order])
+            return Block(
+                None, sp.csr_array(values)[order] if sp.issparse(values) else values[order]
+            )
         rows = [place[part.rows] for place, part in zip(places, parts, strict=True)]
         return Block(np.concatenate(rows), np.concatenate([part.values for part in parts]))
 
@@ -173,9 +175,7 @@ def fitted_maps(
 class _Problem:
     """The loss in variables in which it is about round."""
 
-    def __init__(
-        self, table: MapTable, codes: Ints, log_prior: Floats, penalty: float
-    ) -> None:
+    def __init__(self, table: MapTable, codes: Ints, log_prior: Floats, penalty: float) -> None:
         self.table, self.codes, self.log_prior, self.penalty = table, codes, log_prior, penalty
         self.each, self.starts = np.arange(codes.size), table.starts
         self.classes, self.columns = log_prior.size, int(self.starts[-1])
@@ -251,9 +251,7 @@ class _Problem:
         missed /= sums
         missed[self.each, self.codes] -= 1
         slope = np.empty_like(coefficients)
-        for block, begin, end in zip(
-            self.table.blocks, self.starts, self.starts[1:], strict=False
-        ):
+        for block, begin, end in zip(self.table.blocks, self.starts, self.starts[1:], strict=False):
             mine = missed if block.rows is None else missed[block.rows]
             slope[begin:end] = block.values.T @ mine
         slope += np.float32(self.penalty) * coefficients

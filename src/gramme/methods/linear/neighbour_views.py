@@ -6,6 +6,7 @@ B (B' V) - own V with the incidence B, so that the edges which groups imply are 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gramme.graph import EdgeLayer, Layer, MultilayerGraph
+from gramme.graph import Layer, MultilayerGraph
 
 JOINED, ALONG, AGAINST = "", "along", "against"
 """A layer whichever way its edges point; the nodes that a node's edges point to; the nodes whose edges point to it."""
@@ -47,6 +48,7 @@ class NeighbourView:
     rows: Ints
     matrix: sp.csr_array
     members: sp.csr_array | None
+    groups: Ints | None = None  # the numbers of the groups in the layer
 
     @classmethod
     def of_edges(cls, layer: str, direction: str, matrix: sp.csr_array) -> NeighbourView:
@@ -58,9 +60,10 @@ class NeighbourView:
     def of_groups(cls, layer: str, incidence: sp.csr_array) -> NeighbourView:
         """A view of groups; those with one member join nobody."""
         sizes = np.bincount(incidence.indices, minlength=incidence.shape[1])
-        kept = sp.csr_array(incidence[:, np.flatnonzero(sizes > 1)])
+        groups = np.flatnonzero(sizes > 1)
+        kept = sp.csr_array(incidence[:, groups])
         rows = np.flatnonzero(np.diff(kept.indptr))
-        return cls(layer, JOINED, rows, sp.csr_array(kept[rows]), sp.csr_array(kept.T))
+        return cls(layer, JOINED, rows, sp.csr_array(kept[rows]), sp.csr_array(kept.T), groups)
 
     @cached_property
     def position(self) -> Ints:
@@ -90,13 +93,22 @@ class NeighbourView:
         matrix = self.matrix if places is None else self.matrix[places]
         if self.members is None:
             return np.asarray(matrix @ values)
-        rows, own = (self.rows, self.own_weight) if places is None else (
-            self.rows[places],
-            self.own_weight[places],
+        rows, own = (
+            (self.rows, self.own_weight)
+            if places is None
+            else (
+                self.rows[places],
+                self.own_weight[places],
+            )
         )
         found: Singles = np.asarray(matrix @ (self.members @ values)) - own * values[rows]
         # what is left of a difference by rounding is nobody's label
         return np.maximum(found, 0, out=found)
+
+    def rarity(self, columns: Ints) -> NDArray[np.float64]:
+        """The logarithm of how rare some neighbours or groups are, from 0 on."""
+        counts = np.bincount(self.matrix.indices, minlength=self.matrix.shape[1])[columns]
+        return np.log((self.num_nodes + 1) / np.maximum(counts, 1))
 
     def spread(self, values: Singles) -> Singles:
         """What reaches the rows through this view alone over many steps: sum over k of (0.9 P)^k V.
@@ -114,29 +126,43 @@ class NeighbourView:
         return total
 
 
-def layer_views(name: str, layer: Layer) -> tuple[NeighbourView, list[NeighbourView]]:
-    """A layer whichever way its edges point, and its ways one by one; the same where there is but one."""
+def layer_views(
+    name: str, layer: Layer, split: bool | None = None
+) -> tuple[NeighbourView, list[NeighbourView]]:
+    """A layer whichever way its edges point, and its ways one by one.
+
+    These are the same where there is but one way; ``split`` says so if it is not to be found out.
+    """
     incidence = layer.incidence()
     if incidence is not None:
         view = NeighbourView.of_groups(name, _in_mean_units(incidence))
         return view, [view]
-    assert isinstance(layer, EdgeLayer)
     along = _in_mean_units(_stated_ways(layer))
     against = sp.csr_array(along.T)
     joined = NeighbourView.of_edges(name, JOINED, sp.csr_array(along.maximum(against)))
-    if (along != against).nnz == 0:
+    if split is None:
+        split = (along != against).nnz > 0
+    if not split:
         return joined, [joined]
     ways = ((ALONG, along), (AGAINST, against))
     return joined, [NeighbourView.of_edges(name, way, matrix) for way, matrix in ways]
 
 
-def graph_views(graph: MultilayerGraph) -> tuple[list[NeighbourView], list[NeighbourView]]:
-    """The views of all layers, a view per layer and a view per layer and direction."""
-    found = [layer_views(name, layer) for name, layer in graph.layers.items()]
+def graph_views(
+    graph: MultilayerGraph, split: Collection[str] | None = None
+) -> tuple[list[NeighbourView], list[NeighbourView]]:
+    """The views of all layers, a view per layer and a view per layer and direction.
+
+    ``split`` names the layers that have two directions, where that is not to be found out from their edges.
+    """
+    found = [
+        layer_views(name, layer, None if split is None else name in split)
+        for name, layer in graph.layers.items()
+    ]
     return [joined for joined, _ in found], [view for _, ways in found for view in ways]
 
 
-def _stated_ways(layer: EdgeLayer) -> sp.csr_array:
+def _stated_ways(layer: Layer) -> sp.csr_array:
     """The edges the way they were stated; both ways where nobody knows."""
     return layer.to_scipy()
 

@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme._progress import part
+from gramme.methods.labels import class_prior
 from gramme.methods.linear.map_regression import (
     Block,
     Floats,
@@ -34,7 +35,6 @@ from gramme.methods.linear.map_regression import (
     joined_tables,
 )
 from gramme.methods.linear.neighbour_views import NeighbourView
-from gramme.methods.labels import class_prior
 
 SPREAD, SHARES = "spread", "shares"
 FIRST_PENALTY = 3.0  # from which a better one is looked for in ...
@@ -98,27 +98,25 @@ class Context:
     def log_odds(self, sums: Singles, pseudo: float) -> Singles:
         """Of shares relative to the class frequencies, with some labels of these frequencies added."""
         total = sums.sum(axis=1, keepdims=True)
-        found = np.log((sums + pseudo * self.prior) / (total + pseudo))
+        found: Singles = np.log((sums + pseudo * self.prior) / (total + pseudo))
         found -= np.log(self.prior)
-        return found.astype(np.float32, copy=False)
-
-
-class Round(NamedTuple):
-    """One regression of the chain: what it looks at, and what it learned."""
-
-    kind: str
-    split: bool  # whether each direction of a layer is a view of its own
-    one_hot: bool
-    penalty: float
-    maps: Maps
+        return found
 
 
 class Layout(NamedTuple):
     """What a round looks at."""
 
     kind: str
-    split: bool
-    one_hot: bool
+    split: bool  # whether each direction of a layer is a view of its own
+    one_hot: bool  # whether single neighbours and groups have columns
+
+
+class Round(NamedTuple):
+    """One regression of the chain: what it looks at, and what it learned."""
+
+    layout: Layout
+    penalty: float
+    maps: Maps
 
 
 @dataclass
@@ -196,7 +194,7 @@ class Surroundings:
         """Each view's part of the scores of all nodes, with its layer; what is nobody's has no name."""
         yield "", None, np.tile(one.maps.intercept.astype(np.float32), (context.num_nodes, 1))
         start = number = 0
-        for layer, block, odds in self.blocks(Layout(*one[:3]), context):
+        for layer, block, odds in self.blocks(one.layout, context):
             stop = start + block.values.shape[1]
             scores: Singles = np.asarray(block.values @ one.maps.coefficients[start:stop])
             if odds is not None:
@@ -298,9 +296,7 @@ class LabelFolds(NamedTuple):
         """The context that hides some folds."""
         folds = frozenset(number for number in hidden if number is not None)
         known = ~np.isin(self.fold, list(folds))
-        return Context(
-            self.nodes[known], self.codes[known], self.classes, self.num_nodes, folds
-        )
+        return Context(self.nodes[known], self.codes[known], self.classes, self.num_nodes, folds)
 
 
 class Chain:
@@ -346,9 +342,9 @@ class Chain:
         numbers: list[int | None] = [*range(len(self.contexts)), None]
         found = [self.maps(table, penalty, number) for number in numbers]
         for context, maps in zip([*self.contexts, self.whole], found, strict=True):
-            context.predicted, _ = self.around.predict(Round(*layout, penalty, maps), context)
+            context.predicted, _ = self.around.predict(Round(layout, penalty, maps), context)
         self.starts = list(found)
-        return Round(*layout, penalty, found[-1])
+        return Round(layout, penalty, found[-1])
 
 
 class _Test(NamedTuple):
@@ -379,12 +375,13 @@ def learn_rounds(
     labels: LabelFolds,
     max_rounds: int,
     penalty: float | None = None,
+    one_hot: bool | None = None,
 ) -> LearnedRounds:
     """Learn from labels in folds until a further round does not gain on labels that were hidden.
 
-    With few labels each fold is predicted by a chain that has never seen it, as a copy of the whole would be. With many,
-    the folds' own regressions of one chain serve: one of thousands of labels hardly shows in coefficients that it has
-    entered only as a neighbour's.
+    With few labels each fold is predicted by a chain that has never seen it, as a copy of the whole would be. With
+    many, the folds' own regressions of one chain serve: one of thousands of labels hardly shows in coefficients that
+    it has entered only as a neighbour's.
 
     Parameters
     ----------
@@ -393,8 +390,29 @@ def learn_rounds(
     max_rounds : int
     penalty : float, optional
         In place of a choice.
+    one_hot : bool, optional
+        Whether single neighbours and groups have columns, in place of a choice.
     """
-    return _Learner(around, labels).learn(max_rounds, penalty)
+    choices = (False, True) if one_hot is None else (one_hot,)
+    if not around.columns.shape[1]:
+        choices = (False,)
+    return _Learner(around, labels).learn(max_rounds, penalty, choices)
+
+
+def planned_rounds(
+    around: Surroundings, labels: LabelFolds, plan: Sequence[tuple[Layout, float]]
+) -> list[Round]:
+    """Rounds of which is known what each looks at and its penalty."""
+    chain = Chain(around, labels, None)
+    around.keep_spread(len(chain.contexts) + 1, labels.classes)
+    rounds = []
+    for layout, penalty in plan:
+        if layout.one_hot and not around.columns.shape[1]:
+            layout = layout._replace(one_hot=False)
+        with part("", 1 / len(plan)):
+            rounds.append(chain.advance(layout, chain.table(layout), penalty))
+        around.forget_spread()
+    return rounds
 
 
 class _Learner:
@@ -411,15 +429,15 @@ class _Learner:
         pairs = folds * (folds - 1) // 2 if self.strict else 0
         around.keep_spread(1 + folds + pairs, labels.classes)
 
-    def learn(self, max_rounds: int, penalty: float | None) -> LearnedRounds:
+    def learn(
+        self, max_rounds: int, penalty: float | None, one_hot: Sequence[bool]
+    ) -> LearnedRounds:
         """Round after round while there is a gain."""
         rounds: list[Round] = []
         losses: list[float] = []
         unseen = np.tile(self.chain.whole.prior.astype(np.float64), (self.labels.codes.size, 1))
         split = any(view.direction for view in self.around.ways)
-        options = [Layout(SPREAD, False, False)]
-        if self.around.columns.shape[1]:
-            options.append(Layout(SPREAD, False, True))
+        options = [Layout(SPREAD, False, columns) for columns in one_hot]
         strength = FIRST_PENALTY if penalty is None else penalty
         for number in range(max_rounds):
             with part("", 1 / max_rounds):
@@ -525,8 +543,8 @@ def neighbour_columns(
     used = []
     for view in views:
         places = view.position[nodes]
-        counts = np.bincount(view.matrix[places[places >= 0]].indices, minlength=view.matrix.shape[1])
-        used.append(np.flatnonzero(counts > 1))
+        seen = view.matrix[places[places >= 0]].indices
+        used.append(np.flatnonzero(np.bincount(seen, minlength=view.matrix.shape[1]) > 1))
     return columns_of(views, used, num_nodes), used
 
 
@@ -536,19 +554,16 @@ def columns_of(
     num_nodes: int,
     rarity: Sequence[Floats] | None = None,
 ) -> sp.csr_array:
-    """The columns of some neighbours or groups of each view, for all nodes."""
+    """The columns of some neighbours or groups of each view, for all nodes; -1 stands for one that is not there."""
     parts: list[Any] = []
     for number, (view, some) in enumerate(zip(views, used, strict=True)):
-        seen = view.matrix[:, some].tocoo()
-        rare = _rarity(view, some) if rarity is None else rarity[number]
-        entries = (rare[seen.col] * (seen.data > 0), (view.rows[seen.row], seen.col))
+        rare = view.rarity(some) if rarity is None else rarity[number]
+        there = np.flatnonzero(some >= 0)
+        seen = sp.csr_array(view.matrix[:, some[there]]).tocoo()
+        column = there[seen.col]
+        entries = (rare[column], (view.rows[seen.row], column))
         parts.append(sp.csr_array(entries, shape=(num_nodes, some.size)))
     whole: Any = sp.csr_array(sp.hstack(parts, format="csr"))
     length = np.sqrt(np.asarray(whole.multiply(whole).sum(axis=1)).ravel())
     scale = np.where(length > 0, ONE_HOT_SCALE / np.where(length > 0, length, 1), 0.0)
     return sp.csr_array(sp.diags_array(scale) @ whole).astype(np.float32)
-
-
-def _rarity(view: NeighbourView, some: Ints) -> Floats:
-    counts = np.bincount(view.matrix.indices, minlength=view.matrix.shape[1])[some]
-    return np.log((view.num_nodes + 1) / np.maximum(counts, 1))
