@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gramme.graph import Layer, MultilayerGraph
+from gramme.graph import EdgeLayer, Layer, MultilayerGraph
 
 JOINED, ALONG, AGAINST = "", "along", "against"
 """A layer whichever way its edges point; the nodes that a node's edges point to; the nodes whose edges point to it."""
@@ -164,7 +164,7 @@ def graph_views(
 
 def _stated_ways(layer: Layer) -> sp.csr_array:
     """The edges the way they were stated; both ways where nobody knows."""
-    return layer.to_scipy()
+    return layer.stated_ways() if isinstance(layer, EdgeLayer) else layer.to_scipy()
 
 
 def _in_mean_units(matrix: sp.csr_array) -> sp.csr_array:
