@@ -326,6 +326,7 @@ def _layers(
                 weight,
                 directed=_is_directed(parsed.directed, options.directed, name),
                 nodes=present,
+                ways=np.ones(len(source), dtype=np.int8),
             )
         except DataError as error:
             raise FileFormatError(f"layer {name!r}: {error}", file=parsed.rows_file) from error
