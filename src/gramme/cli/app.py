@@ -17,8 +17,8 @@ from gramme._text import never_fail_to_print, on_command_line
 from gramme._version import __version__
 from gramme.errors import GrammeError
 
-from .ask import ask
 from .app_command import app as app_command
+from .ask import ask
 from .benchmark import benchmark
 from .console import complain, warnings_as_notes
 from .datasets import app as datasets_app
