@@ -30,7 +30,7 @@ from gramme.methods.boosting.trees import (
 )
 from gramme.methods.data_size import DataSize
 from gramme.methods.labels import KnownLabels, stratified_folds
-from gramme.methods.params import Optional, RandomState, Rule, WholeNumber, check_number_range
+from gramme.methods.params import NoneOr, RandomState, Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField
 from gramme.methods.prepare import given_columns
 
@@ -96,8 +96,8 @@ class TableBoosting(NodeClassifier):
     """
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "leaves": Optional(WholeNumber(2)),
-        "rounds": Optional(WholeNumber()),
+        "leaves": NoneOr(WholeNumber(2)),
+        "rounds": NoneOr(WholeNumber()),
         "random_state": RandomState(),
     }
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
