@@ -311,7 +311,7 @@ class GrammeRegressor(NodeRegressor):
             doubt = disagreement(said, self.ingredients_["weight"].to_numpy())
         else:
             order = self._ordered(graph)
-            doubt = order.back(disagreement(*self._said_and_shares(order.graph)))
+            doubt = order.to_given(disagreement(*self._said_and_shares(order.graph)))
         errors = np.abs(self.known_values_ - self.unseen_)
         relative = np.divide(
             errors,
