@@ -55,7 +55,8 @@ def test_probabilities_keep_the_order_of_scores():
     order = np.argsort(scores)
     assert (np.diff(rates.probability(scores[order])) > 0).all()
     extreme = rates.probability(np.array([0.0, 1e-12, 1.0]))
-    assert (extreme > 0).all() and (extreme < 1).all()
+    assert (extreme > 0).all()
+    assert (extreme < 1).all()
 
 
 def test_twice_as_many_missing_links_are_twice_as_many_expected_at_the_bottom_of_a_list():

@@ -41,7 +41,9 @@ def test_probabilities_hold_for_new_pairs(monkeypatch):
 
 
 def test_probabilities_hold_better_against_pairs_that_are_not_linked_in_truth():
-    mixtures = fitted_mixtures({"a": replace(examples(2000, hidden=0.3), hidden=0.2)}, seed=0).mixtures
+    mixtures = fitted_mixtures(
+        {"a": replace(examples(2000, hidden=0.3), hidden=0.2)}, seed=0
+    ).mixtures
     fresh = examples(2000, seed=5)
     found = mixtures["a"]
     right = link_calibration_error(fresh.linked, found.probability(fresh.rows))

@@ -319,8 +319,8 @@ def whole_from_file(
 ) -> tuple[Gathered, LinkAttention | None]:
     """What :func:`whole_to_file` wrote, which must fit the graph."""
     record = learned.record["gathered"]
-    alone = tuple(str(name) for name in record.get("told_by_others", ()))
-    gathered = Gathered(**{**record, "told_by_others": alone})
+    alone = tuple(str(name) for name in record.get("excluded_layers", ()))
+    gathered = Gathered(**{**record, "excluded_layers": alone})
     if not gathered.attention:
         return gathered, None
     rows = _get(learned, "attention.rows")
@@ -484,7 +484,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         with step.within("weighing the evidence", expected.mixtures, len(wanted) + 1):
             fitted = fitted_mixtures(learned, seed, step)
         word = ""
-        if not possible.attention and not possible.told_by_others:
+        if not possible.attention and not possible.excluded_layers:
             word = TOO_SMALL if graph.num_nodes < MIN_ATTENTION_NODES else TOO_LARGE
         if possible.attention:
             word = NO_GAIN
@@ -655,7 +655,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         """The evidence in a graph; what is of the graph as a whole is found once for all layers of the fitted one."""
         if graph is not self.graph_:
             return Evidence(graph, layer, WholeGraph.of(graph, self.gathered_, layer=layer))
-        alone = layer in self.gathered_.told_by_others
+        alone = layer in self.gathered_.excluded_layers
         return Evidence(graph, layer, self._whole_graph(layer if alone else ""))
 
     def _whole_graph(self, layer: str) -> WholeGraph:
