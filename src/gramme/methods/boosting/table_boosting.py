@@ -167,7 +167,7 @@ class TableBoosting(NodeClassifier):
         chosen = chosen_growth(rows, target, fold, seed, size)
         return chosen if self.rounds is None else Growth(chosen.size, self.rounds)
 
-    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+    def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         return {"growth": vars(self).get("_used_growth")}
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
