@@ -42,6 +42,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "gramme ask school_multiplex.edges --count 20 --out ask",
         "gramme ask school_multiplex.edges --labels ask/ask.csv --count 10 --out ask2",
     ),
+    "app": (
+        "gramme app",
+        "gramme app advice.csv friends.csv --labels people.csv",
+    ),
     "report": (
         "gramme report result --out page.html",
         "gramme report results.sqlite --out comparison.html",

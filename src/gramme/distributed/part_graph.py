@@ -420,7 +420,7 @@ class PartGraph(MultilayerGraph):
                 self.part_couplings.links,
                 symmetric=not self.part_couplings.directed,
                 outputs=outputs,
-                hears_itself=False,
+                include_self=False,
             )
         return PartSupraSum(self.world, self.layers_sum(names, nodes), present, nodes, further)
 

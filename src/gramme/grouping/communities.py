@@ -146,12 +146,12 @@ def groups(
     stability = together(group, runs.all)
     return Groups(
         graph=graph,
-        labels=order.back(group),
+        labels=order.to_given(group),
         layer_labels=pd.DataFrame(
-            {name: pd.array(order.back(per_layer[:, names.index(name)])) for name in given},
+            {name: pd.array(order.to_given(per_layer[:, names.index(name)])) for name in given},
             index=pd.Index(graph.nodes, name="node"),
         ).replace(-1, pd.NA),
-        stability=order.back(stability),
+        stability=order.to_given(stability),
         support=support,
         layer_weights=pd.Series(weights, index=pd.Index(names, name="layer"), name="weight").iloc[
             place
@@ -163,7 +163,7 @@ def groups(
         resampled_agreement=agreement(runs.resampled),
         resolution=search.resolution,
         has_groups=beyond_chance(best, chance),
-        isolated=order.back(isolated),
+        isolated=order.to_given(isolated),
     )
 
 

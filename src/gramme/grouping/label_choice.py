@@ -194,9 +194,9 @@ def cover(
     back = np.arange(graph.num_nodes) if order.places is None else order.places
     return Cover(
         back[chosen[by_size]],
-        order.back(place[nearest]),
-        order.back(distance),
-        order.back(np.asarray(degree, dtype=np.int64)),
+        order.to_given(place[nearest]),
+        order.to_given(distance),
+        order.to_given(np.asarray(degree, dtype=np.int64)),
     )
 
 

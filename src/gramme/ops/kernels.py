@@ -231,7 +231,7 @@ def _exp(x: Any) -> Any:
 
 
 @compiled_careful_sums
-def heeded(
+def attention_scores(
     values: CompiledHeadsFloats, vector: CompiledHeadsFloats, result: CompiledHeadsFloats
 ) -> None:
     """Scores (rows, places): values (rows, places * columns) times vectors (layers, places * columns)."""
@@ -275,9 +275,10 @@ def weighted_back(
     to_values: CompiledHeadsFloats,
     to_vector: Doubles,
 ) -> None:
-    """Gradients of :func:`weighted` and :func:`heeded` together.
+    """Gradients of :func:`weighted` and :func:`attention_scores` together.
 
-    The weights are the exponentials of the scores; ``slopes`` says how fast these grow with what :func:`heeded` gives.
+    The weights are the exponentials of the scores; ``slopes`` says how fast these grow with what
+    :func:`attention_scores` gives.
     """
     rows, places = weights.shape
     columns = values.shape[1] // places

@@ -280,7 +280,7 @@ class OneHotLogistic(LinearModel):
             np.repeat(self.layer_scales_, [layer.shape[1] for layer in layers])[:, None] * found
         )
 
-    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+    def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         handed: dict[str, Any] = {"strength": self.C_, "explained": False}
         scales = getattr(self, "layer_scales_", None)  # files of older versions lack them
         if self.labels_ >= ENOUGH_LABELS and scales is not None:

@@ -18,7 +18,7 @@ from gramme._types import Floats
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.features import SOURCES
-from gramme.methods.attention.training_size import Effort
+from gramme.methods.attention.training_size import TrainingSize
 from gramme.methods.auto.mixture import SavedModels
 from gramme.methods.data_size import DataSize
 from gramme.methods.params import (
@@ -26,8 +26,8 @@ from gramme.methods.params import (
     Device,
     Flag,
     Names,
+    NoneOr,
     Number,
-    Optional,
     RandomState,
     Rule,
     Text,
@@ -105,9 +105,9 @@ class GrammeRegressor(NodeRegressor):
         "folds": WholeNumber(2),
         "ensemble": WholeNumber(),
         "epochs": WholeNumber(),
-        "ingredients": Optional(Names(INGREDIENTS)),
-        "features": Optional(Choice(*SOURCES)),
-        "progress": Optional(Flag()),
+        "ingredients": NoneOr(Names(INGREDIENTS)),
+        "features": NoneOr(Choice(*SOURCES)),
+        "progress": NoneOr(Flag()),
         "device": Device(),
         "random_state": RandomState(),
     }
@@ -124,7 +124,7 @@ class GrammeRegressor(NodeRegressor):
         SavedModels("models", INGREDIENTS),
     )
 
-    hands_graph_on: ClassVar[bool] = True
+    delegates_preprocessing: ClassVar[bool] = True
 
     models_: dict[str, NodeRegressor]
     ingredients_: pd.DataFrame
@@ -192,7 +192,7 @@ class GrammeRegressor(NodeRegressor):
 
     def _costs(self, graph: MultilayerGraph) -> dict[str, float]:
         """About how many seconds each ingredient takes with its folds."""
-        training, size = Effort(self.ensemble, 1, self.epochs), DataSize.of(graph)
+        training, size = TrainingSize(self.ensemble, 1, self.epochs), DataSize.of(graph)
         quick = QUICK_SECONDS + QUICK_SECONDS_PER_ENTRY * size.entries
         return {
             name: training.seconds(size, self.folds) if name == "attention" else quick
