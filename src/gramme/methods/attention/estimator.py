@@ -26,7 +26,7 @@ from gramme.graph.canonical import NameOrder
 from gramme.methods.base import NodeClassifier
 from gramme.methods.contributions import shares_of_joined
 from gramme.methods.data_size import DataSize
-from gramme.methods.labels import KnownLabels, by_name, coded_labels
+from gramme.methods.labels import KnownLabels, by_name, coded_labels, labels_within
 from gramme.methods.linear.walk_profile import SavedProfile, WalkProfile
 from gramme.methods.params import (
     POSITIVE,
@@ -328,6 +328,7 @@ class AttentionModel(NodeClassifier):
         graph: MultilayerGraph,
         y: Any = None,
         *,
+        mask: str | None = None,
         validation: Any = None,
         monitor: Any = None,
     ) -> Self:
@@ -337,7 +338,10 @@ class AttentionModel(NodeClassifier):
         ----------
         graph : MultilayerGraph
         y : sequence, mapping or Series, optional
-            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given.
+            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given,
+            of its mask "train" where it has one.
+        mask : str, optional
+            One of the graph's masks: labels of other nodes are not learned from.
         validation : sequence, mapping or Series, optional
             Labels of further nodes that decide when to stop, in place of a share of the training labels. They are used
             for nothing else.
@@ -345,6 +349,8 @@ class AttentionModel(NodeClassifier):
             Labels of further nodes whose accuracy is recorded after every epoch. Neither the training nor the stopping
             depends on them.
         """
+        if mask is not None:
+            y = labels_within(self._check_graph(graph), y, mask)
         return self._run_fit(
             graph, y, validation=by_name(graph, validation), monitor=by_name(graph, monitor)
         )
