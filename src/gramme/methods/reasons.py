@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.estimator import AttentionModel
-from gramme.methods.attention.through import attention_reasons
 from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.methods.auto.mixing import mixed_with_prior
 from gramme.methods.base import NodeClassifier
@@ -154,7 +153,7 @@ def _through(
     elif isinstance(model, NeighbourhoodLogistic):
         found = _averaged(model, graph, pair)
     elif isinstance(model, AttentionModel):
-        found = iter(attention_reasons(model._each_batch(graph), graph, pair).through)
+        found = iter(model.reasons(graph, pair))
     else:
         return []
     factor = sp.diags_array(scale)

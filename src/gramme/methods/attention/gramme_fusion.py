@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.attention.given_features import ENTRY_SUM
+from gramme.methods.attention.relation_fusion import RelationFusion
 from gramme.methods.parameters import Choice, Flag, Rule, WholeNumber
 from gramme.nn import AttentionHop, FusionNetwork, MemberRandom, Network, Plan, Shape, fusion_plan
 
 FUSE = ("end", "every hop")
 
 
-class GrammeFusion(AttentionModel):
+class GrammeFusion(RelationFusion):
     """Semi-supervised node classifier that attends within each layer and fuses the layers.
 
     Every layer has a stack of weighted attention hops; fusion heads combine what the layers found, and a softmax layer

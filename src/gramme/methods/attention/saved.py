@@ -102,7 +102,7 @@ NETWORK_FIELDS: tuple[SavedField, ...] = (
     SavedScales("scales"),
     SavedValue("walk_size", Number(0), default=1.0),
     SavedValue("seed", WholeNumber(0)),
-    SavedValue("members", WholeNumber()),
+    SavedValue("members", WholeNumber(0)),
     SavedShape("shape"),
     SavedTable("history"),
     SavedWeights("state"),
