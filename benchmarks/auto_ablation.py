@@ -28,16 +28,14 @@ from gramme.evaluation.metrics import score
 from gramme.methods import GrammeFusion, NodeClassifier, OneHotLogistic
 from gramme.methods.auto.gramme_auto import COPIES_PER_FOLD
 from gramme.methods.auto.ingredients import INGREDIENTS, Recipe
-from gramme.methods.auto.mixing import (
+from gramme.methods.auto.mixture import (
     calibrating_exponent,
     mixed_with_prior,
     mixture_weights,
     pooled,
     sharpened,
 )
-from gramme.methods.folds import stratified_folds
-from gramme.methods.labels import KnownLabels, known_labels
-from gramme.methods.probability import class_prior
+from gramme.methods.labels import KnownLabels, class_prior, known_labels, stratified_folds
 
 DATASETS = (
     "vickers_chan",

@@ -16,8 +16,7 @@ import torch
 import gramme
 from gramme.methods.auto.gramme_auto import COPIES_PER_FOLD
 from gramme.methods.auto.ingredients import INGREDIENTS, Recipe
-from gramme.methods.folds import stratified_folds
-from gramme.methods.labels import known_labels
+from gramme.methods.labels import known_labels, stratified_folds
 
 NAMES = ("label-propagation", "one-hot-logistic", "spectral-logistic", "gramme-fusion")
 DATASETS = "vickers_chan,ckm_social,leskovec_ng,balance_scale,mammography,congress_votes"

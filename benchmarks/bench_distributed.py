@@ -36,8 +36,8 @@ from measure import resident_bytes
 from numpy.typing import NDArray
 
 from gramme.distributed import World, assign, join, read_part, write_parts
-from gramme.distributed.parts_folder import fill_parts
-from gramme.distributed.process_group import LOOPBACK, free_port
+from gramme.distributed.launch import LOOPBACK, free_port
+from gramme.distributed.storage import fill_parts
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeFusion, LabelPropagation
 

@@ -20,7 +20,7 @@ from gensim.models import Word2Vec
 from gramme import datasets
 from gramme.graph import EdgeLayer, Layer
 from gramme.methods.embedding.deepwalk import walk_vectors
-from gramme.ops.walks import Walks
+from gramme.ops.kernels import Walks
 
 DIM, WINDOW, NEGATIVE = 128, 10, 5
 GENSIM: dict[str, Any] = {

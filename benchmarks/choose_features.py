@@ -26,7 +26,8 @@ from sklearn.metrics import f1_score
 
 import gramme
 from gramme import datasets
-from gramme.methods.attention import feature_sources, given_features
+from gramme.methods.attention import features as feature_sources
+from gramme.methods.attention import given_features
 from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic
 
 PER_CLASS = 20

@@ -23,7 +23,7 @@ import numpy as np
 import gramme
 from gramme.evaluation import random_split
 from gramme.methods import method
-from gramme.methods.set_promise import fewest_labels
+from gramme.methods.conformal import fewest_labels
 
 DATASETS = "ckm_social,leskovec_ng,vickers_chan,balance_scale,congress_votes,mammography"
 COLUMNS = "dataset,method,train_percent,splits,promised,sets,off,error,accuracy,size,no_promise"

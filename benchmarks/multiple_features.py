@@ -28,7 +28,7 @@ from gramme.evaluation import Ledger, benchmark
 from gramme.graph import MultilayerGraph
 from gramme.methods import Method, NodeClassifier
 from gramme.methods.labels import KnownLabels
-from gramme.methods.parameters import Rule
+from gramme.methods.params import Rule
 
 OURS = "gramme-auto"
 

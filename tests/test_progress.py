@@ -1,7 +1,7 @@
 """How far work has come: parts within parts, in every ingredient, and never backwards."""
 
 import numpy as np
-from tests.methods.auto.test_mixture_words import fits
+from tests.methods.auto.test_gramme_auto import fits
 
 from gramme._progress import advance, part, unwatched, watched
 from gramme.evaluation import cross_validate

@@ -12,12 +12,12 @@ import pandas as pd
 from rich.console import Console
 
 from gramme.datasets import info, load
-from gramme.datasets.locate import local_path
+from gramme.datasets.download import local_path
 from gramme.errors import GrammeError
 from gramme.evaluation import Ledger, benchmark
 from gramme.graph import MultilayerGraph
 from gramme.methods import Method, method
-from gramme.report.live_table import LiveTable
+from gramme.report.benchmark_tables import LiveTable
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "reproduction"

@@ -23,7 +23,7 @@ from write_table import write_all
 
 from gramme.datasets import load
 from gramme.errors import GrammeError
-from gramme.evaluation.plan import DEFAULT_TRAIN_PERCENTS
+from gramme.evaluation.benchmark import DEFAULT_TRAIN_PERCENTS
 
 DATASETS = (
     "ckm_social",

@@ -11,7 +11,7 @@ from shared import AS_IN_PAPER
 from gramme.errors import DataError
 from gramme.evaluation import rank_methods, summarise
 from gramme.methods import names as method_names
-from gramme.report.critical_difference import write_critical_difference
+from gramme.report.benchmark_tables import write_critical_difference
 
 PAPER = ("deepwalk", "node2vec", "line", "pmne-r", "mne", *AS_IN_PAPER)
 OURS = (

@@ -32,7 +32,7 @@ from scipy import stats
 from sklearn.metrics import f1_score
 
 import gramme
-from gramme.datasets.npz_graph import read_arrays, read_graph
+from gramme.datasets.readers import read_arrays, read_graph
 from gramme.errors import DataError, GrammeError
 from gramme.methods import method
 

@@ -7,9 +7,9 @@ printing ``gramme --help`` needs none of it.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from gramme._memory import ask_for_large_pages
-from gramme._version import __version__
-from gramme.errors import (
+from ._runtime import ask_for_large_pages
+from ._version import __version__
+from .errors import (
     DataError,
     FileFormatError,
     GrammeError,
@@ -19,24 +19,24 @@ from gramme.errors import (
 )
 
 if TYPE_CHECKING:
-    from gramme import datasets
-    from gramme import distributed as distributed
-    from gramme import evaluation as evaluation
-    from gramme import graph as graph
-    from gramme import io as io
-    from gramme import links as links
-    from gramme import methods as methods
-    from gramme import nn as nn
-    from gramme import ops as ops
-    from gramme import plots as plots
-    from gramme import ranking as ranking
-    from gramme import report as report
-    from gramme import training as training
-    from gramme.graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
-    from gramme.io import read, write
-    from gramme.links import GrammeLinks
-    from gramme.methods import GrammeAuto, GrammeFusion, GrammeRegressor, GrammeSG, load
-    from gramme.ranking import rank
+    from . import datasets
+    from . import distributed as distributed
+    from . import evaluation as evaluation
+    from . import graph as graph
+    from . import io as io
+    from . import links as links
+    from . import methods as methods
+    from . import nn as nn
+    from . import ops as ops
+    from . import plots as plots
+    from . import ranking as ranking
+    from . import report as report
+    from . import training as training
+    from .graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
+    from .io import read, write
+    from .links import GrammeLinks
+    from .methods import GrammeAuto, GrammeFusion, GrammeRegressor, GrammeSG, load
+    from .ranking import rank
 
 _ROOMS = (
     "graph",

@@ -1,6 +1,6 @@
 """``python -m gramme``: the command line, also where its script is not on the path."""
 
-from gramme.cli import main
+from .cli import main
 
 if __name__ == "__main__":
     main()

@@ -14,7 +14,7 @@ from tests.methods.graphs import planted
 from gramme.cli import benchmark_steps
 from gramme.evaluation import Ledger
 from gramme.io import write
-from gramme.report.live_table import LiveTable
+from gramme.report.benchmark_tables import LiveTable
 
 FEW = ["--train", "10,30", "--repeats", "2", "--jobs", "1"]
 

@@ -1,10 +1,15 @@
-import pytest
-from tests.evaluation.runs import spec
+from pathlib import Path
 
-from gramme.cli.benchmark_steps import RunCosts, graphs, parsed_settings
+import pytest
+from tests.cli.test_links import run
+from tests.evaluation.runs import spec
+from tests.links.graphs import planted_links
+
+from gramme.cli.benchmark_steps import RunCosts, graphs, parsed_settings, show_ledger
 from gramme.cli.options import Reading
 from gramme.datasets import load
 from gramme.errors import DataError
+from gramme.io import write
 from gramme.methods import GrammeFusion, method
 
 METHODS = [method("gramme-fusion"), method("majority")]
@@ -56,3 +61,26 @@ def test_the_share_of_runs_that_are_done_counts_what_they_cost():
     assert costs.done(quick) < 1 / 3
     costs.done(quick)
     assert costs.done(slow) == pytest.approx(1)
+
+
+@pytest.fixture
+def friends(tmp_path: Path) -> Path:
+    path = tmp_path / "friends.mpx"
+    write(planted_links(40), path)
+    return path
+
+
+def test_a_benchmark_of_links_has_results_and_a_page(friends, tmp_path, capsys) -> None:
+    ledger = tmp_path / "links.sqlite"
+    options = ["--methods", "own-adamic-adar,repeated", "--jobs", "1", "--out", ledger]
+    assert run("benchmark", "--task", "links", "--datasets", friends, *options) == 0
+    assert "own-adamic-adar" in capsys.readouterr().out
+    assert run("results", ledger, "--format", "csv") == 0
+    assert capsys.readouterr().out.startswith("dataset,negatives,method,layer,")
+    page = tmp_path / "page.html"
+    assert run("report", ledger, "--out", page) == 0
+    assert "edges of one layer held out, other layers visible" in page.read_text()
+    assert run("benchmark", "--task", "nodes", "--datasets", friends, "--out", ledger) == 2
+    assert run("benchmark", "--task", "links", "--train", "10", "--out", ledger) == 2
+    with pytest.raises(DataError, match="shown as table, csv, json, not as 'latex'"):
+        show_ledger(ledger, "latex")

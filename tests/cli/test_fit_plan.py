@@ -7,7 +7,7 @@ import pytest
 from gramme.cli import fit_plan as module
 from gramme.cli.fit_plan import FitPlan
 from gramme.datasets import load
-from gramme.evaluation.estimated_fit import EstimatePlan
+from gramme.evaluation.cross_validation import EstimatePlan
 from gramme.methods import GrammeAuto, GrammeFusion
 
 

@@ -23,7 +23,7 @@ from tests.processes import Process
 from tests.sizes import sample
 
 from gramme.cli import main
-from gramme.cli.memory import bounded_memory
+from gramme.cli.console import bounded_memory
 from gramme.links import attention, mixture
 
 LOG = logging.getLogger(__name__)  # shown with --log-cli-level=info

@@ -283,7 +283,7 @@ EMBEDDED = [
         {0: 334, 1: 333, 2: 333},
     ),
 ]
-# The user's own file: tests/datasets/test_reinnovation.py makes one.
+# The user's own file: tests/datasets/recipes/test_countries.py makes one.
 BROUGHT = ["reinnovation"]
 
 

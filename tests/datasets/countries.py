@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from gramme.datasets.country_table import PILLARS
+from gramme.datasets.recipes.countries import PILLARS
 
 COUNTRIES = 20
 

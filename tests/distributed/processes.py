@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.processes import CONTEXT
 
-from gramme.distributed.process_group import free_port, join
+from gramme.distributed.launch import free_port, join
 
 SECONDS = 300
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from gramme.evaluation import RunResult, RunSpec
 from gramme.evaluation.metrics import Scores
-from gramme.evaluation.resources import Cost
+from gramme.evaluation.run import Cost
 from gramme.methods import Majority
 
 # The columns other programs rely on.

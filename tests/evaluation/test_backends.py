@@ -15,7 +15,7 @@ from tests.links.graphs import planted_links
 from tests.methods.graphs import planted
 from tests.processes import Process, is_alive, with_its_output_in
 
-from gramme._parent import end_with
+from gramme._runtime import end_with
 from gramme.errors import DataError
 from gramme.evaluation import Ledger, backends, benchmark
 from gramme.evaluation.backends import WORKER_DIED, check_backend, surviving

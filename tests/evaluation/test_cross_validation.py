@@ -5,12 +5,86 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.methods.graphs import half_known, planted
 
-from gramme.errors import DataError
-from gramme.evaluation import cross_validate
+from gramme.errors import DataError, GrammeWarning
+from gramme.evaluation import (
+    EstimatePlan,
+    cross_validate,
+    fit_with_estimate,
+    fitted_estimate,
+    hold_out,
+)
+from gramme.evaluation import cross_validation as module
 from gramme.evaluation.cross_validation import deal_folds, folds_to_test
-from gramme.graph import MembershipLayer, MultilayerGraph
-from gramme.methods import LabelPropagation, Majority
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.methods import GrammeAuto, LabelPropagation, Majority, NodeClassifier
+from gramme.methods.labels import aligned_labels
+
+GRAPH = planted(90)
+FAST = ("label-propagation", "spectral-logistic")
+
+
+def auto(labels: np.ndarray) -> GrammeAuto:
+    return GrammeAuto(ingredients=FAST, folds=4, random_state=0).fit(GRAPH, labels)
+
+
+def test_every_label_is_predicted_once_by_what_had_not_seen_it() -> None:
+    y = half_known(GRAPH)
+    model = auto(y)
+    estimate = fitted_estimate(model, y)
+    assert estimate.kind == "cross-fitting"
+    assert (estimate.folds, estimate.folds_tested) == (4, 4)
+    assert sorted(estimate.tested) == np.flatnonzero([one is not None for one in y]).tolist()
+    assert estimate.labels == list(y[estimate.tested])
+    found = model.out_of_fold()
+    right = model.classes_[found.probabilities.argmax(axis=1)] == y[found.nodes]
+    assert estimate.accuracy == right.mean()
+    assert "divided into 4 parts" in estimate.note
+    assert estimate.to_predict == 90 - len(estimate.labels)
+
+
+def test_it_tells_of_labels_that_carry_nothing_that_they_carry_nothing() -> None:
+    random = np.random.default_rng(1)
+    y = np.array([*"ab"] * 45, dtype=object)[random.permutation(90)]
+    y[::3] = None
+    estimate = fitted_estimate(auto(y), y)
+    assert estimate.accuracy is not None
+    assert estimate.accuracy < 0.7
+    low, high = estimate.interval
+    assert low < 0.5 < high
+
+
+def test_the_only_label_of_a_class_is_not_tested_and_named() -> None:
+    y = half_known(GRAPH)
+    known = np.flatnonzero([one is not None for one in y])
+    y[known[0]] = "alone"
+    estimate = fitted_estimate(auto(y), y)
+    assert known[0] not in estimate.tested
+    assert "a class with a single label cannot be tested and counts nowhere here: 'alone'" in (
+        estimate.note
+    )
+
+
+def test_nothing_can_be_told_where_every_class_has_one_label() -> None:
+    y = np.full(90, None, dtype=object)
+    y[[0, 40]] = ["a", "b"]
+    assert fitted_estimate(auto(y), y).kind == "none"
+
+
+def test_classes_that_count_alike_are_tested_alike() -> None:
+    y = aligned_labels(GRAPH)
+    y[::2] = None
+    model = auto(y)
+    before = fitted_estimate(model, y)
+    after = fitted_estimate(model.balance_classes(), y)
+    assert not np.allclose(before.shares, after.shares)
+
+
+@pytest.mark.parametrize("kind", [GrammeAuto, NodeClassifier])
+def test_who_tests_itself_has_folds(kind: type[NodeClassifier]) -> None:
+    assert kind.tests_itself == (kind is GrammeAuto)
+    assert not kind.tests_itself or "folds" in kind._get_param_names()
 
 
 def labels_of(text: str) -> np.ndarray:
@@ -122,3 +196,60 @@ def test_the_fold_of_a_node_depends_on_names_and_not_on_their_order():
     found, _ = deal_folds(labels[order], 3, 0, names[order])
     for one, other in zip(expected, found, strict=True):
         assert set(names[one]) == set(names[order][other])
+
+
+@pytest.fixture
+def graph():
+    ring = list(range(12))
+    edges = EdgeLayer(12, ring, [*ring[1:], 0])
+    return MultilayerGraph({"ring": edges}, labels=[*"aaaaabbbbb", None, None])
+
+
+def test_labels_set_aside_never_reach_the_fit(graph, monkeypatch):
+    seen = []
+    fit = Majority.fit
+    monkeypatch.setattr(Majority, "fit", lambda model, g, y: seen.append(y) or fit(model, g, y))
+    found = fit_with_estimate(Majority(), graph, EstimatePlan(share=0.4), random_state=3)
+    aside = hold_out(graph.labels, 0.4, 3, graph.nodes).held_out
+    assert found.estimate.tested.tolist() == aside.tolist()
+    assert found.estimate.labels == graph.labels[aside].tolist()
+    assert all(seen[0][place] is None for place in aside)
+    assert [label for label in found.train if label is not None] == [
+        label for label in seen[0] if label is not None
+    ]
+
+
+def test_without_a_plan_it_is_the_cross_validation_of_all_labels(graph):
+    model = LabelPropagation()
+    found = fit_with_estimate(model, graph, random_state=1)
+    expected = cross_validate(LabelPropagation(), graph, graph.labels, random_state=1)
+    assert found.estimate.record() == expected.record()
+    assert sum(label is not None for label in found.train) == 10
+    assert sorted(model.out_of_fold().nodes.tolist()) == list(range(10))
+
+
+def test_nothing_is_estimated_that_is_not_wanted_or_was_interrupted(graph, monkeypatch):
+    assert fit_with_estimate(Majority(), graph, EstimatePlan(wanted=False)).estimate.kind == "none"
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "cross_validate", interrupted)
+    with pytest.warns(GrammeWarning, match="the accuracy is not estimated"):
+        found = fit_with_estimate(Majority(), graph, EstimatePlan(folds=3))
+    assert found.estimate.note == "the estimation was interrupted"
+
+
+def test_how_many_further_fits_an_estimate_takes(graph):
+    model = Majority()
+    assert EstimatePlan().further_fits(graph, model) == 5
+    assert EstimatePlan(folds=3).further_fits(graph, model) == 3
+    assert EstimatePlan(share=0.2).further_fits(graph, model) == 0
+    assert EstimatePlan(wanted=False).further_fits(graph, model) == 0
+    assert EstimatePlan().further_fits(graph, GrammeAuto()) == 0
+
+
+def test_every_class_counts_alike_where_asked_for(graph):
+    model = LabelPropagation()
+    fit_with_estimate(model, graph, EstimatePlan(folds=2), balanced=True)
+    assert model.class_weights_.shape == (2,)

@@ -1,13 +1,148 @@
 import json
+import os
 import sqlite3
 from pathlib import Path
 
 import pytest
 from tests.evaluation.runs import done, failed, spec
+from tests.methods.graphs import planted
 from tests.processes import Process
 
-from gramme.errors import DataError
-from gramme.evaluation import Ledger
+from gramme.errors import DataError, GrammeWarning
+from gramme.evaluation import Ledger, benchmark
+from gramme.evaluation.ledger import LinkLedger, is_link_ledger
+from gramme.evaluation.link_benchmark import link_benchmark
+from gramme.evaluation.summary import summarise
+
+
+@pytest.mark.parametrize("kind", [Ledger, LinkLedger])
+def test_a_path_that_cannot_be_used_is_refused_in_words(kind, tmp_path):
+    with pytest.raises(DataError, match="is a folder"):
+        kind(tmp_path)
+    with pytest.raises(DataError, match="there is no such file"):
+        kind(tmp_path / "r.sqlite", create=False)
+    with pytest.raises(DataError, match="there is no folder"):
+        kind(tmp_path / "none" / "r.sqlite")
+
+
+@pytest.mark.parametrize("kind", [Ledger, LinkLedger])
+def test_the_file_is_closed_at_the_end_of_the_block(kind, tmp_path):
+    with kind(tmp_path / "r.sqlite") as ledger:
+        assert ledger.done() == set()
+    with pytest.raises((sqlite3.ProgrammingError, DataError), match="closed database"):
+        ledger.done()
+
+
+def test_names_that_are_no_unicode_are_recorded_and_found_again(tmp_path):
+    """As a file whose name was written in another encoding brings them."""
+    graph = planted(30)
+    layers = {f"{name}\udce9": layer for name, layer in graph.layers.items()}
+    data = {"caf\udce9": graph.replace(layers=layers)}
+    began = []
+
+    def labels():
+        benchmark(
+            data,
+            ["majority"],
+            train=[30],
+            repeats=1,
+            jobs=1,
+            out=tmp_path / "labels.sqlite",
+            command="gramme benchmark --datasets caf\udce9.csv",
+            on_start=lambda missing, done, jobs: began.append((len(missing), done)),
+        )
+
+    labels()
+    labels()
+    assert began == [(1, 0), (0, 1)]
+    with Ledger(tmp_path / "labels.sqlite", create=False) as ledger:
+        assert ledger.runs()["dataset"].tolist() == ["caf\\udce9"]
+        assert ledger.commands() == ["gramme benchmark --datasets caf\\udce9.csv"]
+
+    told = []
+    for _ in range(2):
+        link_benchmark(
+            data,
+            ["own-attachment"],
+            repeats=1,
+            jobs=1,
+            out=tmp_path / "links.sqlite",
+            tell=lambda finished, total: told.append(finished),
+        )
+    assert told == list(range(1, len(told) + 1))  # nothing is done twice
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    path = tmp_path / "r.sqlite"
+    benchmark({"small": planted(30)}, ["majority"], train=[30], repeats=4, jobs=1, out=path)
+    return path
+
+
+def spoil(path, column, value, row=2):
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"UPDATE runs SET {column} = ? WHERE id = ?", (value, row))
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("accuracy", "high"),
+        ("accuracy", float("inf")),
+        ("accuracy", None),
+        ("accuracy", 4.6e18),
+        ("peak_accuracy", -1.0),
+        ("macro_f1", b"\x00"),
+        ("train_percent", "ten"),
+        ("realisation", "first"),
+        ("cpu_seconds", float("-inf")),
+        ("classes", 2.5),
+        ("method", b"\xff"),
+        ("peak_memory", 2**60),
+        ("versions", b"{"),
+    ],
+)
+def test_a_row_with_foreign_values_is_named_and_left_out(ledger, column, value):
+    spoil(ledger, column, value)
+    with (
+        Ledger(ledger, create=False) as opened,
+        pytest.warns(GrammeWarning, match=rf"row 2 \(.*{column}"),
+    ):
+        runs = opened.runs()
+    assert len(runs) == 3
+    assert len(summarise(runs)) == 1
+
+
+def test_many_are_counted(ledger):
+    with sqlite3.connect(ledger) as connection:
+        connection.execute("UPDATE runs SET accuracy = 'x'")
+    connection.close()
+    with Ledger(ledger, create=False) as opened, pytest.warns(GrammeWarning, match="and 1 more"):
+        assert opened.runs().empty
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_a_truncated_ledger_is_said_to_be_one(ledger, share):
+    content = ledger.read_bytes()
+    ledger.write_bytes(content[: int(len(content) * share)])
+
+    def read():
+        with Ledger(ledger, create=False) as opened:
+            return opened.runs()
+
+    with pytest.raises(DataError, match=r"r\.sqlite cannot be used"):
+        read()
+
+
+def test_a_damaged_name_in_a_ledger_is_said(ledger):
+    content = ledger.read_bytes()
+    assert b"CREATE TABLE runs" in content
+    # sqlite quotes the table's statement, with a byte that no text has
+    ledger.write_bytes(content.replace(b"CREATE TABLE runs", b"CRE\xc3TE TABLE runs"))
+    with pytest.raises(DataError, match=r"r\.sqlite cannot be used"):
+        Ledger(ledger, create=False)
+
 
 ROOT = Path(__file__).parents[2]
 
@@ -135,3 +270,85 @@ def test_damaged_commands_are_said(tmp_path):
         pytest.raises(DataError, match=r"runs\.sqlite cannot be used"),
     ):
         ledger.commands()
+
+
+ROW = {
+    "dataset": "d",
+    "checksum": "c",
+    "layer": "l",
+    "method": "m",
+    "realisation": 0,
+    "fold": 0,
+    "negatives": "uniform",
+    "roc_auc": 0.5,
+}
+
+
+def test_a_row_is_kept_once_and_the_later_one_counts(tmp_path):
+    path = tmp_path / "links.sqlite"
+    with LinkLedger(path) as ledger:
+        ledger.record([ROW])
+        ledger.record([ROW | {"roc_auc": 0.9}, ROW | {"fold": 1}])
+        assert ledger.done() == {("d", "c", "l", "m", 0, fold) for fold in (0, 1)}
+    with LinkLedger(path, create=False) as ledger:
+        assert ledger.rows()["roc_auc"].tolist() == [0.9, 0.5]
+    assert is_link_ledger(path)
+
+
+def test_rows_that_fail_together_are_left_out_together(tmp_path):
+    with LinkLedger(tmp_path / "links.sqlite") as ledger:
+        with pytest.raises(Exception, match="NOT NULL"):
+            ledger.record([ROW, ROW | {"layer": None}])
+        assert ledger.done() == set()
+
+
+def test_other_files_are_refused(tmp_path):
+    with Ledger(tmp_path / "labels.sqlite"):
+        pass
+    assert not is_link_ledger(tmp_path / "labels.sqlite")
+    assert not is_link_ledger(tmp_path / "missing.sqlite")
+    with pytest.raises(DataError, match="is not a ledger of links"):
+        LinkLedger(tmp_path / "labels.sqlite")
+    with pytest.raises(DataError, match="there is no such file"):
+        LinkLedger(tmp_path / "missing.sqlite", create=False)
+    with pytest.raises(DataError, match="is a folder"):
+        LinkLedger(tmp_path)
+    with pytest.raises(DataError, match="there is no folder"):
+        LinkLedger(tmp_path / "no" / "links.sqlite")
+
+
+def test_a_pipe_is_no_ledger_and_nobody_waits_for_it(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert not is_link_ledger(tmp_path / "pipe")
+
+
+def test_damaged_files_and_foreign_values_are_said(tmp_path):
+    path = tmp_path / "links.sqlite"
+    with LinkLedger(path) as ledger:
+        ledger.record([ROW, ROW | {"layer": "other"}])
+        ledger._connection.execute("UPDATE links SET roc_auc = 'high' WHERE layer = 'other'")
+    with (
+        LinkLedger(path, create=False) as ledger,
+        pytest.warns(
+            GrammeWarning, match=r"left out, as not written by gramme: row 2 \(roc_auc is"
+        ),
+    ):
+        assert len(ledger.rows()) == 1
+    path.write_bytes(path.read_bytes()[:5000])
+    with (
+        pytest.raises(DataError, match="cannot be used"),
+        LinkLedger(path, create=False) as ledger,
+    ):
+        ledger.rows()
+
+
+def test_a_damaged_name_is_said(tmp_path):
+    path = tmp_path / "links.sqlite"
+    with LinkLedger(path) as ledger:
+        ledger.record([ROW])
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE links", b"CRE\xc3TE TABLE links"))
+    with (
+        pytest.raises(DataError, match="cannot be used"),
+        LinkLedger(path, create=False) as ledger,
+    ):
+        ledger.rows()

@@ -10,7 +10,7 @@ from tests.strategies import multilayer_graphs
 
 from gramme.errors import DataError
 from gramme.graph import Coupling, EdgeLayer, MultilayerGraph
-from gramme.graph.checksum import checksum
+from gramme.graph.canonical import checksum
 from gramme.graph.coupling import coupling_layer_name
 
 GRID = EdgeLayer(4, [0], [1], nodes=[0, 1])

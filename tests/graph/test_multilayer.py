@@ -1,4 +1,5 @@
 import copy
+import inspect
 import pickle
 
 import joblib
@@ -8,10 +9,148 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.methods.graphs import planted
 from tests.strategies import multilayer_graphs
 
 from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph, sorted_labels
+from gramme.graph import edges as edges
+from gramme.graph import multilayer as face
+from gramme.graph import table as tables
+from gramme.graph.convert import networkx as exchange_networkx
+from gramme.graph.convert import pyg as exchange_pyg
+from gramme.graph.convert import scipy as exchange_scipy
+
+GRAPH = planted()
+
+
+def test_a_graph_is_a_collection_of_nodes_with_layers_by_name():
+    assert GRAPH["friends"] is GRAPH.layers["friends"]
+    assert len(GRAPH) == 36
+    assert list(GRAPH) == list(GRAPH.nodes)
+    assert "n3" in GRAPH
+    assert "n99" not in GRAPH
+    assert ["n3"] not in GRAPH  # not hashable
+    assert MultilayerGraph({}, num_nodes=0)  # true, though it has no nodes
+    with pytest.raises(DataError, match="did you mean 'friends'"):
+        GRAPH["frends"]
+
+
+def test_neighbours_by_name_in_one_layer_and_in_all():
+    whole = sum(abs(matrix) for matrix in GRAPH.to_scipy().values()).toarray()
+    for place in (0, 7, 35):
+        name = GRAPH.nodes[place]
+        assert GRAPH.neighbors(name) == list(GRAPH.nodes[np.flatnonzero(whole[place])])
+        alone = GRAPH["room"].to_scipy().toarray()[place]
+        assert GRAPH.neighbors(name, layer="room") == list(GRAPH.nodes[np.flatnonzero(alone)])
+    directed = MultilayerGraph({"a": EdgeLayer(3, [0, 1], [1, 2], directed=True)}, nodes=[*"xyz"])
+    assert directed.neighbors("y") == ["z"]
+    assert directed.neighbors("z") == []
+    with pytest.raises(DataError, match="there is no node 'q'"):
+        directed.neighbors("q")
+    with pytest.raises(DataError, match="there is no layer 'b'"):
+        directed.neighbors("x", layer="b")
+
+
+def test_a_table_of_edges_makes_the_graph_again():
+    table = GRAPH.select_layers(["friends"]).to_pandas()
+    assert list(table.columns) == ["layer", "source", "target", "weight"]
+    again = MultilayerGraph.from_edges(table, nodes=GRAPH.nodes, labels=GRAPH.labels)
+    assert again["friends"].to_scipy().toarray().tolist() == (
+        GRAPH["friends"].to_scipy().toarray().tolist()
+    )
+    both = GRAPH.to_pandas()
+    assert (both["layer"] == "room").sum() == GRAPH["room"].num_edges
+
+
+def test_tables_of_nodes_and_of_memberships():
+    nodes = GRAPH.to_pandas("nodes")
+    assert nodes.index.name == "node"
+    assert nodes["label"].tolist() == list(GRAPH.labels)
+    assert nodes["friends"].tolist() == GRAPH["friends"].degrees().tolist()
+    members = GRAPH.to_pandas("memberships")
+    assert set(members["layer"]) == {"room"}
+    assert len(members) == GRAPH["room"].num_memberships
+    counts = pd.crosstab(members["node"], members["group"])
+    assert counts.to_numpy().sum() == 36
+    assert GRAPH.select_layers(["friends"]).to_pandas("memberships").empty
+    assert MultilayerGraph({}, num_nodes=2).to_pandas().empty
+
+
+def test_a_table_that_would_not_fit_is_refused(monkeypatch):
+    monkeypatch.setattr(face, "MAX_TABLE_EDGES", 10)
+    with pytest.raises(DataError, match="edges would not fit"):
+        GRAPH.to_pandas()
+    with pytest.raises(DataError, match="what must be"):
+        GRAPH.to_pandas("rows")
+
+
+WORK = {
+    "from_edges": edges,
+    "from_table": tables,
+    "from_scipy": exchange_scipy,
+    "from_networkx": exchange_networkx,
+    "from_pyg": exchange_pyg,
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_every_argument_arrives(name, monkeypatch):
+    taken = {}
+
+    def note(*given, **named):
+        taken.update(named, first=given[0])
+        return "the graph"
+
+    monkeypatch.setattr(WORK[name], name, note)
+    method = getattr(MultilayerGraph, name)
+    options = [
+        parameter.name
+        for parameter in inspect.signature(method).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+    assert options
+    assert method("data", **{option: f"value of {option}" for option in options}) == "the graph"
+    assert taken == {option: f"value of {option}" for option in options} | {"first": "data"}
+
+
+def test_no_builder_is_forgotten_here():
+    known = {name for name in vars(MultilayerGraph) if name.startswith("from_")}
+    assert set(WORK) <= known
+
+
+def test_a_builder_makes_a_graph():
+    table = pd.DataFrame({"x": ["a", "b", "a"], "kind": ["u", "v", None]})
+    graph = MultilayerGraph.from_table(table, label="kind")
+    assert (graph.num_nodes, list(graph.layers)) == (3, ["x"])
+
+
+@given(multilayer_graphs(weighted_groups=None))
+def test_the_supra_graph_equals_brute_force(graph):
+    size, layers = graph.num_nodes, list(graph.layers.values())
+    expected = np.zeros((size * len(layers), size * len(layers)))
+    for here, layer in enumerate(layers):
+        expected[here * size : (here + 1) * size, here * size : (here + 1) * size] = (
+            layer.to_scipy().toarray()
+        )
+        for there, other in enumerate(layers):
+            for node in range(size):
+                if here != there and layer.present[node] and other.present[node]:
+                    expected[here * size + node, there * size + node] = 1
+    supra = graph.supra_adjacency()
+    assert np.array_equal(supra.toarray(), expected)
+    assert supra.nnz == np.count_nonzero(expected)
+
+
+def test_an_absent_copy_has_no_edges():
+    layers = {"a": EdgeLayer(2, [0], [1]), "b": EdgeLayer(2, [], [], nodes=[1])}
+    supra = MultilayerGraph(layers).supra_adjacency().toarray()
+    assert supra.tolist() == [[0, 1, 0, 0], [1, 0, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]]
+
+
+def test_no_layers_make_no_copies():
+    assert MultilayerGraph({}, num_nodes=3).supra_adjacency().shape == (0, 0)
+
 
 NAMES = [10**30, 2, "ü", (1, 2), "2", -5, True, 2.5]
 

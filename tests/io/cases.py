@@ -316,7 +316,7 @@ class FormatCase(ReadCase):
         assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
     def test_too_many_implied_edges(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("gramme.io.losses.MAX_IMPLIED_EDGES", 2)
+        monkeypatch.setattr("gramme.io.lossy.MAX_IMPLIED_EDGES", 2)
         graph = MultilayerGraph(
             {"l": MembershipLayer.from_values(["x"] * 3)}, nodes=["a", "b", "c"]
         )

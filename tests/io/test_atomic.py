@@ -4,7 +4,7 @@ import stat
 import pytest
 from tests.processes import Process
 
-from gramme._leftovers import taken
+from gramme._files import taken
 from gramme.errors import DataError
 from gramme.io.atomic import write_files
 

@@ -6,8 +6,8 @@ import pytest
 
 from gramme.errors import FileFormatError
 from gramme.io.attribute_graph import parse_attribute_graph
-from gramme.io.notes import gathered
 from gramme.io.parsed import ReadOptions
+from gramme.io.source import gathered
 
 PATH = Path("g.json")
 NODES = {"1": {"label": "Ann", "team": "red", "x": 0.5}, "2": {"label": "Bo", "team": None}}

@@ -5,7 +5,7 @@ import pytest
 from gramme import io
 from gramme.errors import FileFormatError
 from gramme.io.matrix_rows import find_matrix, matrix_layer
-from gramme.io.notes import gathered
+from gramme.io.source import gathered
 
 PATH = Path("ties.csv")
 

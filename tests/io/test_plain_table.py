@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
-from gramme.io.notes import gathered
 from gramme.io.plain_table import header_of, read_table
+from gramme.io.source import gathered
 
 
 def read(folder: Path, data: str | bytes, name: str = "a.csv", **options) -> pd.DataFrame:

@@ -5,9 +5,8 @@ import pytest
 
 from gramme.errors import FileFormatError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.io.attributes import AttributeTable
-from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.rows import RowCollector
+from gramme.io.node_table import AttributeTable
+from gramme.io.parsed import Parsed, ReadOptions, RowCollector
 from gramme.io.tables import companion, take_tables, to_tables
 
 NODES = ["a", "b", "c"]

@@ -12,5 +12,5 @@ def short_fits() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gramme.links.attention.EPOCHS", 3)
         patch.setattr("gramme.links.attention.MEMBERS", 1)
-        patch.setattr("gramme.links.trees.NUM_TREES", 20)
+        patch.setattr("gramme.links.mixture.NUM_TREES", 20)
         yield

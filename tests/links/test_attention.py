@@ -7,9 +7,9 @@ from tests.links.graphs import planted_links
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.links import GrammeLinks
 from gramme.links.attention import LinkAttention, attention_is_affordable, members_for
-from gramme.links.examples import rounds
-from gramme.links.gramme_links import NO_GAIN, TOO_LARGE, TOO_SMALL
-from gramme.links.reasons import roc_auc
+from gramme.links.estimator import NO_GAIN, TOO_LARGE, TOO_SMALL
+from gramme.links.explain import roc_auc
+from gramme.links.sampling import rounds
 
 
 def test_edges_set_aside_score_higher_than_pairs_without_one():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.links.evidence import Gathered
 from gramme.links.expected_time import ExpectedSeconds, expected_seconds
-from gramme.links.whole_graph import Gathered
 
 
 def random_graph(nodes: int, degree: int, layers: int = 2) -> MultilayerGraph:

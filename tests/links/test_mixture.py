@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from gramme.links import column_names
+from gramme.links.explain import link_calibration_error, roc_auc
 from gramme.links.mixture import (
+    NUM_TREES,
     LayerExamples,
     against_truly_unlinked,
     fitted_mixtures,
     unseen_loss,
 )
-from gramme.links.reasons import link_calibration_error, roc_auc
-from gramme.links.trees import NUM_TREES
 
 
 def examples(pairs: int, hidden: float = 0.0, seed: int = 0) -> LayerExamples:
@@ -28,11 +28,11 @@ def examples(pairs: int, hidden: float = 0.0, seed: int = 0) -> LayerExamples:
 
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
-    monkeypatch.setattr("gramme.links.trees.NUM_TREES", 60)
+    monkeypatch.setattr("gramme.links.mixture.NUM_TREES", 60)
 
 
 def test_probabilities_hold_for_new_pairs(monkeypatch):
-    monkeypatch.setattr("gramme.links.trees.NUM_TREES", NUM_TREES)
+    monkeypatch.setattr("gramme.links.mixture.NUM_TREES", NUM_TREES)
     mixtures, _ = fitted_mixtures({"a": examples(2000)}, seed=0)
     fresh = examples(2000, seed=5)
     found = mixtures["a"].probability(fresh.rows)

@@ -34,8 +34,8 @@ import gramme
 from gramme import DataError, EdgeLayer, GrammeWarning, MembershipLayer, MultilayerGraph, datasets
 from gramme.errors import NotFittedError
 from gramme.methods import METHODS, NodeClassifier
+from gramme.methods.cross_fitting import OutOfFold
 from gramme.methods.labels import KnownLabels
-from gramme.methods.out_of_fold import OutOfFold
 
 GRAPH = planted()
 LABELS = half_known(GRAPH)

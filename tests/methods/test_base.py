@@ -1,17 +1,128 @@
 """The base of all methods: the order of a fit, the score, copies, and what a method of one's own must write."""
 
+import functools
+
 import numpy as np
 import pytest
 import sklearn.exceptions
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import is_classifier
-from tests.methods.graphs import half_known, planted
+from tests.graph.permuted import permuted
+from tests.methods.graphs import PINNED, half_known, planted
 
 import gramme
-from gramme import DataError
-from gramme.errors import GrammeError, NotFittedError
-from gramme.methods import LabelPropagation, Majority, NodeClassifier, OneHotLogistic
-from gramme.methods.parameters import Number, WholeNumber
-from gramme.methods.saved_fields import SavedArray, SavedValue
+from gramme.errors import DataError, GrammeError, GrammeWarning, NotFittedError
+from gramme.graph import EdgeLayer
+from gramme.methods import (
+    GrammeRegressor,
+    GrammeSG,
+    LabelPropagation,
+    Majority,
+    NodeClassifier,
+    OneHotLogistic,
+    load,
+)
+from gramme.methods.base import GraphEstimator
+from gramme.methods.params import Number, WholeNumber
+from gramme.methods.persistence import SavedArray, SavedValue
+
+ORDERED_FIT_GRAPH = planted(24)
+LABELS = half_known(ORDERED_FIT_GRAPH)
+QUICK = PINNED | {"epochs": 1, "ensemble": 1, "heads": 1, "features": "walks+random"}
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=10)
+def test_no_order_changes_a_prediction(seed):
+    graph = permuted(ORDERED_FIT_GRAPH, seed)
+    places = ORDERED_FIT_GRAPH.positions(graph.nodes)
+    found = LabelPropagation(random_state=0).fit(graph, LABELS[places])
+    assert found.predict_proba().tobytes() == expected_shares()[places].tobytes()
+    assert found.labelled_.tolist() == [label is not None for label in LABELS[places]]
+
+
+@functools.cache
+def expected_shares() -> np.ndarray:
+    return LabelPropagation(random_state=0).fit(ORDERED_FIT_GRAPH, LABELS).predict_proba()
+
+
+def test_what_attention_shows_of_nodes_and_layers_is_in_the_order_given():
+    graph = permuted(ORDERED_FIT_GRAPH, seed=1)
+    places = ORDERED_FIT_GRAPH.positions(graph.nodes)
+    expected = GrammeSG(**QUICK).fit(ORDERED_FIT_GRAPH, LABELS)
+    found = GrammeSG(**QUICK).fit(graph, LABELS[places], monitor=ORDERED_FIT_GRAPH.labels[places])
+    assert found.layer_order_ == expected.layer_order_ == sorted(graph.layers)
+    assert found.history_["loss"].tolist() == expected.history_["loss"].tolist()
+    copies = expected.start_features(ORDERED_FIT_GRAPH).reshape(2, 24, -1)
+    order = [list(ORDERED_FIT_GRAPH.layers).index(name) for name in graph.layers]
+    start = found.start_features(graph).reshape(2, 24, -1)
+    assert np.array_equal(start, copies[order][:, places])
+    for layer in graph.layers:
+        heard = found.node_attention(layer)
+        assert heard.index.tolist() == graph.nodes.tolist()
+        assert heard.tolist() == expected.node_attention(layer)[graph.nodes].tolist()
+    np.testing.assert_array_equal(found.embed(ORDERED_FIT_GRAPH), expected.embedding_)
+
+
+def test_a_loaded_model_has_no_graph_to_put_in_order():
+    with pytest.raises(NotFittedError, match="does not hold the graph"):
+        Majority()._fitted_order()
+
+
+def test_a_model_knows_the_graph_of_its_fit(tmp_path):
+    model = Majority().fit(ORDERED_FIT_GRAPH, LABELS)
+    assert model.fitted_on(ORDERED_FIT_GRAPH)
+    assert not model.fitted_on(planted(24))
+    model.save(tmp_path / "m.safetensors")
+    assert not load(tmp_path / "m.safetensors").fitted_on(ORDERED_FIT_GRAPH)
+
+
+GRAPH_ESTIMATOR_GRAPH = planted()
+
+
+@pytest.mark.parametrize("kind", [LabelPropagation, GrammeRegressor])
+def test_rules_and_fields_of_base_classes_count(kind: type[GraphEstimator]) -> None:
+    assert issubclass(kind, GraphEstimator)
+    assert set(kind._all_rules()) == set(kind().get_params())
+    names = [field.name for field in kind._all_fields()]
+    assert names[0] == "layers"
+    assert "nodes" in names
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("kind", [LabelPropagation, GrammeRegressor])
+def test_what_is_not_fitted_says_so(kind: type[GraphEstimator]) -> None:
+    with pytest.raises(NotFittedError, match=f"this {kind.__name__} is not fitted yet"):
+        kind().predict()  # type: ignore[attr-defined]
+
+
+def test_another_graph_needs_the_layers_of_the_fit() -> None:
+    model = LabelPropagation(random_state=0).fit(
+        GRAPH_ESTIMATOR_GRAPH, half_known(GRAPH_ESTIMATOR_GRAPH)
+    )
+    with pytest.raises(DataError, match="no layer 'friends'"):
+        model.predict(GRAPH_ESTIMATOR_GRAPH.select_layers(["room"]))
+    more = GRAPH_ESTIMATOR_GRAPH.replace(
+        layers={
+            **GRAPH_ESTIMATOR_GRAPH.layers,
+            "new": EdgeLayer(GRAPH_ESTIMATOR_GRAPH.num_nodes, [0], [1]),
+        }
+    )
+    with pytest.warns(GrammeWarning, match="left out: new"):
+        found = model.predict(more)
+    assert np.array_equal(found, model.predict())
+
+
+def test_a_fit_that_fails_leaves_nothing_behind() -> None:
+    model = LabelPropagation(random_state=0).fit(
+        GRAPH_ESTIMATOR_GRAPH, half_known(GRAPH_ESTIMATOR_GRAPH)
+    )
+    model._begin_on(GRAPH_ESTIMATOR_GRAPH, GRAPH_ESTIMATOR_GRAPH, None)
+    with pytest.raises(NotFittedError):
+        model.predict()
+    assert model.layers_ == list(GRAPH_ESTIMATOR_GRAPH.layers)
+
 
 GRAPH = planted()
 Y = half_known(GRAPH)

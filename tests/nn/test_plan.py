@@ -11,7 +11,8 @@ from torch import Tensor
 from gramme.graph import MembershipLayer
 from gramme.nn import MemberRandom, Network, Plan, SGNetwork, fusion_plan, supra_plan
 from gramme.nn.plan import Step
-from gramme.ops import EdgeSum, GroupSum, MembershipSum, memberships
+from gramme.ops import EdgeSum, GroupSum, MembershipSum
+from gramme.ops import neighbourhood as memberships
 
 ASKED = np.array([1, 2, 7, 11])
 KINDS = ["end", "every hop", "own architectures", "sg", "sg every hop"]

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.nn.formula import pooled_attention, weighted_attention
+from gramme.nn.attention import pooled_attention, weighted_attention
 from gramme.ops import ACTIVATIONS, PooledGroups, layers_sum
 from gramme.ops import pooled_groups as module
 

@@ -4,10 +4,11 @@ import pytest
 from tests.methods.graphs import half_known, planted
 
 import gramme
-from gramme import DataError
+from gramme import DataError, GrammeRegressor
 from gramme.errors import NotFittedError
 from gramme.methods import GrammeFusion, LabelPropagation, Majority, OneHotLogistic
 from gramme.plots import models
+from gramme.plots import models as numbers
 from gramme.plots.plane import plane
 
 GRAPH = planted(60)
@@ -74,6 +75,23 @@ def test_the_confusion_with_true_labels_counts_nodes_it_has_not_learned_from(lin
         linear.plot_confusion(Y)
 
 
+def test_confusion_has_a_row_per_true_class_and_a_column_per_prediction(linear):
+    # every node to be predicted is said to be an "a": one full row, which a transposed picture shows as a column
+    truth = np.where(linear.labelled_, GRAPH.labels, "a")
+    guesses = linear.predict()[~linear.labelled_]
+    expected = {(column, 0): int((guesses == name).sum()) for column, name in enumerate("abc")}
+    assert min(expected.values()) > 0, "there is something to mix up"
+    ax = linear.plot_confusion(truth)
+    found = {text.get_position(): int(text.get_text()) for text in ax.texts}
+    assert found == expected
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("predicted", "true")
+    for ticks in (ax.get_xticklabels(), ax.get_yticklabels()):
+        assert [tick.get_text() for tick in ticks] == ["a", "b", "c"]
+    shades = np.zeros((3, 3))
+    shades[0] = np.array(list(expected.values())) / 30
+    np.testing.assert_allclose(ax.images[0].get_array(), shades)
+
+
 def test_many_classes_are_cut_to_the_most_frequent(monkeypatch, linear):
     monkeypatch.setattr(models, "_MAX_CLASSES", 2)
     assert len(linear.plot_confusion().get_yticklabels()) == 2
@@ -117,3 +135,43 @@ def test_a_mixture_and_a_loaded_model(linear, tmp_path):
 def test_before_fitting_everything_says_so(name):
     with pytest.raises(NotFittedError, match="call fit first"):
         getattr(LabelPropagation(), f"plot_{name}")()
+
+
+TRUE = 10.0 * GRAPH.labels.astype(str).astype("U1").view(np.uint32) + np.arange(60) % 5
+KNOWN = np.where(np.arange(60) % 2 == 0, TRUE, np.nan)
+
+
+@pytest.fixture(scope="module")
+def model():
+    quick = GrammeRegressor(ingredients=["propagation", "groups-ridge"], random_state=0)
+    return quick.fit(GRAPH, KNOWN)
+
+
+def test_predicted_without_themselves_against_the_known_numbers(model):
+    ax = model.plot_predictions()
+    points = ax.collections[-1].get_offsets()
+    np.testing.assert_allclose(points, np.column_stack([model.unseen_, model.known_values_]))
+    assert f"R² {model.r2_:.2f}" in ax.get_title()
+    band = ax.collections[0].get_paths()[0].vertices
+    wide = np.ptp(band[np.isclose(band[:, 0], band[:, 0].min()), 1])
+    assert wide == pytest.approx(2 * model.half_width(0.9))
+
+
+def test_nodes_that_were_not_learned_from(model, monkeypatch):
+    ax = model.plot_predictions(TRUE, ax=model.plot_ingredients().figure.add_subplot())
+    new = np.arange(60) % 2 == 1
+    points = ax.collections[-1].get_offsets()
+    np.testing.assert_allclose(points, np.column_stack([model.predict()[new], TRUE[new]]))
+    with pytest.raises(DataError, match="has learned from all these"):
+        model.plot_predictions(KNOWN)
+    monkeypatch.setattr(numbers, "MAX_POINTS", 10)
+    few = model.plot_predictions()
+    assert len(few.collections[-1].get_offsets()) == 10
+    assert "30 nodes (10 drawn)" in few.get_title()
+
+
+def test_a_bar_per_ingredient(model):
+    ax = model.plot_ingredients()
+    table = model.ingredients_.sort_values("weight", kind="stable")
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], 100 * table["weight"])
+    assert [text.get_text() for text in ax.get_yticklabels()] == table["ingredient"].tolist()

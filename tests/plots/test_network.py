@@ -4,7 +4,7 @@ import pytest
 from tests.methods.graphs import planted
 
 from gramme import DataError, EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.graph.positions import node_positions
+from gramme.graph.layout import node_positions
 from gramme.plots import network
 from gramme.plots.style import class_colours
 

@@ -8,9 +8,9 @@ from tests.ranking.families import florentine_families
 
 from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.ops.counter_random import derived_seed
+from gramme.ops.kernels import derived_seed
 from gramme.ranking import influence
-from gramme.ranking.cascade import reach_of_each, reached, spreading_edges
+from gramme.ranking.influence import reach_of_each, reached, spreading_edges
 
 SEED = derived_seed(0, 9)
 

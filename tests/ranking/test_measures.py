@@ -11,10 +11,14 @@ from tests.strategies import multilayer_graphs
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.ranking import MEASURES, SupraProduct, rank
-from gramme.ranking.k_shell import k_shell
-from gramme.ranking.pagerank import pagerank
-from gramme.ranking.versatility import eigenvector_versatility, katz_versatility, leading
-from gramme.ranking.voterank import voterank
+from gramme.ranking.centrality import (
+    eigenvector_versatility,
+    k_shell,
+    katz_versatility,
+    leading,
+    pagerank,
+    voterank,
+)
 
 
 def supra_matrix(graph, coupling):
@@ -136,7 +140,7 @@ def test_eigenvector_and_katz_are_those_of_the_explicit_matrix(coupling):
 def test_dense_and_iterated_eigenvectors_agree(monkeypatch):
     supra = SupraProduct.of(florentine_families())
     dense = leading(supra.transposed, supra, symmetric=True)
-    monkeypatch.setattr("gramme.ranking.versatility._DENSE", 0)
+    monkeypatch.setattr("gramme.ranking.centrality._DENSE", 0)
     iterated = leading(supra.transposed, supra, symmetric=True)
     assert iterated[0] == pytest.approx(dense[0])
     np.testing.assert_allclose(

@@ -7,7 +7,114 @@ from tests.methods.graphs import planted
 
 from gramme import GrammeError
 from gramme.nn import FusionNetwork, MemberRandom, Shape, fusion_plan
-from gramme.training import Lessons, Settings, ensemble, evaluate, train, train_ensemble
+from gramme.training import (
+    Lessons,
+    ProgressDisplay,
+    Settings,
+    ensemble,
+    evaluate,
+    held_out_labels,
+    train,
+    train_ensemble,
+)
+from gramme.training import ensemble as progress
+
+CPU = torch.device("cpu")
+NODES, LESSONS_CODES = np.array([4, 0, 2, 7]), np.array([0, 1, 0, 1])
+
+
+def test_members_learn_by_their_weights():
+    weights = np.array([[1.0, 0.0], [1.0, 2.0], [0.0, 1.0], [2.0, 1.0]])
+    lessons = Lessons(NODES, LESSONS_CODES, weights)
+    assert lessons.members == 2
+    task, stopping = lessons.tasks(range(1, 2), CPU)
+    assert stopping is None
+    assert task.nodes.tolist() == NODES.tolist()
+    assert task.weights[:, 0].tolist() == [0, 0.5, 0.25, 0.25]
+
+
+def test_labels_set_aside_teach_nothing_and_tell_when_to_stop():
+    aside = np.array([[True], [False], [False], [True]])
+    task, stopping = Lessons(NODES, LESSONS_CODES, np.ones((4, 1)), aside).tasks(range(1), CPU)
+    assert stopping is not None
+    assert (task.weights[:, 0] > 0).tolist() == (~aside[:, 0]).tolist()
+    assert (stopping.weights[:, 0] > 0).tolist() == aside[:, 0].tolist()
+
+
+def test_validation_labels_count_alike_for_all_members():
+    validation = (np.array([1, 3]), np.array([0, 1]))
+    task, stopping = Lessons(NODES, LESSONS_CODES, np.ones((4, 3)), validation=validation).tasks(
+        range(1, 3), CPU
+    )
+    assert stopping is not None
+    assert stopping.nodes.tolist() == [1, 3]
+    assert stopping.weights.tolist() == [[0.5, 0.5], [0.5, 0.5]]
+    assert task.weights.shape == (4, 2)
+
+
+def test_labels_are_held_out_within_each_class_and_one_of_each_stays():
+    codes = np.repeat([0, 1, 2], [10, 6, 1])
+    seen = np.ones((17, 3), dtype=bool)
+    seen[:5, 2] = False
+    aside = held_out_labels(codes, seen, 0.5, seed=0)
+    assert aside is not None
+    for member in range(3):
+        assert set(codes[seen[:, member] & ~aside[:, member]]) == {0, 1, 2}
+        assert not (aside & ~seen).any()
+    assert aside[:, 0].sum() == 5 + 3
+    assert (aside[:, 0] != aside[:, 1]).any()
+    again = held_out_labels(codes, seen, 0.5, seed=0)
+    assert np.array_equal(aside, again)
+
+
+@pytest.mark.parametrize("codes", [[0, 1], []])
+def test_too_few_labels_to_hold_any_out(codes):
+    seen = np.ones((len(codes), 2), dtype=bool)
+    assert held_out_labels(np.array(codes, dtype=np.int64), seen, 0.9, seed=0) is None
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", -1.0)
+
+
+def work(wanted):
+    with ProgressDisplay(6, "GrammeFusion", wanted) as display:
+        for _ in range(3):
+            display.advance(1, 0.25)
+        shown = display._bar is not None
+        display.finish(3)
+        assert display.done == 6
+    return shown
+
+
+@pytest.mark.usefixtures("at_once")
+def test_is_shown_where_wanted(capsys):
+    assert work(True)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("wanted", [False, None])
+def test_is_not_shown_elsewhere(wanted, capsys):
+    """Standard error is not a terminal here."""
+    assert not work(wanted)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_short_training_shows_nothing(capsys):
+    assert not work(True)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.usefixtures("at_once")
+def test_epochs_that_were_not_needed_count_as_done():
+    with ProgressDisplay(6, "GrammeFusion", True) as display:
+        display.advance(1, 0.5)
+        display.finish(5)
+        assert display._bar is not None
+        assert display._bar.tasks[0].completed == 6
+
 
 GRAPH = planted(12, ("no", "yes"))
 CODES = (GRAPH.labels == "yes").astype(np.int64)

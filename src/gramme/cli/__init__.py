@@ -1,5 +1,5 @@
 """The command line: it parses, calls the library and prints. ``main`` is the entry point."""
 
-from gramme.cli.app import main
+from .app import main
 
 __all__ = ["main"]

@@ -13,25 +13,24 @@ from typing import Any
 import typer
 import typer.main
 
-from gramme._terminal import never_fail_to_print
+from gramme._text import never_fail_to_print, on_command_line
 from gramme._version import __version__
-from gramme._wording import on_command_line
-from gramme.cli.benchmark import benchmark
-from gramme.cli.console import complain, warnings_as_notes
-from gramme.cli.datasets import app as datasets_app
-from gramme.cli.demo import demo, methods
-from gramme.cli.examples import epilog
-from gramme.cli.files import convert, info
-from gramme.cli.fit import fit, predict
-from gramme.cli.heartbeat import heartbeat
-from gramme.cli.help import help_
-from gramme.cli.links import links
-from gramme.cli.new import new
-from gramme.cli.rank import rank
-from gramme.cli.report import report
-from gramme.cli.results import results
-from gramme.cli.together import speaks
 from gramme.errors import GrammeError
+
+from .benchmark import benchmark
+from .console import complain, warnings_as_notes
+from .datasets import app as datasets_app
+from .demo import demo, methods
+from .distributed_fit import speaks
+from .files import convert, info
+from .fit import fit, predict
+from .help import epilog, help_
+from .links import links
+from .new import new
+from .progress import heartbeat
+from .rank import rank
+from .report import report
+from .results import results
 
 app = typer.Typer(
     name="gramme",

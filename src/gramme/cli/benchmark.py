@@ -6,9 +6,10 @@ from pathlib import Path
 
 import typer
 
-from gramme.cli.console import warnings_as_notes
-from gramme.cli.options import Reading, takes_reading_options
 from gramme.errors import DataError
+
+from .console import warnings_as_notes
+from .options import Reading, takes_reading_options
 
 
 @takes_reading_options
@@ -56,19 +57,17 @@ def benchmark(
     With --task links, edges of each layer are held out while all other layers stay visible. Methods must tell them from
     as many unlinked pairs, drawn uniformly or matched by degree.
     """
-    from gramme.cli import benchmark_steps
-    from gramme.cli.again import command_line
+    from . import benchmark_steps
+    from .options import command_line
 
     if task not in ("labels", "links"):
         raise DataError(f"--task cannot be {task!r}; say labels or links")
     with warnings_as_notes():
         graphs = benchmark_steps.graphs(datasets, read, needs_label=task == "labels")
     if task == "links":
-        from gramme.cli.link_benchmark_steps import run
-
         if train is not None or settings:
             raise DataError("--train and --set are for labels; links are held out by fifths")
-        run(
+        benchmark_steps.run_links(
             graphs,
             methods=methods,
             repeats=repeats,
@@ -80,7 +79,7 @@ def benchmark(
             as_json=as_json,
         )
         return
-    benchmark_steps.run(
+    benchmark_steps.run_labels(
         graphs,
         methods=methods,
         train=train,

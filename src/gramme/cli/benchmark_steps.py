@@ -6,18 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import typer
 
 from gramme._progress import advance, part
-from gramme._terminal import escape
-from gramme.cli import data as reading
-from gramme.cli.console import messages, note, out
-from gramme.cli.heartbeat import expect, saying, seconds_left
-from gramme.cli.options import Reading
-from gramme.cli.settings import make_model
+from gramme._text import escape
 from gramme.errors import DataError
 from gramme.evaluation import RunResult, RunSpec, benchmark
-from gramme.evaluation.plan import (
+from gramme.evaluation.benchmark import (
     DEFAULT_DATASETS,
     DEFAULT_REPEATS,
     DEFAULT_TRAIN_PERCENTS,
@@ -26,10 +22,21 @@ from gramme.evaluation.plan import (
     chosen_methods,
     default_methods,
 )
+from gramme.evaluation.ledger import LinkLedger
+from gramme.evaluation.link_benchmark import (
+    DEFAULT_LINK_METHODS,
+    MEAN,
+    link_benchmark,
+    summarise_links,
+)
 from gramme.graph import MultilayerGraph
 from gramme.methods import Method
-from gramme.report.live_table import LiveTable
-from gramme.report.results_formats import format_results
+from gramme.report.benchmark_tables import LiveTable, format_results
+
+from . import data as reading
+from .console import messages, note, out
+from .options import Reading, make_model
+from .progress import expect, saying, seconds_left, steps_bar
 
 START_SECONDS = 3.0
 """For starting the processes that do the runs."""
@@ -58,7 +65,7 @@ def graphs(
     return found
 
 
-def run(
+def run_labels(
     data: dict[str, MultilayerGraph],
     *,
     methods: str | None,
@@ -194,3 +201,69 @@ def _percents(text: str | None, default: Sequence[float]) -> list[float]:
                 f"--train: {word!r} is not a percentage; write it like 10,20,30"
             ) from None
     return found
+
+
+# The work of ``gramme benchmark --task links`` between its options and the library, and its table
+# in the terminal.
+
+
+STYLES = ("table", "csv", "json")
+
+
+def run_links(
+    graphs: dict[str, MultilayerGraph],
+    *,
+    methods: str | None,
+    repeats: int | None,
+    target: Path,
+    jobs: int | None,
+    backend: str,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Run the benchmark of links and print its summary."""
+    named = [word.strip() for word in (methods or "").split(",") if word.strip()]
+    with steps_bar("Runs", silent=quiet or as_json) as bar:
+        table = link_benchmark(
+            graphs,
+            named or DEFAULT_LINK_METHODS,
+            out=target,
+            repeats=1 if repeats is None else repeats,
+            jobs=jobs,
+            backend=backend,
+            force=force,
+            tell=bar,
+        )
+    failed = int(table.loc[table["layer"] != MEAN, "failed"].sum())
+    if failed:
+        note(f"{failed} scores are missing, since runs failed; gramme report {target} says why")
+    if as_json or not quiet:
+        _show(table, "json" if as_json else "table")
+    if not quiet and not as_json:
+        messages.print(
+            escape(
+                f"All runs are in {target}; gramme report {target} --out page.html makes a page."
+            )
+        )
+
+
+def show_ledger(ledger: Path, style: str) -> None:
+    """Print the summary of a ledger of links."""
+    with LinkLedger(ledger, create=False) as opened:
+        rows = opened.rows()
+    if not len(rows):
+        raise DataError(f"{ledger} holds no runs yet; gramme benchmark --task links fills it")
+    _show(summarise_links(rows), style)
+
+
+def _show(table: pd.DataFrame, style: str) -> None:
+    if style not in STYLES:
+        raise DataError(f"a ledger of links is shown as {', '.join(STYLES)}, not as {style!r}")
+    if style == "csv":
+        text = table.to_csv(index=False, float_format="%.4g")
+    elif style == "json":
+        text = table.to_json(orient="records", double_precision=4)
+    else:
+        text = table.round(1).to_string(index=False, na_rep="")
+    typer.echo(text)

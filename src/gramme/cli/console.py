@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from gramme._terminal import escape
-from gramme.errors import GrammeWarning
+from gramme._runtime import free_bytes, kibibytes
+from gramme._text import escape
+from gramme.errors import DataError, GrammeWarning
+
+from .options import Reading
 
 out = Console(highlight=False, soft_wrap=True)
 messages = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -58,3 +64,111 @@ def _library(file: str) -> str:
     """
     _, inside, after = file.replace("\\", "/").rpartition("-packages/")
     return after.split("/")[0].removesuffix(".py") if inside else "Python"
+
+
+# Imports that are not searched for garbage.
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Within this, imports are not searched for garbage; if there were any, what is there then never will be."""
+    loaded, searching = len(sys.modules), gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if len(sys.modules) > loaded:  # once in a process: garbage of that moment stays as well
+            gc.freeze()
+        if searching:
+            gc.enable()
+
+
+# Too little memory ends in a message: neither in a traceback nor in a process that the system
+# kills without a word.
+
+
+# torch has no error class of its own for either
+_WORDS = ("alloc", "overflow")
+
+
+@contextmanager
+def bounded_memory(advice: str, *, most: int | None = None) -> Iterator[None]:
+    """Within this a lack of memory is a :class:`DataError` that gives the advice.
+
+    Parameters
+    ----------
+    advice : str
+        What needs less.
+    most : int, optional
+        Bytes that may be taken beyond what is in use; what is free if not given. On other systems than Linux there
+        is no limit but what the system sets.
+    """
+    try:
+        with _limited(most):
+            yield
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and not any(word in str(error) for word in _WORDS):
+            raise
+        raise DataError(f"the memory is too small: {advice}") from error
+
+
+@contextmanager
+def _limited(most: int | None) -> Iterator[None]:
+    try:
+        import resource
+
+        import torch
+
+        if torch.cuda.is_available():  # its driver reserves addresses far beyond the memory it uses
+            raise OSError
+        used, free = 1024 * kibibytes("self/status", "VmData"), free_bytes()
+        if free is None:
+            raise OSError
+        before, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    except (ImportError, OSError, ValueError):
+        yield
+        return
+    wanted = used + (free if most is None else most)
+    bounds = [one for one in (before, hard, wanted) if one != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (before, hard))
+
+
+# A command never writes over what it reads, whatever --overwrite says.
+
+
+def check_not_read(
+    target: Path, sources: Iterable[str | Path], read: Reading | None = None
+) -> None:
+    """Refuse a target that is one of the files a command reads, or a folder that holds one.
+
+    Parameters
+    ----------
+    target : Path
+    sources : iterable of str or Path
+        Files; other words (names of datasets, addresses) are passed over.
+    read : Reading, optional
+        What else is read: the file of labels, those of relations.
+    """
+    every = [Path(source) for source in sources]
+    if read is not None:
+        every += [] if read.labels is None else [read.labels]
+        every += map(Path, read.relation_files().values()) if read.relation else []
+    for source in every:
+        if _is_in(source, target):
+            raise DataError(
+                f"{target} is or holds {str(source)!r}, which this command reads and which would be lost; "
+                "name another place"
+            )
+
+
+def _is_in(source: Path, target: Path) -> bool:
+    """Whether a file that is read is the target, or lies in it."""
+    try:
+        place, path = target.resolve(), source.resolve()
+        return path.is_file() and (place == path or place in path.parents)
+    except (OSError, ValueError, RuntimeError):
+        return False  # a name that no file can have is for others to refuse

@@ -9,9 +9,10 @@ from rich.table import Table
 
 import gramme
 from gramme._progress import part
-from gramme._terminal import escape, json_text
-from gramme.cli.console import messages, out, warnings_as_notes
-from gramme.cli.examples import epilog
+from gramme._text import escape, json_text
+
+from .console import messages, out, warnings_as_notes
+from .help import epilog
 
 if TYPE_CHECKING:
     from gramme.datasets.record import DatasetInfo

@@ -9,10 +9,10 @@ import typer
 from rich.table import Table
 
 import gramme
-from gramme._terminal import escape
-from gramme.cli.console import messages, out, warnings_as_notes
-from gramme.cli.fit import DEFAULT_METHOD
-from gramme.cli.loading import loading
+from gramme._text import escape
+
+from .console import loading, messages, out, warnings_as_notes
+from .fit import DEFAULT_METHOD
 
 HELD_OUT = "70%"
 """The share of the labels that the demo sets aside."""
@@ -26,7 +26,7 @@ def demo(
 ) -> None:
     """Do what gramme fit does, on the embedded balance_scale data: learn from 30 % of the labels, predict the rest."""
     with loading():
-        from gramme.cli import fit_steps
+        from . import fit_steps
 
     fit_steps.check_target(target, overwrite=True)
     graph = gramme.datasets.load("balance_scale")

@@ -11,14 +11,14 @@ import typer
 from rich.table import Table
 
 from gramme._progress import part
-from gramme._terminal import escape, json_text
-from gramme.cli.console import out, warnings_as_notes
-from gramme.cli.heartbeat import expect
-from gramme.cli.inputs import check_not_read
-from gramme.cli.options import Reading, takes_reading_options
+from gramme._text import escape, json_text
+
+from .console import check_not_read, out, warnings_as_notes
+from .options import Reading, takes_reading_options
+from .progress import expect
 
 if TYPE_CHECKING:
-    from gramme.cli.data import Opened
+    from .data import Opened
 
 WRITING_SECONDS_PER_ENTRY, PARTS_SECONDS_PER_ENTRY = 1e-6, 5e-6
 """Roughly how long a graph takes to write, for each node, membership and end of an edge; used only to show progress."""
@@ -39,7 +39,7 @@ def info(
     In the table of layers, "loops cut" counts self loops that were dropped (the models add one per node) and "merged"
     counts repeated edges that became one.
     """
-    from gramme.cli.dataset_words import is_dataset
+    from .data import is_dataset
 
     apart = each or len(data) == 1 or any(map(is_dataset, data))
     show_data(
@@ -49,7 +49,7 @@ def info(
 
 def show_data(data: list[list[str]], read: Reading, *, as_json: bool) -> None:
     """Print what is in each graph of one or several files, and what became of the columns of tables."""
-    from gramme.cli.data import open_data
+    from .data import open_data
 
     found = []
     for some in data:
@@ -88,15 +88,16 @@ def convert(
     read: Reading,
 ) -> None:
     """Write the graph of a file in another format, or in parts for several processes."""
-    from gramme.cli.data import open_data
     from gramme.io import write
+
+    from .data import open_data
 
     check_not_read(target, source or [], read)
     with warnings_as_notes():
         opened = open_data(source, read.looking())
         opened.tell()
         if parts is not None:
-            from gramme.cli.parts_steps import convert_to_parts
+            from .parts_fit import convert_to_parts
 
             expect(PARTS_SECONDS_PER_ENTRY * opened.graph.num_entries)
             with part(f"Writing {target}", 1.0):
@@ -109,9 +110,10 @@ def convert(
 
 
 def _facts(name: str, opened: Opened) -> dict[str, Any]:
-    from gramme.cli.table import describe
-    from gramme.graph.number_labels import amounts, too_many
-    from gramme.io.names import require_proper
+    from gramme.graph.columns import amounts, too_many
+    from gramme.io.values import require_proper
+
+    from .table import describe
 
     graph, report = opened.graph, opened.report
     require_proper("layer", graph.layers)

@@ -11,13 +11,11 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from gramme.cli.again import command_line
-from gramme.cli.console import warnings_as_notes
-from gramme.cli.files import show_data
-from gramme.cli.inputs import check_not_read
-from gramme.cli.loading import loading
-from gramme.cli.options import RAW_CSV, Data, Reading, takes_reading_options
 from gramme.errors import DataError
+
+from .console import check_not_read, loading, warnings_as_notes
+from .files import show_data
+from .options import RAW_CSV, Data, Reading, command_line, takes_reading_options
 
 DEFAULT_METHOD = "gramme-auto"
 _PROCESSES = "Several processes"
@@ -134,8 +132,8 @@ def fit(
             "say with --out which folder to write the results to, or --dry-run to only look"
         )
     with loading():
-        from gramme.cli import fit_steps
-        from gramme.cli.data import open_data
+        from . import fit_steps
+        from .data import open_data
 
     plan = fit_steps.estimate_plan(holdout, folds, wanted=estimate)
     sets = fit_steps.SetPlan.of(coverage, by_class=coverage_by_class)
@@ -254,8 +252,8 @@ def _fit_numbers(
         if given:
             raise DataError(f"{option} is for classes; leave it out with --label-kind number")
     with loading():
-        from gramme.cli.data import open_data
-        from gramme.cli.number_steps import fit_numbers, make_regressor
+        from .data import open_data
+        from .fit_steps import fit_numbers, make_regressor
 
     model = make_regressor(settings, seed=seed, device=device)
     with warnings_as_notes(silent=quiet):
@@ -319,8 +317,8 @@ def predict(
         model_path = model_path / "model.safetensors"
     check_not_read(target, [model_path, *data], read)
     with loading():
-        from gramme.cli import fit_steps
-        from gramme.cli.data import open_again
+        from . import fit_steps
+        from .data import open_again
 
     with warnings_as_notes():
         model = fit_steps.load(model_path)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gramme.distributed import node_count, world_of
-from gramme.evaluation.cross_validation import DEFAULT_FOLDS
-from gramme.evaluation.estimated_fit import EstimatePlan
+from gramme.evaluation.cross_validation import DEFAULT_FOLDS, EstimatePlan
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
 from gramme.methods.data_size import DataSize

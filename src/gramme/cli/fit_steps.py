@@ -3,42 +3,251 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import typer
+from rich.cells import cell_len
+from rich.table import Table
+
 from gramme._progress import part
-from gramme._terminal import escape
-from gramme._threads import one_thread_below
-from gramme.cli.console import messages, note, out
-from gramme.cli.fit_plan import FitPlan, page_seconds
-from gramme.cli.heartbeat import expect, relay
-from gramme.cli.memory import bounded_memory
-from gramme.cli.set_steps import SetPlan, parse_share
-from gramme.cli.settings import make_model
-from gramme.cli.showing import Show, print_result, printer
-from gramme.cli.table import describe
-from gramme.cli.together import Together, is_first_process
+from gramme._runtime import one_thread_below
+from gramme._text import escape, json_text, rough_number
 from gramme.errors import DataError, FileFormatError
-from gramme.evaluation.cross_validation import VERY_LARGE_NODE_LAYERS
-from gramme.evaluation.estimated_fit import EstimatePlan, fit_with_estimate
+from gramme.evaluation.cross_validation import (
+    VERY_LARGE_NODE_LAYERS,
+    EstimatePlan,
+    fit_with_estimate,
+)
+from gramme.evaluation.estimate import set_facts
 from gramme.graph import MultilayerGraph
-from gramme.graph.table_plan import TablePlan
-from gramme.io.names import require_proper
+from gramme.graph.table import TablePlan
+from gramme.io.values import require_proper
 from gramme.methods import GrammeRegressor, NodeClassifier, load, method
 from gramme.methods.attention.estimator import AttentionModel
-from gramme.methods.basis import NOTHING, prediction_basis
+from gramme.methods.explain import NOTHING, prediction_basis
 from gramme.methods.labels import aligned_labels
-from gramme.report import (
-    check_target,
-    fill_fit_folder,
-    layer_table,
-    prediction_table,
-    write_csv,
-)
-from gramme.report.output_folder import output_folder
-from gramme.report.page.number_page import DEFAULT_COVERAGE
-from gramme.report.tables import number_table, with_sets
+from gramme.methods.persistence import to_json
+from gramme.report import check_target, fill_fit_folder, layer_table, prediction_table
+from gramme.report.folder import output_folder
+from gramme.report.page.number_page import DEFAULT_COVERAGE, number_data, render_numbers
+from gramme.report.result_folders import versions
+from gramme.report.tables import number_table, with_sets, write_csv
+
+from .console import bounded_memory, messages, note, out
+from .distributed_fit import Together, is_first_process
+from .fit_plan import FitPlan, page_seconds
+from .options import make_model, set_parameters
+from .progress import expect, relay
+from .table import describe
+
+# Prediction sets on the command line: what ``--coverage`` asks for, and what is printed about
+# them.
+
+
+MAX_SETS_PRINTED = 3
+
+
+@dataclass(frozen=True)
+class SetPlan:
+    """How often a set must hold the true class, and whether in every class separately."""
+
+    coverage: float
+    by_class: bool = False
+
+    @classmethod
+    def of(cls, coverage: str | None, *, by_class: bool) -> SetPlan | None:
+        """The plan from what was said on the command line; None if no sets are wanted."""
+        if coverage is None:
+            if by_class:
+                raise DataError("--coverage-by-class needs --coverage, like --coverage 90%")
+            return None
+        return cls(parse_share(coverage), by_class)
+
+    def facts(self, model: NodeClassifier) -> dict[str, Any]:
+        """The record of a fitted model's sets."""
+        return set_facts(model, self.coverage, by_class=self.by_class)[1]
+
+
+def parse_share(text: str) -> float:
+    """A share from text: 20% or 0.2.
+
+    >>> parse_share("20%"), parse_share("0.2")
+    (0.2, 0.2)
+    """
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = float("nan")
+    if not 0 < value < 1:
+        raise DataError(f"{text!r} is not a share; write 20% or 0.2")
+    return value
+
+
+def sets_told(facts: dict[str, Any]) -> list[str]:
+    """The lines about prediction sets: the promise, or why there is none, and how large they are."""
+    share = f"{100 * facts['coverage']:g} %"
+    if not facts["enough"]:
+        return [
+            f"sets of classes: {facts['tested']:,} labels are too few to promise {share} ({facts['needed']:,} are "
+            "needed), so every set holds all classes"
+        ]
+    how = " of each class" if facts["by_class"] else ""
+    sizes = {int(size): count for size, count in facts["sizes"].items()}
+    total = sum(sizes.values())
+    promise = f"sets of classes: they hold the true class of {share} of new nodes{how}"
+    if facts["alone"]:
+        right = f"is right for about {100 * facts['expected']:.0f} % of new nodes"
+        if facts["expected"] == 1:  # which a few labels do not promise of all others
+            right = f"was right for all {facts['tested']:,} labels tested"
+        promise = f"sets of classes: the most probable class alone {right}, more than the {share} asked for{how}"
+    if not total:
+        return [f"{promise}; every node has a label, so there is none to give a set to"]
+    single = sizes.get(1, 0)
+    lines = [f"{promise}; one class for {single:,} of {total:,} nodes to predict"]
+    if facts["undecided"]:
+        named = [
+            f"{' or '.join(one['classes'])} {one['nodes']:,}"
+            for one in facts["undecided"][:MAX_SETS_PRINTED]
+        ]
+        more = ", ..." if len(facts["undecided"]) > MAX_SETS_PRINTED else ""
+        lines.append(f"  undecided: {', '.join(named)}{more}")
+    if facts["unsettled"]:
+        lines.append(
+            f"  too few labels to promise it in {', '.join(facts['unsettled'][:5])}"
+            f"{', ...' if len(facts['unsettled']) > 5 else ''}: every set holds that"
+        )
+    return lines
+
+
+# What a person or a script sees after a fit.
+
+
+MAX_CLASSES_PRINTED = 8  # classes whose recall is printed, the rarest first
+
+Show = Callable[[dict[str, Any], pd.DataFrame | None, Path, list[str]], None]
+
+
+def printer(*, as_json: bool, quiet: bool) -> Show:
+    """How the outcome of a fit is shown."""
+    if as_json:
+        return _print_json
+    return _print_nothing if quiet else print_result
+
+
+def print_result(
+    result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]
+) -> None:
+    """What a person sees after a fit."""
+    predicted = result["nodes"] - result["training_labels"]
+    out.print(
+        escape(
+            f"{result['method']} on {result['data']}: learned from {result['training_labels']:,} of "
+            f"{result['nodes']:,} nodes in {result['seconds']:.1f} s and predicted the other {predicted:,}"
+            if predicted
+            else f"{result['method']} on {result['data']}: learned from all {result['nodes']:,} nodes in "
+            f"{result['seconds']:.1f} s; every node has a label, so there is none left to predict"
+        )
+    )
+    for line in accuracy_told(result["estimate"]):
+        out.print(escape(line))
+    for line in sets_told(result["sets"]) if "sets" in result else []:
+        out.print(escape(line))
+    if "explanation" in result:
+        out.print(escape(f"made of: {result['explanation']}"))
+    if layers is not None:
+        out.print(_layers(layers))
+    out.print(escape(f"in {target}: {', '.join(files)}"))
+    best = "report.html" if "report.html" in files else "predictions.csv"
+    out.print(escape(f"open {target / best}"))
+
+
+def accuracy_told(estimate: dict[str, Any]) -> list[str]:
+    """The lines about how good a fit is; if classes are unequal, balanced accuracy and recall come first."""
+    if estimate["kind"] == "none":
+        return [f"accuracy: not known ({estimate['note']})"]
+    where = {
+        "holdout": f"on {estimate['nodes']:,} held-out nodes",
+        "cross-validation": f"by cross-validation on {estimate['nodes']:,} labelled nodes",
+        "cross-fitting": f"by cross-fitting on {estimate['nodes']:,} labelled nodes",
+    }[estimate["kind"]]
+    low, high = estimate["accuracy_ci95"]
+    plain = f"{estimate['accuracy']:.1%} (95 % interval {low:.1%} to {high:.1%})"
+    lines = [f"accuracy {where}: {plain}"]
+    if estimate["unequal_classes"]:
+        low, high = estimate["balanced_accuracy_ci95"]
+        lines = [
+            f"balanced accuracy {where}: {estimate['balanced_accuracy']:.1%} "
+            f"(95 % interval {low:.1%} to {high:.1%})",
+            f"  found of each class: {_recalls(estimate['recall'])}",
+            f"  accuracy: {plain}",
+        ]
+    guess = estimate["guess"]
+    if estimate["against_guess"] != "better":
+        word = "no better" if estimate["against_guess"] == "no better" else "not clearly better"
+        always = f"{word} than always saying {guess['class']!r}, which"
+        right = f"is right for {guess['accuracy']:.1%}"
+        if estimate["unequal_classes"]:
+            blind = 1 / len(estimate["recall"])
+            lines.append(f"  by balanced accuracy {always} has {blind:.1%} and {right}")
+        else:
+            lines.append(f"  {always} {right}")
+    return [*lines, f"  {estimate['note']}"]
+
+
+def _recalls(recall: dict[str, dict[str, Any]]) -> str:
+    rarest = sorted(recall.items(), key=lambda one: one[1]["nodes"])
+    told = [
+        f"{label} {one['found']:,} of {one['nodes']:,}"
+        for label, one in rarest[:MAX_CLASSES_PRINTED]
+    ]
+    return ", ".join(told) + (", ..." if len(rarest) > MAX_CLASSES_PRINTED else "")
+
+
+MIN_BAR, MAX_BAR = 10, 30  # characters of the longest bar
+NUMBER_COLUMN = 14  # characters between a layer's name and its bar
+
+
+def _layers(layers: pd.DataFrame) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("layer", overflow="fold")
+    table.add_column("importance", justify="right")
+    table.add_column("")
+    ordered = layers.sort_values("importance", ascending=False)
+    longest = ordered["importance"].max() or 1.0  # all are 0 if no layer joins any nodes
+    rows = ordered.head(20).to_dict(orient="records")
+    names = [escape(str(row["layer"])) for row in rows]
+    # bars give way to names, so that these break only where even a short bar leaves too little
+    room = out.width - max(cell_len(name) for name in names) - NUMBER_COLUMN
+    bars = min(max(room, MIN_BAR), MAX_BAR)
+    for name, row in zip(names, rows, strict=True):
+        bar = "█" * round(bars * row["importance"] / longest)
+        table.add_row(name, f"{row['importance']:.1%}", bar)
+    if len(ordered) > 20:
+        table.add_row(f"and {len(ordered) - 20} more in layers.csv")
+    return table
+
+
+def _print_nothing(
+    result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]
+) -> None:
+    pass
+
+
+def _print_json(
+    result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]
+) -> None:
+    shares = (
+        None if layers is None else dict(zip(layers["layer"], layers["importance"], strict=True))
+    )
+    record = result | {"layer_importance": shares, "out": str(target), "files": files}
+    typer.echo(json_text(record))
+
 
 PROCESSES_SECONDS = 10.0
 """Roughly how long processes take to start, to meet and to hear from each other; used only to show progress."""
@@ -300,3 +509,80 @@ __all__ = [
     "table_record",
     "write_predictions",
 ]
+
+
+# The work of ``gramme fit --label-kind number``: fit a regression, write its folder and show what
+# came out.
+
+
+METHOD = "gramme-regressor"
+
+
+def make_regressor(settings: Iterable[str], *, seed: int, device: str) -> GrammeRegressor:
+    """The regression with the parameters the user set."""
+    known = GrammeRegressor().get_params()
+    chosen = set_parameters(
+        METHOD, known, settings, random_state=seed, device=device, progress=False
+    )
+    return GrammeRegressor(**chosen)
+
+
+def fit_numbers(
+    graph: MultilayerGraph,
+    model: GrammeRegressor,
+    target: Path,
+    described: dict[str, Any],
+    *,
+    coverage: float | None = None,
+    raw_csv: bool,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Fit a regression on the numbers of a graph's nodes and write its model, predictions, settings and page."""
+    if graph.labels is None:
+        raise DataError(
+            "there are no numbers to learn from; say with --label which column they are"
+        )
+    share = DEFAULT_COVERAGE if coverage is None else coverage
+    graph = graph.with_coupling_layers()  # so that table and page speak of the model's layers
+    fit, writing = model.expected_seconds(graph), page_seconds(graph.num_nodes, 0)
+    expect(fit + writing)
+    with output_folder(target, overwrite=overwrite) as place:
+        with part("Fitting a regression", fit / (fit + writing)):
+            model.fit(graph)
+        result = described | number_record(model, graph) | {"coverage": share}
+        model.save(place.folder / "model.safetensors")
+        write_csv(number_table(model, graph, share), place.folder / "predictions.csv", raw=raw_csv)
+        text = json.dumps(result, indent=2, ensure_ascii=False)
+        (place.folder / "config.json").write_text(text + "\n", encoding="utf-8")
+        page = render_numbers(number_data(model, graph, result))
+        (place.folder / "report.html").write_text(page, encoding="utf-8")
+    if as_json:
+        typer.echo(json_text(result | {"out": str(target)}))
+    elif not quiet:
+        known = result["training_labels"]
+        out.print(
+            escape(
+                f"learned from {known:,} of {graph.num_nodes:,} nodes; on these, each predicted without its number: "
+                f"R2 {model.r2_:.3f}, {rough_number(model.mean_absolute_error_)} off on average"
+            )
+        )
+        out.print(escape(f"open {target / 'report.html'}"))
+
+
+def number_record(model: GrammeRegressor, graph: MultilayerGraph) -> dict[str, Any]:
+    """What is noted of a fit in config.json."""
+    return {
+        "method": METHOD,
+        "nodes": graph.num_nodes,
+        "layers": graph.num_layers,
+        "training_labels": int(np.isfinite(model.out_of_fold_).sum()),
+        "r2": model.r2_,
+        "mean_absolute_error": model.mean_absolute_error_,
+        "ingredients": dict(
+            zip(model.ingredients_["ingredient"], model.ingredients_["weight"], strict=True)
+        ),
+        "parameters": {key: to_json(value, key) for key, value in model.get_params().items()},
+        "versions": versions(),
+    }

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import typer
 
-from gramme.cli.console import warnings_as_notes
-from gramme.cli.inputs import check_not_read
-from gramme.cli.loading import loading
-from gramme.cli.options import RAW_CSV, Data, Reading, takes_reading_options
+from .console import check_not_read, loading, warnings_as_notes
+from .options import RAW_CSV, Data, Reading, takes_reading_options
 
 
 @takes_reading_options
@@ -41,8 +39,8 @@ def links(
     config.json to the folder. The probabilities are learned from edges that are set aside.
     """
     with loading():
-        from gramme.cli import links_steps
-        from gramme.cli.data import open_data
+        from . import links_steps
+        from .data import open_data
 
     links_steps.check_target(target, overwrite=overwrite)
     check_not_read(target, [*data, pairs] if pairs else data, read)

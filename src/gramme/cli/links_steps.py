@@ -12,20 +12,19 @@ import typer
 from rich.table import Table
 
 from gramme._progress import part
-from gramme._terminal import escape, json_text
-from gramme.cli.again import command_line
-from gramme.cli.console import out
-from gramme.cli.heartbeat import expect
-from gramme.cli.steps_bar import steps_bar, tell_steps
+from gramme._text import escape, json_text
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
-from gramme.io.names import require_proper
+from gramme.io.values import require_proper
 from gramme.links import GrammeLinks
-from gramme.links.asked import checked, layers_to_learn, with_edges
 from gramme.links.expected_time import expected_seconds
-from gramme.links.reasons import percent
-from gramme.report.fit_folder import check_target
-from gramme.report.links_folder import write_links
+from gramme.links.explain import percent
+from gramme.links.sampling import checked, layers_to_learn, with_edges
+from gramme.report.result_folders import check_target, write_links
+
+from .console import out
+from .options import command_line
+from .progress import expect, steps_bar, tell_steps
 
 _SHOWN = 10
 PAGE_SECONDS, PAGE_SECONDS_PER_NODE, MAX_PAGE_SECONDS = 0.5, 3e-4, 8.0

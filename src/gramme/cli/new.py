@@ -10,8 +10,9 @@ from typing import TypeVar
 
 import typer
 
-from gramme.cli.console import messages, out
 from gramme.errors import DataError, did_you_mean
+
+from .console import messages, out
 
 Answer = TypeVar("Answer")
 TIES, PEOPLE = "tie", "person"
@@ -34,7 +35,7 @@ def new(
         ) from None
     out.print(shlex.join(["gramme", *words]), markup=False)
     if run:
-        from gramme.cli.app import main
+        from .app import main
 
         main(words)
 
@@ -101,8 +102,9 @@ def _files(text: str) -> list[str]:
 
 def _columns(name: str) -> list[str] | None:
     """The columns of a table; None for other files."""
-    from gramme.cli.table import is_table_name
     from gramme.io.plain_table import header_of
+
+    from .table import is_table_name
 
     if not Path(name).is_file() or not is_table_name(name):
         return None

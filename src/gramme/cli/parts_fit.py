@@ -20,38 +20,41 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gramme._parent import PARENT, end_with
 from gramme._progress import part
+from gramme._runtime import PARENT, end_with
+from gramme._text import escape, on_command_line
 from gramme._version import __version__
-from gramme._wording import on_command_line
-from gramme.cli.console import complain, warnings_as_notes
-from gramme.cli.fit_plan import FitPlan
-from gramme.cli.fit_steps import EstimatePlan, make_model, method, printer
-from gramme.cli.heartbeat import expect
-from gramme.cli.relayed import note_beside, noted
-from gramme.cli.set_steps import SetPlan
-from gramme.cli.together import speaks
-from gramme.distributed import PartGraph, World, join, node_count, read_part, whole_graph
-from gramme.distributed.manifest import MANIFEST
-from gramme.distributed.meeting import LOST_EXIT, LostWorkerError
-from gramme.distributed.parts_folder import sha256_of
-from gramme.distributed.watch import cleaned_up
+from gramme.distributed import (
+    PartGraph,
+    World,
+    assign,
+    join,
+    node_count,
+    read_part,
+    whole_graph,
+    write_parts,
+)
+from gramme.distributed.launch import LOST_EXIT, LostWorkerError, cleaned_up
+from gramme.distributed.storage import FORMAT, MANIFEST, sha256_of
 from gramme.errors import DataError, GrammeError
 from gramme.evaluation import Estimate, fitted_estimate
-from gramme.evaluation.parts_estimate import (
-    cross_validate_parts,
-    estimate_set_aside,
-    set_aside,
-)
-from gramme.evaluation.set_facts import unseen_of
+from gramme.evaluation.cross_validation import cross_validate_parts, estimate_set_aside, set_aside
+from gramme.evaluation.estimate import unseen_of
+from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
-from gramme.methods.joining import join_model
+from gramme.methods.gather import join_model
 from gramme.methods.labels import KnownLabels, known_labels
 from gramme.methods.registry import METHODS_IN_PARTS
 from gramme.report import fill_fit_folder, layer_table
-from gramme.report.output_folder import output_folder
-from gramme.report.parts_folder import fill_huge_folder
+from gramme.report.folder import check_earlier_parts, output_folder
+from gramme.report.result_folders import fill_huge_folder
 from gramme.training.checkpoint import checkpoints
+
+from .console import complain, out, warnings_as_notes
+from .distributed_fit import speaks
+from .fit_plan import FitPlan
+from .fit_steps import EstimatePlan, SetPlan, make_model, method, printer
+from .progress import expect, note_beside, noted
 
 MAX_WHOLE_ENTRIES = 20_000_000
 """Edges, memberships and nodes up to which the first process reads the whole graph, for the page."""
@@ -330,3 +333,26 @@ def main() -> None:
 if __name__ == "__main__":
     atexit.register(gc.freeze)  # as in gramme.cli.app
     main()
+
+
+# The work of ``gramme convert DATA parts/ --parts N``.
+
+
+def convert_to_parts(
+    graph: MultilayerGraph, target: Path, parts: int, how: str, *, overwrite: bool
+) -> None:
+    """Write a graph in parts; the folder appears whole or not at all, and the halo's share is said."""
+    if target.exists() and overwrite:
+        if not target.is_dir():
+            raise DataError(f"{target} is a file, not a folder")
+        check_earlier_parts(target, FORMAT)
+    owner = assign(graph, parts, how)
+    with output_folder(target, overwrite=overwrite) as place:
+        manifest = write_parts(graph, place.folder, owner, parts)
+    sizes = [part["nodes"] for part in manifest.parts]
+    out.print(
+        escape(
+            f"{target}: {parts} parts of {min(sizes):,} to {max(sizes):,} nodes, assigned by {how}; "
+            f"rows that parts need of others: {manifest.halo_share:.1%} of those in layers of edges"
+        )
+    )

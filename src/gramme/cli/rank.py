@@ -6,10 +6,8 @@ from pathlib import Path
 
 import typer
 
-from gramme.cli.console import warnings_as_notes
-from gramme.cli.inputs import check_not_read
-from gramme.cli.loading import loading
-from gramme.cli.options import RAW_CSV, Data, Reading, takes_reading_options
+from .console import check_not_read, loading, warnings_as_notes
+from .options import RAW_CSV, Data, Reading, takes_reading_options
 
 
 @takes_reading_options
@@ -60,8 +58,8 @@ def rank(
     report.html and config.json to the folder.
     """
     with loading():
-        from gramme.cli import rank_steps
-        from gramme.cli.data import open_data
+        from . import rank_steps
+        from .data import open_data
 
     rank_steps.check_request(target, measures, model, overwrite=overwrite)
     check_not_read(target, data, read)

@@ -14,22 +14,19 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from gramme._progress import part
-from gramme._terminal import escape, json_text
-from gramme.cli.again import command_line
-from gramme.cli.console import note, out
-from gramme.cli.heartbeat import expect
-from gramme.cli.steps_bar import steps_bar
+from gramme._text import escape, json_text
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.io.names import require_proper
+from gramme.io.values import require_proper
 from gramme.ranking import MEASURES, influence, layer_influences, rank
-from gramme.ranking.cascade import check_model
-from gramme.ranking.expected_time import expected_seconds
-from gramme.ranking.influence import easy_choice
+from gramme.ranking.influence import check_model, easy_choice
 from gramme.ranking.measures import chosen_measures
-from gramme.ranking.rank_nodes import leading_nodes
-from gramme.report.fit_folder import check_target
-from gramme.report.rank_folder import write_ranks
+from gramme.ranking.rank_nodes import expected_seconds, leading_nodes
+from gramme.report.result_folders import check_target, write_ranks
+
+from .console import note, out
+from .options import command_line
+from .progress import expect, steps_bar
 
 MAX_SPREAD_ENTRIES = 3_000_000
 """Edges and memberships up to which the spread of the ranks is computed; it takes 20 times as long as the ranks."""

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from gramme._progress import part
-from gramme._terminal import escape
-from gramme.cli.console import out, warnings_as_notes
-from gramme.cli.heartbeat import expect
-from gramme.cli.inputs import check_not_read
-from gramme.cli.options import Reading, takes_reading_options
+from gramme._text import escape
 from gramme.errors import DataError
+
+from .console import check_not_read, out, warnings_as_notes
+from .options import Reading, takes_reading_options
+from .progress import expect
 
 SQLITE = b"SQLite format 3\x00"
 """How the file of a benchmark's ledger begins."""
@@ -52,16 +52,16 @@ def report(
                 "--data is for the page of a fit; a ledger holds all that its page needs"
             )
         check_not_read(target, [source])
-        from gramme.evaluation.link_ledger import is_link_ledger
-        from gramme.report.page.benchmark_page import benchmark_page
-        from gramme.report.page.link_benchmark_page import link_benchmark_page
+        from gramme.evaluation.ledger import is_link_ledger
+        from gramme.report.page.benchmark_page import benchmark_page, link_benchmark_page
 
         about_links = is_link_ledger(source)
         text = link_benchmark_page(source) if about_links else benchmark_page(source)
     elif data is not None:
-        from gramme.cli import fit_steps
-        from gramme.cli.data import open_again
         from gramme.report.page.again import page_from_model
+
+        from . import fit_steps
+        from .data import open_again
 
         folder = source if source.is_dir() else source.parent
         model_path = folder / "model.safetensors"

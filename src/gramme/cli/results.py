@@ -34,17 +34,20 @@ def results(
     """Print what a benchmark found: ours beside the paper's figures, the best marked where the paired test says so."""
     if shown not in SHOWN:
         raise DataError(f"--show cannot be {shown!r}; {did_you_mean(shown, SHOWN)}")
-    from gramme.evaluation.link_ledger import is_link_ledger
+    from gramme.evaluation.ledger import is_link_ledger
 
     if is_link_ledger(ledger):
-        from gramme.cli.link_benchmark_steps import show_ledger
+        from .benchmark_steps import show_ledger
 
         show_ledger(ledger, style)
         return
     from gramme.evaluation import Ledger, rank_methods
-    from gramme.report.critical_difference import write_critical_difference
-    from gramme.report.results_formats import STYLES, format_results
-    from gramme.report.results_tables import results_table
+    from gramme.report.benchmark_tables import (
+        STYLES,
+        format_results,
+        results_table,
+        write_critical_difference,
+    )
 
     if style not in STYLES:
         raise DataError(f"there is no format {style!r}; {did_you_mean(style, STYLES)}")

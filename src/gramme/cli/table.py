@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gramme.cli.options import Reading
 from gramme.errors import DataError, FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
-from gramme.graph.from_table import known_column
-from gramme.graph.number_labels import MAX_NUMBER_CLASSES, amounts, settled_labels, too_many
-from gramme.graph.table_plan import LayerPlan, TablePlan
+from gramme.graph.columns import MAX_NUMBER_CLASSES, amounts, settled_labels, too_many
+from gramme.graph.table import LayerPlan, TablePlan, known_column
 from gramme.io.labels import read_labels
-from gramme.io.notes import tell
 from gramme.io.parsed import ReadOptions
 from gramme.io.plain_table import ENDINGS, read_table
-from gramme.io.unknown import known_labels
+from gramme.io.source import tell
+from gramme.io.values import known_labels
+
+from .options import Reading
 
 
 def open_table(

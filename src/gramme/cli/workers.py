@@ -11,24 +11,51 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gramme._parent import PARENT
-from gramme._ray import connected_ray
-from gramme._scratch import scratch_folder
-from gramme.cli.parts_fit import JOB, FitJob, Outcome
-from gramme.cli.ray_worker import RayWorker
-from gramme.cli.relayed import NoteReader, note_beside
+from gramme._files import scratch_folder
+from gramme._runtime import PARENT, connected_ray
 from gramme.distributed import assign, read_manifest, write_parts
-from gramme.distributed.meeting import LOST_EXIT
-from gramme.distributed.process_group import LOOPBACK, free_port
+from gramme.distributed.launch import LOOPBACK, LOST_EXIT, free_port
 from gramme.errors import DataError, GrammeError
 from gramme.graph import MultilayerGraph
-from gramme.report.output_folder import output_folder
+from gramme.report.folder import output_folder
+
+from .parts_fit import JOB, FitJob, Outcome
+from .progress import NoteReader, note_beside
+
+# One process of a fit on a Ray cluster: it starts the same program as on one machine, and imports
+# nothing of it.
+
+
+class RayWorker:
+    """An actor that runs the program of a worker on the machine where Ray has put it."""
+
+    def host(self) -> str:
+        """The address that others reach this machine at."""
+        import ray
+
+        address: str = ray.util.get_node_ip_address()
+        return address
+
+    def run(self, job: str, variable: str, environment: Mapping[str, str]) -> int:
+        """Do this process's share of a job, whose file an environment variable names; returns its exit code."""
+        with scratch_folder("job") as scratch:
+            path = scratch / "job.json"
+            path.write_text(job, encoding="utf-8")
+            one = subprocess.Popen(
+                [sys.executable, "-m", "gramme.cli.parts_fit"],
+                env={**os.environ, **environment, variable: str(path), PARENT: str(os.getpid())},
+            )
+            try:
+                return one.wait()
+            finally:
+                one.kill()
+
 
 GRACE_SECONDS = 5.0
 """How long the other processes may take to end by themselves once one is lost, before they are killed."""

@@ -6,8 +6,8 @@
 (625, 4, ['B', 'L', 'R'])
 """
 
-from gramme.datasets.record import DataFile, DatasetInfo
-from gramme.datasets.registry import download, info, load, names, official_split, where
+from .record import DataFile, DatasetInfo
+from .registry import download, info, load, names, official_split, where
 
 __all__ = [
     "DataFile",

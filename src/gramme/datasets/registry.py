@@ -9,51 +9,33 @@ from types import MappingProxyType
 from typing import Any
 
 from gramme._progress import part
-from gramme.datasets import (
-    acm3025,
-    acm_heco,
-    balance_scale,
-    ckm_social,
-    congress_votes,
-    cora,
-    dblp_heco,
-    digits,
-    leskovec_ng,
-    mammography,
-    multiple_features,
-    reinnovation,
-    synthetic,
-    synthetic_coupled,
-    synthetic_kinds,
-    synthetic_table,
-    vickers_chan,
-    wine,
-)
-from gramme.datasets.locate import provide, whereabouts
-from gramme.datasets.record import Dataset, DatasetInfo, Split
 from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 
+from .download import provide, whereabouts
+from .recipes import countries, hetero, multiplex, planetoid, synthetic, uci
+from .record import Dataset, DatasetInfo, Split
+
 _ALL = (
-    vickers_chan.DATASET,
-    congress_votes.DATASET,
-    congress_votes.LEAKY,
-    leskovec_ng.DATASET,
-    ckm_social.DATASET,
-    mammography.DATASET,
-    balance_scale.DATASET,
-    reinnovation.DATASET,
-    cora.DATASET,
-    acm3025.DATASET,
-    acm_heco.DATASET,
-    dblp_heco.DATASET,
-    multiple_features.DATASET,
-    wine.DATASET,
-    digits.DATASET,
-    synthetic.DATASET,
-    synthetic_table.DATASET,
-    synthetic_coupled.DATASET,
-    synthetic_kinds.DATASET,
+    multiplex.VICKERS_CHAN_DATASET,
+    uci.CONGRESS_VOTES_DATASET,
+    uci.LEAKY,
+    multiplex.LESKOVEC_NG_DATASET,
+    multiplex.CKM_SOCIAL_DATASET,
+    uci.MAMMOGRAPHY_DATASET,
+    uci.BALANCE_SCALE_DATASET,
+    countries.REINNOVATION_DATASET,
+    planetoid.CORA_DATASET,
+    hetero.ACM3025_DATASET,
+    hetero.ACM_HECO_DATASET,
+    hetero.DBLP_HECO_DATASET,
+    hetero.MULTIPLE_FEATURES_DATASET,
+    uci.WINE_DATASET,
+    uci.DIGITS_DATASET,
+    synthetic.SYNTHETIC_DATASET,
+    synthetic.SYNTHETIC_TABLE_DATASET,
+    synthetic.SYNTHETIC_COUPLED_DATASET,
+    synthetic.SYNTHETIC_KINDS_DATASET,
 )
 REGISTRY: Mapping[str, Dataset] = MappingProxyType({each.info.name: each for each in _ALL})
 

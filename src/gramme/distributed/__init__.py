@@ -4,15 +4,12 @@ Estimators run on a :class:`PartGraph` as on a whole graph; what crosses the bor
 (neighbourhood sums) and ``world.py`` (everything else).
 """
 
-from gramme.distributed.asking import here, node_count, places_of, rows_at, sparse_rows_at
-from gramme.distributed.manifest import Manifest, read_manifest
-from gramme.distributed.part_graph import PartGraph
-from gramme.distributed.partition import ASSIGNMENTS, assign
-from gramme.distributed.parts_folder import write_parts
-from gramme.distributed.process_group import in_world, join
-from gramme.distributed.read_part import read_part
-from gramme.distributed.whole_graph import whole_graph
-from gramme.distributed.world import ALONE, World, world_of
+from .communicator import ALONE, World, world_of
+from .indexing import here, node_count, places_of, rows_at, sparse_rows_at
+from .launch import in_world, join
+from .part_graph import PartGraph
+from .partition import ASSIGNMENTS, assign
+from .storage import Manifest, read_manifest, read_part, whole_graph, write_parts
 
 __all__ = [
     "ALONE",

@@ -23,10 +23,9 @@ from typing import Any, Protocol, TypeVar
 import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from gramme._parent import end_with
+from gramme._files import scratch_folder
 from gramme._progress import unwatched
-from gramme._ray import connected_ray, import_ray
-from gramme._scratch import scratch_folder
+from gramme._runtime import connected_ray, end_with, import_ray
 from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 

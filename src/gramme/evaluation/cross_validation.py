@@ -7,8 +7,10 @@ fold.
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,13 +19,62 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from gramme._progress import part
-from gramme._wording import setting
-from gramme.errors import DataError
-from gramme.evaluation.estimate import Estimate, UnseenPredictions, joined_estimate
-from gramme.evaluation.holdout import labelled_places
+from gramme._text import setting
+from gramme.distributed import PartGraph, rows_at
+from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
-from gramme.methods.folds import dealt_in_turn
+from gramme.methods.labels import KnownLabels, aligned_labels, dealt_in_turn
+
+from .estimate import Estimate, UnseenPredictions, holdout_estimate, joined_estimate, unseen_of
+from .splits import Holdout, hold_out, labelled_places
+
+# An estimate from predictions that a fit has already made, for labels by models that had not seen
+# them.
+
+
+CROSS_FITTING = "cross-fitting"
+
+
+def fitted_estimate(model: NodeClassifier, labels: NDArray[np.object_]) -> Estimate:
+    """The estimate of a fitted model that tests itself (:attr:`~gramme.methods.NodeClassifier.tests_itself`).
+
+    Parameters
+    ----------
+    model : NodeClassifier
+        Fitted on these labels.
+    labels : array of object, shape (nodes,)
+        The known labels, None where unknown.
+    """
+    found = model.out_of_fold()
+    counts = np.bincount(found.codes, minlength=len(model.classes_))
+    counted = (
+        counts[found.codes] > 1
+    )  # the only label of a class cannot be predicted from the others
+    single: list[Any] = [
+        label for label, n in zip(model.classes_.tolist(), counts, strict=True) if n == 1
+    ]
+    nodes = found.nodes[counted]
+    if not nodes.size:
+        return Estimate("none", "every class has a single label, so none can be tested")
+    folds = int(min(model.get_params()["folds"], found.nodes.size))
+    part = UnseenPredictions(
+        nodes, list(labels[nodes]), model.classes_.tolist(), found.probabilities[counted]
+    )
+    note = (
+        f"while it was fitted the labelled nodes were divided into {folds} parts, and each part was predicted by "
+        "ingredients that learned from the other parts only, weighed and calibrated by the other parts only; penalties "
+        "and the like were chosen once, for all parts"
+    )
+    return joined_estimate(
+        CROSS_FITTING,
+        note + untested_note(single),
+        [part],
+        folds=folds,
+        folds_tested=folds,
+        to_predict=nodes_without_label(labels),
+    )
+
 
 DEFAULT_FOLDS = 5
 LARGE_NODE_LAYERS, VERY_LARGE_NODE_LAYERS = 1_000_000, 5_000_000
@@ -157,3 +208,223 @@ def untested_note(single: list[Any]) -> str:
     if len(single) == 1:
         return f"; a class with a single label cannot be tested and counts nowhere here: {names}"
     return f"; classes with a single label cannot be tested and count nowhere here: {names}"
+
+
+# A fit together with an estimate of its accuracy: set labels aside, fit, test, in this order and
+# in one place.
+
+
+@dataclass(frozen=True)
+class EstimatePlan:
+    """How to estimate the accuracy: on a share set aside, by folds, or not at all.
+
+    Parameters
+    ----------
+    share : float, optional
+        The share of the labels to set aside before the fit.
+    folds : int, optional
+        How many folds to cross-validate with. Without it a model that tests itself is taken at its word, and any
+        other gets 5 folds.
+    wanted : bool, default=True
+        Whether to estimate the accuracy at all.
+    """
+
+    share: float | None = None
+    folds: int | None = None
+    wanted: bool = True
+
+    def further_fits(self, graph: MultilayerGraph, model: NodeClassifier) -> int:
+        """How many fits the estimate takes besides the model's own."""
+        if self.none_further(model):
+            return 0
+        return folds_to_test(graph, DEFAULT_FOLDS) if self.folds is None else self.folds
+
+    def none_further(self, model: NodeClassifier) -> bool:
+        """Whether the estimate takes no fit besides the model's own."""
+        return (
+            self.share is not None or not self.wanted or (model.tests_itself and self.folds is None)
+        )
+
+
+@dataclass(frozen=True)
+class EstimatedFit:
+    """What came out of :func:`fit_with_estimate`.
+
+    Attributes
+    ----------
+    train : array of object, shape (nodes,)
+        The labels the model learned from, None elsewhere.
+    estimate : Estimate
+    seconds : float
+        How long the fit took, by the clock.
+    """
+
+    train: NDArray[np.object_]
+    estimate: Estimate
+    seconds: float
+
+
+def fit_with_estimate(
+    model: NodeClassifier,
+    graph: MultilayerGraph,
+    plan: EstimatePlan | None = None,
+    *,
+    random_state: int = 0,
+    balanced: bool = False,
+    stages: tuple[tuple[str, float], tuple[str, float]] = (("fit", 0.5), ("estimate", 0.5)),
+) -> EstimatedFit:
+    """Fit a model on a graph's labels and estimate its accuracy.
+
+    Labels that are set aside are set aside before anything is learned. What the estimate finds for nodes the model
+    did not learn from is kept in the model, for :meth:`~gramme.methods.NodeClassifier.predict_set`.
+
+    Parameters
+    ----------
+    model : NodeClassifier
+        It is fitted.
+    graph : MultilayerGraph
+        With labels.
+    plan : EstimatePlan, optional
+        How to estimate the accuracy; without a plan as ``EstimatePlan()`` does.
+    random_state : int, default=0
+        Which labels are set aside, or go to which fold.
+    balanced : bool, default=False
+        Whether every class counts alike (:meth:`~gramme.methods.NodeClassifier.balance_classes`).
+    stages : pair of (str, float), default=(("fit", 0.5), ("estimate", 0.5))
+        The name of each of the two stages and its share of the work, for whoever watches the progress.
+
+    Examples
+    --------
+    >>> from gramme import datasets
+    >>> from gramme.methods import LabelPropagation
+    >>> found = fit_with_estimate(
+    ...     LabelPropagation(), datasets.load("wine"), EstimatePlan(share=0.5)
+    ... )
+    >>> found.estimate.kind, len(found.estimate.labels)
+    ('holdout', 89)
+    """
+    plan = EstimatePlan() if plan is None else plan
+    labels = aligned_labels(graph)
+    split = None if plan.share is None else hold_out(labels, plan.share, random_state, graph.nodes)
+    train = labels if split is None else split.train
+    started = time.perf_counter()
+    with part(*stages[0]):
+        model.fit(graph, train)
+        if balanced:
+            model.balance_classes()
+    seconds = time.perf_counter() - started
+    with part(*stages[1]):
+        estimate = _estimate(model, graph, labels, split, plan, random_state)
+    if (
+        estimate.labels
+    ):  # accuracy, prediction sets and the model's file rest on the same predictions
+        model.keep_out_of_fold(unseen_of(estimate, model.classes_))
+    return EstimatedFit(train, estimate, seconds)
+
+
+def _estimate(
+    model: NodeClassifier,
+    graph: MultilayerGraph,
+    labels: NDArray[np.object_],
+    split: Holdout | None,
+    plan: EstimatePlan,
+    random_state: int,
+) -> Estimate:
+    if split is not None:
+        return holdout_estimate(split, model.classes_, model.predict_proba())
+    if model.interrupted_:
+        return Estimate("none", "the training was interrupted")
+    if not plan.wanted:
+        return Estimate("none", "it was not asked for")
+    if model.tests_itself and plan.folds is None:
+        return fitted_estimate(model, labels)
+    try:
+        return cross_validate(
+            model,
+            graph,
+            labels,
+            folds=plan.folds,
+            random_state=random_state,
+            balanced=hasattr(model, "class_weights_"),
+        )
+    except KeyboardInterrupt:
+        warnings.warn(
+            "interrupted: the accuracy is not estimated, the predictions are kept",
+            GrammeWarning,
+            stacklevel=3,
+        )
+        return Estimate("none", "the estimation was interrupted")
+
+
+# How good a model is that several processes fitted together: the same estimates, from labels that
+# all of them hold.
+
+
+def labels_of(known: KnownLabels) -> NDArray[np.object_]:
+    """The labels of the labelled nodes alone."""
+    labels = np.empty(known.nodes.size, dtype=object)
+    labels[:] = known.classes[known.codes].tolist()
+    return labels
+
+
+def set_aside(known: KnownLabels, share: float, random_state: int) -> NDArray[np.bool_]:
+    """Which of the labels are set aside for an honest accuracy."""
+    aside = np.zeros(known.nodes.size, dtype=bool)
+    aside[hold_out(labels_of(known), share, random_state).held_out] = True
+    return aside
+
+
+def estimate_set_aside(
+    model: NodeClassifier, graph: PartGraph, known: KnownLabels, share: float, random_state: int
+) -> Estimate:
+    """The accuracy of a fitted model on the labels that were set aside; a collective."""
+    split = hold_out(labels_of(known), share, random_state)
+    shares = rows_at(graph, model.predict_proba(), known.nodes)
+    found = holdout_estimate(split, model.classes_, shares)
+    return replace(found, tested=known.nodes[found.tested])
+
+
+def cross_validate_parts(
+    model: NodeClassifier,
+    graph: PartGraph,
+    known: KnownLabels,
+    *,
+    folds: int | None = None,
+    random_state: int = 0,
+    balanced: bool = False,
+) -> Estimate:
+    """Predict every labelled node by a model that did not see its label; as ``cross_validate``, a collective."""
+    labels = labels_of(known)
+    dealt, single = deal_folds(labels, DEFAULT_FOLDS if folds is None else folds, random_state)
+    if not dealt:
+        return Estimate("none", "every class has a single label, so none can be tested")
+    count = folds_in_parts(graph, len(dealt)) if folds is None else len(dealt)
+    found = []
+    for place, fold in enumerate(dealt[:count]):
+        held = np.zeros(known.nodes.size, dtype=bool)
+        held[fold] = True
+        with warnings.catch_warnings(), part(f"fit {place + 1} of {count}", 1 / count):
+            warnings.simplefilter("ignore")
+            one: NodeClassifier = clone(model)
+            one.fit(graph, known.without(held))
+        if balanced:
+            one.balance_classes()
+        shares = rows_at(graph, one.predict_proba(), known.nodes)
+        found.append(UnseenPredictions.of(fold, labels, one.classes_, shares))
+    note = fold_note(len(dealt), count, single)
+    joined = joined_estimate(
+        "cross-validation",
+        note,
+        found,
+        folds=len(dealt),
+        folds_tested=count,
+        to_predict=graph.whole.nodes - known.nodes.size,
+    )
+    return replace(joined, tested=known.nodes[joined.tested])
+
+
+def folds_in_parts(graph: PartGraph, folds: int) -> int:
+    """How many of the folds to test, by the size of the whole graph."""
+    size = graph.whole.nodes * graph.num_layers
+    large, very_large = size >= LARGE_NODE_LAYERS, size >= VERY_LARGE_NODE_LAYERS
+    return min(folds, 1 if very_large else 2 if large else folds)

@@ -3,23 +3,165 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import platform
 import sqlite3
 import time
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from json import dumps
-from typing import Any
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
 import pandas as pd
 
 from gramme._version import __version__
-from gramme.errors import DataError
-from gramme.evaluation.face import LedgerFace
-from gramme.evaluation.ledger_rows import sound_rows
-from gramme.evaluation.one_run import RunResult, RunSpec
-from gramme.evaluation.results_file import ResultsFile, storable, transaction
+from gramme.errors import DataError, GrammeWarning
+from gramme.io.values import proper_text
+
+from .run import RunResult, RunSpec
+
+# A sqlite file of results: what the two ledgers share, from the checks of its path to its
+# closing.
+
+
+class ResultsFile:
+    """A file of results that is closed at the end of a ``with`` block; a subclass opens ``_connection``.
+
+    Parameters
+    ----------
+    path : path-like
+    create : bool, default=True
+        With False, the file must be there.
+    """
+
+    _connection: sqlite3.Connection
+
+    def __init__(self, path: Any, *, create: bool = True) -> None:
+        self.path = Path(path)
+        if self.path.is_dir():
+            raise DataError(f"{self.path} is a folder; a file of results is needed")
+        if not create and not self.path.is_file():
+            raise DataError(f"{self.path}: there is no such file; gramme benchmark writes it")
+        if create and not self.path.absolute().parent.is_dir():
+            raise DataError(f"there is no folder {self.path.parent} to write {self.path.name} into")
+
+    @contextlib.contextmanager
+    def _errors_in_words(self) -> Iterator[None]:
+        """Turn sqlite's errors into messages that say what is wrong with the file and what is safe."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "full" not in str(error) and "I/O" not in str(error):
+                raise DataError(f"{self.path} cannot be used: {error}") from error
+            raise DataError(
+                f"{self.path} cannot be written: {error}. What was recorded before is safe; make room and give the "
+                "same command again, and it goes on from there"
+            ) from error
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            # sqlite quotes what it cannot read of a damaged file, and Python then cannot read the quotation
+            why = "it is damaged" if isinstance(error, UnicodeDecodeError) else error
+            raise DataError(
+                f"{self.path} cannot be used as a file of results of gramme benchmark ({why})"
+            ) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def storable(values: Iterable[Any]) -> list[Any]:
+    """Values of a row as sqlite can hold them: names that are not valid Unicode are written with escapes."""
+    return [proper_text(value) if isinstance(value, str) else value for value in values]
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """A transaction that waits for the write lock first, so it cannot fail halfway for lack of it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+# Whether a row of a ledger holds what it should: any program can write into an sqlite file.
+
+
+MAX_NAMED = 3
+"""Rows left out that are named one by one; of the others only the number is said."""
+
+
+def sound_rows(
+    rows: Iterable[tuple[Any, ...]], columns: Mapping[str, str], path: Path
+) -> list[tuple[Any, ...]]:
+    """The rows whose values are of their columns' kinds; others are left out with a warning that names them.
+
+    Parameters
+    ----------
+    rows : iterable of tuple
+        The row's id, then a value for each column.
+    columns : mapping of str to str
+        What sqlite was told about each column: ``"REAL"``, ``"TEXT NOT NULL"`` and so on.
+    path : Path
+        The file, for the warning.
+    """
+    sound, problems = [], []
+    for number, *values in rows:
+        problem = _problem(dict(zip(columns, values, strict=True)), columns)
+        if problem is None:
+            sound.append(tuple(values))
+        else:
+            problems.append(f"row {number} ({problem})")
+    if problems:
+        more = len(problems) - MAX_NAMED
+        named = ", ".join(problems[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+        warnings.warn(
+            f"{path}: left out, as not written by gramme: {named}", GrammeWarning, stacklevel=3
+        )
+    return sound
+
+
+def _problem(row: Mapping[str, Any], columns: Mapping[str, str]) -> str | None:
+    for name, value in row.items():
+        kind = columns[name].split()[0]
+        if value is None:
+            if "NOT NULL" in columns[name]:
+                return f"no {name}"
+            if row["status"] == "done" and name in ("accuracy", "macro_f1"):
+                return f"no {name}"
+        elif not _FITS[kind](value) or (name in _SHARES and not 0 <= value <= 1):
+            return f"{name} is {str(value)[:40]!r}"
+    return None
+
+
+_SHARES = ("accuracy", "peak_accuracy", "macro_f1")
+_FITS = {
+    "TEXT": lambda value: isinstance(value, str),
+    "INTEGER": lambda value: isinstance(value, int) and abs(value) < 2**53,
+    "REAL": lambda value: isinstance(value, (int, float)) and math.isfinite(value),
+}
+
+
+# A ledger shows its results.
+
 
 PROTOCOL = 1
 """Raise it when the same run would come to mean something else; rows of another protocol are kept apart."""
@@ -67,7 +209,7 @@ KEY_COLUMNS = (
 _PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "numba", "gensim", "torch-geometric")
 
 
-class Ledger(LedgerFace, ResultsFile):
+class Ledger(ResultsFile):
     """The results of a benchmark in a file.
 
     Every row is a transaction of its own in sqlite's write-ahead log: it is there whole or not at all, whenever the
@@ -205,6 +347,33 @@ class Ledger(LedgerFace, ResultsFile):
             rows = self._connection.execute("SELECT command FROM commands ORDER BY recorded, rowid")
             return [str(row[0]) for row in rows]
 
+    def plot_results(
+        self,
+        *,
+        dataset: str | None = None,
+        methods: Sequence[str] | None = None,
+        ax: Any = None,
+    ) -> Any:
+        """Draw the accuracies with matplotlib: over the share of labels, a line per method, a panel per dataset.
+
+        Parameters
+        ----------
+        dataset : str, optional
+            One dataset alone; a panel for each if not given.
+        methods : sequence of str, optional
+            The methods to show; if not given, the ten with the best mean.
+        ax : matplotlib axes, optional
+            Where to draw a single dataset; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib axes
+            An array of them where there are several datasets.
+        """
+        from gramme.plots.results import plot_results
+
+        return plot_results(self, dataset=dataset, methods=methods, ax=ax)
+
 
 def _row(result: RunResult) -> dict[str, Any]:
     spec: RunSpec = result.spec
@@ -256,3 +425,127 @@ def _retried(connection: sqlite3.Connection, statement: str) -> None:
             if "locked" not in str(error) or time.monotonic() > until:
                 raise
             time.sleep(0.05)
+
+
+# The ledger of a benchmark of links: one sqlite file with a row per split, method and kind of
+# unlinked pairs.
+
+
+APPLICATION = 0x67726C6B  # "grlk", which tells it from other sqlite files
+PATIENCE_SECONDS = 60.0
+KEY = ("dataset", "checksum", "layer", "method", "realisation", "fold", "negatives")
+LINK_LEDGER_COLUMNS = {
+    "dataset": "TEXT NOT NULL",
+    "checksum": "TEXT NOT NULL",
+    "layer": "TEXT NOT NULL",
+    "method": "TEXT NOT NULL",
+    "realisation": "INTEGER NOT NULL",
+    "fold": "INTEGER NOT NULL",
+    "negatives": "TEXT NOT NULL",
+    "status": "TEXT NOT NULL DEFAULT 'done'",
+    "error": "TEXT",
+    "roc_auc": "REAL",
+    "average_precision": "REAL",
+    "hits_at_20": "REAL",
+    "calibration_bins": "TEXT",
+    "linked": "INTEGER",
+    "unlinked": "INTEGER",
+    "cpu_seconds": "REAL",
+    "protocol": "TEXT",
+    "version": "TEXT",
+    "recorded": "TEXT",
+}
+
+
+class LinkLedger(ResultsFile):
+    """The results of a benchmark of links in a file; every row is written whole or not at all.
+
+    Parameters
+    ----------
+    path : path-like
+    create : bool, default=True
+        With False, the file must be there.
+    """
+
+    def __init__(self, path: Any, *, create: bool = True) -> None:
+        super().__init__(path, create=create)
+        fresh = not self.path.exists() or self.path.stat().st_size == 0
+        if not fresh and not is_link_ledger(self.path):
+            raise DataError(
+                f"{self.path} is not a ledger of links; name another file for gramme benchmark --task links"
+            )
+        with self._errors_in_words():
+            self._connection = sqlite3.connect(
+                self.path, timeout=PATIENCE_SECONDS, isolation_level=None
+            )
+            if create:
+                self._make(fresh)
+
+    def _make(self, fresh: bool) -> None:
+        columns = ", ".join(f"{name} {kind}" for name, kind in LINK_LEDGER_COLUMNS.items())
+        if fresh:
+            # before the log begins, so that the mark is in the file itself whatever happens later
+            self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        self._connection.execute(
+            f"CREATE TABLE IF NOT EXISTS links ({columns}, PRIMARY KEY ({', '.join(KEY)}))"
+        )
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._add_new_columns()
+
+    def _columns(self) -> set[str]:
+        return {row[1] for row in self._connection.execute("PRAGMA table_info(links)")}
+
+    def _add_new_columns(self) -> None:
+        """A ledger of an earlier version gets the columns that it lacks; its runs all ended well."""
+        there = self._columns()
+        for name, kind in LINK_LEDGER_COLUMNS.items():
+            if name not in there:
+                self._connection.execute(f"ALTER TABLE links ADD COLUMN {name} {kind}")
+
+    def done(self) -> set[tuple[Any, ...]]:
+        """The keys of all rows of runs that ended well, but for the kind of unlinked pairs."""
+        asked = f"SELECT {', '.join(KEY[:-1])} FROM links WHERE status = 'done'"
+        with self._errors_in_words():
+            return set(self._connection.execute(asked))
+
+    def record(self, rows: list[dict[str, Any]]) -> None:
+        """Write rows in one transaction, in the place of earlier ones."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        marks = ", ".join("?" for _ in LINK_LEDGER_COLUMNS)
+        with self._errors_in_words(), transaction(self._connection):
+            for row in rows:
+                full = row | {"version": __version__, "recorded": now}
+                self._connection.execute(
+                    f"INSERT OR REPLACE INTO links ({', '.join(LINK_LEDGER_COLUMNS)}) VALUES ({marks})",
+                    storable(full.get(name) for name in LINK_LEDGER_COLUMNS),
+                )
+
+    def rows(self) -> pd.DataFrame:
+        """All rows, in an order that does not depend on when they were written."""
+        with self._errors_in_words():
+            there = self._columns()
+            missing = {"status": "'done' AS status"}
+            words = [
+                name if name in there else missing.get(name, f"NULL AS {name}")
+                for name in LINK_LEDGER_COLUMNS
+            ]
+            cursor = self._connection.execute(
+                f"SELECT rowid, {', '.join(words)} FROM links ORDER BY {', '.join(KEY)}"
+            )
+            sound = sound_rows(cursor, LINK_LEDGER_COLUMNS, self.path)
+        table = pd.DataFrame(sound, columns=list(LINK_LEDGER_COLUMNS))
+        return table.astype(
+            {name: float for name, kind in LINK_LEDGER_COLUMNS.items() if kind == "REAL"}
+        )
+
+
+def is_link_ledger(path: Path) -> bool:
+    """Whether a file is a ledger of links."""
+    if not path.is_file():  # a pipe would keep us waiting
+        return False
+    try:
+        with path.open("rb") as file:
+            head = file.read(72)
+    except OSError:
+        return False
+    return head.startswith(b"SQLite format 3\x00") and head[68:72] == APPLICATION.to_bytes(4, "big")

@@ -2,20 +2,416 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.metrics import average_precision_score
 
-from gramme.errors import DataError
-from gramme.evaluation.backends import check_backend, default_jobs, executed
-from gramme.evaluation.link_ledger import LinkLedger
-from gramme.evaluation.link_methods import DEFAULT_LINK_METHODS, LinkMethod, link_method
-from gramme.evaluation.link_run import LinkSpec
-from gramme.evaluation.link_splits import layers_with_links, num_splits
-from gramme.evaluation.link_summary import summarise_links
+from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
-from gramme.graph.checksum import checksum
+from gramme.graph.canonical import checksum
+from gramme.io.values import proper_text
+from gramme.links import Evidence, GrammeLinks, column_names
+from gramme.links.evidence import Gathered, WholeGraph, in_words
+from gramme.links.explain import calibration_bins, calibration_error, roc_auc
+from gramme.links.mixture import Line
+from gramme.links.pair_scores import entries
+from gramme.links.sampling import edge_layer, num_rounds, rounds, unlinked_pairs
+
+from .backends import check_backend, default_jobs, executed
+from .ledger import LinkLedger
+from .run import told
+from .statistics import MIN_SPLITS, Ranking, average_ranks, corrected_t_test, verdicts
+from .statistics import mean_interval as interval
+
+# The splits of a benchmark of links: edges of one layer held out, pairs without an edge drawn
+# once for all methods.
+
+
+NEGATIVES = ("uniform", "degree-matched")
+PROTOCOL = "edges of one layer held out, other layers visible"
+
+
+@dataclass(frozen=True)
+class LinkSplit:
+    """A graph without some edges of a layer, those pairs, and unlinked ones of both kinds."""
+
+    graph: MultilayerGraph
+    fold: int
+    linked: NDArray[np.int64]
+    unlinked: dict[str, NDArray[np.int64]]
+
+
+def link_splits(graph: MultilayerGraph, layer: str, realisation: int) -> Iterator[LinkSplit]:
+    """The splits of a layer; the same for the same realisation, whatever is asked of them."""
+    number = list(graph.layers).index(layer)
+    edges = edge_layer(graph, layer)
+    known = edges.to_scipy()
+    held_out = rounds(graph, layer, np.random.default_rng([realisation, number, 1]))
+    for fold, one in enumerate(held_out):
+        random = np.random.default_rng([realisation, number, 2, fold])
+        matched = unlinked_pairs(
+            known,
+            len(one.linked),
+            random,
+            directed=edges.directed,
+            degree_matched=True,
+            present=edges.present,
+        )
+        yield LinkSplit(
+            one.graph, fold, one.linked, {"uniform": one.unlinked, "degree-matched": matched}
+        )
+
+
+def num_splits(graph: MultilayerGraph, layer: str) -> int:
+    """How many :func:`link_splits` a layer has."""
+    return num_rounds(graph, layer)
+
+
+def layers_with_links(graph: MultilayerGraph) -> list[str]:
+    """The layers of edges that have enough of them to hold some out."""
+    return [
+        name
+        for name, layer in graph.layers.items()
+        if layer.made_of == "edges" and layer.num_edges >= 2
+    ]
+
+
+# Ways to score pairs that a benchmark of links compares: GrammeLinks, each ingredient alone, a
+# plain regression.
+
+
+Pairs = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LinkMethod:
+    """A way to score pairs of a layer from a graph that lacks the edges to be found."""
+
+    name: str
+    summary: str
+    score: Callable[[MultilayerGraph, str, Pairs, int], Floats]
+    probabilities: bool = False
+    """Whether scores are probabilities, whose calibration can be judged."""
+
+
+def _gramme_links(graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
+    model = GrammeLinks(random_state=seed).fit(graph)
+    named = np.column_stack([graph.nodes[pairs[:, 0]], graph.nodes[pairs[:, 1]]])
+    return model.predict_proba(layer, named.tolist())
+
+
+def _cross_layer_logistic(graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
+    """Logistic regression on which other layers link a pair, common neighbours in each layer, and degrees."""
+    rows, linked = [], []
+    for one in rounds(graph, layer, np.random.default_rng([seed, 1])):
+        for part, answer in ((one.linked, True), (one.unlinked, False)):
+            rows.append(_simple_rows(one.graph, layer, part))
+            linked.append(np.full(len(part), answer))
+    line = Line.fitted(np.concatenate(rows), np.concatenate(linked), strength=1.0)
+    found: Floats = expit(line.log_odds(_simple_rows(graph, layer, pairs)))
+    return found
+
+
+def _simple_rows(graph: MultilayerGraph, layer: str, pairs: Pairs) -> Floats:
+    columns = []
+    for name, one in graph.layers.items():
+        matrix = one.to_scipy()
+        if name != layer:
+            columns.append(entries(matrix, pairs))
+        common = matrix[pairs[:, 0]].multiply(matrix[pairs[:, 1]]).sum(axis=1)
+        columns.append(np.log1p(np.asarray(common).ravel()))
+        columns.append(np.log1p(one.degrees()[pairs]).sum(axis=1))
+    return np.column_stack(columns)
+
+
+@dataclass(frozen=True)
+class _Ingredient:
+    """One piece of evidence alone; a class, so that it can be sent to another process."""
+
+    column: str
+
+    def __call__(self, graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
+        gathered = Gathered(attention=self.column == "attention", seed=seed)
+        evidence = Evidence(graph, layer, WholeGraph.of(graph, gathered))
+        found: Floats = evidence.of(pairs)[:, column_names().index(self.column)]
+        return -found if self.column == "attributes_far" else found
+
+
+LINK_METHODS: dict[str, LinkMethod] = {
+    one.name: one
+    for one in (
+        LinkMethod("gramme-links", "all evidence, weighed", _gramme_links, probabilities=True),
+        LinkMethod(
+            "cross-layer-logistic",
+            "logistic regression on links, common neighbours and degrees in each layer",
+            _cross_layer_logistic,
+            probabilities=True,
+        ),
+        *(
+            LinkMethod(name.replace("_", "-"), in_words(name), _Ingredient(name))
+            for name in column_names()
+        ),
+    )
+}
+DEFAULT_LINK_METHODS = (
+    "gramme-links",
+    "cross-layer-logistic",
+    "own-adamic-adar",
+    "own-resource-allocation",
+    "own-paths-normalised",
+    "all-paths-normalised",
+    "own-attachment",
+    "repeated",
+    "walks-5",
+    "walks-near",
+    "attention",
+)
+
+
+def link_method(name: str) -> LinkMethod:
+    """A method by its name, or an error that suggests the nearest one."""
+    if name not in LINK_METHODS:
+        raise DataError(
+            f"there is no way {name!r} to predict links; {did_you_mean(name, LINK_METHODS)}"
+        )
+    return LINK_METHODS[name]
+
+
+# One run of a benchmark of links: a method scores the pairs of one split, against each kind of
+# unlinked pairs.
+
+
+HITS_RANK = 20
+
+
+@dataclass(frozen=True)
+class LinkSpec:
+    """All that decides a run.
+
+    Attributes
+    ----------
+    dataset, checksum : str
+        Name and checksum of the graph.
+    layer : str
+    method : LinkMethod
+    realisation, fold : int
+        Which division of the edges, and which part of it is held out.
+    """
+
+    dataset: str
+    checksum: str
+    layer: str
+    method: LinkMethod
+    realisation: int
+    fold: int
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells this run from all others, in text that a ledger can hold."""
+        where = proper_text(self.dataset), self.checksum, proper_text(self.layer)
+        return (*where, self.method.name, self.realisation, self.fold)
+
+    def run(self, graph: MultilayerGraph) -> LinkResult:
+        """Do it; whatever goes wrong in the method is its result and no error here."""
+        split = next(islice(link_splits(graph, self.layer, self.realisation), self.fold, None))
+        try:
+            return LinkResult(self, scored(split, self.layer, self.method, seed=self.realisation))
+        except Exception as error:
+            return self.failed(told(error))
+
+    def failed(self, error: str) -> LinkResult:
+        """The result of a run that could not end."""
+        empty = {"status": "failed", "error": error, "protocol": PROTOCOL}
+        return LinkResult(self, [{"negatives": kind} | empty for kind in NEGATIVES])
+
+
+@dataclass(frozen=True)
+class LinkResult:
+    """The result of a run: a row for each kind of unlinked pairs."""
+
+    spec: LinkSpec
+    scores: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows as a ledger has them."""
+        names = ("dataset", "checksum", "layer", "method", "realisation", "fold")
+        return [dict(zip(names, self.spec.key, strict=True)) | row for row in self.scores]
+
+
+def scored(split: LinkSplit, layer: str, method: LinkMethod, *, seed: int) -> list[dict[str, Any]]:
+    """The scores of a method on a split, against each kind of unlinked pairs."""
+    began = time.process_time()
+    kinds = list(split.unlinked)
+    parts = [split.linked, *(split.unlinked[kind] for kind in kinds)]
+    scores = method.score(split.graph, layer, np.concatenate(parts), seed)
+    seconds = time.process_time() - began
+    ends = np.cumsum([len(part) for part in parts])
+    linked = scores[: ends[0]]
+    found = []
+    for place, kind in enumerate(kinds):
+        unlinked = scores[ends[place] : ends[place + 1]]
+        both = np.concatenate([linked, unlinked])
+        truth = np.repeat([True, False], [len(linked), len(unlinked)])
+        judged = method.probabilities and kind == "uniform"
+        found.append(
+            {
+                "negatives": kind,
+                "status": "done",
+                "roc_auc": roc_auc(truth, both),
+                "average_precision": float(average_precision_score(truth, both)),
+                "hits_at_20": hits_at(linked, unlinked),
+                "calibration_bins": _as_text(calibration_bins(truth, both)) if judged else None,
+                "linked": len(linked),
+                "unlinked": len(unlinked),
+                "cpu_seconds": seconds,
+                "protocol": PROTOCOL,
+            }
+        )
+    return found
+
+
+def hits_at(
+    linked: NDArray[np.float64], unlinked: NDArray[np.float64], count: int = HITS_RANK
+) -> float:
+    """The share of linked pairs that score above the 20th best unlinked one; 1 where there are fewer.
+
+    >>> hits_at(np.array([3.0, 1.0]), np.array([2.0, 0.0]), count=1)
+    0.5
+    """
+    if len(unlinked) < count:
+        return 1.0
+    return float((linked > np.sort(unlinked)[-count]).mean())
+
+
+def _as_text(bins: NDArray[np.float64]) -> str:
+    return json.dumps(np.round(bins, 6).tolist())
+
+
+# From runs of a benchmark of links to tables: means with intervals, paired tests, ranks over
+# datasets.
+
+
+MEAN = "mean"
+"""What stands for the layer in the rows of means over the layers."""
+TEST_TO_TRAIN = 0.25
+"""Edges held out per edge that stays: a fifth against four fifths; of large layers it is less."""
+
+
+def summarise_links(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row per dataset, layer, method and kind of unlinked pairs, and one per dataset for the mean over its layers.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of :meth:`gramme.evaluation.ledger.LinkLedger.rows`, or a part of them.
+
+    Returns
+    -------
+    DataFrame
+        Means over the splits in percent. Columns:
+
+        dataset, negatives, method, layer
+            What was run; the layer is ``mean`` for the mean over all layers.
+        splits, failed
+            Splits done, and those that ended with an error.
+        roc_auc, roc_auc_ci95
+            Area under the ROC curve, and half the width of its mean's 95 % interval.
+        average_precision, hits_at_20
+        calibration_error
+            Of the pairs of all splits together; NaN for scores that are not probabilities.
+        cpu_seconds
+        best, level_with_best, p_value
+            By the corrected resampled t-test of the ROC-AUC on the same splits, with Holm's correction: better than
+            every other method; not told from the highest mean; p-value against that.
+    """
+    done = rows[rows["status"] == "done"]
+    keys = ["dataset", "negatives", "method", "layer"]
+    grouped = done.groupby(keys, sort=False)
+    table = pd.DataFrame(
+        {
+            "splits": grouped.size(),
+            "roc_auc": 100 * grouped["roc_auc"].mean(),
+            "roc_auc_ci95": grouped["roc_auc"].agg(lambda some: interval(100 * some)[2]),
+            "average_precision": 100 * grouped["average_precision"].mean(),
+            "hits_at_20": 100 * grouped["hits_at_20"].mean(),
+            "calibration_error": grouped["calibration_bins"].agg(_pooled_error),
+            "cpu_seconds": grouped["cpu_seconds"].mean(),
+        }
+    ).reset_index()
+    failed = rows[rows["status"] != "done"].groupby(keys).size().rename("failed")
+    table = table.merge(failed.reset_index(), on=keys, how="outer").fillna(
+        {"failed": 0, "splits": 0}
+    )
+    means = table.groupby(keys[:3], sort=False).mean(numeric_only=True).reset_index()
+    means["layer"], means["roc_auc_ci95"] = MEAN, np.nan
+    both = pd.concat([table, means], ignore_index=True)
+    told = _verdicts(done)
+    unknown = {"best": False, "level_with_best": False, "p_value": np.nan}
+    judged = [
+        told.get(tuple(place), unknown) for place in both[keys].itertuples(index=False, name=None)
+    ]
+    both = both.join(pd.DataFrame(judged, columns=list(unknown)))
+    both["is_mean"] = both["layer"] == MEAN
+    ordered = both.sort_values(
+        ["dataset", "negatives", "is_mean", "layer", "roc_auc"],
+        ascending=[True, False, True, True, False],
+        kind="stable",
+    )
+    return ordered.drop(columns="is_mean").reset_index(drop=True)
+
+
+def rank_link_methods(rows: pd.DataFrame, negatives: str) -> Ranking:
+    """Average ranks over the layers of all datasets, by mean ROC-AUC against one kind of unlinked pairs."""
+    done = rows[(rows["status"] == "done") & (rows["negatives"] == negatives)]
+    table = done.pivot_table(
+        index=["dataset", "layer"], columns="method", values="roc_auc"
+    ).dropna()
+    if len(table) < 2 or table.shape[1] < 2:
+        raise DataError(
+            "ranks need at least 2 methods on at least 2 layers that all of them have been run on"
+        )
+    return average_ranks(table.to_numpy(), [str(name) for name in table.columns])
+
+
+def _verdicts(done: pd.DataFrame) -> dict[tuple[str, ...], dict[str, Any]]:
+    """By dataset, unlinked pairs, method and layer: whether it is the best there, or level with it."""
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    split = ["realisation", "fold"]
+    for (dataset, kind), group in done.groupby(["dataset", "negatives"], sort=False):
+        by_layer = group.pivot_table(index=["layer", *split], columns="method", values="roc_auc")
+        places = dict(iter(by_layer.groupby(level="layer")))
+        # a split counts for the mean where all layers have it
+        layers = by_layer.groupby(level=split).size() == len(places)
+        means = by_layer.groupby(level=split).mean()[layers]
+        for layer, scores in (places | {MEAN: means}).items():
+            if len(scores) and scores.shape[1] > 1:
+                for method, verdict in verdicts(scores, _test).items():
+                    found[str(dataset), str(kind), str(method), str(layer)] = verdict
+    return found
+
+
+def _test(one: pd.Series, other: pd.Series) -> tuple[float, float]:
+    if len(one) < MIN_SPLITS:
+        return math.nan, math.nan
+    return corrected_t_test(one - other, TEST_TO_TRAIN)
+
+
+def _pooled_error(texts: pd.Series) -> float:
+    """The calibration error in percent over the pairs of all splits together; NaN for scores that are none."""
+    bins = [np.array(json.loads(text)) for text in texts.dropna()]
+    return 100 * calibration_error(np.sum(bins, axis=0)) if bins else float("nan")
 
 
 def link_benchmark(
@@ -38,7 +434,7 @@ def link_benchmark(
     ----------
     datasets : mapping of str to MultilayerGraph
     methods : sequence of str
-        See :data:`gramme.evaluation.link_methods.LINK_METHODS`.
+        See :data:`gramme.evaluation.link_benchmark.LINK_METHODS`.
     out : path-like
         The ledger, a sqlite file.
     repeats : int, default=1
@@ -55,7 +451,7 @@ def link_benchmark(
     Returns
     -------
     DataFrame
-        The summary, see :func:`gramme.evaluation.link_summary.summarise_links`.
+        The summary, see :func:`gramme.evaluation.link_benchmark.summarise_links`.
     """
     chosen = [link_method(name) for name in dict.fromkeys(methods)]
     jobs = default_jobs() if jobs is None else jobs

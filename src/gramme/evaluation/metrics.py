@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
 from sklearn.metrics import f1_score
 
 MIN_PROBABILITY = 1e-7
@@ -80,3 +82,189 @@ def calibration_error(
     place = np.clip((np.asarray(confidence) * bins).astype(np.int64), 0, bins - 1)
     gaps = np.bincount(place, weights=confidence - right, minlength=bins)
     return float(np.abs(gaps).sum() / right.size)
+
+
+# Intervals for an accuracy measured on a limited number of nodes.
+
+
+def accuracy_interval(right: float, total: float, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval for a share of ``right`` out of ``total``.
+
+    Stays within 0 .. 1 and is sensible for small numbers and for shares near 0 or 1, where the usual plus-minus fails.
+
+    >>> low, high = accuracy_interval(90, 100)
+    >>> round(low, 3), round(high, 3)
+    (0.826, 0.945)
+    """
+    if total <= 0:
+        return 0.0, 1.0
+    z = float(norm.ppf(0.5 + level / 2))
+    share = min(max(right / total, 0.0), 1.0)
+    centre = share + z * z / (2 * total)
+    spread = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
+    scale = 1 + z * z / total
+    low, high = (centre - spread) / scale, (centre + spread) / scale
+    # where all or none are right, the bound is exact but for rounding
+    return (
+        max(0.0, low) if share > 1e-12 else 0.0,
+        min(1.0, high) if share < 1 - 1e-12 else 1.0,
+    )
+
+
+# How well each class is found, and whether a model beats the best blind guess. Accuracy alone
+# hides rare classes.
+
+
+UNEQUAL_CLASS_RATIO = 2.0
+"""Classes count as unequal if the most common has more than this many times as many nodes as the rarest."""
+
+
+@dataclass(frozen=True)
+class Recall:
+    """How many nodes of each class were found.
+
+    Attributes
+    ----------
+    classes : list
+        The classes that tested nodes have.
+    sizes, found : array of int
+        Tested nodes of each class, and how many of them were predicted to be of it.
+    worth : float
+        How many independent tests a tested node is worth (:attr:`Estimate.worth`).
+    """
+
+    classes: list[Any]
+    sizes: NDArray[np.int64]
+    found: NDArray[np.int64]
+    worth: float = 1.0
+
+    @classmethod
+    def of(cls, classes: list[Any], confusion: NDArray[np.int64], worth: float = 1.0) -> Recall:
+        """From how often each class (row) was predicted as each (column)."""
+        sizes = confusion.sum(axis=1)
+        there = np.flatnonzero(sizes)
+        found = np.diag(confusion)[there]
+        return cls([classes[place] for place in there], sizes[there], found, worth)
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The recall of each class."""
+        shares: NDArray[np.float64] = self.found / self.sizes
+        return shares
+
+    @property
+    def unequal(self) -> bool:
+        """Whether some class is so much rarer than another that accuracy alone would mislead."""
+        return len(self.classes) > 1 and bool(
+            self.sizes.max() > UNEQUAL_CLASS_RATIO * self.sizes.min()
+        )
+
+    @property
+    def balanced_accuracy(self) -> float:
+        """The mean recall: every class counts alike, however rare."""
+        return float(self.shares.mean())
+
+    @property
+    def balanced_interval(self) -> tuple[float, float]:
+        """The 95 % interval of the balanced accuracy, from Wilson's intervals of the recalls.
+
+        The recalls' distances to their bounds add up in squares (the method of variance estimates recovery), which is
+        sensible also for a recall of 0 or 1.
+        """
+        bounds = np.array(
+            [
+                accuracy_interval(self.worth * int(one), self.worth * int(of))
+                for one, of in zip(self.found, self.sizes, strict=True)
+            ]
+        )
+        count, mean = len(self.classes), self.balanced_accuracy
+        low = mean - math.sqrt(float(((self.shares - bounds[:, 0]) ** 2).sum())) / count
+        high = mean + math.sqrt(float(((bounds[:, 1] - self.shares) ** 2).sum())) / count
+        return max(0.0, low), min(1.0, high)
+
+    @property
+    def guess(self) -> tuple[Any, float]:
+        """The most common class, and the accuracy of always saying it."""
+        place = int(self.sizes.argmax())
+        return self.classes[place], float(self.sizes[place] / self.sizes.sum())
+
+    def verdict(self, accuracy: float, interval: tuple[float, float]) -> str:
+        """Whether the model beats always saying the most common class: "better", "unclear" or "no better".
+
+        Where classes are unequal the balanced accuracy decides, of which a guess has one part in as many classes.
+
+        >>> one = Recall(["ok", "fraud"], np.array([294, 6]), np.array([294, 0]))
+        >>> one.balanced_accuracy, one.verdict(0.98, (0.957, 0.991))
+        (0.5, 'no better')
+        """
+        blind = self.guess[1]
+        if self.unequal:
+            accuracy, interval, blind = (
+                self.balanced_accuracy,
+                self.balanced_interval,
+                1 / len(self.classes),
+            )
+        if accuracy <= blind + 1e-9:
+            return "no better"
+        return "unclear" if interval[0] <= blind else "better"
+
+    def record(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {
+            str(label): {"nodes": int(of), "found": int(one), "recall": float(share)}
+            for label, of, one, share in zip(
+                self.classes, self.sizes, self.found, self.shares, strict=True
+            )
+        }
+
+
+# Which labels look wrong, by confident learning on predictions of models that had not seen the
+# label.
+
+
+@dataclass(frozen=True)
+class LabelDoubts:
+    """What confident learning says about some labels.
+
+    Attributes
+    ----------
+    thresholds : array of float, shape (classes,)
+        NaN for classes that no node is labelled with.
+    doubtful : array of bool, shape (nodes,)
+        Whether the predicted class is suggested in place of the label.
+    """
+
+    thresholds: NDArray[np.float64]
+    doubtful: NDArray[np.bool_]
+
+
+def label_doubts(
+    labels: Sequence[Any], classes: Sequence[Any], shares: NDArray[np.floating[Any]]
+) -> LabelDoubts:
+    """Doubts about labels, from class probabilities (nodes, classes) of models that did not see them.
+
+    References
+    ----------
+    C. G. Northcutt, L. Jiang, I. L. Chuang, "Confident Learning: Estimating Uncertainty in Dataset Labels", Journal of
+    Artificial Intelligence Research 70, 2021.
+
+    Examples
+    --------
+    >>> shares = np.array([[0.9, 0.1], [0.8, 0.2], [0.1, 0.9], [0.45, 0.55], [0.02, 0.98]])
+    >>> found = label_doubts(["a", "a", "b", "a", "a"], ["a", "b"], shares)
+    >>> found.thresholds.round(2), found.doubtful
+    (array([0.54, 0.9 ]), array([False, False, False, False,  True]))
+    """
+    number = {label: place for place, label in enumerate(classes)}
+    own = np.array([number.get(label, -1) for label in labels], dtype=np.int64)
+    rows = np.arange(own.size)
+    thresholds = np.full(len(number), np.nan)
+    for place in np.unique(own[own >= 0]).tolist():
+        mine = own == place
+        thresholds[place] = float(shares[mine, place].mean(dtype=np.float64))
+    if not own.size:
+        return LabelDoubts(thresholds, np.zeros(0, dtype=bool))
+    predicted = shares.argmax(axis=1)
+    bar = np.where(np.isnan(thresholds), np.inf, thresholds)[predicted]
+    doubtful: NDArray[np.bool_] = (predicted != own) & (shares[rows, predicted] >= bar)
+    return LabelDoubts(thresholds, doubtful)

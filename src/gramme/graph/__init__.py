@@ -19,10 +19,10 @@ Conventions all rooms rely on:
   a deep copy is the object itself.
 """
 
-from gramme.graph.coupling import Coupling
-from gramme.graph.edge_layer import EdgeLayer
-from gramme.graph.layer import Layer
-from gramme.graph.membership_layer import MembershipLayer
-from gramme.graph.multilayer import MultilayerGraph, sorted_labels
+from .coupling import Coupling
+from .edge_layer import EdgeLayer
+from .layer import Layer
+from .membership_layer import MembershipLayer
+from .multilayer import MultilayerGraph, sorted_labels
 
 __all__ = ["Coupling", "EdgeLayer", "Layer", "MembershipLayer", "MultilayerGraph", "sorted_labels"]

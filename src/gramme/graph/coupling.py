@@ -16,21 +16,15 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from gramme.errors import DataError, did_you_mean
-from gramme.graph.arrays import (
-    FloatArray,
-    IntArray,
-    node_count,
-    plain,
-    same_values,
-)
-from gramme.graph.edge_layer import EdgeLayer, edges_among
-from gramme.graph.frozen import Frozen
-from gramme.graph.layer import Layer
+
+from .arrays import FloatArray, Frozen, IntArray, node_count, plain, same_values
+from .edge_layer import EdgeLayer, edges_among
+from .layer import Layer
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gramme.graph.multilayer import MultilayerGraph
+    from .multilayer import MultilayerGraph
 
 Pair = tuple[str, str]
 #: Stands between the names of two layers where their coupling is shown or used as a layer.

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from gramme.errors import DataError
-from gramme.graph.arrays import (
+
+from .arrays import (
     FloatArray,
     IntArray,
     checked_weights,
@@ -20,7 +21,7 @@ from gramme.graph.arrays import (
     same_values,
     smallest_int,
 )
-from gramme.graph.layer import Layer, presence
+from .layer import Layer, presence
 
 
 class EdgeLayer(Layer):

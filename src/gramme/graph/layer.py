@@ -16,12 +16,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from gramme.errors import DataError
-from gramme.graph.arrays import BoolArray, frozen, index_array
-from gramme.graph.frozen import Frozen
+
+from .arrays import BoolArray, Frozen, frozen, index_array
 
 if TYPE_CHECKING:
-    from gramme.graph.edge_layer import EdgeLayer
-    from gramme.graph.membership_layer import MembershipLayer
+    from .edge_layer import EdgeLayer
+    from .membership_layer import MembershipLayer
 
 
 class Layer(Frozen, ABC):

@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from gramme.errors import DataError
-from gramme.graph.arrays import (
+
+from .arrays import (
     FloatArray,
     IntArray,
     checked_weights,
@@ -27,8 +28,8 @@ from gramme.graph.arrays import (
     smallest_int,
     whole_numbers,
 )
-from gramme.graph.edge_layer import EdgeLayer
-from gramme.graph.layer import Layer, presence
+from .edge_layer import EdgeLayer
+from .layer import Layer, presence
 
 
 class MembershipLayer(Layer):

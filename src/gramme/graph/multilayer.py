@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,35 +12,87 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from gramme.errors import DataError, did_you_mean
-from gramme.graph.align import aligned
-from gramme.graph.arrays import loose_index, name_index, node_count, plain, same_values
-from gramme.graph.builders import Builders
-from gramme.graph.coupling import Coupling, Pair, checked_couplings, with_coupling_layers
-from gramme.graph.edge_layer import EdgeLayer
-from gramme.graph.face import GraphFace
-from gramme.graph.features import (
+
+from .arrays import Frozen, loose_index, name_index, node_count, plain, same_values
+from .coupling import Coupling, Pair, checked_couplings, with_coupling_layers
+from .edge_layer import EdgeLayer
+from .layer import Layer
+from .membership_layer import MembershipLayer
+from .node_values import (
     Features,
+    aligned,
     checked_features,
     checked_layer_features,
     freeze_features,
     same_features,
     same_layer_features,
 )
-from gramme.graph.frozen import Frozen
-from gramme.graph.layer import Layer
-from gramme.graph.membership_layer import MembershipLayer
-from gramme.graph.summary import describe, html, summarise
-from gramme.graph.supra import supra_adjacency
+from .summary import describe, html, summarise
 
 if TYPE_CHECKING:
     import networkx as nx
-    from torch_geometric.data import HeteroData
+    from torch_geometric.data import Data, HeteroData
+
+
+# What Python users expect of a graph: ``g["advice"]``, ``len(g)``, ``"Ann" in g``, neighbours,
+# tables, a picture.
+
+
+MAX_TABLE_EDGES = 20_000_000
+"""Edges up to which a table of them is made."""
+
+
+def _frame(layer: str, columns: Mapping[str, Any]) -> pd.DataFrame:
+    frame = pd.DataFrame({name: np.asarray(column) for name, column in columns.items()})
+    frame.insert(0, "layer", layer)
+    return frame
+
+
+def _joined(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    return pd.concat(parts, ignore_index=True)
+
+
+# The ``from_...`` methods of a MultilayerGraph; each one's work is in a file of its own.
+
+
+# The supra graph, built explicitly: a copy of every node per layer, pillars between copies,
+# couplings.
+
+
+def supra_adjacency(graph: MultilayerGraph) -> sp.csr_array:
+    """Adjacency over ``num_layers * num_nodes`` copies; absent copies have a row but no edges."""
+    size = graph.num_nodes
+    layers = list(graph.layers.values())
+    if not layers:
+        return sp.csr_array((0, 0))
+    blocks: list[list[Any]] = []
+    for here, layer in enumerate(layers):
+        row: list[Any] = []
+        for there, other in enumerate(layers):
+            if here == there:
+                row.append(layer.to_scipy())
+            else:
+                both = (layer.present & other.present).astype(np.float64)
+                row.append(sp.csr_array(sp.diags_array(both, shape=(size, size))))
+        blocks.append(row)
+    place = {name: position for position, name in enumerate(graph.layers)}
+    for (first, second), coupling in graph.couplings.items():
+        a, b, between = place[first], place[second], coupling.to_scipy()
+        blocks[a][b] = sp.csr_array(blocks[a][b] + between)
+        if not coupling.directed:
+            blocks[b][a] = sp.csr_array(blocks[b][a] + between.T)
+    supra = sp.csr_array(sp.block_array(blocks, format="csr"))
+    supra.eliminate_zeros()
+    supra.sort_indices()
+    return supra
 
 
 _MAPPINGS = ("layers", "couplings", "layer_features")
 
 
-class MultilayerGraph(Builders, GraphFace, Frozen):
+class MultilayerGraph(Frozen):
     """One set of nodes with layers of relations, immutable once made.
 
     Most graphs are made by :func:`gramme.read`, :func:`gramme.datasets.load` or a ``from_...``
@@ -216,7 +268,7 @@ class MultilayerGraph(Builders, GraphFace, Frozen):
         return f"nodes are named {some}" + (", ..." if self.num_nodes > 3 else "")
 
     def align(self, values: Any, what: str = "value") -> NDArray[np.object_]:
-        """Values per node in node order, None where missing; see ``gramme.graph.align.aligned``."""
+        """Values per node in node order, None where missing; see ``gramme.graph.node_values.aligned``."""
         return aligned(self, values, what)
 
     # Other graphs made from this one
@@ -328,16 +380,364 @@ class MultilayerGraph(Builders, GraphFace, Frozen):
         return {name: layer.to_scipy() for name, layer in self.layers.items()}
 
     def to_networkx(self, *, merged: bool = False) -> dict[str, nx.Graph[Any]] | nx.MultiGraph[Any]:
-        """One networkx graph per layer; see :func:`gramme.graph.exchange_networkx.to_networkx`."""
-        from gramme.graph.exchange_networkx import to_networkx
+        """One networkx graph per layer; see :func:`gramme.graph.convert.networkx.to_networkx`."""
+        from gramme.graph.convert.networkx import to_networkx
 
         return to_networkx(self, merged=merged)
 
     def to_pyg(self, *, groups: Literal["edges", "nodes"] = "edges") -> HeteroData:
-        """A HeteroData with one relation per layer; see :func:`gramme.graph.exchange_pyg.to_pyg`."""
-        from gramme.graph.exchange_pyg import to_pyg
+        """A HeteroData with one relation per layer; see :func:`gramme.graph.convert.pyg.to_pyg`."""
+        from gramme.graph.convert.pyg import to_pyg
 
         return to_pyg(self, groups=groups)
+
+    def __getitem__(self, name: str) -> Layer:
+        """The layer of that name: ``g["advice"]``."""
+        return self.layer(name)
+
+    def __len__(self) -> int:
+        """How many nodes there are."""
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Any]:
+        """The names of the nodes, in order."""
+        return iter(self.nodes)
+
+    def __contains__(self, node: object) -> bool:
+        """Whether there is a node of that name."""
+        try:
+            return node in self.nodes
+        except TypeError:  # not hashable, so no name
+            return False
+
+    def __bool__(self) -> bool:
+        """A graph is true, also one without nodes: to count them say ``len(g)``."""
+        return True
+
+    def neighbors(self, node: Any, layer: str | None = None) -> list[Any]:
+        """The names of a node's neighbours, in the order of the nodes.
+
+        Where edges have a direction, those that its edges point to.
+
+        Parameters
+        ----------
+        node : hashable
+            The name of the node.
+        layer : str, optional
+            Neighbours in this layer; in any of them if not given.
+
+        Examples
+        --------
+        >>> from gramme import MultilayerGraph
+        >>> edges = {"layer": ["a", "b"], "source": ["Ann", "Ann"], "target": ["Bo", "Cy"]}
+        >>> g = MultilayerGraph.from_edges(edges)
+        >>> g.neighbors("Ann"), g.neighbors("Ann", layer="b")
+        (['Bo', 'Cy'], ['Cy'])
+        """
+        place = int(self.positions([node])[0])
+        asked = self.layers.values() if layer is None else [self.layer(layer)]
+        found = [each.neighbours(place)[0] for each in asked]
+        places = np.unique(np.concatenate([*found, np.zeros(0, dtype=np.int64)]).astype(np.int64))
+        return list(self.nodes[places])
+
+    def to_pandas(self, what: Literal["edges", "nodes", "memberships"] = "edges") -> pd.DataFrame:
+        """The graph as a table.
+
+        Parameters
+        ----------
+        what : {"edges", "nodes", "memberships"}, default="edges"
+            "edges": columns ``layer``, ``source``, ``target``, ``weight``, as ``from_edges`` reads them; an undirected
+            edge stands there once, and two nodes of a group are an edge. "nodes": a row per node with its ``label`` and
+            its degree in each layer. "memberships": columns ``layer``, ``node``, ``group``, ``weight`` of the layers
+            that are made of groups.
+
+        Examples
+        --------
+        >>> from gramme import MultilayerGraph
+        >>> g = MultilayerGraph.from_edges({"layer": ["a"], "source": ["Ann"], "target": ["Bo"]})
+        >>> g.to_pandas()
+          layer source target  weight
+        0     a    Ann     Bo     1.0
+        """
+        if what == "edges":
+            return self._edge_frame()
+        if what == "nodes":
+            labels = [None] * len(self.nodes) if self.labels is None else list(self.labels)
+            columns: dict[str, Any] = {"label": pd.Series(labels, index=self.nodes, dtype=object)}
+            for name, layer in self.layers.items():
+                columns[name if name != "label" else "label (layer)"] = layer.degrees()
+            return pd.DataFrame(columns, index=self.nodes.rename("node"))
+        if what == "memberships":
+            return self._membership_frame()
+        raise DataError(f"what must be 'edges', 'nodes' or 'memberships', not {what!r}")
+
+    def _edge_frame(self) -> pd.DataFrame:
+        total = sum(layer.num_edges for layer in self.layers.values())
+        if total > MAX_TABLE_EDGES:
+            raise DataError(
+                f"a table of {total:,} edges would not fit in memory; for groups use "
+                "to_pandas('memberships')"
+            )
+        parts = []
+        for name, layer in self.layers.items():
+            edges = layer.to_edges()
+            weight = np.ones(edges.num_edges) if edges.weight is None else edges.weight
+            ends = (self.nodes[edges.source], self.nodes[edges.target])
+            parts.append(_frame(name, {"source": ends[0], "target": ends[1], "weight": weight}))
+        return _joined(parts, ["layer", "source", "target", "weight"])
+
+    def _membership_frame(self) -> pd.DataFrame:
+        parts = []
+        for name, layer in self.layers.items():
+            if layer.incidence() is None:
+                continue
+            incidence, groups = layer.columns(self.nodes)
+            entries = incidence.tocoo()
+            node, group = entries.coords
+            columns = {"node": self.nodes[node], "group": groups[group], "weight": entries.data}
+            parts.append(_frame(name, columns))
+        return _joined(parts, ["layer", "node", "group", "weight"])
+
+    def plot(
+        self,
+        *,
+        layer: str | None = None,
+        by_layer: bool = False,
+        colour: Any = None,
+        names: bool | None = None,
+        positions: NDArray[np.float64] | None = None,
+        ax: Any = None,
+    ) -> Any:
+        """Draw the network with matplotlib: nodes at one place in all layers, coloured by their labels.
+
+        Parameters
+        ----------
+        layer : str, optional
+            One layer alone; all of them in one picture if not given, each in a colour of its own unless nodes
+            have one.
+        by_layer : bool, default=False
+            A panel for each layer, nodes at the same places.
+        colour : sequence, optional
+            A value per node to colour by, in order or by name, like ``model.predict()``; the labels if not given.
+        names : bool, optional
+            Whether to write the nodes' names; if not given, for up to 40 nodes.
+        positions : array, shape (nodes, 2), optional
+            Where nodes stand; by all layers together if not given.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib axes
+            With ``by_layer`` an array of them.
+
+        Examples
+        --------
+        >>> from gramme import datasets
+        >>> g = datasets.load("synthetic", nodes=30)
+        >>> ax = g.plot(layer="layer 1")
+        >>> ax.get_title()
+        'layer 1'
+        >>> len(g.plot(by_layer=True)) == len(g.layers)
+        True
+        """
+        from gramme.plots.network import plot_graph
+
+        return plot_graph(
+            self,
+            layer=layer,
+            by_layer=by_layer,
+            colour=colour,
+            names=names,
+            positions=positions,
+            ax=ax,
+        )
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: pd.DataFrame | Mapping[str, Any] | tuple[Any, ...],
+        *,
+        directed: bool | Mapping[Any, bool] = False,
+        nodes: Iterable[Any] | None = None,
+        layers: Iterable[str] | None = None,
+        node_sets: Mapping[str, Iterable[Any]] | None = None,
+        labels: Any = None,
+        features: Any = None,
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """From a table or arrays of edges; see :func:`gramme.graph.edges.from_edges`."""
+        from .edges import from_edges
+
+        return from_edges(
+            edges,
+            directed=directed,
+            nodes=nodes,
+            layers=layers,
+            node_sets=node_sets,
+            labels=labels,
+            features=features,
+            name=name,
+        )
+
+    @classmethod
+    def from_table(
+        cls,
+        table: pd.DataFrame,
+        *,
+        label: Any = None,
+        id: Any = None,
+        columns: Iterable[Any] | None = None,
+        bins: Mapping[Any, int | Sequence[float]] | None = None,
+        quantiles: Mapping[Any, int] | None = None,
+        knn: Mapping[Any, int] | None = None,
+        separator: Mapping[Any, str] | None = None,
+        dates: Mapping[Any, str] | None = None,
+        missing: str | Mapping[Any, str] = "nobody",
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """One layer per column of a table; see :func:`gramme.graph.table.from_table`."""
+        from .table import from_table
+
+        return from_table(
+            table,
+            label=label,
+            id=id,
+            columns=columns,
+            bins=bins,
+            quantiles=quantiles,
+            knn=knn,
+            separator=separator,
+            dates=dates,
+            missing=missing,
+            name=name,
+        )
+
+    @classmethod
+    def from_relations(
+        cls,
+        relations: Mapping[Any, Any],
+        *,
+        target: str,
+        paths: Iterable[Sequence[str]] | None = None,
+        directed: bool | Mapping[str, bool] = False,
+        nodes: Iterable[Any] | Mapping[str, Iterable[Any]] | None = None,
+        labels: Any = None,
+        features: Any = None,
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """From several kinds of node; see :func:`gramme.graph.relations.from_relations`."""
+        from .relations import from_relations
+
+        return from_relations(
+            relations,
+            target=target,
+            paths=paths,
+            directed=directed,
+            nodes=nodes,
+            labels=labels,
+            features=features,
+            name=name,
+        )
+
+    @classmethod
+    def from_views(
+        cls,
+        views: Mapping[str, Any],
+        *,
+        k: int | Mapping[str, int] = 10,
+        scale: bool = True,
+        nodes: Iterable[Any] | None = None,
+        labels: Any = None,
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """A layer per view of the nodes; see :func:`gramme.graph.views.from_views`."""
+        from .views import from_views
+
+        return from_views(views, k=k, scale=scale, nodes=nodes, labels=labels, name=name)
+
+    @classmethod
+    def from_scipy(
+        cls,
+        matrices: Any,
+        *,
+        directed: bool | Mapping[str, bool] | None = None,
+        nodes: Iterable[Any] | None = None,
+        labels: Any = None,
+        features: Any = None,
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """From adjacency matrices; see :func:`gramme.graph.convert.scipy.from_scipy`."""
+        from gramme.graph.convert.scipy import from_scipy
+
+        return from_scipy(
+            matrices, directed=directed, nodes=nodes, labels=labels, features=features, name=name
+        )
+
+    @classmethod
+    def from_igraph(
+        cls,
+        graphs: Any,
+        *,
+        layer: str = "layer",
+        weight: str | None = "weight",
+        label: str | None = None,
+        node: str = "name",
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """From graphs of igraph; see :func:`gramme.graph.convert.igraph.from_igraph`."""
+        from gramme.graph.convert.igraph import from_igraph
+
+        return from_igraph(graphs, layer=layer, weight=weight, label=label, node=node, name=name)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graphs: Any,
+        *,
+        layer: str = "layer",
+        weight: str | None = "weight",
+        label: str | None = None,
+        kind: str | None = None,
+        target: str | None = None,
+        paths: Iterable[Sequence[str]] | None = None,
+        directed: bool | Mapping[str, bool] | None = None,
+        nodes: Iterable[Any] | None = None,
+        features: Any = None,
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """From networkx graphs; see :func:`gramme.graph.convert.networkx.from_networkx`."""
+        from gramme.graph.convert.networkx import from_networkx
+
+        return from_networkx(
+            graphs,
+            layer=layer,
+            weight=weight,
+            label=label,
+            kind=kind,
+            target=target,
+            paths=paths,
+            directed=directed,
+            nodes=nodes,
+            features=features,
+            name=name,
+        )
+
+    @classmethod
+    def from_pyg(
+        cls,
+        data: HeteroData | Data,
+        *,
+        target: str | None = None,
+        paths: Iterable[Sequence[str]] | None = None,
+        directed: bool | Mapping[str, bool] | None = None,
+        nodes: Iterable[Any] | None = None,
+        name: str | None = None,
+    ) -> MultilayerGraph:
+        """From a PyTorch Geometric HeteroData; see :func:`gramme.graph.convert.pyg.from_pyg`."""
+        from gramme.graph.convert.pyg import from_pyg
+
+        return from_pyg(data, target=target, paths=paths, directed=directed, nodes=nodes, name=name)
 
 
 def sorted_labels(labels: Iterable[Any]) -> list[Any]:

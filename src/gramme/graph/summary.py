@@ -14,13 +14,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from gramme.graph.coupling import coupling_layer_name
-from gramme.graph.edge_layer import EdgeLayer
-from gramme.graph.layer import Layer
-from gramme.graph.membership_layer import MembershipLayer
+from .coupling import coupling_layer_name
+from .edge_layer import EdgeLayer
+from .layer import Layer
+from .membership_layer import MembershipLayer
 
 if TYPE_CHECKING:
-    from gramme.graph.multilayer import MultilayerGraph
+    from .multilayer import MultilayerGraph
 
 FEW_PAIRS = 100
 SUMMARY = ["kind", "nodes", "edges", "groups", "directed", "weighted", "density", "components"]

@@ -1,9 +1,9 @@
 """Files in and out: :func:`read`, :func:`write` and :func:`inspect`, one module per format."""
 
-from gramme.io.files import inspect, read, write
-from gramme.io.registry import FORMATS, Format, find_format, register_format
-from gramme.io.relations import inspect_relations, read_relations
-from gramme.io.report import ReadReport
+from .api import inspect, read, write
+from .parsed import ReadReport
+from .registry import FORMATS, Format, find_format, register_format
+from .relations import inspect_relations, read_relations
 
 __all__ = [
     "FORMATS",

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from gramme._leftovers import sweep, taken
-from gramme._nameless import give_name, open_nameless
-from gramme._wording import setting
+from gramme._files import give_name, open_nameless, sweep, taken
+from gramme._text import setting
 from gramme.errors import DataError
 
 #: The text of a file, its bytes, a function that writes it, or None for a file that must not stay.

@@ -8,15 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gramme._wording import setting
+from gramme._text import setting
 from gramme.errors import FileFormatError, did_you_mean
-from gramme.io.attributes import LABEL_COLUMN, AttributeTable, is_feature_name
-from gramme.io.headers import DIRECTIONS, plain_word
-from gramme.io.node_columns import node_columns
-from gramme.io.notes import tell
-from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.rows import RowCollector
-from gramme.io.spreadsheet import cell_text
+
+from .headers import DIRECTIONS, plain_word
+from .node_table import LABEL_COLUMN, AttributeTable, is_feature_name, node_columns
+from .parsed import Parsed, ReadOptions, RowCollector
+from .source import tell
+from .spreadsheet import cell_text
 
 _LAYER = (
     "layer",

@@ -5,16 +5,20 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from gramme.errors import FileFormatError, NoEdgesError
-from gramme.io.between import between
-from gramme.io.headers import DIRECTIONS, EdgeHeader, plain_word
-from gramme.io.notes import tell
-from gramme.io.parsed import Parsed
-from gramme.io.rows import RowCollector
-from gramme.io.unknown import UNKNOWN
+from gramme.errors import DataError, FileFormatError, NoEdgesError
+
+from .combine import joined
+from .couplings import between
+from .headers import DIRECTIONS, EdgeHeader, edge_header, plain_word
+from .labels import node_column, table_facts
+from .matrix_rows import find_matrix, matrix_layer
+from .node_table import tabled
+from .parsed import Parsed, ReadOptions, RowCollector
+from .source import tell
+from .values import UNKNOWN
 
 Rows = Sequence[tuple[int, Sequence[str]]]
 #: Columns of other programs that say nothing about who is joined.
@@ -243,3 +247,74 @@ def no_edges(
         file=path,
         line=line,
     )
+
+
+# Several tables in one file, as in a workbook or a database: lists of edges, matrices, and tables
+# of nodes.
+
+
+SheetsRows = Sequence[Sequence[str]]
+
+
+def parse_sheets(
+    sheets: Mapping[str, SheetsRows], path: Path, options: ReadOptions, *, database: bool = False
+) -> Parsed:
+    """One graph of all tables: a layer per list of edges or matrix, and attributes from the tables of their nodes."""
+    layers: dict[str, Parsed] = {}
+    others: dict[str, SheetsRows] = {}
+    for name, rows in sheets.items():
+        found = _layer(name, rows, path, options)
+        if found is None:
+            others[name] = rows
+        else:
+            layers[name] = found
+    if not layers:
+        first = next(iter(sheets.values()))
+        if len(sheets) == 1:
+            raise no_edges(first[0], path, 1, database=database)
+        raise NoEdgesError(
+            f"none of its tables is a list of edges or a matrix: {', '.join(sheets)[:200]}",
+            file=path,
+        )
+    parsed = joined(layers) if len(layers) > 1 else next(iter(layers.values()))
+    parsed.files = [path]
+    for name, rows in others.items():
+        if _take_nodes(parsed, rows, path, options):
+            tell(f"{path.name}: {name!r} tells about the nodes")
+        else:
+            tell(
+                f"{path.name}: {name!r} is not used; it is not a list of edges, a matrix or a table of their nodes"
+            )
+    return parsed
+
+
+def _layer(name: str, rows: SheetsRows, path: Path, options: ReadOptions) -> Parsed | None:
+    numbered = list(enumerate(rows, start=1))
+    if options.header is False:
+        names, header = without_header(numbered, path)
+        return parse_edges(names, header, numbered, path, sheet=name)
+    found = edge_header(rows[0])
+    if found is not None:
+        return parse_edges(rows[0], found, numbered[1:], path, sheet=name)
+    matrix = find_matrix(numbered, path)
+    return None if matrix is None else matrix_layer(matrix, name)
+
+
+def _take_nodes(parsed: Parsed, rows: SheetsRows, path: Path, options: ReadOptions) -> bool:
+    """Labels, features and layers from a table of nodes; whether it is one."""
+    if parsed.labels is not None or options.labels is not None or options.nodes is not None:
+        return False
+    nodes = parsed.nodes or parsed.rows.nodes
+    try:
+        table = tabled([(line, list(row)) for line, row in enumerate(rows, start=1)], path)
+    except FileFormatError:
+        return False
+    if len(table.header) < 2 or node_column(table, set(nodes)) is None:
+        return False
+    try:
+        facts = table_facts(table, list(nodes), options, complete=False)
+    except DataError as error:
+        raise FileFormatError(str(error), file=path) from error
+    parsed.nodes, parsed.nodes_file = facts.nodes, path
+    parsed.labels, parsed.features, parsed.node_groups = facts.labels, facts.features, facts.groups
+    return True

@@ -21,24 +21,23 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gramme._wording import setting
+from gramme._text import setting
 from gramme.errors import FileFormatError, did_you_mean
-from gramme.io.attributes import (
+from gramme.io.formats.parquet import parquet_attributes
+
+from .headers import plain_word
+from .node_table import (
     LABEL_COLUMN,
     AttributeTable,
     is_feature_name,
+    node_columns,
     parse_attributes,
     read_attributes,
 )
-from gramme.io.delimited import cells, separator_of
-from gramme.io.formats.parquet import parquet_attributes
-from gramme.io.headers import plain_word
-from gramme.io.names import is_whole
-from gramme.io.node_columns import node_columns
-from gramme.io.notes import tell
-from gramme.io.parsed import Groups, LabelsForm, ReadOptions
-from gramme.io.source import AUTO, checked_file, decode, numbered_lines, read_bytes
-from gramme.io.tokens import fields
+from .parsed import Groups, LabelsForm, ReadOptions
+from .source import AUTO, checked_file, decode, numbered_lines, read_bytes, tell
+from .text import cells, fields, separator_of
+from .values import is_whole
 
 MOST_COLUMNS_NAMED = 8
 _HEADS = {

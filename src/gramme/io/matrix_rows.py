@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramme.errors import FileFormatError
-from gramme.io.notes import tell
-from gramme.io.parsed import Groups, Parsed
-from gramme.io.rows import EdgeRows
-from gramme.io.unknown import UNKNOWN
+
+from .parsed import EdgeRows, Groups, Parsed
+from .source import tell
+from .values import UNKNOWN
 
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\Z")
 _MIN_UNNAMED_ROWS = 3  # rows from which on a square without names is believed to be a matrix

@@ -19,15 +19,13 @@ import numpy as np
 import pandas as pd
 
 from gramme.errors import DataError, FileFormatError, import_extra
-from gramme.io.column_text import typed_column
-from gramme.io.dates import in_nanoseconds
-from gramme.io.delimited import check_width, tell_separator
 from gramme.io.formats.parquet import read_arrow
-from gramme.io.notes import tell
-from gramme.io.source import AUTO, checked_file, decode, read_bytes
-from gramme.io.spreadsheet import check_digits, check_extent
-from gramme.io.text_rows import without_comments
-from gramme.io.unknown import labels_told, unknown_marks
+
+from .cells import in_nanoseconds, typed_column
+from .source import AUTO, checked_file, decode, read_bytes, tell
+from .spreadsheet import check_digits, check_extent
+from .text import check_width, tell_separator, without_comments
+from .values import labels_told, unknown_marks
 
 ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".xlsx")
 _SEPARATORS = (",", ";", "\t", "|")

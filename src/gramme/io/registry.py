@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gramme._wording import setting
+from gramme._text import setting
 from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
-from gramme.io.atomic import Content
-from gramme.io.formats import (
+
+from .atomic import Content
+from .formats import (
     authors,
     csv_tables,
     databases,
@@ -20,19 +21,16 @@ from gramme.io.formats import (
     graphml,
     infomap,
     json_graph,
-    matrix,
     mpx,
     multiplex,
     muxviz,
-    muxviz_extended,
     npz,
     pajek,
     parquet,
     text,
     ucinet,
 )
-from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.report import ReadReport
+from .parsed import Parsed, ReadOptions, ReadReport
 
 Reading = Parsed | tuple[MultilayerGraph, ReadReport]
 
@@ -90,10 +88,10 @@ _ALL = (
         "directions, groups, absent nodes",
     ),
     Format(
-        muxviz_extended.NAME,
+        muxviz.MUXVIZ_EXTENDED_NAME,
         (".muxviz-extended", "_extended.edges", "_extended.txt"),
-        muxviz_extended.read,
-        muxviz_extended.write,
+        muxviz.read_muxviz_extended,
+        muxviz.write_muxviz_extended,
         "rows 'node layer node layer [weight]', or a configuration 'edges;layers;layout'",
         "directions, groups, absent nodes",
     ),
@@ -211,9 +209,9 @@ _ALL = (
         READ_ONLY,
     ),
     Format(
-        matrix.NAME,
+        text.MATRIX_NAME,
         (".matrix",),
-        matrix.read,
+        text.read_matrix,
         None,
         "one adjacency or incidence matrix, with or without names",
         READ_ONLY,

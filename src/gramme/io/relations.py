@@ -16,17 +16,14 @@ import pandas as pd
 
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MembershipLayer, MultilayerGraph
-from gramme.graph.number_labels import settled_labels
-from gramme.io.attributes import AttributeTable, read_attributes
-from gramme.io.headers import edge_header
-from gramme.io.labels import NodeFacts, read_labels, table_facts
-from gramme.io.names import in_order
-from gramme.io.notes import gathered, tell
-from gramme.io.parsed import ReadOptions
-from gramme.io.report import ReadReport
-from gramme.io.source import checked_file
-from gramme.io.unknown import known_labels
-from gramme.io.weights import parse_weight
+from gramme.graph.columns import settled_labels
+
+from .headers import edge_header
+from .labels import NodeFacts, read_labels, table_facts
+from .node_table import AttributeTable, read_attributes
+from .parsed import ReadOptions, ReadReport
+from .source import checked_file, gathered, tell
+from .values import in_order, known_labels, parse_weight
 
 FORMAT = "relations"
 _TYPED = ("source_type", "source", "target_type", "target")
@@ -49,7 +46,7 @@ def read_relations(
     target : str
         The kind whose nodes become the graph's.
     paths : list of lists of kinds, optional
-        As for :func:`gramme.graph.from_relations.from_relations`.
+        As for :func:`gramme.graph.relations.from_relations`.
     **options
         As for :func:`gramme.read`: labels, labels_format, label, features, directed, encoding, missing, ...
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from gramme.errors import FileFormatError, import_extra
-from gramme.io.source import MAX_DECLARED_BEYOND_FILE, read_bytes
+
+from .source import MAX_DECLARED_BEYOND_FILE, read_bytes
 
 _MAX_UNPACK_RATIO = 100  # of unpacked to packed bytes; sheets of equal cells reach about 50
 _SPARE_BYTES = 20_000_000

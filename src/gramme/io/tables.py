@@ -24,12 +24,12 @@ import numpy as np
 
 from gramme.errors import FileFormatError, did_you_mean
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.io.attributes import LABEL_COLUMN, AttributeTable
-from gramme.io.between import between
-from gramme.io.losses import TextGraph, as_text, text_names
-from gramme.io.node_columns import node_columns
-from gramme.io.parsed import Groups, Parsed, ReadOptions
-from gramme.io.weights import parse_weight
+
+from .couplings import between
+from .lossy import TextGraph, as_text, text_names
+from .node_table import LABEL_COLUMN, AttributeTable, node_columns
+from .parsed import Groups, Parsed, ReadOptions
+from .values import parse_weight
 
 COMPANIONS = ("nodes", "groups", "layers", "presence", "couplings")
 _YES = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}

@@ -8,12 +8,184 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gramme.errors import DataError
+
+# Names of nodes and layers in files: always text, put in numeric order where all are whole
+# numbers.
+
+
+# "7" but neither "07" nor "+7": the text of a whole number as it is usually written.
+_WHOLE = re.compile(r"(?:0|-?[1-9][0-9]{0,99})\Z")
+
+
+def is_whole(name: str) -> bool:
+    """Whether a name is a whole number in its usual form.
+
+    >>> [is_whole(name) for name in ("0", "12", "-3", "01", "+1", "1.0", "")]
+    [True, True, True, False, False, False, False]
+    """
+    return _WHOLE.match(name) is not None
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Distinct names: by value if all are whole numbers, else as they come.
+
+    >>> in_order(["10", "9", "10"]), in_order(["10", "b", "9"])
+    (['9', '10'], ['10', 'b', '9'])
+    """
+    distinct = list(dict.fromkeys(names))
+    if all(map(is_whole, distinct)):
+        distinct.sort(key=int)
+    return distinct
+
+
+def id_base(names: Sequence[str]) -> int | None:
+    """The smallest id if all names are whole numbers, else None."""
+    if not names or not all(map(is_whole, names)):
+        return None
+    return min(map(int, names))
+
+
+def require_proper(kind: str, names: Iterable[Any]) -> None:
+    """Refuse names that are not valid Unicode text, where escapes could not stand in for them."""
+    for name in dict.fromkeys(one for one in names if isinstance(one, str)):
+        if proper_text(name) != name:
+            raise DataError(f"the {kind} {name!r} is not valid Unicode text; rename it")
+
+
+def proper_text(text: str) -> str:
+    """Text with escapes for what is not valid Unicode: halves of characters from damaged files."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+# The weight of an edge as text: a positive finite number, or an error that says why not.
+
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
+
+
+def parse_number(text: str) -> float:
+    """A finite number in plain notation; ValueError with the reason otherwise.
+
+    >>> parse_number("-2.5e3")
+    -2500.0
+    """
+    if not _NUMBER.match(text):
+        raise ValueError(f"{text[:80]!r} is not a number")
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:80]!r} is larger than a number can be")
+    return value
+
+
+def parse_weight(text: str) -> float:
+    """A positive number; ValueError with the reason otherwise.
+
+    >>> parse_weight("-1")
+    Traceback (most recent call last):
+    ...
+    ValueError: the weight is '-1'; weights must be positive numbers
+    """
+    try:
+        value = parse_number(text)
+    except ValueError as error:
+        raise ValueError(f"the weight {error}") from None
+    if value <= 0:
+        raise ValueError(f"the weight is {text[:80]!r}; weights must be positive numbers")
+    return value
+
+
+def format_number(value: float) -> str:
+    """The shortest text that reads back as the same number; whole numbers without a point.
+
+    >>> format_number(2.0), format_number(0.1)
+    ('2', '0.1')
+    """
+    value = float(value)
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+# Which text means "not known": the same marks in labels, in tables and in attributes of nodes.
+
+
+#: Cells that mean "not known", besides empty ones: what R, SPSS, SAS, Excel, pandas, SQL and UCI write for it.
+UNKNOWN = (
+    "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "Null", "null", "?", ".",
+)  # fmt: skip
+
+
+def unknown_marks(missing: str | Iterable[str] = (), *, keep_na: bool = False) -> frozenset[str]:
+    """The marks that mean "not known": the usual ones unless they are to be kept, and those that were named.
+
+    >>> sorted(unknown_marks(["99"], keep_na=True))
+    ['99']
+    """
+    named = [missing] if isinstance(missing, str) else list(missing)
+    return frozenset((*(() if keep_na else UNKNOWN), *map(str, named)))
+
+
+def is_unknown(value: Any, marks: frozenset[str]) -> bool:
+    """Whether a value means "not known": nothing, blank text, NaN, or one of the marks.
+
+    >>> [
+    ...     is_unknown(value, unknown_marks())
+    ...     for value in ("NA", " ", "Nadia", None, 0, float("nan"))
+    ... ]
+    [True, True, False, True, False, True]
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        return not text or text in marks
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return True
+    return str(value) in marks
+
+
+def known_labels(
+    labels: Mapping[str, Any], marks: frozenset[str]
+) -> tuple[dict[str, Any], str | None]:
+    """The labels without those that mean "not known", and a sentence about the marks that were met.
+
+    >>> known_labels({"Ann": "red", "Bo": "NA", "Cy": ""}, unknown_marks())
+    ({'Ann': 'red'}, '1 label read as unknown: NA')
+    """
+    known: dict[str, Any] = {}
+    met: Counter[str] = Counter()
+    for node, label in labels.items():
+        if not is_unknown(label, marks):
+            known[node] = label
+        elif label is not None and str(label).strip():
+            met[str(label).strip()] += 1
+    return known, _sentence(met)
+
+
+def labels_told(cells: Mapping[Any, int], marks: frozenset[str]) -> str | None:
+    """A sentence about the marks among the labels of a table, from how often each cell stands there.
+
+    >>> labels_told({"red": 3, "NA": 2, " ": 1}, unknown_marks())
+    '2 labels read as unknown: NA'
+    """
+    met: Counter[str] = Counter()
+    for cell, count in cells.items():
+        if is_unknown(cell, marks) and cell is not None and str(cell).strip():
+            met[str(cell).strip()] += int(count)
+    return _sentence(met)
+
+
+def _sentence(met: Counter[str]) -> str | None:
+    if not met:
+        return None
+    count = sum(met.values())
+    named = ", ".join(mark for mark, _ in met.most_common(5)) + (", ..." if len(met) > 5 else "")
+    return f"{count:,} label{'s' if count > 1 else ''} read as unknown: {named}"
+
 
 _MAX_NESTING = 50
 # Python refuses to print longer numbers in decimal.

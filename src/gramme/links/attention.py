@@ -17,14 +17,15 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from gramme.graph import Layer, MultilayerGraph
-from gramme.links.examples import unlinked_pairs
-from gramme.links.pair_scores import Floats, Pairs
-from gramme.methods.attention.feature_sources import InputFeatures, feature_source
+from gramme.methods.attention.features import InputFeatures
+from gramme.methods.attention.features import feature_source_feature_sources as feature_source
 from gramme.methods.attention.members import Members
 from gramme.nn import FusionNetwork, Shape
 from gramme.nn.plan import fusion_plan
-from gramme.training.adam import Adam
-from gramme.training.threads import threads_for
+from gramme.training.loop import Adam, threads_for
+
+from .pair_scores import Floats, Pairs
+from .sampling import unlinked_pairs
 
 EPOCHS = 60
 LEARNING_RATE = 0.01

@@ -11,20 +11,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramme.graph import MultilayerGraph
-from gramme.links.asked import columns, groups_asked_about, with_edges
-from gramme.links.attention import training_work
-from gramme.links.candidates import CANDIDATES_PER_NODE, MAX_CANDIDATE_PAIRS
-from gramme.links.examples import MAX_FOLDED_EDGES, MAX_LINKED, SHARE, num_rounds
-from gramme.links.gathering import MATCHED_SHARE, TRIAL_LAYERS
-from gramme.links.mixture import (
-    FOLDS,
-    MAX_LAYERS_WITH_TREES,
-    MAX_TREE_EXAMPLES,
-    MIN_TREE_EXAMPLES,
+
+from .attention import training_work
+from .evidence import Gathered
+from .mixture import FOLDS, MAX_LAYERS_WITH_TREES, MAX_TREE_EXAMPLES, MIN_TREE_EXAMPLES
+from .pair_scores import MAX_WALK_NODES, Floats, two_steps_work
+from .sampling import (
+    CANDIDATES_PER_NODE,
+    MAX_CANDIDATE_PAIRS,
+    MAX_FOLDED_EDGES,
+    MAX_LINKED,
+    SHARE,
+    columns,
+    groups_asked_about,
+    num_rounds,
+    with_edges,
 )
-from gramme.links.pair_scores import Floats, two_steps_work
-from gramme.links.walk_closeness import MAX_WALK_NODES
-from gramme.links.whole_graph import Gathered
+from .training_pairs import MATCHED_SHARE, TRIAL_LAYERS
 
 SECONDS_PER_STEP = 9e-10
 """Of a path of two steps, or of a step from the end of a pair."""

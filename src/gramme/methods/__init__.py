@@ -7,29 +7,27 @@ Start reading with ``base.py``, which runs every fit. Each family has a folder: 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from gramme.methods.registry import METHODS, Method, load, method, names, register_method
+from .registry import METHODS, Method, load, method, names, register_method
 
 if TYPE_CHECKING:
     from gramme.methods.attention.gramme_fusion import GrammeFusion
     from gramme.methods.attention.gramme_sg import GrammeSG
     from gramme.methods.auto.gramme_auto import GrammeAuto
     from gramme.methods.auto.ingredients import Ingredient, register_ingredient
-    from gramme.methods.base import NodeClassifier
-    from gramme.methods.embedding.deepwalk import DeepWalk
+    from gramme.methods.embedding.deepwalk import DeepWalk, Node2Vec
     from gramme.methods.embedding.line import LINE
     from gramme.methods.embedding.mne import MNE
-    from gramme.methods.embedding.node2vec import Node2Vec
     from gramme.methods.embedding.pmne import PMNECoanalysis, PMNENetwork, PMNEResults
     from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic
     from gramme.methods.linear.one_hot_logistic import OneHotLogistic
     from gramme.methods.linear.spectral_logistic import SpectralLogistic
-    from gramme.methods.majority import Majority
-    from gramme.methods.peers.gat import GAT
-    from gramme.methods.peers.han import HAN
-    from gramme.methods.peers.rgcn import RGCN
+    from gramme.methods.peers.networks import GAT, HAN, RGCN
     from gramme.methods.propagation.label_propagation import LabelPropagation
     from gramme.methods.regression.gramme_regressor import GrammeRegressor
-    from gramme.methods.sklearn_adapter import NodeIndexClassifier
+
+    from .base import NodeClassifier
+    from .majority import Majority
+    from .sklearn_adapter import NodeIndexClassifier
 
 _HOMES = {
     "GrammeRegressor": "gramme.methods.regression.gramme_regressor",

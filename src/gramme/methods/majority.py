@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramme.graph import MultilayerGraph
-from gramme.methods.base import NodeClassifier
-from gramme.methods.data_size import DataSize
-from gramme.methods.labels import KnownLabels
-from gramme.methods.parameters import RandomState, Rule
+
+from .base import NodeClassifier
+from .data_size import DataSize
+from .labels import KnownLabels
+from .params import RandomState, Rule
 
 
 class Majority(NodeClassifier):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from gramme.errors import DataError, FileFormatError, did_you_mean
 
 if TYPE_CHECKING:
-    from gramme.methods.base import NodeClassifier
     from gramme.methods.regression.gramme_regressor import GrammeRegressor
+
+    from .base import NodeClassifier
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ METHODS = {
         ),
         Method(
             "node2vec",
-            "gramme.methods.embedding.node2vec.Node2Vec",
+            "gramme.methods.embedding.deepwalk.Node2Vec",
             "biased random walks per layer, averaged",
             "walks",
         ),
@@ -105,19 +106,19 @@ METHODS = {
         ),
         Method(
             "gat",
-            "gramme.methods.peers.gat.GAT",
+            "gramme.methods.peers.networks.GAT",
             "graph attention network on the union of the layers",
             "pyg",
         ),
         Method(
             "rgcn",
-            "gramme.methods.peers.rgcn.RGCN",
+            "gramme.methods.peers.networks.RGCN",
             "relational graph convolutions, one relation per layer",
             "pyg",
         ),
         Method(
             "han",
-            "gramme.methods.peers.han.HAN",
+            "gramme.methods.peers.networks.HAN",
             "attention within each layer, then over the layers",
             "pyg",
         ),
@@ -174,7 +175,7 @@ def load(path: Any) -> NodeClassifier | GrammeRegressor:
     FileFormatError
         Where the file is damaged, or holds anything that is not part of a model: the message names it.
     """
-    from gramme.methods.saving import broken, read_model
+    from .persistence import broken, read_model
 
     name, parameters, learned = read_model(path)
     found = next((one for one in METHODS.values() if one.class_name == name), None)

@@ -19,7 +19,8 @@ from sklearn.utils.validation import (
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.arrays import plain
-from gramme.methods.base import NodeClassifier
+
+from .base import NodeClassifier
 
 
 class NodeIndexClassifier(ClassifierMixin, BaseEstimator):

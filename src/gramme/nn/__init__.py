@@ -4,17 +4,19 @@ Public are :class:`WeightedAttention` and :func:`structure`. The rest serves the
 with ``formula.py``, which says what is computed, then ``networks.py`` and ``plan.py``.
 """
 
-from gramme.nn.formula import HEAD_COMBINATIONS
-from gramme.nn.hop import AttentionHop
-from gramme.nn.networks import FusionNetwork, Network, SGNetwork
-from gramme.nn.plan import Plan, fusion_plan, supra_plan
-from gramme.nn.random import MemberRandom, ShapesOnly
-from gramme.nn.shape import READOUTS, Output, Shape
-from gramme.nn.structure import structure
-from gramme.nn.supra_fusion import SupraFusion, levelled
-from gramme.nn.weighted_attention import WeightedAttention
-from gramme.nn.weights import HEAD_WEIGHTS, ScalingFactors
 from gramme.ops import ACTIVATIONS
+
+from .attention import (
+    HEAD_COMBINATIONS,
+    HEAD_WEIGHTS,
+    AttentionHop,
+    MemberRandom,
+    ScalingFactors,
+    ShapesOnly,
+)
+from .networks import FusionNetwork, Network, SGNetwork, SupraFusion, levelled
+from .plan import READOUTS, Output, Plan, Shape, fusion_plan, supra_plan
+from .weighted_attention import WeightedAttention, structure
 
 __all__ = [
     "ACTIVATIONS",

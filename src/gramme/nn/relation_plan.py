@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -176,7 +177,7 @@ class RelationPlan(nn.Module):
             needed.append(None if needed[-1] is None else reached(views, needed[-1]))
         needed = needed[::-1]
         steps: list[RelationStep] = []
-        for before, after in zip(needed[:-1], needed[1:], strict=True):
+        for before, after in pairwise(needed):
             if steps and before is None and after is None:
                 steps.append(steps[-1])
             else:
@@ -194,7 +195,9 @@ class RelationPlan(nn.Module):
             return torch.ones_like(nodes, dtype=torch.bool), nodes
         start = torch.from_numpy(self.start)
         places = torch.searchsorted(start, nodes).clamp(max=max(start.numel() - 1, 0))
-        there = start[places] == nodes if start.numel() else torch.zeros_like(nodes, dtype=torch.bool)
+        there = (
+            start[places] == nodes if start.numel() else torch.zeros_like(nodes, dtype=torch.bool)
+        )
         return there, places[there]
 
 

@@ -26,9 +26,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gramme.nn.formula import bounded
+from gramme.nn.attention import bounded
+from gramme.nn.plan import Output
 from gramme.nn.relation_plan import RelationPlan, RelationStep
-from gramme.nn.shape import Output
 from gramme.ops.views import SparseSum, StackedViews
 
 VIEW_START = 0.5
@@ -72,7 +72,6 @@ class RelationNetwork(nn.Module):
         if layer not in self.muted or not rows.shape[0]:
             return rows
         return rows.mean(0, keepdim=True).expand_as(rows)
-
 
 
 class LabelNetwork(RelationNetwork):
@@ -182,7 +181,6 @@ class LabelNetwork(RelationNetwork):
         return bounded(scores, self.score_bound)
 
 
-
 class TableNetwork(RelationNetwork):
     """One hop from learned inputs; see the module.
 
@@ -237,7 +235,8 @@ class TableNetwork(RelationNetwork):
         self, views: StackedViews, rows: SparseSum | None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """What each row hears, and of each source what it says and its score."""
-        said, scores = self.table, self.scores
+        said: Tensor = self.table
+        scores: Tensor = self.scores
         if rows is not None:
             said, scores = rows.sums(said), rows.sums(scores[:, None])[:, 0]
         scores = bounded(scores, self.score_bound)

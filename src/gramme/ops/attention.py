@@ -15,15 +15,50 @@ usual case, is one pass; each further band that somebody listens to is one more.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from gramme.ops.blocks import blocks
-from gramme.ops.neighbourhood import NeighbourhoodSum
+from .kernels import (
+    ELU,
+    NONE,
+    RELU,
+    array,
+    fits_compiled,
+    fused,
+    fused_back,
+    heeded,
+    rows_of,
+    weighted,
+    weighted_back,
+)
+from .neighbourhood import NeighbourhoodSum
+
+# Work on large arrays block by block, so that temporary arrays stay in the processor's cache.
+
+
+BLOCK = 1 << 17
+"""Numbers per block and thread; a block and what is computed from it fit a core's second-level cache."""
+
+
+def blocks(values: Tensor) -> Iterator[slice]:
+    """Slices of the rows; a single one on devices without such a cache.
+
+    >>> list(blocks(torch.zeros(3, 2)))
+    [slice(0, 3, None)]
+    """
+    rows = values.shape[0]
+    size = max(rows, 1)
+    if values.device.type == "cpu" and rows:
+        size = max(1, BLOCK * torch.get_num_threads() * rows // max(1, values.numel()))
+    for start in range(0, rows, size):
+        yield slice(start, min(start + size, rows))
+
 
 BAND = 60.0
 """Width of a band of scores: exp(-60) = 9e-27 is well above what single precision can hold."""
@@ -58,7 +93,7 @@ def attention_sums(
 ) -> tuple[Tensor, Tensor]:
     """Numerators S(w x), shape (outputs, heads, dim), and denominators S(w), shape (outputs, heads), of the attention.
 
-    Apart because :func:`gramme.ops.heads.fuse_heads` divides block by block while it has the numbers at hand.
+    Apart because :func:`gramme.ops.attention.fuse_heads` divides block by block while it has the numbers at hand.
     """
     sums, totals = _AttentionSums.apply(values, scores, neighbourhood)  # type: ignore[no-untyped-call]
     return sums, totals
@@ -159,3 +194,308 @@ class _Bands:
     def _share(self, number: float, dtype: torch.dtype) -> Tensor:
         """How much band ``number`` counts for each node: fully if it is the highest heard, a step less just below."""
         return (self.hears == number).to(dtype) + (self.hears == number - 1).to(dtype) * STEP
+
+
+# Activation and head fusion in one step over the largest arrays of a network.
+
+
+@dataclass(frozen=True)
+class Activation:
+    """A function of single numbers.
+
+    Attributes
+    ----------
+    plain : callable
+        The function in torch's own operations, differentiable by autograd.
+    with_slope : callable
+        The function and its derivative as two new tensors, without autograd.
+    compiled : int, optional
+        Its number among the compiled loops, where it has one.
+    """
+
+    plain: Callable[[Tensor], Tensor]
+    with_slope: Callable[[Tensor], tuple[Tensor, Tensor]]
+    compiled: int | None = None
+
+    def __call__(self, values: Tensor) -> Tensor:
+        """The function, differentiable."""
+        return self.plain(values)
+
+    def quotient(self, values: Tensor) -> Tensor:
+        """The function divided by its argument, without autograd; its derivative where the argument is 0."""
+        value, slope = self.with_slope(values)
+        zero = values == 0
+        return torch.where(zero, slope, value / torch.where(zero, torch.ones_like(values), values))
+
+
+def _elu(values: Tensor) -> tuple[Tensor, Tensor]:
+    """max(x, exp(min(x, 0)) - 1), a multiple faster on a CPU than torch's elu and within its rounding of 1."""
+    slope = values.clamp(max=0).exp_()
+    below = slope - 1
+    return torch.maximum(values, below, out=below), slope
+
+
+def _relu(values: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.relu(values), (values > 0).to(values.dtype)
+
+
+def _tanh(values: Tensor) -> tuple[Tensor, Tensor]:
+    value = torch.tanh(values)
+    return value, 1 - value.square()
+
+
+def _none(values: Tensor) -> tuple[Tensor, Tensor]:
+    return values.clone(), torch.ones_like(values)
+
+
+ACTIVATIONS = {
+    "elu": Activation(nn.functional.elu, _elu, ELU),
+    "relu": Activation(torch.relu, _relu, RELU),
+    "tanh": Activation(torch.tanh, _tanh),
+    "none": Activation(lambda values: values, _none, NONE),
+}
+"""The activations by name."""
+
+
+def fuse_heads(
+    sums: Tensor, totals: Tensor | None, factors: Tensor, activation: Activation
+) -> Tensor:
+    """The activated heads, summed with scaling factors.
+
+    Parameters
+    ----------
+    sums : tensor, shape (layers, nodes, members, heads, dim)
+        Numerators of the heads' means.
+    totals : tensor, shape (layers, nodes, members, heads), optional
+        Denominators; 1 if not given.
+    factors : tensor, shape (layers, members, heads)
+    activation : Activation
+
+    Returns
+    -------
+    tensor, shape (layers, nodes, members, dim)
+    """
+    way: type[torch.autograd.Function] = _FuseHeads
+    if activation.compiled is not None and fits_compiled(sums, totals, factors):
+        way = _FuseHeadsInOnePass
+    result: Tensor = way.apply(sums, totals, factors, activation)  # type: ignore[no-untyped-call]
+    return result
+
+
+class _FuseHeadsInOnePass(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, sums: Tensor, totals: Tensor | None, factors: Tensor, activation: Activation
+    ) -> Tensor:
+        layers, nodes, members, _, columns = sums.shape
+        divisors = sums.new_ones(sums.shape[:4]) if totals is None else totals
+        ctx.save_for_backward(sums, divisors, factors)
+        ctx.activation, ctx.divided = activation.compiled, totals is not None
+        result = sums.new_empty(layers, nodes, members, columns)
+        if result.numel():
+            given = (rows_of(sums), rows_of(divisors), 0, array(factors))
+            fused(*given, ctx.activation, rows_of(result))
+        return result
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, Tensor, None]:
+        sums, divisors, factors = ctx.saved_tensors
+        to_sums, to_totals = sums.new_empty(sums.shape), sums.new_empty(sums.shape[:4])
+        to_factors = factors.new_zeros(factors.shape, dtype=torch.float64)
+        if sums.numel():
+            fused_back(
+                rows_of(sums),
+                rows_of(divisors),
+                0,
+                array(factors),
+                ctx.activation,
+                rows_of(grads[0]),
+                rows_of(to_sums),
+                rows_of(to_totals),
+                to_factors.numpy(),
+            )
+        lower = to_totals if ctx.divided else None
+        return to_sums, lower, to_factors.to(factors.dtype), None
+
+
+class _FuseHeads(torch.autograd.Function):
+    # Rows are (layers, nodes, members) flattened and the factors are repeated for every row: arrays with few, long
+    # axes are what torch's loops are fast on.
+
+    @staticmethod
+    def forward(
+        ctx: Any, sums: Tensor, totals: Tensor | None, factors: Tensor, activation: Activation
+    ) -> Tensor:
+        layers, nodes, members, heads, dim = sums.shape
+        rows_of_sums = sums.reshape(-1, heads, dim)
+        scale = factors[:, None].expand(sums.shape[:4]).reshape(-1, heads, 1)
+        portion = None if totals is None else totals.reshape(-1, heads, 1).reciprocal()
+        ctx.save_for_backward(rows_of_sums, portion, scale)
+        ctx.activation, ctx.shape = activation, sums.shape
+        result = sums.new_empty(rows_of_sums.shape[0], dim)
+        for rows in blocks(rows_of_sums):
+            means = _means(rows_of_sums, portion, rows)
+            value = activation.with_slope(means)[0]
+            total = torch.mul(value[:, 0], scale[rows, 0], out=result[rows])
+            for head in range(1, heads):
+                total.addcmul_(value[:, head], scale[rows, head])
+        return result.view(layers, nodes, members, dim)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, Tensor, None]:
+        sums, portion, scale = ctx.saved_tensors
+        heads, dim = ctx.shape[3:]
+        to_sums, to_scale = torch.empty_like(sums), torch.empty_like(scale[..., 0])
+        to_totals = None if portion is None else torch.empty_like(to_scale)
+        grad = grads[0].reshape(-1, dim)
+        for rows in blocks(sums):
+            means = _means(sums, portion, rows)
+            value, slope = ctx.activation.with_slope(means)
+            upper = to_sums[rows]
+            for head in range(heads):  # by method: `value[:, head] *= grad` would copy as well
+                value[:, head].mul_(grad[rows])
+                torch.mul(slope[:, head], grad[rows], out=upper[:, head])
+            torch.sum(value, 2, out=to_scale[rows])
+            upper.mul_(scale[rows] if portion is None else scale[rows] * portion[rows])
+            if to_totals is not None:
+                torch.sum(means.mul_(upper), 2, out=to_totals[rows])
+        to_factors = to_scale.view(ctx.shape[:4]).sum(1)
+        lower = None if to_totals is None else to_totals.neg_().view(ctx.shape[:4])
+        return to_sums.view(ctx.shape), lower, to_factors, None
+
+
+def _means(sums: Tensor, portion: Tensor | None, rows: slice) -> Tensor:
+    return sums[rows] if portion is None else sums[rows] * portion[rows]
+
+
+# One hop of attention after its projection, in a few compiled passes.
+
+
+def hop_fits(values: Tensor, neighbourhood: NeighbourhoodSum, activation: Activation) -> bool:
+    """Whether :func:`attention_hop` can be taken for such values: one process and thread, single precision, a CPU."""
+    return (
+        activation.compiled is not None
+        and not neighbourhood.across_processes
+        and min(neighbourhood.rows, neighbourhood.outputs, values.numel()) > 0
+        and fits_compiled(values)
+    )
+
+
+def attention_hop(
+    projected: Tensor,
+    vector: Tensor,
+    factors: Tensor,
+    neighbourhood: NeighbourhoodSum,
+    activation: Activation,
+    score_bound: float | None = None,
+) -> Tensor | None:
+    """The fused heads of every node, or None where scores are so far apart that they need bands.
+
+    Only where :func:`hop_fits`.
+
+    Parameters
+    ----------
+    projected : tensor, shape (layers, nodes, members, heads * columns)
+    vector : tensor, shape (layers, members, heads, columns)
+        Gives the scores of the projected features.
+    factors : tensor, shape (layers, members, heads)
+    neighbourhood : NeighbourhoodSum
+        Over the nodes of all layers stacked.
+    activation : Activation
+    score_bound : float, optional
+        Keep scores t between minus and plus this, ``bound tanh(t / bound)``.
+
+    Returns
+    -------
+    tensor, shape (layers, outputs, members, columns), or None
+    """
+    with torch.no_grad():
+        scores = projected.new_empty(neighbourhood.rows, factors.shape[1] * factors.shape[2])
+        vectors = array(vector).reshape(vector.shape[0], -1)
+        heeded(rows_of(projected), vectors, scores.numpy())
+        if score_bound is not None:
+            scores.div_(score_bound).tanh_()
+        slopes = None if score_bound is None else 1 - scores.square()
+        if score_bound is not None:
+            scores.mul_(score_bound)
+        low, top = neighbourhood.range_of(scores)
+        # also where a score is not a number
+        if not bool(((top.double() - low.double()) <= BAND).all()):
+            return None
+        weights = (scores - top).exp_()
+    found: Tensor = _Hop.apply(  # type: ignore[no-untyped-call]
+        projected, vector, factors, weights, slopes, neighbourhood, activation.compiled
+    )
+    return found
+
+
+class _Hop(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        projected: Tensor,
+        vector: Tensor,
+        factors: Tensor,
+        weights: Tensor,
+        slopes: Tensor | None,
+        neighbourhood: NeighbourhoodSum,
+        activation: int,
+    ) -> Tensor:
+        layers, members, _ = factors.shape
+        rows, places = weights.shape
+        numbers = projected.shape[2] * projected.shape[3]
+        table = projected.new_empty(rows, numbers + places)
+        weighted(rows_of(projected), weights.numpy(), table.numpy())
+        sums = neighbourhood(table).contiguous()
+        del table
+        ctx.save_for_backward(projected, vector, factors, weights, slopes, sums)
+        ctx.neighbourhood, ctx.activation, ctx.numbers = neighbourhood, activation, numbers
+        result = projected.new_empty(layers, sums.shape[0] // layers, members, numbers // places)
+        found = sums.numpy()
+        fused(found, found, numbers, array(factors), activation, rows_of(result))
+        return result
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        projected, vector, factors, weights, slopes, sums = ctx.saved_tensors
+        rows, places = weights.shape
+        to_sums = torch.empty_like(sums)
+        to_factors = np.zeros(factors.shape)
+        found, target = sums.numpy(), to_sums.numpy()
+        grad = rows_of(grads[0])
+        fused_back(
+            found,
+            found,
+            ctx.numbers,
+            array(factors),
+            ctx.activation,
+            grad,
+            target,
+            target,
+            to_factors,
+        )
+        back = ctx.neighbourhood.transposed(to_sums)
+        del to_sums, target
+        to_projected = torch.empty_like(projected, memory_format=torch.contiguous_format)
+        to_vector = np.zeros((vector.shape[0], ctx.numbers))
+        weighted_back(
+            array(back),
+            rows_of(projected),
+            weights.numpy(),
+            np.ones((rows, places), np.float32) if slopes is None else slopes.numpy(),
+            array(vector).reshape(vector.shape[0], -1),
+            rows_of(to_projected),
+            to_vector,
+        )
+        return (
+            to_projected,
+            torch.from_numpy(to_vector).to(vector.dtype).view(vector.shape),
+            torch.from_numpy(to_factors).to(factors.dtype),
+            None,
+            None,
+            None,
+            None,
+        )

@@ -10,10 +10,18 @@ apart.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
+from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -95,3 +103,326 @@ def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
         bits = (bits ^ (bits >> np.uint64(30))) * _MIX_1
         bits = (bits ^ (bits >> np.uint64(27))) * _MIX_2
         return bits ^ (bits >> np.uint64(31))
+
+
+# Features of which each layer has columns of its own: the views of a node, one per layer.
+
+
+class LayerFeatures:
+    """Features (layers, nodes, members, columns) without the columns that are zero for every node of a layer.
+
+    It has what networks ask of a tensor of features: ``shape``, ``dim``, ``device`` and the choice of layers.
+
+    Parameters
+    ----------
+    features : tensor, shape (layers, nodes, members, columns)
+
+    Attributes
+    ----------
+    used : list of tensor of int
+        For each layer the columns that are kept.
+    parts : list of tensor, shape (nodes, members, kept)
+        Their numbers; (nodes, 1, kept) where all members have the same.
+    """
+
+    def __init__(self, features: Tensor) -> None:
+        self.shape = tuple(features.shape)
+        self.device = features.device
+        same = features.stride(2) == 0
+        each = features[:, :, :1] if same else features
+        self.used = [one.flatten(0, 1).any(0).nonzero().flatten() for one in each]
+        self.parts = [
+            one.index_select(2, used).contiguous()
+            for one, used in zip(each, self.used, strict=True)
+        ]
+
+    def dim(self) -> int:
+        """Layers, nodes, members and columns: 4."""
+        return 4
+
+    def __getitem__(self, layers: list[int]) -> LayerFeatures:
+        """The features of some layers."""
+        other = object.__new__(type(self))
+        other.shape, other.device = (len(layers), *self.shape[1:]), self.device
+        other.used = [self.used[layer] for layer in layers]
+        other.parts = [self.parts[layer] for layer in layers]
+        return other
+
+    def dense(self) -> Tensor:
+        """The whole tensor, zeros included."""
+        whole: Tensor = self.parts[0].new_zeros(self.shape)
+        for layer, used, part in zip(whole, self.used, self.parts, strict=True):
+            layer[:, :, used] = part.expand(*self.shape[1:3], -1)
+        return whole
+
+    def project(self, *weights: Tensor) -> tuple[Tensor, ...]:
+        """Features times weights (members, layers, columns, out), as :func:`gramme.ops.project` does it."""
+        found: tuple[Tensor, ...] = _Project.apply(self, *weights)  # type: ignore[no-untyped-call]
+        return found
+
+
+class _Project(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, features: LayerFeatures, *weights: Tensor) -> tuple[Tensor, ...]:
+        ctx.features, ctx.shapes = features, [weight.shape for weight in weights]
+        layers, nodes, members, _ = features.shape
+        results = []
+        for weight in weights:
+            result = weight.new_empty(layers, nodes, members, weight.shape[3])
+            for layer, (used, part) in enumerate(zip(features.used, features.parts, strict=True)):
+                mine = weight[:, layer].index_select(1, used)  # (members, kept, out)
+                if part.shape[1] < members:  # one product for all members
+                    together = mine.transpose(0, 1).flatten(1)
+                    torch.mm(part[:, 0], together, out=result[layer].view(nodes, -1))
+                    continue
+                for member in range(members):
+                    torch.mm(part[:, member], mine[member], out=result[layer, :, member])
+            results.append(result)
+        return tuple(results)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        features: LayerFeatures = ctx.features
+        found: list[Tensor | None] = []
+        for shape, grad in zip(ctx.shapes, grads, strict=True):
+            to_weight = grad.new_zeros(shape)
+            for layer, (used, part) in enumerate(zip(features.used, features.parts, strict=True)):
+                upper = grad[layer]
+                if part.shape[1] < shape[0]:
+                    together = part[:, 0].t() @ upper.reshape(upper.shape[0], -1)
+                    mine = together.view(used.numel(), shape[0], shape[3]).transpose(0, 1)
+                else:
+                    pairs = zip(part.unbind(1), upper.unbind(1), strict=True)
+                    mine = torch.stack([source.t() @ one for source, one in pairs])
+                to_weight[:, layer].index_copy_(1, used, mine)
+            found.append(to_weight)
+        return None, *found
+
+
+# Features of which most are zero: words, tags, counts. They are kept as entries up to the first
+# product.
+
+
+class SparseFeatures:
+    """Features (nodes, members, columns) as entries that all members share, until dropout gives each its own.
+
+    It has what networks ask of a tensor of features: ``shape``, ``dim``, ``device`` and ``repeat``.
+
+    Parameters
+    ----------
+    matrix : scipy sparse, shape (nodes, columns)
+    members : int
+    device : torch.device, optional
+    beside : tensor, shape (nodes, more columns), optional
+        Dense columns after the sparse ones, the same for all members.
+    """
+
+    def __init__(
+        self,
+        matrix: Any,
+        members: int,
+        device: torch.device | None = None,
+        beside: Tensor | None = None,
+    ) -> None:
+        entries = sp.csr_array(matrix)
+        turned = sp.csr_array(
+            (np.arange(entries.nnz), entries.indices, entries.indptr), shape=entries.shape
+        ).tocsc()
+        more = 0 if beside is None else int(beside.shape[1])
+        self._columns = int(entries.shape[1])
+        self.shape = (int(entries.shape[0]), members, self._columns + more)
+        self._forth = _places(entries.indices, entries.indptr, device)
+        self._back = _places(turned.indices, turned.indptr, device)
+        self._order = torch.from_numpy(turned.data.astype(np.int64)).to(device)
+        numbers = torch.from_numpy(np.asarray(entries.data))
+        #: The entries, (entries,), or (members, entries) where members have entries of their own.
+        self.values = numbers.to(device, torch.get_default_dtype())
+        #: The dense columns, (nodes, columns), or (members, nodes, columns) like the entries.
+        self.beside = None if beside is None else beside.to(self.values)
+        self._repeated: dict[int, SparseFeatures] = {}
+
+    @property
+    def device(self) -> torch.device:
+        """Where the numbers are."""
+        return self.values.device
+
+    def dim(self) -> int:
+        """Nodes, members and columns: 3."""
+        return 3
+
+    def repeat(self, *times: int) -> SparseFeatures:
+        """The rows so often one after the other; members and columns cannot be repeated."""
+        if times[1:] != (1, 1):
+            raise ValueError(f"only rows can be repeated, not {times}")
+        if times[0] in self._repeated:
+            return self._repeated[times[0]]
+        rows, members, _ = self.shape
+        column, start = (part.cpu().numpy() for part in self._forth)
+        once = sp.csr_array((self.values.cpu().numpy(), column, start), (rows, self._columns))
+        more = None if self.beside is None else self.beside.repeat(times[0], 1)
+        self._repeated[times[0]] = SparseFeatures(
+            sp.vstack([once] * times[0]), members, self.device, more
+        )
+        return self._repeated[times[0]]
+
+    def rows_of_entries(self) -> tuple[Tensor, Tensor]:
+        """The row of each entry, and its place in that row."""
+        _, start = self._forth
+        bounds = start.long()
+        sizes = bounds[1:] - bounds[:-1]
+        row = torch.repeat_interleave(sizes)
+        return row, torch.arange(row.numel(), device=row.device) - bounds[row]
+
+    def times(self, mask: Tensor, beside: Tensor | None = None) -> Self:
+        """With the entries of each member multiplied by the member's numbers, (entries, members).
+
+        The dense columns likewise by (nodes, members, columns) where there are some.
+        """
+        other = copy(self)
+        other.values, other._repeated = self.values * mask.t(), {}
+        if self.beside is not None and beside is not None:
+            other.beside = self.beside * beside.transpose(0, 1)
+        return other
+
+    def project(self, *weights: Tensor) -> tuple[Tensor, ...]:
+        """Features times weights (members, layers, columns, out), as :func:`gramme.ops.project` does it."""
+        rows, members, columns = self.shape
+        layers = weights[0].shape[1]
+        every = torch.cat(weights, dim=3)
+        if self.values.dim() == 1:  # one product for all members
+            flat = every.permute(2, 1, 0, 3).reshape(columns, -1)
+            product = self._product(self.values, self.beside, flat)
+            found = product.view(rows, layers, members, -1)
+        else:
+            parts = [
+                self._product(
+                    values,
+                    None if self.beside is None else self.beside[member],
+                    every[member].transpose(0, 1).reshape(columns, -1),
+                )
+                for member, values in enumerate(self.values)
+            ]
+            found = torch.stack([part.view(rows, layers, -1) for part in parts], dim=2)
+        sizes = [weight.shape[3] for weight in weights]
+        return tuple(part.transpose(0, 1).contiguous() for part in torch.split(found, sizes, dim=3))
+
+    def _product(self, values: Tensor, beside: Tensor | None, weight: Tensor) -> Tensor:
+        product: Tensor = _Product.apply(  # type: ignore[no-untyped-call]
+            weight[: self._columns], values, self._forth, self._back, self._order
+        )
+        return product if beside is None else torch.addmm(product, beside, weight[self._columns :])
+
+
+class _Product(torch.autograd.Function):
+    """A sparse matrix times a dense one; the gradient is a product with the transposed."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, weight: Tensor, values: Tensor, forth: Places, back: Places, order: Tensor
+    ) -> Tensor:
+        ctx.save_for_backward(values, *back, order)
+        return _summed(weight, values, *forth)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        values, row, start, order = ctx.saved_tensors
+        return _summed(grad, values[order], row, start), None, None, None, None
+
+
+Places = tuple[Tensor, Tensor]
+
+
+def _places(index: Any, start: Any, device: torch.device | None) -> Places:
+    kind = np.int32 if max(index.size, int(index.max(initial=0))) < 2**31 - 1 else np.int64
+    index, start = (torch.from_numpy(part.astype(kind)).to(device) for part in (index, start))
+    return index, start
+
+
+def _summed(table: Tensor, values: Tensor, index: Tensor, start: Tensor) -> Tensor:
+    """Row i is the sum of ``values[e] * table[index[e]]`` over the entries e that start at ``start[i]``."""
+    if not index.numel():
+        return table.new_zeros(start.numel() - 1, table.shape[1])
+    return F.embedding_bag(
+        index,
+        table.contiguous(),
+        start,
+        mode="sum",
+        per_sample_weights=values.to(table.dtype),
+        include_last_offset=True,
+    )
+
+
+# Projection of features by the weights of every member and layer, straight into the order that
+# attention needs.
+
+
+Features = Tensor | SparseFeatures | LayerFeatures
+"""What a network may start from."""
+
+
+def project(features: Features, *weights: Tensor) -> tuple[Tensor, ...]:
+    """Features times weights, per member and layer.
+
+    Parameters
+    ----------
+    features : tensor, shape (nodes, members, in) or (layers, nodes, members, in)
+        Shared by the layers, or each layer's own. Sparse features are shared; those of a
+        :class:`~gramme.ops.features.LayerFeatures` are not.
+    *weights : tensor, shape (members, layers, in, out)
+        One or more, each with its own ``out``.
+
+    Returns
+    -------
+    tuple of tensor, shape (layers, nodes, members, out)
+        One per weight, contiguous.
+    """
+    if not isinstance(features, Tensor):
+        return features.project(*weights)
+    results: tuple[Tensor, ...] = _ProjectionProject.apply(features, *weights)  # type: ignore[no-untyped-call]
+    return results
+
+
+class _ProjectionProject(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, features: Tensor, *weights: Tensor) -> tuple[Tensor, ...]:
+        ctx.save_for_backward(features, *weights)
+        members, layers = weights[0].shape[:2]
+        nodes = features.shape[-3]
+        results = []
+        for weight in weights:
+            result = features.new_empty(layers, nodes, members, weight.shape[3])
+            for source, factor, target in _pairs(features, weight, result):
+                torch.mm(source, factor, out=target)
+            results.append(result)
+        return tuple(results)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        features, *weights = ctx.saved_tensors
+        to_features = torch.zeros_like(features) if ctx.needs_input_grad[0] else None
+        to_weights: list[Tensor | None] = []
+        for weight, grad, needed in zip(weights, grads, ctx.needs_input_grad[1:], strict=True):
+            if to_features is not None:
+                for target, factor, source in _pairs(to_features, weight, grad):
+                    target.addmm_(source, factor.t())
+            to_weight = torch.empty_like(weight) if needed else None
+            if to_weight is not None:
+                for source, target, upper in _pairs(features, to_weight, grad):
+                    torch.mm(source.t(), upper, out=target)
+            to_weights.append(to_weight)
+        return to_features, *to_weights
+
+
+def _pairs(
+    features: Tensor, weight: Tensor, result: Tensor
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """The three matrices of each member and layer, as views."""
+    shared = features.dim() == 3
+    sources = features.unbind(1) if shared else ()
+    for layer, per_layer in enumerate(result.unbind(0)):
+        if not shared:
+            sources = features[layer].unbind(1)
+        yield from zip(sources, weight[:, layer].unbind(0), per_layer.unbind(1), strict=True)

@@ -12,14 +12,18 @@ structure itself. Rows are the nodes of one layer, or the copies of the nodes in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
-from gramme.ops.bags import Bags
+from .kernels import compiled
 
 
 class NeighbourhoodSum(nn.Module, ABC):
@@ -121,3 +125,328 @@ class EdgeSum(NeighbourhoodSum):
 
     def transposed(self, values: Tensor) -> Tensor:
         return self.listeners(values)
+
+
+# Bags: rows that are sums of other rows, the compiled loop under every neighbourhood sum.
+
+
+CHUNK = 4096
+"""Members that are added one after the other. A larger bag is cut into chunks whose sums are added in turn: the
+rounding error grows with the chunk, not with the bag, and one large bag can occupy many threads."""
+
+
+class Bags(nn.Module):
+    """Output b is the weighted sum of the members of bag b.
+
+    Parameters
+    ----------
+    matrix : scipy CSR, shape (bags, inputs)
+        Row b holds the members of bag b and their weights; weights that are all 1 are not stored.
+    """
+
+    members: Tensor
+    offsets: Tensor
+    weights: Tensor | None
+    _rounded: Tensor | None
+
+    def __init__(self, matrix: sp.csr_array) -> None:
+        super().__init__()
+        kind = np.int32 if max(matrix.nnz, *matrix.shape) < 2**31 else np.int64
+        self.bags = int(matrix.shape[0])
+        plain = bool((matrix.data == 1).all())
+        weights = None if plain else torch.from_numpy(matrix.data.astype(np.float64))
+        offsets, chunks = _chunked(matrix.indptr)
+        hold(self, "members", torch.from_numpy(matrix.indices.astype(kind)))
+        hold(self, "offsets", torch.from_numpy(offsets.astype(kind)))
+        hold(self, "weights", weights)
+        hold(self, "_rounded", None)  # the weights in the precision of the last values
+        self.joint = None if chunks is None else Bags(chunks)
+
+    def forward(self, values: Tensor) -> Tensor:
+        """The sum of each bag, shape (bags, columns)."""
+        if not self.members.numel():
+            return values.new_zeros(self.bags, values.shape[1])
+        if self._slow_in_torch(values):
+            sums = values.new_zeros(self.offsets.numel() - 1, values.shape[1])
+            _add_members(
+                values.contiguous().numpy(),
+                self.members.numpy(),
+                self.offsets.numpy(),
+                sums.numpy(),
+            )
+            return sums if self.joint is None else self.joint(sums)
+        sums = F.embedding_bag(
+            self.members,
+            values.contiguous(),
+            self.offsets,
+            mode="sum",
+            per_sample_weights=self._weights_like(values),
+            include_last_offset=True,
+        )
+        return sums if self.joint is None else self.joint(sums)
+
+    def _slow_in_torch(self, values: Tensor) -> bool:
+        """Torch has no quick sum of doubles without weights: a loop of our own takes a tenth of its time."""
+        return (
+            self.weights is None
+            and values.dtype == torch.float64
+            and values.device.type == "cpu"
+            and not values.requires_grad
+        )
+
+    if TYPE_CHECKING:
+
+        def __call__(self, values: Tensor) -> Tensor: ...
+
+    def _weights_like(self, values: Tensor) -> Tensor | None:
+        if self.weights is None or self.weights.dtype == values.dtype:
+            return self.weights
+        if self._rounded is None or self._rounded.dtype != values.dtype:
+            self._rounded = self.weights.to(values.dtype)
+        return self._rounded
+
+
+def hold(module: nn.Module, name: str, tensor: Tensor | None) -> None:
+    """Keep a tensor that moves with its module but is not saved with the network."""
+    module.register_buffer(name, tensor, persistent=False)
+
+
+def _chunked(indptr: np.ndarray) -> tuple[np.ndarray, sp.csr_array | None]:
+    """Where chunks start, and which chunks make a bag; the bags themselves where none is large."""
+    sizes = np.diff(indptr).astype(np.int64)
+    if sizes.max(initial=0) <= CHUNK:
+        return indptr, None
+    pieces = np.maximum(1, -(-sizes // CHUNK))
+    ends = np.concatenate([[0], np.cumsum(pieces)])
+    place = np.arange(ends[-1]) - np.repeat(ends[:-1], pieces)
+    starts = np.repeat(indptr[:-1].astype(np.int64), pieces) + CHUNK * place
+    offsets = np.concatenate([starts, indptr[-1:]])
+    ones = np.ones(ends[-1], dtype=np.float32)
+    return offsets, sp.csr_array((ones, np.arange(ends[-1]), ends), shape=(sizes.size, ends[-1]))
+
+
+@compiled
+def _add_members(
+    values: NDArray[np.float64],
+    members: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    sums: NDArray[np.float64],
+) -> None:
+    """Add each bag's members to its row of the sums, one after the other."""
+    for bag in range(offsets.size - 1):
+        for place in range(offsets[bag], offsets[bag + 1]):
+            row = members[place]
+            for column in range(values.shape[1]):
+                sums[bag, column] += values[row, column]
+
+
+# Neighbourhood sums of nodes that share groups, without the edges that this implies.
+
+
+MAX_OWN_SHARE = 64.0
+"""A node's own term B B^T adds and the correction takes away again. Where it is more than so many times the rest,
+rounding in single precision would show, and the sum runs in double precision."""
+
+
+MANY_MEMBERSHIPS = 2_000_000
+"""From which groups are summed for the outputs alone; below, the sums of all groups cost little and serve everybody."""
+
+
+class MembershipSum(NeighbourhoodSum):
+    """S for nodes that share groups: sum each group, then give each node the sums of its groups.
+
+    Cost: memberships x columns, never the edges; of some outputs, the memberships of their groups. A row in no group
+    gets one of its own.
+
+    Parameters
+    ----------
+    incidence : scipy CSR, shape (rows, groups)
+        How strongly each row belongs to each group; ones as a rule.
+    outputs : array of int, optional
+        The rows whose sums are wanted; all if not given.
+    """
+
+    correction: Tensor | None
+    chosen: Tensor | None
+
+    def __init__(self, incidence: sp.csr_array, outputs: NDArray[np.int64] | None = None) -> None:
+        super().__init__()
+        incidence = with_own_groups(incidence)
+        wanted = incidence if outputs is None else sp.csr_array(incidence[outputs])
+        self.rows, self.outputs = incidence.shape[0], wanted.shape[0]
+        self.cheaper_in_part = incidence.nnz > MANY_MEMBERSHIPS and not self.across_processes
+        self.in_double = self._rounding_shows(incidence)
+        # one group per node is the common case: giving back is a plain row look-up, with nothing to correct
+        plain = one_each(incidence)
+        back = _Lookup if plain else Bags
+        if outputs is not None and self.cheaper_in_part:
+            # what nobody among the outputs hears is not summed; rows in none of the groups left get nothing back
+            heard = np.unique(wanted.indices)
+            incidence, wanted = sp.csr_array(incidence[:, heard]), sp.csr_array(wanted[:, heard])
+            back = Bags
+        own = 1 - np.asarray(wanted.power(2).sum(axis=1), dtype=np.float64).reshape(-1, 1)
+        self.groups, self.back = Bags(sp.csr_array(incidence.T.tocsr())), back(wanted)
+        # the transpose takes from the outputs and gives to all rows
+        self.taken, self.back_to_all = self.groups, self.back
+        if outputs is not None:
+            self.taken, self.back_to_all = Bags(sp.csr_array(wanted.T.tocsr())), back(incidence)
+        hold(self, "correction", None if plain else torch.from_numpy(own))
+        hold(self, "chosen", None if outputs is None else torch.as_tensor(outputs))
+
+    def forward(self, values: Tensor) -> Tensor:
+        work = values.double() if self.in_double else values
+        sums = self.back(self._whole(self.groups(work)))
+        if self.correction is not None:
+            own = work if self.chosen is None else work.index_select(0, self.chosen)
+            sums.addcmul_(self.correction.to(work.dtype), own)
+        return sums.to(values.dtype)
+
+    def transposed(self, values: Tensor) -> Tensor:
+        """S itself where all outputs are wanted, since sharing a group is mutual."""
+        if self.chosen is None:
+            return self.forward(values)
+        work = values.double() if self.in_double else values
+        sums = self.back_to_all(self._whole(self.taken(work)))
+        if self.correction is not None:
+            sums.index_add_(0, self.chosen, work * self.correction.to(work.dtype))
+        return sums.to(values.dtype)
+
+    def _whole(self, sums: Tensor) -> Tensor:
+        """Sums of groups over all their members, wherever these are; here all are."""
+        return sums
+
+    def _rounding_shows(self, incidence: sp.csr_array) -> bool:
+        """Whether some row's own term in B B^T is so large that single precision would lose the rest."""
+        if (incidence.data == 1).all():
+            return False
+        return (
+            own_share(incidence, np.asarray(incidence.sum(axis=0), np.float64).ravel())
+            > MAX_OWN_SHARE
+        )
+
+
+class _Lookup(nn.Module):
+    """Gives each row the sum of its one group."""
+
+    codes: Tensor
+
+    def __init__(self, incidence: sp.csr_array) -> None:
+        super().__init__()
+        hold(self, "codes", torch.from_numpy(incidence.indices.astype(np.int64)))
+
+    def forward(self, sums: Tensor) -> Tensor:
+        return sums.index_select(0, self.codes)
+
+
+class GroupSum(NeighbourhoodSum):
+    """S where every node is in one group, with one row per group instead of one per node.
+
+    All members of a group hear the same, so what attention gives them is equal and need be computed once. From then
+    on a group can stand for its members: the mean over equal rows is that row, so a further hop needs no sum at all.
+
+    Parameters
+    ----------
+    incidences : sequence of scipy CSR of ones, each of shape (nodes, groups)
+        One per layer; no node in two groups. Layers are padded with empty groups to the same number of them.
+
+    Attributes
+    ----------
+    size : int
+        Groups per layer after padding: ``outputs = layers * size``.
+    member_of : tensor of int, shape (rows,)
+        The output row of each row.
+    """
+
+    member_of: Tensor
+
+    def __init__(self, incidences: Sequence[sp.csr_array]) -> None:
+        super().__init__()
+        filled = [with_own_groups(one) for one in incidences]
+        if not all(one_each(one) for one in filled):
+            raise ValueError(
+                "a group can stand for its members only where memberships are 1 and single"
+            )
+        self.size = max((one.shape[1] for one in filled), default=0)
+        codes = [one.indices + layer * self.size for layer, one in enumerate(filled)]
+        member_of = np.concatenate(codes).astype(np.int64) if codes else np.zeros(0, np.int64)
+        self.rows = member_of.size
+        self.outputs = len(filled) * self.size
+        ones = np.ones(self.rows, dtype=np.float32)
+        shape = (self.outputs, self.rows)
+        self.groups = Bags(sp.csr_array((ones, (member_of, np.arange(self.rows))), shape=shape))
+        hold(self, "member_of", torch.from_numpy(member_of))
+
+    def forward(self, values: Tensor) -> Tensor:
+        return self.groups(values)
+
+    def transposed(self, values: Tensor) -> Tensor:
+        """Each member is given its group's row."""
+        return values.index_select(0, self.member_of)
+
+    def to_members(self, values: Tensor) -> Tensor:
+        """Each member's copy of its group's row, which every process that has members of the group holds."""
+        return values.index_select(0, self.member_of)
+
+    def of_members(self, values: Tensor) -> Tensor:
+        """The sums over the members that are here: the transpose of :meth:`to_members`."""
+        return self.groups(values)
+
+
+def one_each(incidence: sp.csr_array) -> bool:
+    """Whether no row is in two groups and every membership counts 1.
+
+    >>> one_each(sp.csr_array([[1.0, 0.0], [0.0, 0.0]])), one_each(sp.csr_array([[0.5]]))
+    (True, False)
+    """
+    single = np.diff(incidence.indptr).max(initial=0) <= 1
+    return bool(single and (incidence.data == 1).all())
+
+
+def without_single_members(incidence: sp.csr_array) -> sp.csr_array:
+    """The incidence without the groups that nobody shares: they join no two rows, and a row's own term is 1 anyway.
+
+    >>> without_single_members(sp.csr_array([[1.0, 1.0], [1.0, 0.0]])).toarray().tolist()
+    [[1.0], [1.0]]
+    """
+    shared = np.bincount(incidence.indices, minlength=incidence.shape[1]) > 1
+    return incidence if shared.all() else sp.csr_array(incidence[:, np.flatnonzero(shared)])
+
+
+def with_own_groups(incidence: sp.csr_array) -> sp.csr_array:
+    """The incidence with a further group for every row that is in none."""
+    rows = incidence.shape[0]
+    alone = np.flatnonzero(np.diff(incidence.indptr) == 0)
+    if not alone.size:
+        return incidence
+    ones = np.ones(alone.size)
+    own = sp.csr_array((ones, (alone, np.arange(alone.size))), shape=(rows, alone.size))
+    return sp.csr_array(sp.hstack([incidence, own], format="csr"))
+
+
+def own_share(incidence: sp.csr_array, sums: NDArray[np.float64]) -> float:
+    """The largest ratio of a row's own term in B B^T to all else that it hears, with the sums of the groups."""
+    own = np.asarray(incidence.power(2).sum(axis=1)).ravel()
+    everything = incidence @ sums
+    return float((own / np.maximum(1 + everything - own, 1)).max(initial=0.0))
+
+
+# Giving each member its group's row, with a gradient that sums over the members.
+
+
+def spread(values: Tensor, groups: GroupSum) -> Tensor:
+    """From one row per group, (layers, size, ...), to one per node, (layers, nodes, ...)."""
+    result: Tensor = _Spread.apply(values.flatten(0, 1).flatten(1), groups)  # type: ignore[no-untyped-call]
+    return result.view(values.shape[0], -1, *values.shape[2:])
+
+
+class _Spread(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, groups: GroupSum) -> Tensor:
+        ctx.groups = groups
+        return groups.to_members(values)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        result: Tensor = ctx.groups.of_members(grads[0])
+        return result, None

@@ -21,8 +21,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from gramme.graph import MultilayerGraph
-from gramme.ops.bags import Bags, hold
-from gramme.ops.memberships import one_each
+
+from .neighbourhood import Bags, hold, one_each
 
 MAX_POOLED_NUMBERS = 1 << 24
 """Groups x nodes, beyond which the softmax of every group over all nodes is not made."""

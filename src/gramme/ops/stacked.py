@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,11 +18,143 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gramme.graph import Layer, MultilayerGraph
-from gramme.ops.memberships import GroupSum, MembershipSum, one_each, without_single_members
-from gramme.ops.neighbourhood import EdgeSum, NeighbourhoodSum
 
-if TYPE_CHECKING:
-    from gramme.ops.supra import SupraSum
+from .neighbourhood import (
+    EdgeSum,
+    GroupSum,
+    MembershipSum,
+    NeighbourhoodSum,
+    hold,
+    one_each,
+    without_single_members,
+)
+
+# The neighbourhood sum of the supra graph: all layers' copies of the nodes, joined by pillar
+# edges and couplings.
+
+
+def supra_sum(graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> SupraSum:
+    """S over the supra graph of all layers.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    nodes : array of int, optional
+        The nodes whose copies' sums are wanted; all if not given.
+    """
+    if isinstance(graph, BringsSums):
+        return graph.supra_sum(nodes)
+    layers = list(graph.layers.values())
+    present = np.stack([layer.present for layer in layers]) if layers else np.zeros((0, 0), bool)
+    further = None
+    if graph.couplings:
+        copies = np.arange(len(layers))[:, None] * graph.num_nodes
+        outputs = None if nodes is None else (copies + nodes).ravel()
+        symmetric = not any(coupling.directed for coupling in graph.couplings.values())
+        matrix = coupling_matrix(graph)
+        further = EdgeSum(matrix, symmetric=symmetric, outputs=outputs, hears_itself=False)
+    return SupraSum(layers_sum(graph, nodes=nodes), present, nodes, further)
+
+
+def coupling_matrix(graph: MultilayerGraph) -> sp.csr_array:
+    """All couplings over the copies: entry (a, b) is the weight with which copy a listens to copy b."""
+    start = {name: place * graph.num_nodes for place, name in enumerate(graph.layers)}
+    rows, columns, weights = [], [], []
+    for (first, second), coupling in graph.couplings.items():
+        source = start[first] + coupling.source.astype(np.int64)
+        target = start[second] + coupling.target.astype(np.int64)
+        weight = np.ones(coupling.num_edges) if coupling.weight is None else coupling.weight
+        for one, other in [(source, target), (target, source)][: 1 if coupling.directed else 2]:
+            rows.append(one)
+            columns.append(other)
+            weights.append(weight)
+    ends = np.concatenate(rows), np.concatenate(columns)
+    copies = graph.num_layers * graph.num_nodes
+    return sp.csr_array((np.concatenate(weights), ends), shape=(copies, copies))
+
+
+class SupraSum(NeighbourhoodSum):
+    """S on the supra graph: each layer's own S plus the sum over the node's copies in the other layers.
+
+    Cost: that of the layers and couplings plus rows x columns.
+
+    Parameters
+    ----------
+    layers : NeighbourhoodSum
+        S over the stacked layers.
+    present : array of bool, shape (num_layers, num_nodes)
+        Which copies exist; an absent copy listens to itself alone and nobody listens to it.
+    nodes : array of int, optional
+        The nodes whose copies' sums are wanted, as in ``layers``; all if not given.
+    couplings : NeighbourhoodSum, optional
+        The sum over further edges between copies, without the copies themselves.
+    """
+
+    present: Tensor
+    node: Tensor | None
+    copy: Tensor
+    there: Tensor
+
+    def __init__(
+        self,
+        layers: NeighbourhoodSum,
+        present: NDArray[np.bool_],
+        nodes: NDArray[np.int64] | None = None,
+        couplings: NeighbourhoodSum | None = None,
+    ) -> None:
+        super().__init__()
+        self.layers, self.couplings = layers, couplings
+        self.rows, self.outputs = layers.rows, layers.outputs
+        self.cheaper_in_part = layers.cheaper_in_part or couplings is not None
+        self.complete = bool(present.all())
+        hold(self, "present", torch.from_numpy(present))
+        hold(self, "node", None)
+        if nodes is not None:
+            count, size = present.shape
+            copy = (np.arange(count)[:, None] * size + nodes).ravel()
+            hold(self, "node", torch.from_numpy(copy % size))
+            hold(self, "copy", torch.from_numpy(copy))
+            hold(self, "there", torch.from_numpy(present.ravel()[copy][:, None]))
+
+    def forward(self, values: Tensor) -> Tensor:
+        sums = self.layers(values)
+        if self.couplings is not None:
+            sums += self.couplings(values)
+        if self.node is None:
+            return self._with_pillars(sums, values)
+        copies = values.view(*self.present.shape, -1)
+        totals = (copies * self.present[..., None]).sum(0)
+        others = totals.index_select(0, self.node) - values.index_select(0, self.copy)
+        return sums.addcmul_(others, self.there.to(values.dtype))
+
+    def transposed(self, values: Tensor) -> Tensor:
+        sums = self.layers.transposed(values)
+        if self.couplings is not None:
+            sums += self.couplings.transposed(values)
+        if self.node is None:
+            return self._with_pillars(sums, values)
+        said = values * self.there
+        totals = values.new_zeros(self.present.shape[1], values.shape[1])
+        totals.index_add_(0, self.node, said)
+        sums.view(*self.present.shape, -1).addcmul_(
+            totals, self.present[..., None].to(totals.dtype)
+        )
+        return sums.index_add_(0, self.copy, said, alpha=-1)
+
+    def _with_pillars(self, sums: Tensor, values: Tensor) -> Tensor:
+        """Sums of all copies plus those over each node's other copies, which is its own transpose."""
+        copies = values.view(*self.present.shape, -1)
+        total = sums.view_as(copies)
+        if self.complete:
+            total += copies.sum(0, keepdim=True)
+            total -= copies
+        else:
+            there = self.present[..., None].to(values.dtype)
+            here = copies * there
+            total += here.sum(0, keepdim=True) * there
+            total -= here
+        return sums
+
 
 Nodes = NDArray[np.int64]
 
@@ -38,7 +170,7 @@ class BringsSums(Protocol):
         """As :func:`groups_sum`."""
 
     def supra_sum(self, nodes: Nodes | None) -> SupraSum:
-        """As :func:`gramme.ops.supra.supra_sum`."""
+        """As :func:`gramme.ops.stacked.supra_sum`."""
 
 
 def layers_sum(

@@ -21,8 +21,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from gramme.ops.attention import attention_sums
-from gramme.ops.bags import Bags
-from gramme.ops.neighbourhood import NeighbourhoodSum
+from gramme.ops.neighbourhood import Bags, NeighbourhoodSum
 
 Positions = NDArray[np.int64]
 
@@ -134,7 +133,7 @@ class StackedViews(nn.Module):
 
     def by_view(self, values: Tensor, *, sources: bool = False) -> tuple[Tensor, ...]:
         """Rows, or sources, of each view apart."""
-        return values.split(self.source_counts if sources else self.row_counts)
+        return torch.split(values, self.source_counts if sources else self.row_counts)
 
 
 def _selection(positions: Positions, count: int) -> sp.csr_array:

@@ -5,16 +5,17 @@ Axes go in (``ax=``) and come out, so that a picture can stand beside others and
 the first picture is drawn. The same data give the same picture.
 """
 
-from gramme.plots.models import (
+from .models import (
     plot_confusion,
     plot_embedding,
     plot_history,
+    plot_ingredients,
     plot_layers,
+    plot_predictions,
     plot_reliability,
 )
-from gramme.plots.network import plot_graph
-from gramme.plots.numbers import plot_ingredients, plot_predictions
-from gramme.plots.results import plot_results
+from .network import plot_graph
+from .results import plot_results
 
 __all__ = [
     "plot_confusion",

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph, sorted_labels
-from gramme.graph.positions import node_positions
-from gramme.plots.style import (
+from gramme.graph.layout import node_positions
+
+from .style import (
     COLOURS,
     axes,
     bare,
@@ -55,7 +56,7 @@ def plot_graph(
     names : bool, optional
         Whether to write the nodes' names; if not given, for up to 40 nodes.
     positions : array, shape (nodes, 2), optional
-        Where nodes stand; by all layers together if not given (``gramme.graph.positions``).
+        Where nodes stand; by all layers together if not given (``gramme.graph.layout``).
     ax : matplotlib axes, optional
         Where to draw; a new figure if not given.
 

@@ -9,7 +9,8 @@ import pandas as pd
 
 from gramme.errors import DataError, did_you_mean
 from gramme.evaluation import Ledger, summarise
-from gramme.plots.style import COLOURS, axes, panel_columns, panels, quiet, shortened
+
+from .style import COLOURS, axes, panel_columns, panels, quiet, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,12 +5,10 @@ rows with ten columns have their PageRank in seconds. Where edges have a directi
 gains from those whose edges point to it, and news goes from it to them.
 """
 
-from gramme.ranking.influence import influence
-from gramme.ranking.layer_product import LayerProduct
-from gramme.ranking.measures import DEFAULT_MEASURES, MEASURES, Measure
-from gramme.ranking.rank_nodes import layer_influences, rank
-from gramme.ranking.spread import rank_spread
-from gramme.ranking.supra_product import SupraProduct
+from .influence import influence
+from .measures import DEFAULT_MEASURES, MEASURES, Measure
+from .products import LayerProduct, SupraProduct
+from .rank_nodes import layer_influences, rank, rank_spread
 
 __all__ = [
     "DEFAULT_MEASURES",

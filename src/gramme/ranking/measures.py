@@ -12,19 +12,23 @@ from numpy.typing import NDArray
 from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.graph.coupling import with_coupling_layers
-from gramme.ranking.k_shell import k_shell
-from gramme.ranking.layer_product import LayerProduct
-from gramme.ranking.local import layer_degree, layer_degrees, layer_strength, participation
-from gramme.ranking.multirank import MultiRank, multirank
-from gramme.ranking.pagerank import pagerank
-from gramme.ranking.supra_product import SupraProduct, couplings_of
-from gramme.ranking.versatility import (
+
+from .centrality import (
+    MultiRank,
     eigenvector_versatility,
     hubs_and_authorities,
+    k_shell,
     katz_versatility,
+    layer_degree,
+    layer_degrees,
+    layer_strength,
     leading_of_supra,
+    multirank,
+    pagerank,
+    participation,
+    voterank,
 )
-from gramme.ranking.voterank import voterank
+from .products import LayerProduct, SupraProduct, couplings_of
 
 Values = NDArray[np.float64]
 

@@ -2,22 +2,176 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from gramme._progress import advance, part
 from gramme.errors import DataError
-from gramme.graph import MultilayerGraph
+from gramme.graph import Layer, MultilayerGraph
+from gramme.graph.canonical import in_name_order, sorted_places
 from gramme.graph.coupling import with_coupling_layers
-from gramme.graph.name_order import in_name_order, sorted_places
-from gramme.ranking.expected_time import expected_seconds
-from gramme.ranking.measures import MEASURES, RankingTask, chosen_measures
-from gramme.ranking.ranks import ranks_of
-from gramme.ranking.spread import Bounds, rank_spread
+
+from .influence import MAX_CANDIDATES, num_worlds
+from .measures import MEASURES, RankingTask, chosen_measures
+
+# Values become ranks: 1 is best.
+
+
+def ranks_of(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Rank 1 for the largest value; equal values (but for rounding) share the better rank.
+
+    >>> ranks_of(np.array([0.2, 0.5, 0.2, 0.1])).tolist()
+    [2, 1, 2, 4]
+    """
+    largest = np.abs(values).max(initial=0.0)
+    rounded = np.round(values / largest, 9) if largest > 0 else values
+    return rankdata(-rounded, method="min").astype(np.int64)
+
+
+# How far a ranking can be trusted: how ranks move when the coupling changes or some edges are
+# missing.
+
+
+SPREAD_COUPLINGS = (0.1, 0.3, 3.0, 10.0)
+"""Strengths of coupling over which ranks are followed, as multiples of the one asked for."""
+SPREAD_SAMPLES = 10
+"""Graphs with some edges left out over which ranks are followed."""
+LEFT_OUT_SHARE = 0.1
+"""Share of the edges and memberships that each such graph lacks."""
+
+Bounds = dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+
+def rank_spread(
+    graph: MultilayerGraph,
+    measures: Sequence[str],
+    *,
+    coupling: float = 1.0,
+    restart: NDArray[np.int64] | None = None,
+    random_state: int = 0,
+    tell: Callable[[int, int], None] | None = None,
+) -> Bounds:
+    """The best and worst rank of each node by measure, over couplings and over edges left out at random.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    measures : sequence of str
+    coupling : float, default=1.0
+        The strength of coupling while edges are left out.
+    restart : array of int, optional
+        Positions at which the walker of PageRank starts anew.
+    random_state : int, default=0
+    tell : callable, optional
+        Called after each step with the number of steps done and in all.
+    """
+    low = {name: np.full(graph.num_nodes, graph.num_nodes, dtype=np.int64) for name in measures}
+    high = {name: np.zeros(graph.num_nodes, dtype=np.int64) for name in measures}
+    coupled = [name for name in measures if MEASURES[name].coupled]
+    couplings = [one * (coupling or 1.0) for one in SPREAD_COUPLINGS]
+    couplings = couplings[: num_steps(graph)[0]] if coupled else []
+    steps = len(couplings) + SPREAD_SAMPLES
+
+    def note(task: RankingTask, names: Sequence[str]) -> None:
+        for name in names:
+            ranks = ranks_of(MEASURES[name].compute(task))
+            np.minimum(low[name], ranks, out=low[name])
+            np.maximum(high[name], ranks, out=high[name])
+
+    products = RankingTask(graph).products
+    for done, strength in enumerate(couplings, start=1):
+        note(RankingTask(graph, strength, restart, products), coupled)
+        if tell is not None:
+            tell(done, steps)
+    for sample in range(SPREAD_SAMPLES):
+        random = np.random.default_rng([random_state, sample])
+        thinner = graph.replace(
+            layers={name: thinned(layer, random) for name, layer in graph.layers.items()}
+        )
+        note(RankingTask(thinner, coupling, restart), measures)
+        if tell is not None:
+            tell(len(couplings) + sample + 1, steps)
+    return {name: (low[name], high[name]) for name in measures}
+
+
+def num_steps(graph: MultilayerGraph) -> tuple[int, int]:
+    """Strengths of coupling that are tried, and graphs with some edges left out."""
+    return (len(SPREAD_COUPLINGS) if graph.num_layers > 1 else 0), SPREAD_SAMPLES
+
+
+def thinned(layer: Layer, random: np.random.Generator, share: float = LEFT_OUT_SHARE) -> Layer:
+    """A layer that lacks a random share of its edges, or of its memberships, and no nodes."""
+    return layer.with_entries(random.random(layer.num_entries) >= share)
+
+
+# How long a ranking should take from the size of a graph: for the time left, not for any choice.
+
+
+SECONDS_OF_MEASURES = 0.03
+SECONDS_PER_ENTRY = 1.6e-6
+"""Of all usual measures, for an edge or a membership."""
+SECONDS_PER_COPY = 3e-6
+"""The same for a node in a layer."""
+COUPLED_SHARE = 0.7
+"""Share of that time that the measures take which depend on the coupling."""
+SECONDS_PER_TOLD = 3e-9
+"""Of an edge along which news may spread in one world."""
+SECONDS_PER_CANDIDATE = 3e-8
+"""Of a node that may be a seed, in one world."""
+
+
+@dataclass(frozen=True)
+class ExpectedSeconds:
+    """Seconds of each step on one core of an idle machine."""
+
+    spread: float
+    measures: float
+    seeds: float
+    layers: float
+
+    @property
+    def ranks(self) -> float:
+        """Of the ranks and of how sure they are."""
+        return self.spread + self.measures
+
+
+def expected_seconds(
+    graph: MultilayerGraph,
+    *,
+    spread: bool = True,
+    seeds: bool = True,
+    per_layer: bool = False,
+) -> ExpectedSeconds:
+    """Of ranking the nodes of a graph by the usual measures.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    spread : bool, default=True
+        Whether it is found out how sure the ranks are.
+    seeds : bool, default=True
+        Whether seeds are chosen.
+    per_layer : bool, default=False
+        Whether the measures of each layer alone are asked for.
+    """
+    entries = sum(layer.num_entries for layer in graph.layers.values())
+    copies = graph.num_nodes * graph.num_layers
+    each = SECONDS_OF_MEASURES + entries * SECONDS_PER_ENTRY + copies * SECONDS_PER_COPY
+    couplings, samples = num_steps(graph) if spread else (0, 0)
+    told = 2 * sum(layer.num_edges for layer in graph.layers.values())
+    world = told * SECONDS_PER_TOLD + min(graph.num_nodes, MAX_CANDIDATES) * SECONDS_PER_CANDIDATE
+    return ExpectedSeconds(
+        spread=each * (COUPLED_SHARE * couplings + samples),
+        measures=each * (2 if per_layer else 1),
+        seeds=num_worlds(graph.num_nodes) * world if seeds else 0.0,
+        layers=each / 5,
+    )
 
 
 def rank(

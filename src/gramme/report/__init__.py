@@ -1,7 +1,7 @@
 """What a person sees of a result: tables, figures, pages and folders, written whole or not at all."""
 
-from gramme.report.fit_folder import check_target, fill_fit_folder, write_fit
-from gramme.report.tables import embedding_table, layer_table, prediction_table, write_csv
+from .result_folders import check_target, fill_fit_folder, write_fit
+from .tables import embedding_table, layer_table, prediction_table, write_csv
 
 __all__ = [
     "check_target",

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gramme.evaluation.set_facts import joined_sets
+from gramme.evaluation.estimate import joined_sets
 from gramme.graph import MultilayerGraph
-from gramme.io.names import proper_text
+from gramme.io.values import proper_text
 from gramme.methods import GrammeRegressor, NodeClassifier
 
 _FORMULA = re.compile(r"[=+\-@\t\r]")

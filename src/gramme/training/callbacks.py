@@ -11,8 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gramme.training.loop import Callback, State
-from gramme.training.task import Task
+from .loop import Callback, State, Task
 
 
 class History(Callback):

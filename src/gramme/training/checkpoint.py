@@ -25,14 +25,14 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
-from gramme._durations import rough_duration
-from gramme.distributed.world import World
+from gramme._text import rough_duration
+from gramme.distributed.communicator import World
 from gramme.errors import DataError, GrammeError, GrammeWarning
 
 if TYPE_CHECKING:
     from gramme.nn import Network
-    from gramme.training.adam import Adam
-    from gramme.training.loop import Callback, State
+
+    from .loop import Adam, Callback, State
 
 CHECKPOINT_SECONDS = 120.0
 """Between two checkpoints of a training; ``GRAMME_CHECKPOINT_SECONDS`` changes it."""

@@ -5,23 +5,194 @@ It knows no estimator: the caller says how a batch is made, on which plan, from 
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as ProgressBar
 from torch import Tensor
 
-from gramme.distributed.world import ALONE, World
+from gramme._progress import advance
+from gramme.distributed import here
+from gramme.distributed.communicator import ALONE, World
 from gramme.errors import GrammeError
+from gramme.graph import MultilayerGraph
 from gramme.nn import Network, Output, Plan
 from gramme.ops import Features
-from gramme.training.callbacks import EarlyStopping, History, Progress, joined_history
-from gramme.training.lessons import Lessons
-from gramme.training.loop import Callback, evaluate, train
-from gramme.training.progress import ProgressDisplay
+
+from .callbacks import EarlyStopping, History, Progress, joined_history
+from .loop import Callback, Task, evaluate, train
+
+# What each member of an ensemble learns from, and which labels tell it when to stop.
+
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """The labels of an ensemble's training, member by member.
+
+    Attributes
+    ----------
+    nodes, codes : array of int, shape (labelled,)
+        Positions of the labelled nodes and their classes, or their numbers for each member where the task is one of
+        numbers, shape (labelled, members).
+    weights : array, shape (labelled, members)
+        How much each label counts for each member; 0 hides it.
+    held_out : array of bool, shape (labelled, members), optional
+        Labels that a member sets aside to know when to stop.
+    validation : pair of arrays of int, optional
+        Nodes and classes that tell all members when to stop, in place of labels set aside.
+    task : type
+        What is to be learned: classes, or numbers with :class:`~gramme.training.loop.NumberTask`.
+    graph : MultilayerGraph, optional
+        Where it is one process's part, only the labels of its own nodes become tasks.
+    """
+
+    nodes: Ints
+    codes: NDArray[Any]
+    weights: NDArray[np.float64]
+    held_out: NDArray[np.bool_] | None = None
+    validation: tuple[Ints, Ints] | None = None
+    task: type[Task] = Task
+    graph: MultilayerGraph | None = None
+
+    @property
+    def members(self) -> int:
+        """How many members learn."""
+        return int(self.weights.shape[1])
+
+    def tasks(self, members: range, device: torch.device) -> tuple[Task, Task | None]:
+        """What some members learn from, and what tells them when to stop; None if all epochs are trained."""
+        chosen = slice(members.start, members.stop)
+        weights = self.weights[:, chosen]
+        codes = self.codes if self.codes.ndim == 1 else self.codes[:, chosen]
+        if self.held_out is not None:
+            aside = self.held_out[:, chosen]
+            training, stopping = (
+                self._task(self.nodes, codes, weights * part, device) for part in (~aside, aside)
+            )
+            return training, stopping
+        training = self._task(self.nodes, codes, weights, device)
+        if self.validation is None:
+            return training, None
+        nodes, codes = self.validation
+        return training, self._task(nodes, codes, np.ones((nodes.size, len(members))), device)
+
+    def _task(
+        self, nodes: Ints, codes: Ints, weights: NDArray[np.float64], device: torch.device
+    ) -> Task:
+        whole = self.task.of(nodes, codes, weights, device)
+        if self.graph is None:
+            return whole
+        which, positions = here(self.graph, nodes)
+        return whole.at(torch.from_numpy(which).to(device), torch.from_numpy(positions).to(device))
+
+
+def held_out_labels(
+    codes: Ints, seen: NDArray[np.bool_], fraction: float, seed: int
+) -> NDArray[np.bool_] | None:
+    """Which of the labels it sees each member sets aside, at random within each class.
+
+    At least one label of each class stays in training.
+
+    Parameters
+    ----------
+    codes : array of int, shape (labelled,)
+        Classes, numbered from 0.
+    seen : array of bool, shape (labelled, members)
+    fraction : float
+        Share of each class that is set aside.
+    seed : int
+
+    Returns
+    -------
+    array of bool, shape (labelled, members), or None if the labels are too few to set any aside
+    """
+    aside = np.zeros_like(seen)
+    for member in range(seen.shape[1]):
+        random = np.random.default_rng([seed, member, 1])
+        for code in range(int(codes.max(initial=-1)) + 1):
+            mine = np.flatnonzero((codes == code) & seen[:, member])
+            count = min(round(fraction * mine.size), max(mine.size - 1, 0))
+            aside[random.permutation(mine)[:count], member] = True
+    return aside if aside.any() else None
+
+
+# A progress bar on the terminal for trainings that take longer than two seconds.
+
+
+PATIENCE_SECONDS = 2.0
+"""Seconds after which a training shows its progress."""
+
+
+class ProgressDisplay:
+    """Shows a bar with the time left, once a training has taken two seconds.
+
+    Parameters
+    ----------
+    total : int
+        Epochs in all.
+    title : str
+    wanted : bool, optional
+        Show it or not; if not given, only if standard error is a terminal.
+    """
+
+    def __init__(self, total: int, title: str, wanted: bool | None) -> None:
+        self.total, self.title = total, title
+        self.wanted = sys.stderr.isatty() if wanted is None else wanted
+        self.done = 0
+        self._bar: ProgressBar | None = None
+
+    def __enter__(self) -> Self:
+        self._began = time.monotonic()
+        return self
+
+    def advance(self, epochs: int, loss: float) -> None:
+        """Note that epochs were done; the loss is shown beside the bar."""
+        self.done += epochs
+        advance(self.done / max(self.total, 1))
+        if not self.wanted:
+            return
+        if self._bar is None and time.monotonic() - self._began > PATIENCE_SECONDS:
+            self._bar = ProgressBar(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("loss {task.fields[loss]:.3f}"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(self.title, total=self.total, loss=loss)
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self.done, loss=loss)
+
+    def finish(self, epochs: int) -> None:
+        """Count epochs that were not needed as done."""
+        self.done += epochs
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self.done)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
 
 
 @dataclass(frozen=True)

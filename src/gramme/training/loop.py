@@ -2,21 +2,207 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
+import numpy as np
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
-from gramme.distributed.gradients import add_up_gradients
-from gramme.distributed.world import ALONE, World
+from gramme.distributed.communicator import ALONE, World, add_up_gradients
 from gramme.nn import Network, Output, Plan
 from gramme.ops import Features
-from gramme.training.adam import Adam
-from gramme.training.checkpoint import current_keeper
-from gramme.training.task import Task
-from gramme.training.threads import threads_for
+
+from .checkpoint import current_keeper
+
+# How many threads a training may use: small tensors are faster on one.
+
+
+MIN_SHARED_NUMBERS = 1 << 21
+"""Numbers in an activation from which several threads pay off."""
+
+
+@contextmanager
+def threads_for(numbers: int) -> Iterator[None]:
+    """Run the body on one thread where its tensors hold fewer than :data:`MIN_SHARED_NUMBERS` numbers.
+
+    >>> before = torch.get_num_threads()
+    >>> with threads_for(1000):
+    ...     torch.get_num_threads()
+    1
+    >>> torch.get_num_threads() == before
+    True
+    """
+    before = torch.get_num_threads()
+    if numbers >= MIN_SHARED_NUMBERS or before == 1:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+# Adam, the optimiser of all trainings.
+
+
+BETAS = (0.9, 0.999)
+EPSILON = 1e-8
+
+
+class Adam:
+    """Adam with an L2 penalty on the weights (not decoupled), as in ``torch.optim.Adam``.
+
+    Works number by number, so that each member of an ensemble learns exactly as it would alone.
+
+    Parameters
+    ----------
+    parameters : iterable of Parameter
+    learning_rate, weight_decay : float
+
+    References
+    ----------
+    D. P. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015.
+    """
+
+    def __init__(
+        self, parameters: Iterable[nn.Parameter], learning_rate: float, weight_decay: float
+    ) -> None:
+        self.parameters = list(parameters)
+        self.learning_rate, self.weight_decay = learning_rate, weight_decay
+        self.means = [torch.zeros_like(one) for one in self.parameters]
+        self.squares = [torch.zeros_like(one) for one in self.parameters]
+        # counted for each parameter: one that has had no gradient yet has not begun
+        self.steps = [torch.zeros((), device=one.device) for one in self.parameters]
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for one in self.parameters:
+            one.grad = None
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Move the parameters that have a gradient."""
+        moved = [place for place, one in enumerate(self.parameters) if one.grad is not None]
+        if not moved:
+            return
+        grads: list[Tensor] = [one.grad for one in self.parameters if one.grad is not None]
+        steps = [self.steps[place] for place in moved]
+        torch._foreach_add_(steps, 1)
+        torch._fused_adam_(
+            [self.parameters[place] for place in moved],
+            grads,
+            [self.means[place] for place in moved],
+            [self.squares[place] for place in moved],
+            [],
+            steps,
+            lr=self.learning_rate,
+            beta1=BETAS[0],
+            beta2=BETAS[1],
+            weight_decay=self.weight_decay,
+            eps=EPSILON,
+            amsgrad=False,
+            maximize=False,
+        )
+
+
+# What a network is trained on: which nodes carry which class, and how much each counts for each
+# member.
+
+
+@dataclass(frozen=True)
+class Task:
+    """Labelled nodes and their weight in the loss of each member.
+
+    Attributes
+    ----------
+    nodes : tensor of int, shape (labelled,)
+        Positions of the labelled nodes.
+    classes : tensor of int, shape (labelled,)
+        Their classes.
+    weights : tensor, shape (labelled, members)
+        How much a node counts in a member's loss; a member's weights add up to 1. Members may learn from different
+        nodes: a weight of 0 hides a label from a member.
+    """
+
+    nodes: Tensor
+    classes: Tensor
+    weights: Tensor
+
+    @classmethod
+    def of(
+        cls,
+        nodes: NDArray[np.int64],
+        classes: NDArray[Any],
+        weights: NDArray[np.float64],
+        device: torch.device,
+    ) -> Self:
+        """A task from arrays; ``weights`` of shape (labelled, members) are scaled to sum to 1 per member."""
+        total = weights.sum(0, keepdims=True)
+        scaled = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+        return cls(
+            torch.from_numpy(nodes).to(device),
+            torch.from_numpy(classes).to(device),
+            torch.from_numpy(scaled).to(device, torch.get_default_dtype()),
+        )
+
+    def at(self, which: Tensor, nodes: Tensor) -> Task:
+        """Some of the labels, with the positions their nodes have in a part of the graph; weights stay as they are."""
+        return Task(nodes, self.classes[which], self.weights[which])
+
+    def among(self, scores: Tensor) -> Tensor:
+        """The scores of the labelled nodes, from those of all nodes."""
+        return scores.index_select(0, self.nodes)
+
+    def losses(self, scores: Tensor) -> Tensor:
+        """The weighted cross entropy of each member, (members,), from scores (labelled, members, classes)."""
+        labels, members, classes = scores.shape
+        targets = self.classes[:, None].expand(labels, members).reshape(-1)
+        loss = F.cross_entropy(scores.reshape(-1, classes), targets, reduction="none")
+        return (loss.view(labels, members) * self.weights).sum(0)
+
+    def accuracies(self, scores: Tensor) -> Tensor:
+        """The share of each member's labelled nodes that it gets right, (members,); scores as in :meth:`losses`."""
+        right = scores.argmax(-1) == self.classes[:, None]
+        return (right * self.weights).sum(0)
+
+
+class NumberTask(Task):
+    """Labelled nodes with numbers in the place of classes, for each member its own: shape (labelled, members).
+
+    The loss is the squared error of the network's one output.
+    """
+
+    @classmethod
+    def of(
+        cls,
+        nodes: NDArray[np.int64],
+        classes: NDArray[Any],
+        weights: NDArray[np.float64],
+        device: torch.device,
+    ) -> Self:
+        """As for classes; ``classes`` are the numbers."""
+        return super().of(nodes, classes.astype(_default_float()), weights, device)
+
+    def losses(self, scores: Tensor) -> Tensor:
+        """The weighted squared error of each member, (members,), from outputs (labelled, members, 1)."""
+        missed = scores[..., 0] - self.classes
+        return (missed.square() * self.weights).sum(0)
+
+    def accuracies(self, scores: Tensor) -> Tensor:
+        """R2 of each member, (members,): 1 where every number is met, 0 for saying the mean."""
+        mean = (self.weights * self.classes).sum(0)
+        spread = (self.weights * (self.classes - mean).square()).sum(0)
+        return 1 - self.losses(scores) / spread.clamp(min=torch.finfo(spread.dtype).tiny)
+
+
+def _default_float() -> Any:
+    return torch.empty(0).numpy().dtype
 
 
 @dataclass

@@ -18,11 +18,11 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gramme.nn.plan import Output
 from gramme.nn.relation_plan import RelationPlan
 from gramme.nn.relations import LabelNetwork, RelationNetwork, TableNetwork
-from gramme.nn.shape import Output
 from gramme.ops.views import SparseSum, StackedViews
-from gramme.training.threads import threads_for
+from gramme.training.loop import threads_for
 
 MAX_GRADIENT = 5.0
 """Length beyond which a gradient is cut: a step from a few labels at the start may be far too long."""

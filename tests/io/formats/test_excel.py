@@ -7,7 +7,7 @@ from typing import ClassVar
 import pandas as pd
 import pytest
 from tests.io.cases import ReadCase
-from tests.io.formats.test_matrix import ADVICE, EVENTS
+from tests.io.formats.test_text import ADVICE, EVENTS
 
 from gramme.errors import FileFormatError
 from gramme.io import inspect, read

@@ -1,13 +1,85 @@
 """The mpx files of multinet and uunet."""
 
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.io.cases import FormatCase
 
-from gramme.errors import FileFormatError
+from gramme.errors import DataError, FileFormatError
+from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.io import inspect, read
-from gramme.io.sections import split_cells
+from gramme.io.formats.mpx import EDGES, NODES, TYPE, read_sections, sections_of, split_cells
+from gramme.io.lossy import as_text
+
+PATH = Path("x.mpx")
+
+
+def test_lines_stand_under_their_heading_with_their_number():
+    sections = read_sections("#TYPE multiplex\n\n# edges\na,b\n-- a remark\nc , d\n", PATH)
+    assert sections.of(EDGES) == [(4, ["a", "b"]), (6, ["c", "d"])]
+    assert sections.word(TYPE) == (1, "multiplex")
+    assert sections.of(NODES) == []
+    assert sections.word(NODES) is None
+
+
+def test_a_word_may_stand_on_the_next_line():
+    assert read_sections("#TYPE\nmultiplex\n", PATH).word(TYPE) == (2, "multiplex")
+
+
+def test_without_headings_all_lines_are_edges():
+    assert read_sections("a,b\n", PATH).of(EDGES) == [(1, ["a", "b"])]
+
+
+def test_an_older_name_of_a_section_and_a_mistyped_one():
+    assert read_sections("#VERTICES\na,l\n", PATH).of(NODES) == [(2, ["a", "l"])]
+    with pytest.raises(FileFormatError, match=r"line 1: unknown section '#EDGEZ'.*'EDGES'"):
+        read_sections("#EDGEZ\n", PATH)
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n\r"), max_size=6), min_size=1))
+def test_quoted_cells_come_back_whatever_they_hold(values):
+    row = ",".join('"' + value.replace('"', '""') + '"' for value in values)
+    assert split_cells(row) == values
+
+
+def written(graph):
+    return sections_of(as_text(graph, "mpx", presence=True))
+
+
+def test_every_section_of_a_full_graph():
+    graph = MultilayerGraph(
+        {
+            "talk": EdgeLayer(3, [0], [1], [2.5], directed=True),
+            "play": EdgeLayer(3, [1], [2], nodes=[1, 2]),
+        },
+        nodes=["ann", "bob", "c,d"],
+        labels=["x", None, "y"],
+        features=[[1.0], [0.5], [2.0]],
+    )
+    assert written(graph) == (
+        "#VERSION\n3.0\n\n#TYPE\nmultiplex\n\n"
+        "#ACTOR ATTRIBUTES\nlabel,STRING\nfeature_1,NUMERIC\n\n"
+        "#EDGE ATTRIBUTES\ntalk,weight,NUMERIC\n\n"
+        "#LAYERS\ntalk,DIRECTED\nplay,UNDIRECTED\n\n"
+        '#ACTORS\nann,x,1\nbob,,0.5\n"c,d",y,2\n\n'
+        '#NODES\nann,talk\nbob,talk\n"c,d",talk\nbob,play\n"c,d",play\n\n'
+        '#EDGES\nann,bob,talk,2.5\nbob,"c,d",play\n'
+    )
+
+
+def test_a_name_that_looks_like_a_heading_is_quoted():
+    graph = MultilayerGraph({"l": EdgeLayer(2, [0], [1])}, nodes=["#EDGES", "--x"])
+    assert '\n"#EDGES"\n"--x"\n' in written(graph)
+
+
+def test_a_line_end_in_a_name_is_refused():
+    graph = MultilayerGraph({"l": EdgeLayer(2, [0], [1])}, nodes=["a\nb", "c"])
+    with pytest.raises(DataError, match="cannot hold the line end"):
+        written(graph)
+
 
 FULL = b"""-- a comment
 #VERSION

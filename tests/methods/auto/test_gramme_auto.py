@@ -1,6 +1,8 @@
 """GrammeAuto: the mixture's weights, what it says about itself, few labels, noise, interrupts."""
 
 import itertools
+import re
+import time
 
 import numpy as np
 import pandas as pd
@@ -9,13 +11,229 @@ from tests.methods.cases import MethodCase
 from tests.methods.graphs import half_known, planted
 
 import gramme
-from gramme import DataError, GrammeAuto, GrammeWarning, MembershipLayer, datasets
-from gramme.methods import GrammeFusion
+from gramme import datasets
+from gramme.errors import DataError, GrammeError, GrammeWarning
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.graph.canonical import in_name_order
+from gramme.methods import GrammeAuto, GrammeFusion
+from gramme.methods import labels as folds
+from gramme.methods.attention.training_size import TRAINING_SHARE, Effort, expected_step_seconds
+from gramme.methods.auto import gramme_auto as module
+from gramme.methods.auto.gramme_auto import (
+    attention_allowance,
+    effort_in_words,
+    expected_costs,
+    layers_in_words,
+    left_out_in_words,
+    mixture_in_words,
+)
+from gramme.methods.auto.ingredients import Recipe
+from gramme.methods.auto.mixture import mixed_with_prior, pooled, sharpened
+from gramme.methods.data_size import DataSize
+from gramme.methods.labels import class_prior
 from gramme.training import loop
+
+BUDGET_GRAPH = planted(60)
+Y = half_known(BUDGET_GRAPH)
+FULL = Effort(8, 2, 40)
+
+
+def test_the_default_depends_on_no_clock_and_a_budget_on_what_is_left() -> None:
+    assert not attention_allowance(None, 0.0).measured
+    left = attention_allowance(100.0, time.perf_counter() - 30)
+    assert left.measured
+    assert 69 < left.seconds <= 70
+
+
+def test_words() -> None:
+    told = effort_in_words(Effort(1, 1, 12), FULL, 5, 1, None)
+    assert told == (
+        "To keep to about 7 min of one core, attention has 1 of 8 members, 1 of 2 members for each fold and 12 of 40 "
+        "epochs; since the data are large, 1 of 5 folds weigh the ingredients."
+    )
+    assert effort_in_words(FULL, FULL, 5, 2, None).startswith("Since the data are large, 2 of 5")
+    assert "a budget of 3 s is too short" in left_out_in_words(3.0)
+
+
+def test_a_short_budget_leaves_attention_out_and_says_so() -> None:
+    with pytest.warns(GrammeWarning, match="Attention is left out: a budget of 1 s is too short"):
+        model = GrammeAuto(budget=0.001, random_state=0).fit(BUDGET_GRAPH, Y)
+    assert "gramme-fusion" not in model.models_
+    assert model.explanation_.endswith("a budget of 1 s is too short for it.")
+    with pytest.raises(GrammeError, match="give it a larger budget"):
+        GrammeAuto(budget=0.001, ingredients=["gramme-fusion"], random_state=0).fit(BUDGET_GRAPH, Y)
+
+
+def test_large_data_shrink_attention_by_their_size_and_the_file_remembers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path
+) -> None:
+    sixty_steps = 60 * expected_step_seconds(BUDGET_GRAPH) / TRAINING_SHARE
+    monkeypatch.setattr(module, "DEFAULT_SECONDS", sixty_steps)
+    monkeypatch.setattr(folds, "LARGE_ENTRIES", 10)
+    monkeypatch.setattr(folds, "ENOUGH_LABELS", 3)
+    chosen = ["label-propagation", "gramme-fusion"]
+    with pytest.warns(GrammeWarning, match="1 of 5 folds weigh"):
+        model = GrammeAuto(epochs=12, ingredients=chosen, random_state=0).fit(BUDGET_GRAPH, Y)
+    attention = model.attention_
+    assert attention.effort_ == Effort(4, 1, 12)
+    assert attention.members_ == 4
+    assert model.explanation_.endswith(model.done_in_time_)
+    assert f"{attention.members_} of 8 members" in model.done_in_time_
+    tested = model.out_of_fold()
+    assert 0 < tested.nodes.size < 30
+    assert np.isfinite(tested.probabilities).all()
+    model.save(tmp_path / "m.safetensors")
+    assert gramme.load(tmp_path / "m.safetensors").done_in_time_ == model.done_in_time_
+
+
+def test_enough_time_changes_nothing() -> None:
+    settings = {"epochs": 10, "ensemble": 2, "ingredients": ["gramme-fusion"], "random_state": 0}
+    free, timed = (GrammeAuto(budget=one, **settings).fit(BUDGET_GRAPH, Y) for one in (None, "1h"))
+    assert (free.probabilities_ == timed.probabilities_).all()
+    assert timed.done_in_time_ == ""
+
+
+@pytest.mark.parametrize("wrong", ["soon", "", 0, -1, "10 parsecs", True, float("nan")])
+def test_a_budget_is_a_time(wrong: object) -> None:
+    with pytest.raises(DataError, match="budget"):
+        GrammeAuto(budget=wrong).fit(BUDGET_GRAPH, Y)
+
+
+def test_what_a_fit_is_expected_to_take_grows_with_the_data_up_to_the_allowance() -> None:
+    small, large = (
+        GrammeAuto().expected_seconds(BUDGET_GRAPH),
+        GrammeAuto().expected_seconds(planted(600)),
+    )
+    assert 0.5 < small < large < 60
+    names = ("label-propagation", "gramme-fusion")
+    recipe = Recipe(GrammeAuto().get_params(deep=False), names, 10, 0)
+    huge = DataSize.guessed(1e9)
+    assert expected_costs(recipe, huge, 2)["gramme-fusion"] == module.DEFAULT_SECONDS
+    recipe = Recipe(GrammeAuto(budget="3h").get_params(deep=False), names, 10, 0)
+    costs = expected_costs(recipe, huge, 2)
+    assert sum(costs.values()) == pytest.approx(3 * 3600), "attention has what a budget leaves"
+
+
+HALVES_GRAPH = planted(90)
+
+
+@pytest.fixture(scope="module")
+def model():
+    names = ["label-propagation", "one-hot-logistic", "gramme-fusion"]
+    return GrammeAuto(ensemble=2, epochs=5, ingredients=names, random_state=0).fit(HALVES_GRAPH, Y)
+
+
+def test_each_label_is_predicted_by_ingredients_of_the_other_half(model):
+    found = model.out_of_half()
+    assert found.probabilities.shape == (int(model.labelled_.sum()), 3)
+    np.testing.assert_allclose(found.probabilities.sum(1), 1, rtol=1e-5)
+    assert (found.probabilities.argmax(1) == found.codes).mean() > 0.5
+
+
+def test_a_label_never_reaches_its_own_prediction(model, monkeypatch):
+    """With another class for a label, what is said about its half stays as it is."""
+    known = model._learned_from()
+    half = np.arange(known.nodes.size) % 2
+    monkeypatch.setattr("gramme.methods.auto.gramme_auto.stratified_folds", lambda *_, **__: half)
+    before = model._from_halves(HALVES_GRAPH, known).probabilities
+    _, places = known.sorted_by_name(in_name_order(HALVES_GRAPH))
+    mine = np.isin(np.arange(half.size), places[half == 0])
+    changed = int(np.flatnonzero(mine)[0])
+    known.codes[changed] = (known.codes[changed] + 1) % 3
+    after = model._from_halves(HALVES_GRAPH, known).probabilities
+    np.testing.assert_allclose(after[mine], before[mine], rtol=1e-6)
+    assert np.abs(after[~mine] - before[~mine]).max() > 1e-3
+
+
+def test_one_ingredient_alone_is_pooled_and_calibrated_as_in_the_fit():
+    alone = GrammeAuto(ingredients=["one-hot-logistic"], random_state=0).fit(HALVES_GRAPH, Y)
+    inner = alone.models_["one-hot-logistic"]
+    halved = dict(zip(*_rows(inner.out_of_half()), strict=True))
+    found = alone.out_of_half()
+    prior = class_prior(alone.class_counts_)
+    for node, row in zip(found.nodes.tolist(), found.probabilities, strict=True):
+        mixed = pooled([mixed_with_prior(halved[node][None], prior)], [1.0])
+        np.testing.assert_allclose(row, sharpened(mixed, alone.exponent_)[0], rtol=1e-4)
+
+
+def _rows(found):
+    return found.nodes.tolist(), found.probabilities
+
+
+ALIKE = pd.Series({"one": 0.26, "two": 0.25, "three": 0.25, "four": 0.24})
+WORDS = {
+    "gramme-fusion": "attention within each layer (GrAMME-Fusion)",
+    "spectral-logistic": "a linear model of where walks lead",
+    "one-hot-logistic": "a linear model of who belongs to which group",
+}
+UNLIKE = pd.Series({"one": 0.559, "two": 0.263, "three": 0.178})
+
+
+def test_small_shares_are_not_named():
+    text = mixture_in_words({"gramme-fusion": 0.93, "spectral-logistic": 0.07}, WORDS, ALIKE)
+    assert text == (
+        "Mostly attention within each layer (GrAMME-Fusion), 93 %; the rest, 7 %, is less than 10 % each. "
+        "The 4 layers count about alike (24 % to 26 %)."
+    )
+
+
+def test_without_a_majority_it_is_a_mix():
+    weights = {"one-hot-logistic": 0.4, "gramme-fusion": 0.3, "spectral-logistic": 0.3}
+    text = mixture_in_words(weights, WORDS, ALIKE)
+    assert text.startswith("A mix: a linear model of who belongs to which group, 40 %")
+    assert "(GrAMME-Fusion), 30 % and a linear model of where walks lead" in text
+
+
+def test_layers_that_differ_are_not_called_alike():
+    text = layers_in_words(UNLIKE)
+    assert text == "Of the layers, one counts most (56 %), then two (26 %) and three (18 %)."
+    assert layers_in_words(pd.Series({"a": 1.0})) == ""
+    assert layers_in_words(pd.Series({"a": 1.0, "b": 0.0})).endswith("the others not at all.")
+    assert "none of them counts" in layers_in_words(pd.Series({"a": 0.0, "b": 0.0}))
+
+
+def fits() -> list[MultilayerGraph]:
+    """Edges, groups, both, and with a column that joins nobody."""
+    random = np.random.default_rng(0)
+    count = 40
+    label = np.arange(count) % 2
+    source = random.integers(count, size=160)
+    target = (source + 2 * random.integers(1, 20, size=160)) % count
+    talk = EdgeLayer(count, source, target)
+    noise = EdgeLayer(count, random.integers(count, size=60), random.integers(count, size=60))
+    vote = MembershipLayer.from_codes(np.where(random.random(count) < 0.8, label, 1 - label))
+    alone = MembershipLayer.from_codes(np.arange(count))
+    labels = np.where(np.arange(count) < 24, label, None)
+    return [
+        MultilayerGraph(layers, labels=labels)
+        for layers in (
+            {"talk": talk, "noise": noise},
+            {"vote": vote, "alone": alone},
+            {"talk": talk, "vote": vote, "alone": alone},
+        )
+    ]
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_every_number_of_the_sentence_is_one_of_the_tables(place: int):
+    graph = fits()[place]
+    model = GrammeAuto(ensemble=1, epochs=5, folds=2, random_state=0, progress=False).fit(graph)
+    shares = model.layer_importance_
+    assert shares.sum() == pytest.approx(1)
+    if "alone" in graph.layers:
+        assert shares["alone"] == 0
+    text = model.explanation_
+    for layer, told in re.findall(r"(\w+)(?: counts most)? \((\d+) %\)", text):
+        assert f"{100 * shares[layer]:.0f}" == told
+    weights = [f"{100 * weight:.0f}" for weight in model.ingredients_["weight"]]
+    first = text.split("; the rest")[0].split(". Of the")[0].split(". The")[0]
+    assert set(re.findall(r", (\d+) %", first)) <= set(weights)
+    has_groups = any(isinstance(one, MembershipLayer) for one in graph.layers.values())
+    assert has_groups or "group" not in text
+
 
 FAST = {"ensemble": 2, "folds": 2, "epochs": 20, "random_state": 0, "device": "cpu"}
 GRAPH = planted()
-Y = half_known(GRAPH)
 
 
 class TestGrammeAuto(MethodCase):

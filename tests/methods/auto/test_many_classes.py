@@ -7,7 +7,7 @@ import numpy as np
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeAuto, GrammeSG
-from gramme.methods.linear import layer_penalties
+from gramme.methods.linear import one_hot_logistic as layer_penalties
 
 
 def test_a_label_for_each_class_is_learned_from_without_folds():

@@ -15,6 +15,7 @@ from gramme.methods.linear.logistic import (
     chosen_strength,
     class_shares,
     fitted_regression,
+    importances,
     regression,
 )
 
@@ -34,6 +35,21 @@ def test_the_shares_are_those_of_scikit_learn(classes):
     expected = LogisticRegression(C=0.5, max_iter=500).fit(ROWS, codes).predict_proba(ROWS)
     found = class_shares(ROWS, *regression(ROWS, codes, classes, 0.5))
     np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_what_favours_no_class_or_every_node_alike_gives_a_layer_no_importance():
+    random = np.random.default_rng(2)
+    count = len(GRAPH.layers)
+    parts = [random.normal(size=(GRAPH.num_nodes, 3)) * (number + 1) for number in range(count)]
+    plain = importances(parts, GRAPH)
+    assert plain.sum() == pytest.approx(1)
+    assert plain[0] < plain[-1]
+    # added to all classes of a node, it changes no probability
+    per_node = [part + 10 * random.normal(size=(len(part), 1)) for part in parts[:1]]
+    np.testing.assert_allclose(importances(per_node + parts[1:], GRAPH), plain)
+    # added to a class of all nodes, it tells no nodes apart
+    per_class = [part + 10 * random.normal(size=(1, 3)) for part in parts[:1]]
+    np.testing.assert_allclose(importances(per_class + parts[1:], GRAPH), plain)
 
 
 def test_a_regression_of_few_labels_takes_one_thread_whatever_the_graph(monkeypatch):

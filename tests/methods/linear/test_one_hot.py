@@ -6,7 +6,7 @@ import pytest
 from gramme import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods.linear.one_hot import LayerColumns, SavedColumns
-from gramme.methods.saving import MisfitError
+from gramme.methods.persistence import MisfitError
 
 GRAPH = MultilayerGraph(
     {

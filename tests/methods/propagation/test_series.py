@@ -4,10 +4,18 @@ import numpy as np
 import pytest
 import torch
 
-from gramme import MultilayerGraph, datasets
-from gramme.graph import EdgeLayer, MembershipLayer
-from gramme.methods.propagation.series import GroupWalk, NodeWalk, Walk, propagate
-from gramme.methods.propagation.walk_choice import walk_of
+from gramme import datasets
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.methods.propagation import series as many
+from gramme.methods.propagation.label_propagation import LabelPropagation
+from gramme.methods.propagation.series import (
+    GroupWalk,
+    ManyLayersWalk,
+    NodeWalk,
+    Walk,
+    propagate,
+    walk_of,
+)
 
 ALPHAS = [0.0, 0.3, 0.9]
 
@@ -96,3 +104,54 @@ def test_tables_are_propagated_among_groups():
     assert isinstance(walk_of(datasets.load("balance_scale")), GroupWalk)
     assert isinstance(walk_of(datasets.load("synthetic")), NodeWalk)
     assert isinstance(walk_of(mixed()), NodeWalk)
+
+
+NODES, LAYERS = 12, 80
+
+
+def graph(directed: bool = False, weighted: bool = False) -> MultilayerGraph:
+    random = np.random.default_rng(3)
+    layers = {}
+    for layer in range(LAYERS):
+        count = int(random.integers(0, 5))  # some have no edge at all
+        ends = random.integers(0, NODES, (2, count))
+        ends = ends[:, ends[0] != ends[1]]
+        weight = random.random(ends.shape[1]) + 0.1 if weighted else None
+        layers[f"layer {layer:02d}"] = EdgeLayer(NODES, *ends, weight=weight, directed=directed)
+    return MultilayerGraph(layers)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_step_equals_that_of_the_layers_one_by_one(directed, weighted, dtype):
+    g = graph(directed, weighted)
+    random = np.random.default_rng(0)
+    state = torch.from_numpy(random.random((NODES, 3))).to(dtype)
+    weights = torch.from_numpy(random.random((LAYERS, 3))).to(dtype)
+    found, expected = (kind(g).step(state, weights) for kind in (ManyLayersWalk, NodeWalk))
+    assert found.dtype == dtype
+    torch.testing.assert_close(found, expected)
+
+
+def test_a_fit_comes_out_the_same(monkeypatch):
+    g, y = graph(weighted=True), np.array([*"aabbab", *[None] * 6], dtype=object)
+    together = LabelPropagation().fit(g, y)
+    monkeypatch.setattr(many, "MANY_LAYERS", LAYERS + 1)
+    one_by_one = LabelPropagation().fit(g, y)
+    np.testing.assert_allclose(together.predict_proba(), one_by_one.predict_proba(), atol=1e-6)
+    np.testing.assert_allclose(
+        together.layer_importance_, one_by_one.layer_importance_, atol=1e-9, rtol=1e-6
+    )
+
+
+def test_many_small_layers_of_edges_are_taken_together(monkeypatch):
+    g = graph()
+    assert isinstance(walk_of(g), ManyLayersWalk)
+    few = g.select_layers(list(g.layers)[:10])
+    assert isinstance(walk_of(few), NodeWalk)
+    groups = MembershipLayer.from_values([1, 2] * (NODES // 2))
+    assert not isinstance(walk_of(MultilayerGraph({**g.layers, "groups": groups})), ManyLayersWalk)
+    monkeypatch.setattr(many, "FEW_ROWS", 0)
+    monkeypatch.setattr(many, "MAX_ROWS_PER_NODE", 1)
+    assert isinstance(walk_of(g), NodeWalk)

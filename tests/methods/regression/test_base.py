@@ -6,7 +6,7 @@ import pytest
 from gramme.errors import DataError, GrammeError
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.methods.regression.base import KnownNumbers, explained, known_numbers
-from gramme.methods.regression.propagation import NumberPropagation
+from gramme.methods.regression.ingredients import NumberPropagation
 
 GRAPH = MultilayerGraph(
     {"line": EdgeLayer(6, range(5), range(1, 6))},

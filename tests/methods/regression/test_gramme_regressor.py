@@ -8,15 +8,42 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from tests.graph.permuted import permuted
+from tests.methods.graphs import planted
 
 from gramme.errors import DataError, FileFormatError, NotFittedError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import load
+from gramme.methods.persistence import Learned, read_model, write_model
 from gramme.methods.regression.attention import AttentionRegressor
 from gramme.methods.regression.base import KnownNumbers
 from gramme.methods.regression.gramme_regressor import GrammeRegressor, mixture_weights
-from gramme.methods.saving import Learned, read_model, write_model
 from gramme.training import loop
+
+GRAPH = planted(60)
+KNOWN = np.where(np.arange(60) % 2 == 0, np.arange(60) % 5 * 1.5, np.nan)
+
+
+@pytest.fixture(scope="module")
+def model():
+    quick = GrammeRegressor(ingredients=["propagation", "groups-ridge"], random_state=0)
+    return quick.fit(GRAPH, KNOWN)
+
+
+def test_table_page_and_short_form(model, tmp_path):
+    frame = model.predictions_frame(coverage=0.8)
+    np.testing.assert_allclose(frame["high"] - frame["low"], 2 * model.half_width(0.8))
+    np.testing.assert_array_equal(frame["known"], KNOWN)
+    page = model.report(tmp_path / "page.html").read_text()
+    assert f"{model.mean_absolute_error_:.4g}</strong> off on average" in page
+    assert "propagation" in model._repr_html_()
+    assert "not fitted yet" in GrammeRegressor()._repr_html_()
+    model.save(tmp_path / "m.safetensors")
+    loaded = load(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(loaded.predictions_frame()["known"], KNOWN)
+    with pytest.raises(DataError, match="pass graph="):
+        loaded.report(tmp_path / "page.html")
+    assert loaded.report(tmp_path / "again.html", graph=GRAPH).is_file()
+
 
 QUICK = {"ensemble": 1, "epochs": 10, "progress": False, "random_state": 0}
 RIDGES = {"ingredients": ["propagation", "groups-ridge", "walks-ridge"], "random_state": 0}

@@ -69,6 +69,6 @@ def hostile_graph() -> MultilayerGraph:
 
 
 def unpacked(packed: dict[str, Any]) -> np.ndarray:
-    """A column of numbers as a page holds it, see ``gramme/report/page/pack.py``."""
+    """A column of numbers as a page holds it, see ``gramme/report/page/html.py``."""
     kinds = {"u8": "<u1", "u16": "<u2", "u32": "<u4", "f32": "<f4"}
     return np.frombuffer(base64.b64decode(packed["data"]), dtype=kinds[packed["type"]])

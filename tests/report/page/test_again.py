@@ -6,10 +6,10 @@ from tests.report.page.graphs import two_blocks
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.methods import GrammeAuto, LabelPropagation, load
-from gramme.report.fit_folder import write_fit
 from gramme.report.page.again import page_from_model, page_from_page
 from gramme.report.page.fit_page import write_fit_page
 from gramme.report.page.html import read_data
+from gramme.report.result_folders import write_fit
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,9 @@ from tests.report.page.graphs import HOSTILE, hostile_graph, two_blocks
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import METHODS, GrammeFusion, GrammeSG, LabelPropagation, NodeClassifier
 from gramme.methods.attention.estimator import AttentionModel
-from gramme.report.page import fit_data, fit_page, nodes, read_data, render_fit, write_fit_page
-from gramme.report.page.fit_settings import command
+from gramme.report.page import fit_data, fit_page, read_data, render_fit, write_fit_page
+from gramme.report.page import node_details as nodes
+from gramme.report.page.fit_sections import command
 
 ESTIMATE = {
     "kind": "holdout",

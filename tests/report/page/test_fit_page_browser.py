@@ -10,10 +10,10 @@ import pytest
 from tests.browser import Page
 from tests.report.page.graphs import HOSTILE, hostile_graph, two_blocks
 
-from gramme.evaluation.set_facts import set_facts
+from gramme.evaluation.estimate import set_facts
 from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeAuto, GrammeFusion, LabelPropagation, OneHotLogistic
-from gramme.methods.out_of_fold import OutOfFold
+from gramme.methods.cross_fitting import OutOfFold
 from gramme.report.page import write_fit_page
 
 pytestmark = pytest.mark.browser

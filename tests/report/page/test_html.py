@@ -10,7 +10,45 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gramme.errors import FileFormatError
-from gramme.report.page.html import embed_json, escape, name, page, read_data, shorten
+from gramme.report.page.html import (
+    embed_json,
+    escape,
+    frame,
+    name,
+    pack_floats,
+    pack_integers,
+    pack_shares,
+    page,
+    read_data,
+    shorten,
+)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [([], "u8"), ([0, 255], "u8"), ([256], "u16"), ([65536, 2], "u32")],
+    ids=["none", "byte", "two-bytes", "four-bytes"],
+)
+def test_whole_numbers_take_the_smallest_type_and_come_back(values: list[int], kind: str) -> None:
+    packed = pack_integers(np.array(values, dtype=np.int64))
+    assert packed["type"] == kind
+    back = np.frombuffer(
+        base64.b64decode(packed["data"]),
+        dtype="<" + kind.replace("8", "1").replace("16", "2").replace("32", "4"),
+    )
+    assert back.tolist() == values
+
+
+def test_shares_keep_four_digits_and_stay_within_0_and_1() -> None:
+    packed = pack_shares(np.array([0.12344, -1, 2, np.nan]))
+    back = np.frombuffer(base64.b64decode(packed["data"]), dtype="<u2") / 65535
+    assert back.tolist() == pytest.approx([0.12344, 0, 1, 0], abs=1e-5)
+
+
+def test_numbers_come_back_in_single_precision() -> None:
+    back = np.frombuffer(base64.b64decode(pack_floats(np.array([1e-7, 3.5]))["data"]), dtype="<f4")
+    assert back.tolist() == pytest.approx([1e-7, 3.5])
+
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
@@ -82,3 +120,19 @@ def test_another_file_is_no_page(tmp_path: Path, text: str) -> None:
 def test_long_names_are_shortened() -> None:
     assert len(shorten("x" * 10_000, 50)) == 50
     assert name("x" * 10_000, 50) == f"<bdi>{'x' * 49}…</bdi>"
+
+
+def test_sections_without_content_are_left_out_with_their_link():
+    text = frame(
+        "report",
+        "<i>mine</i>",
+        "<p>done</p>",
+        [("one", "First", "<p>1</p>"), ("two", "Second", "")],
+        without_script="no <script>",
+    )
+    assert '<a href="#one">First</a>' in text
+    assert '<section id="one" aria-labelledby="one-title">' in text
+    assert "two" not in text
+    assert "<p>done</p>" in text
+    assert "&lt;i&gt;mine" in text
+    assert "no &lt;script&gt;" in text

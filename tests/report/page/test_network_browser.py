@@ -8,7 +8,7 @@ from tests.browser import Page
 from tests.report.page.graphs import hostile_graph, two_blocks
 
 from gramme.graph import Coupling, EdgeLayer, MultilayerGraph
-from gramme.graph.positions import node_positions
+from gramme.graph.layout import node_positions
 from gramme.methods import LabelPropagation
 from gramme.report.page import write_fit_page
 

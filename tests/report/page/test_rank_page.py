@@ -7,7 +7,86 @@ from tests.report.page.graphs import HOSTILE
 
 from gramme.graph import MultilayerGraph
 from gramme.ranking import influence, layer_influences, rank
-from gramme.report.page.rank_page import rank_data, render_rank
+from gramme.report.page.rank_page import (
+    disagreement_section,
+    intervals_section,
+    layers_section,
+    leading_section,
+    rank_data,
+    render_rank,
+    repeat_section,
+    seeds_section,
+)
+
+
+@pytest.fixture
+def data():
+    def row(node, degree, katz):
+        ranks = {
+            "degree": {"rank": degree, "low": degree, "high": degree + 2},
+            "katz": {"rank": katz, "low": None, "high": None},
+        }
+        return {"node": node, "ranks": ranks}
+
+    return {
+        "name": "families",
+        "nodes": 10,
+        "config": {"model": "cascade", "probability": 0.1, "versions": {"gramme": "1"}},
+        "measures": [
+            {"name": "degree", "meaning": "how many <b>ties</b>", "importance": True},
+            {"name": "katz", "meaning": "ways that lead there", "importance": True},
+        ],
+        "leading": [row("Medici", 1, 2), row("<i>Strozzi</i>", 2, 1)],
+        "agreement": [[1.0, -0.5], [-0.5, None]],
+        "gaps": [
+            {"node": "Pazzi", "best": "katz", "best_rank": 1, "worst": "degree", "worst_rank": 9}
+        ],
+        "seeds": [{"node": "Medici", "reach": 5.0, "reach_low": 4.0, "reach_high": 6.0}],
+        "layers": [
+            {"name": "marriage", "influence": 0.25},
+            {"name": "business", "influence": 0.75},
+        ],
+    }
+
+
+def test_ranks_by_every_measure(data):
+    text = leading_section(data)
+    assert text.index("Medici") < text.index("Strozzi")
+    assert "&lt;i&gt;Strozzi" in text
+
+
+def test_intervals_only_for_measures_whose_spread_is_known(data):
+    text = intervals_section(data)
+    assert text.count("<figure>") == 1
+    assert "rank 1, from 1 to 3" in text
+    for row in data["leading"]:
+        row["ranks"]["degree"]["low"] = None
+    assert intervals_section(data) == ""
+
+
+def test_disagreement_needs_two_measures(data):
+    text = disagreement_section(data)
+    assert '<td class="number wrong heat4">−0.50</td>' in text
+    assert "Pazzi" in text
+    data["measures"] = data["measures"][:1]
+    assert disagreement_section(data) == ""
+
+
+def test_seeds_layers_and_how_to_repeat(data):
+    assert "probability of 0.1 (independent cascade)" in seeds_section(data)
+    assert "linear threshold" in seeds_section(data | {"config": {"model": "threshold"}})
+    assert seeds_section(data | {"seeds": None}) == ""
+    assert "says little" not in seeds_section(data)
+    alone = data | {"nodes": 5}
+    assert "The first alone reaches nearly all nodes" in seeds_section(alone)
+    assert "--probability" in seeds_section(alone)
+    assert "--probability" not in seeds_section(alone | {"config": {"model": "threshold"}})
+    layers = layers_section(data)
+    assert layers.index("business") < layers.index("marriage")
+    assert "75.0%" in layers
+    assert layers_section(data | {"layers": data["layers"][:1]}) == ""
+    assert "gramme rank families --out ranks" in repeat_section(data)
+    assert "&lt;b&gt;ties" in repeat_section(data)
 
 
 def page_of(graph: MultilayerGraph, **options) -> tuple[dict, str]:

@@ -5,7 +5,7 @@ from html import unescape
 
 import numpy as np
 import pytest
-from tests.methods.auto.test_mixture_words import fits
+from tests.methods.auto.test_gramme_auto import fits
 
 from gramme import datasets
 from gramme.evaluation import cross_validate, hold_out, holdout_estimate

@@ -15,12 +15,11 @@ from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.edge_rows import read_edge_rows
-from gramme.io.losses import as_text, lossy
-from gramme.io.names import is_whole
+from gramme.io.lossy import as_text, lossy
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.source import beside, numbered_lines, read_text
-from gramme.io.tokens import fields
-from gramme.io.weights import parse_number
+from gramme.io.text import fields
+from gramme.io.values import is_whole, parse_number
 
 NAME = "authors"
 _ENDING = ".edges"

@@ -4,24 +4,63 @@ from __future__ import annotations
 
 import codecs
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gramme.errors import FileFormatError
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
-from gramme.io.attributes import read_attributes
-from gramme.io.delimited import format_row, quote_cell, separator_of
+from gramme.io.attribute_graph import parse_attribute_graph
 from gramme.io.edge_rows import fast_rows
 from gramme.io.edge_table import no_edges, parse_edges, without_header
 from gramme.io.headers import edge_header
 from gramme.io.matrix_rows import find_matrix, matrix_layer
-from gramme.io.neo4j import parse_neo4j_export
+from gramme.io.node_table import read_attributes
 from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.source import decode, read_bytes
+from gramme.io.source import decode, read_bytes, tell
 from gramme.io.tables import COMPANIONS, Table, companion, take_tables, to_tables
-from gramme.io.text_rows import text_rows, without_comments
-from gramme.io.weights import format_number
+from gramme.io.text import format_row, quote_cell, separator_of, text_rows, without_comments
+from gramme.io.values import format_number
+
+# Neo4j's export of a whole database as one table: rows of nodes with ``_id``, then rows of
+# relations between them.
+
+
+_NEO4J_COLUMNS = ("_id", "_start", "_end", "_type")
+Rows = Sequence[tuple[int, Sequence[str]]]
+
+
+def parse_neo4j_export(rows: Rows, path: Path, options: ReadOptions) -> Parsed | None:
+    """The graph of ``apoc.export.csv``; None where the header is no such table's."""
+    header = [name.strip() for name in rows[0][1]]
+    if not set(_NEO4J_COLUMNS) <= set(header) or len(set(header)) < len(header):
+        return None
+    number, start, end, _ = (header.index(name) for name in _NEO4J_COLUMNS)
+    nodes: dict[str, dict[str, str]] = {}
+    edges: list[tuple[str, str, dict[str, str]]] = []
+    for line, row in rows[1:]:
+        if len(row) != len(header):
+            problem = f"there are {len(row)} cells, but the header names {len(header)} columns"
+            raise FileFormatError(problem, file=path, line=line)
+        facts = {
+            name: cell
+            for name, cell in zip(header, row, strict=True)
+            if cell and name not in ("_id", "_start", "_end")
+        }
+        if row[start] and row[end]:
+            edges.append((row[start], row[end], facts))
+        elif row[number] and not row[start] and not row[end]:
+            if row[number] in nodes:
+                raise FileFormatError(f"a second node {row[number]!r}", file=path, line=line)
+            nodes[row[number]] = facts
+        else:
+            raise FileFormatError("a row has an _id, or both _start and _end", file=path, line=line)
+    for source, target, _ in edges:
+        for name in (source, target):
+            nodes.setdefault(name, {})
+    tell(f"{path.name}: read as Neo4j's export of {len(nodes)} nodes and {len(edges)} relations")
+    return parse_attribute_graph(path, nodes, edges, options, directed=None, named_by_label=True)
+
 
 _COLUMNS = ("layer", "source", "target", "weight")
 

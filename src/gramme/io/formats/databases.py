@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import quote
 
 from gramme.errors import DataError, FileFormatError, did_you_mean, import_extra
+from gramme.io.edge_table import parse_sheets
 from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.sheets import parse_sheets
 from gramme.io.source import MAX_DECLARED_BEYOND_FILE, checked_file, read_bytes
 from gramme.io.spreadsheet import cell_text
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gramme.io.edge_table import parse_sheets
 from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.sheets import parse_sheets
 from gramme.io.spreadsheet import read_sheets
 
 NAME = "excel"

@@ -12,10 +12,11 @@ from xml.parsers import expat
 
 from gramme.errors import FileFormatError, import_extra
 from gramme.io.attribute_graph import parse_attribute_graph
-from gramme.io.formats.graphml import AtOnce, check_xml
 from gramme.io.headers import DIRECTIONS
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.source import read_bytes
+
+from .graphml import AtOnce, check_xml
 
 NAME = "gexf"
 

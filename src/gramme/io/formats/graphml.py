@@ -19,19 +19,17 @@ from xml.parsers import expat
 
 import numpy as np
 
-from gramme._wording import setting
+from gramme._text import setting
 from gramme.errors import DataError, FileFormatError, did_you_mean, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.io.assemble import ONLY_LAYER
 from gramme.io.atomic import Content
 from gramme.io.attribute_graph import layer_word
-from gramme.io.between import between, own_layers
+from gramme.io.couplings import between, own_layers
 from gramme.io.headers import plain_word
-from gramme.io.losses import as_text, lossy
-from gramme.io.notes import tell
-from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.rows import RowCollector
-from gramme.io.source import read_bytes
+from gramme.io.lossy import as_text, lossy
+from gramme.io.parsed import Parsed, ReadOptions, RowCollector
+from gramme.io.source import read_bytes, tell
 
 NAME = "graphml"
 _LAYERS = "gramme_layers"

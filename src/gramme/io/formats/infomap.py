@@ -12,14 +12,14 @@ from pathlib import Path
 from gramme.errors import FileFormatError, did_you_mean
 from gramme.graph import Coupling, EdgeLayer, MultilayerGraph
 from gramme.io.atomic import Content
-from gramme.io.between import between
-from gramme.io.formats.multiplex import warn_of_ones
-from gramme.io.losses import as_text, lossy
-from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.rows import RowCollector
+from gramme.io.couplings import between
+from gramme.io.lossy import as_text, lossy
+from gramme.io.parsed import Parsed, ReadOptions, RowCollector
 from gramme.io.source import numbered_lines, read_text
-from gramme.io.tokens import quote, quoted_fields
-from gramme.io.weights import format_number
+from gramme.io.text import quote, quoted_fields
+from gramme.io.values import format_number
+
+from .multiplex import warn_of_ones
 
 NAME = "infomap"
 _FORMS = {

@@ -17,7 +17,7 @@ from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.attribute_graph import parse_attribute_graph
 from gramme.io.headers import EdgeHeader, edge_header
-from gramme.io.losses import as_text, lossy
+from gramme.io.lossy import as_text, lossy
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.source import read_text
 from gramme.io.spreadsheet import cell_text

@@ -6,20 +6,189 @@ of one actor is implied anyway and dropped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gramme.errors import DataError, FileFormatError, did_you_mean
-from gramme.graph import MultilayerGraph
-from gramme.io import sections as mpx
+from gramme.graph import Coupling, EdgeLayer, MultilayerGraph
 from gramme.io.atomic import Content
-from gramme.io.attributes import AttributeTable
-from gramme.io.between import between, named_nodes, own_layers
-from gramme.io.formats.mpx_write import sections_of
-from gramme.io.losses import as_text
-from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.rows import RowCollector
-from gramme.io.source import read_text
+from gramme.io.couplings import between, named_nodes, own_layers
+from gramme.io.lossy import TextGraph, as_text
+from gramme.io.node_table import AttributeTable
+from gramme.io.parsed import Parsed, ReadOptions, RowCollector
+from gramme.io.source import numbered_lines, read_text
+from gramme.io.text import format_row
+from gramme.io.values import format_number
+
+# The sections of an ``mpx`` file: its lines under their headings, each with its number.
+
+
+Row = tuple[int, list[str]]
+
+VERSION, TYPE, LAYERS, ACTORS, NODES, EDGES = (
+    "VERSION",
+    "TYPE",
+    "LAYERS",
+    "ACTORS",
+    "NODES",
+    "EDGES",
+)
+ACTOR_ATTRIBUTES, NODE_ATTRIBUTES, EDGE_ATTRIBUTES = (
+    "ACTOR ATTRIBUTES",
+    "NODE ATTRIBUTES",
+    "EDGE ATTRIBUTES",
+)
+_LAYER_ATTRIBUTES = "LAYER ATTRIBUTES"
+_KNOWN = (
+    VERSION,
+    TYPE,
+    LAYERS,
+    ACTORS,
+    NODES,
+    EDGES,
+    ACTOR_ATTRIBUTES,
+    NODE_ATTRIBUTES,
+    EDGE_ATTRIBUTES,
+)
+_QUOTED = re.compile(r'[ \t]*"((?:[^"]|"")*)"[ \t]*(?=,|\Z)')
+_BARE = re.compile(r"[^,]*")
+_SAME = {"VERTICES": NODES, "VERTEX ATTRIBUTES": NODE_ATTRIBUTES}
+
+
+@dataclass
+class Sections:
+    """The rows of each section; ``words`` holds what stands on the line of a heading itself."""
+
+    path: Path
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    words: dict[str, Row] = field(default_factory=dict)
+
+    def of(self, name: str) -> list[Row]:
+        """The rows of a section, none if it is missing."""
+        return self.rows.get(name, [])
+
+    def word(self, name: str) -> tuple[int, str] | None:
+        """The single word of a section such as #TYPE, on its heading's line or the next."""
+        found = [*([self.words[name]] if name in self.words else []), *self.of(name)]
+        return (found[0][0], found[0][1][0]) if found else None
+
+
+def read_sections(text: str, path: Path) -> Sections:
+    """Cut the text into sections; without any heading all lines are edges."""
+    sections = Sections(path)
+    current = EDGES
+    for line, row in numbered_lines(text):
+        row = row.strip(" \t")
+        if row.startswith("--"):
+            continue
+        if row.startswith("#"):
+            current, rest = _heading(row[1:].strip(), path, line)
+            sections.rows.setdefault(current, [])
+            if rest:
+                sections.words[current] = (line, [rest])
+            continue
+        sections.rows.setdefault(current, []).append((line, split_cells(row)))
+    return sections
+
+
+def _heading(heading: str, path: Path, line: int) -> tuple[str, str]:
+    words = " ".join(heading.split())
+    for name in sorted((*_KNOWN, *_SAME, _LAYER_ATTRIBUTES), key=len, reverse=True):
+        if words.upper() == name or words.upper().startswith(name + " "):
+            return _SAME.get(name, name), words[len(name) :].strip()
+    problem = f"unknown section {'#' + heading[:60]!r}; {did_you_mean(words.upper(), _KNOWN)}"
+    raise FileFormatError(problem, file=path, line=line)
+
+
+def split_cells(row: str) -> list[str]:
+    """The cells of a line: bare ones are stripped, quoted ones taken as they are (a quote inside is doubled).
+
+    >>> split_cells('a , " b,""c"" ",')
+    ['a', ' b,"c" ', '']
+    """
+    if '"' not in row:
+        return [cell.strip(" \t") for cell in row.split(",")]
+    found, place = [], 0
+    while True:
+        match = _QUOTED.match(row, place)
+        if match:
+            found.append(match[1].replace('""', '"'))
+        else:
+            match = _BARE.match(row, place)
+            assert match is not None  # it matches the empty text
+            found.append(match[0].strip(" \t"))
+        place = match.end()
+        if place >= len(row):
+            return found
+        place += 1  # the comma
+
+
+# Writing the sections of an ``mpx`` file.
+
+
+def sections_of(text: TextGraph) -> str:
+    """The whole file."""
+    return "".join(_lines(text))
+
+
+def _lines(text: TextGraph) -> Iterator[str]:
+    several = bool(text.graph.couplings)
+    yield f"#VERSION\n3.0\n\n#TYPE\n{'multilayer' if several else 'multiplex'}\n\n"
+    features = text.features() or None
+    header = [] if text.labels is None else ["label,STRING\n"]
+    header += [f"feature_{number},NUMERIC\n" for number in range(1, len((features or [[]])[0]) + 1)]
+    if header:
+        yield "#ACTOR ATTRIBUTES\n" + "".join(header) + "\n"
+    parts: list[tuple[list[str], EdgeLayer | Coupling]] = [
+        ([name, name][: 1 + several], layer) for name, layer in text.edges()
+    ]
+    parts += [([first, second], coupling) for first, second, coupling in text.couplings()]
+    weighted = [names for names, part in parts if part.weighted]
+    if weighted:
+        yield (
+            "#EDGE ATTRIBUTES\n"
+            + "".join(_row(*names, "weight", "NUMERIC") for names in weighted)
+            + "\n"
+        )
+    yield "#LAYERS\n"
+    for names, part in parts:
+        yield _row(*names, "DIRECTED" if part.directed else "UNDIRECTED")
+    yield "\n#ACTORS\n"
+    for place, node in enumerate(text.nodes):
+        label = [] if text.labels is None else [text.labels[place]]
+        yield _row(node, *label, *(features[place] if features else ()))
+    if several or not all(layer.holds_all_nodes for layer in text.layers.values()):
+        yield "\n#NODES\n"
+        for name, layer in text.edges():
+            yield from (_row(text.nodes[node], name) for node in layer.present.nonzero()[0])
+    yield "\n#EDGES\n"
+    for names, part in parts:
+        ends = zip(part.source.tolist(), part.target.tolist(), strict=True)
+        weights = None if part.weight is None else part.weight.tolist()
+        for row, (source, target) in enumerate(ends):
+            weight = () if weights is None else (format_number(weights[row]),)
+            start, end = text.nodes[source], text.nodes[target]
+            if several:
+                yield _row(start, names[0], end, names[1], *weight)
+            else:
+                yield _row(start, end, names[0], *weight)
+
+
+def _row(*values: str) -> str:
+    for value in values:
+        if "\n" in value or "\r" in value:
+            raise DataError(
+                f"the format 'mpx' cannot hold the line end in {value!r}; 'csv' and 'npz' can"
+            )
+    first = values[0]
+    row = format_row(values, ",")
+    # A first cell that looks like a heading or a comment is protected by quotes.
+    if first.startswith(("#", "--")) and not row.startswith('"'):
+        row = f'"{first}"' + row[len(first) :]
+    return row
+
 
 NAME = "mpx"
 _DIRECTED = {"DIRECTED": True, "UNDIRECTED": False}
@@ -27,7 +196,7 @@ _DIRECTED = {"DIRECTED": True, "UNDIRECTED": False}
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The graph of an mpx file of version 3 (or older ones of the same form)."""
-    sections = mpx.read_sections(read_text(path, options.encoding), path)
+    sections = read_sections(read_text(path, options.encoding), path)
     several = _check_kind(sections)
     directed, loops = _layers(sections, several)
     weights = _weight_columns(sections, several)
@@ -35,7 +204,7 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     parsed = Parsed([path], rows.finish())
     _edges(sections, several, directed, weights, rows, parsed)
     parsed.rows = rows.finish()
-    stated = bool(sections.of(mpx.LAYERS))
+    stated = bool(sections.of(LAYERS))
     parsed.directed = directed if stated else None
     if stated:
         parsed.layers = own_layers(directed)
@@ -45,9 +214,9 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     return parsed
 
 
-def _check_kind(sections: mpx.Sections) -> bool:
+def _check_kind(sections: Sections) -> bool:
     """Whether edges name the layers of both ends; errors on versions and types from elsewhere."""
-    version, kind = sections.word(mpx.VERSION), sections.word(mpx.TYPE)
+    version, kind = sections.word(VERSION), sections.word(TYPE)
     if version is not None and version[1].partition(".")[0] not in ("1", "2", "3"):
         problem = f"version {version[1][:40]!r} of the format is not known; versions up to 3 are"
         raise FileFormatError(problem, file=sections.path, line=version[0])
@@ -60,11 +229,11 @@ def _check_kind(sections: mpx.Sections) -> bool:
     return kind[1].lower() == "multilayer"
 
 
-def _layers(sections: mpx.Sections, several: bool) -> tuple[dict[str, bool], list[str]]:
+def _layers(sections: Sections, several: bool) -> tuple[dict[str, bool], list[str]]:
     """The direction of each layer, and the layers that allow self loops."""
     directed: dict[str, bool] = {}
     loops: list[str] = []
-    for line, row in sections.of(mpx.LAYERS):
+    for line, row in sections.of(LAYERS):
         ends, rest = (row[:2], row[2:]) if several else (row[:1] * 2, row[1:])
         if len(ends) < 2 or not ends[0] or not ends[1]:
             raise FileFormatError("a layer without a name", file=sections.path, line=line)
@@ -83,14 +252,14 @@ def _layers(sections: mpx.Sections, several: bool) -> tuple[dict[str, bool], lis
     return directed, loops
 
 
-def _weight_columns(sections: mpx.Sections, several: bool) -> dict[str | None, tuple[int, int]]:
+def _weight_columns(sections: Sections, several: bool) -> dict[str | None, tuple[int, int]]:
     """Where the attribute ``weight`` stands among the values of an edge.
 
     For a layer with attributes of its own: how many they are and the place of its weight (-1 for none); under None
     the same of the attributes of all layers, which come after.
     """
     local: dict[str | None, list[str]] = {None: []}
-    for line, row in sections.of(mpx.EDGE_ATTRIBUTES):
+    for line, row in sections.of(EDGE_ATTRIBUTES):
         if several and len(row) == 4:
             layer: str | None = between(row[0], row[1])
         elif len(row) == 3 and not several:
@@ -109,7 +278,7 @@ def _weight_columns(sections: mpx.Sections, several: bool) -> dict[str | None, t
 
 
 def _edges(
-    sections: mpx.Sections,
+    sections: Sections,
     several: bool,
     directed: dict[str, bool],
     weights: dict[str | None, tuple[int, int]],
@@ -119,7 +288,7 @@ def _edges(
     needed = 4 if several else 3
     known = own_layers(directed)
     pillars = 0
-    for line, row in sections.of(mpx.EDGES):
+    for line, row in sections.of(EDGES):
         if len(row) < needed or not all(row[:needed]):
             wanted = "actor, layer, actor, layer" if several else "actor, actor, layer"
             raise FileFormatError(f"an edge needs {wanted}", file=sections.path, line=line)
@@ -155,29 +324,29 @@ def _weight(
     return values[place] or None
 
 
-def _actors(sections: mpx.Sections, parsed: Parsed, options: ReadOptions) -> None:
-    names = [row[0] for _, row in sections.of(mpx.ACTOR_ATTRIBUTES)]
+def _actors(sections: Sections, parsed: Parsed, options: ReadOptions) -> None:
+    names = [row[0] for _, row in sections.of(ACTOR_ATTRIBUTES)]
     table = AttributeTable(sections.path, ["actor", *names])
     if len(set(table.header)) != len(table.header):
         raise FileFormatError("an actor attribute is declared twice", file=sections.path)
-    for line, row in sections.of(mpx.ACTORS):
+    for line, row in sections.of(ACTORS):
         if len(row) > len(table.header):
             problem = f"there are {len(row) - 1} values for {len(names)} attributes of actors"
             raise FileFormatError(problem, file=sections.path, line=line)
         table.rows.append(row + [""] * (len(table.header) - len(row)))
         table.lines.append(line)
     present: dict[str, list[str]] = {}
-    for line, row in sections.of(mpx.NODES):
+    for line, row in sections.of(NODES):
         if len(row) < 2 or not row[0] or not row[1]:
             raise FileFormatError(
                 "a node needs an actor and a layer", file=sections.path, line=line
             )
         present.setdefault(row[1], []).append(row[0])
     _take_presence(sections, parsed, present)
-    if not sections.of(mpx.ACTORS):
+    if not sections.of(ACTORS):
         if options.label is not None or options.features is not None:
             raise DataError(f"{sections.path} has no actors with attributes")
-        if mpx.ACTORS in sections.rows:
+        if ACTORS in sections.rows:
             parsed.nodes = []
             parsed.labels = table.labels([], None)
         return
@@ -199,9 +368,9 @@ def _actors(sections: mpx.Sections, parsed: Parsed, options: ReadOptions) -> Non
         parsed.notes.append(f"attributes not used: {', '.join(unused)}")
 
 
-def _take_presence(sections: mpx.Sections, parsed: Parsed, present: dict[str, list[str]]) -> None:
+def _take_presence(sections: Sections, parsed: Parsed, present: dict[str, list[str]]) -> None:
     """Where nodes are listed, a layer holds those and the ends of its edges."""
-    if mpx.NODES not in sections.rows:
+    if NODES not in sections.rows:
         return
     held = {layer: dict.fromkeys(names) for layer, names in present.items()}
     rows = parsed.rows

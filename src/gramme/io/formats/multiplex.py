@@ -13,15 +13,14 @@ from pathlib import Path
 from gramme.errors import FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
-from gramme.io.attributes import AttributeTable, read_attributes
-from gramme.io.between import ends_of, renamed_ends
+from gramme.io.couplings import ends_of, renamed_ends
 from gramme.io.edge_rows import read_edge_rows
-from gramme.io.losses import TextGraph, as_text, lossy
-from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.rows import EdgeRows
+from gramme.io.lossy import TextGraph, as_text, lossy
+from gramme.io.node_table import AttributeTable, read_attributes
+from gramme.io.parsed import EdgeRows, Parsed, ReadOptions
 from gramme.io.source import beside
-from gramme.io.tokens import quote
-from gramme.io.weights import format_number
+from gramme.io.text import quote
+from gramme.io.values import format_number
 
 NAME = "multiplex"
 _LABEL_OF_NODE = "nodeLabel"

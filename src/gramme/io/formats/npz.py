@@ -13,19 +13,23 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
-from gramme._memory import free_bytes
+from gramme._runtime import free_bytes
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import Coupling, Layer, MembershipLayer, MultilayerGraph
+from gramme.io.assemble import restored_edges, restored_graph
 from gramme.io.atomic import Content
-from gramme.io.formats.npz_names import bytes_array, check_count, put_names, take_names
 from gramme.io.labels import read_labels
-from gramme.io.names import id_base
-from gramme.io.parsed import ReadOptions
-from gramme.io.report import ReadReport
-from gramme.io.restore import restored_edges, restored_graph
+from gramme.io.parsed import ReadOptions, ReadReport
 from gramme.io.source import checked_file, read_bytes
-from gramme.io.values import decode, encode
-from gramme.io.zip_arrays import ArrayReader, ArrayWriter
+from gramme.io.values import decode, encode, id_base
+from gramme.io.zip_arrays import (
+    ArrayReader,
+    ArrayWriter,
+    bytes_array,
+    check_count,
+    put_names,
+    take_names,
+)
 
 NAME = "npz"
 #: The newest version that is read. A graph is written as the oldest version that can hold it.

@@ -16,13 +16,12 @@ from gramme.errors import DataError, FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.io.assemble import ONLY_LAYER
 from gramme.io.atomic import Content
-from gramme.io.formats.multiplex import warn_of_ones
-from gramme.io.losses import TextGraph, as_text, lossy
-from gramme.io.names import is_whole
-from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.rows import RowCollector
+from gramme.io.lossy import TextGraph, as_text, lossy
+from gramme.io.parsed import Parsed, ReadOptions, RowCollector
 from gramme.io.source import beside, check_declared, numbered_lines, read_text
-from gramme.io.weights import format_number
+from gramme.io.values import format_number, is_whole
+
+from .multiplex import warn_of_ones
 
 NAME = "pajek"
 #: Pajek's own sign for "no class".

@@ -12,15 +12,13 @@ import pandas as pd
 from gramme.errors import DataError, FileFormatError, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
-from gramme.io.attributes import AttributeTable
-from gramme.io.between import between
-from gramme.io.delimited import check_width
-from gramme.io.names import in_order
-from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.rows import EdgeRows
+from gramme.io.couplings import between
+from gramme.io.node_table import AttributeTable
+from gramme.io.parsed import EdgeRows, Parsed, ReadOptions
 from gramme.io.source import MAX_DECLARED_BEYOND_FILE, read_bytes
 from gramme.io.tables import COMPANIONS, Table, companion, take_tables, to_tables
-from gramme.io.weights import format_number, parse_weight
+from gramme.io.text import check_width
+from gramme.io.values import format_number, in_order, parse_weight
 
 NAME = "parquet"
 # A column of equal values takes next to no space, so rows cannot be bounded by bytes alone.

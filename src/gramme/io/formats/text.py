@@ -10,13 +10,29 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from gramme.io.delimited import separator_of
 from gramme.io.edge_rows import fast_rows
-from gramme.io.formats.csv_tables import parse_table
 from gramme.io.headers import edge_header
+from gramme.io.matrix_rows import find_matrix, matrix_layer
 from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.source import decode, read_bytes
-from gramme.io.text_rows import text_rows, without_comments
+from gramme.io.source import decode, read_bytes, read_text
+from gramme.io.text import separator_of, text_rows, without_comments
+
+from .csv_tables import parse_table
+
+# The format ``matrix``: one adjacency or incidence matrix in a text file, with or without names.
+
+
+MATRIX_NAME = "matrix"
+
+
+def read_matrix(path: Path, options: ReadOptions) -> Parsed:
+    """The layer of a matrix."""
+    text = without_comments(read_text(path, options.encoding), path)
+    rows = text_rows(text, separator_of(path, text), path)
+    matrix = find_matrix(rows, path, insist=True)
+    assert matrix is not None
+    return matrix_layer(matrix)
+
 
 NAME = "text"
 HEADERLESS = (".edgelist", ".ncol")

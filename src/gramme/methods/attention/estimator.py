@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, asdict, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -22,28 +22,208 @@ from torch import Tensor
 from gramme.distributed import here, world_of
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
-from gramme.graph.name_order import NameOrder
-from gramme.methods.attention.effort import Allowance, Effort, settled_effort, step_seconds
-from gramme.methods.attention.explain import attention_received, member_shares
-from gramme.methods.attention.feature_sources import InputFeatures
-from gramme.methods.attention.given_features import GivenFeatures
-from gramme.methods.attention.member_lessons import lessons_of
-from gramme.methods.attention.members import Members
-from gramme.methods.attention.rules import RULES, settled_decay
-from gramme.methods.attention.saved import FIELDS, check_networks
-from gramme.methods.attention.tally import Tally
-from gramme.methods.attention.through import attention_reasons
+from gramme.graph.canonical import NameOrder
 from gramme.methods.base import NodeClassifier
+from gramme.methods.contributions import Pair, Through, shares_of_joined
 from gramme.methods.data_size import DataSize
-from gramme.methods.hearing import Pair, Through
-from gramme.methods.importance import shares_of_joined
 from gramme.methods.labels import KnownLabels, by_name, coded_labels
-from gramme.methods.linear.walk_profile import WalkProfile
-from gramme.methods.parameters import Rule, WholeNumber, per_layer, torch_device
-from gramme.methods.saved_fields import SavedField
-from gramme.nn import AttentionHop, MemberRandom, Network, Plan, Shape, ShapesOnly
+from gramme.methods.linear.walk_profile import SavedProfile, WalkProfile
+from gramme.methods.params import (
+    POSITIVE,
+    SHARE,
+    Choice,
+    Device,
+    Flag,
+    Number,
+    Optional,
+    PerClass,
+    PerLayer,
+    RandomState,
+    Rule,
+    WholeNumber,
+    per_layer,
+    torch_device,
+)
+from gramme.methods.persistence import (
+    Learned,
+    MisfitError,
+    SavedField,
+    SavedTable,
+    SavedValue,
+    SavedWeights,
+    Sizes,
+    check_weights,
+)
+from gramme.nn import (
+    ACTIVATIONS,
+    HEAD_COMBINATIONS,
+    HEAD_WEIGHTS,
+    READOUTS,
+    AttentionHop,
+    MemberRandom,
+    Network,
+    Plan,
+    Shape,
+    ShapesOnly,
+)
 from gramme.ops import Features
 from gramme.training import Settings, evaluate, train_ensemble
+
+from .explain import attention_reasons, attention_received, member_shares
+from .features import SOURCES, InputFeatures
+from .given_features import GivenFeatures, SavedScales
+from .members import Members, Tally, lessons_of
+from .training_size import Allowance, Effort, settled_effort, step_seconds
+
+if TYPE_CHECKING:
+    from gramme.methods.base import GraphEstimator
+
+
+# Which values the parameters of the attention models may have, and what their defaults mean.
+
+
+RULES: Mapping[str, Rule] = {
+    "feature_dim": Optional(WholeNumber()),
+    "hidden_dim": WholeNumber(),
+    "heads": PerLayer(WholeNumber()),
+    "depth": PerLayer(WholeNumber()),
+    "learning_rate": POSITIVE,
+    "epochs": WholeNumber(),
+    "dropout": SHARE,
+    "attention_dropout": SHARE,
+    "weight_decay": Optional(Number(0)),
+    "score_bound": Optional(POSITIVE),
+    "activation": Choice(*ACTIVATIONS),
+    "head_weights": Choice(*HEAD_WEIGHTS),
+    "combine_heads": Choice(*HEAD_COMBINATIONS),
+    "readout": Choice(*READOUTS),
+    "features": Optional(Choice(*SOURCES)),
+    "entry_sum": POSITIVE,
+    "ensemble": WholeNumber(),
+    "validation_fraction": SHARE,
+    "patience": WholeNumber(),
+    "class_weight": Optional(PerClass(("balanced",), POSITIVE)),
+    "progress": Optional(Flag()),
+    "device": Device(),
+    "random_state": RandomState(),
+}
+
+DECAY_LABELS = 0.2
+"""Weight decay times the number of labels if none is given; chosen on training labels, docs/defaults.md."""
+
+
+def settled_decay(wanted: float | None, labels: int) -> float:
+    """The weight decay: what was asked for, else the less the more labels there are."""
+    return DECAY_LABELS / labels if wanted is None else wanted
+
+
+# What the file of an attention model holds besides: the sizes of its networks and how much they
+# rely on each layer.
+
+
+class SavedShape(SavedField):
+    """The sizes and choices of the networks."""
+
+    RULES: ClassVar[Mapping[str, Rule]] = {
+        "layers": WholeNumber(),
+        "in_dim": WholeNumber(),
+        "hidden_dim": WholeNumber(),
+        "classes": WholeNumber(),
+        "head_weights": Choice(*HEAD_WEIGHTS),
+        "activation": Choice(*ACTIVATIONS),
+        "dropout": SHARE,
+        "attention_dropout": SHARE,
+        "combine_heads": Choice(*HEAD_COMBINATIONS),
+        "score_bound": Optional(POSITIVE),
+        "readout": Choice(*READOUTS),
+    }
+
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
+        learned.record[self.name] = asdict(getattr(model, self.attribute))
+
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
+        entry = self.entry(learned.record)
+        known = {one.name: one for one in fields(Shape)}
+        needed = {name for name, one in known.items() if one.default is MISSING}
+        if not isinstance(entry, dict) or not needed <= set(entry) <= set(known):
+            raise self.misfit("the sizes of a network", entry)
+        found: dict[str, Any] = {}
+        for name, value in entry.items():
+            try:
+                if name in self.RULES:
+                    found[name] = self.RULES[name].check(name, value)
+                elif not isinstance(value, list) or len(value) != sizes["layers"]:
+                    raise self.misfit(f"such that {name} has a number per layer", value)
+                else:
+                    found[name] = tuple(WholeNumber().check(name, one) for one in value)
+            except DataError as error:
+                raise MisfitError(f"{self.name}: {error}") from error
+        setattr(model, self.attribute, Shape(**found))
+
+
+class SavedImportances(SavedField):
+    """How much each member relies on each layer."""
+
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
+        learned.record[self.name] = getattr(model, self.attribute).to_numpy().tolist()
+
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
+        entry = self.entry(learned.record)
+        try:
+            table = np.array(entry, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self.misfit("a table of numbers", entry) from error
+        if table.ndim != 2 or table.shape[1] != sizes["layers"] or not np.isfinite(table).all():
+            raise self.misfit("a row of finite numbers per member, one for each layer", entry)
+        setattr(model, self.attribute, pd.DataFrame(table, columns=model.layers_))
+
+
+NETWORK_FIELDS: tuple[SavedField, ...] = (
+    SavedValue("source", Choice(*SOURCES)),
+    SavedProfile("profile", optional=True),
+    SavedScales("scales"),
+    SavedValue("walk_size", Number(0), default=1.0),
+    SavedValue("seed", WholeNumber(0)),
+    SavedValue("members", WholeNumber(0)),
+    SavedShape("shape"),
+    SavedTable("history"),
+    SavedWeights("state"),
+)
+"""What the file of every model with attention networks holds, whatever it predicts."""
+
+FIELDS: tuple[SavedField, ...] = (
+    *NETWORK_FIELDS,
+    SavedImportances("importance", attribute="layer_importances_"),
+)
+"""What the file of an attention model holds."""
+
+
+def check_networks(model: AttentionModel, network: Callable[[], Network]) -> None:
+    """Raise a MisfitError if what a file holds is not of the network that the parameters describe."""
+    shape = model.shape_
+    if (shape.layers, shape.classes) != (len(model.layers_), len(model.classes_)):
+        raise MisfitError("shape does not match the layers and classes")
+    check_members(shape, model._inputs(), model.state_, model.members_, network)
+
+
+def check_members(
+    shape: Shape,
+    inputs: InputFeatures,
+    state: Mapping[str, Tensor],
+    members: int,
+    network: Callable[[], Network],
+) -> None:
+    """Raise a MisfitError if weights from a file are not those of so many networks on these features."""
+    if ("walks" in inputs.source) != (inputs.profile is not None):
+        raise MisfitError(
+            "there must be a walk profile if networks start from walks, and else none"
+        )
+    if inputs.columns != shape.in_dim or inputs.layer_columns < 0:
+        raise MisfitError(f"the in_dim of shape must go with the features, not be {shape.in_dim}")
+    if sum(shape.depth) > len(shape.depth) * len(state):
+        raise MisfitError("there are fewer weights than hops")
+    expected = network().state_dict()
+    check_weights(state, {name: (members, *value.shape[1:]) for name, value in expected.items()})
 
 
 class AttentionModel(NodeClassifier):

@@ -10,7 +10,7 @@ rule that looks only at the features:
 - *measurements* (everything else): each column to variance 1.
 
 Where words or counts have more columns than wanted, they stay as they are, entries in a sparse matrix, up to the first
-product (:mod:`gramme.ops.sparse_features`). Their size then decides how fast a network learns. Adam moves each weight
+product (:mod:`gramme.ops.features`). Their size then decides how fast a network learns. Adam moves each weight
 by about the learning rate, whatever the gradient, so that a step moves what a node is projected to by the learning rate
 times the sum of its entries. That sum is therefore made the same for all features, on average: where it is large, a
 network has learned its few labels by heart before it has learned which words go together.
@@ -32,12 +32,11 @@ from numpy.typing import NDArray
 
 from gramme.distributed import ALONE, World
 from gramme.errors import DataError
-from gramme.methods.parameters import POSITIVE, Flag
-from gramme.methods.saved_fields import SavedArray, SavedField, Sizes
-from gramme.methods.saving import Learned, MisfitError
+from gramme.methods.params import POSITIVE, Flag
+from gramme.methods.persistence import Learned, MisfitError, SavedArray, SavedField, Sizes
 
 if TYPE_CHECKING:
-    from gramme.methods.graph_estimator import GraphEstimator
+    from gramme.methods.base import GraphEstimator
 
 MAX_FILLED = 0.5  # share of entries other than zero up to which non-negative features are taken for words or counts
 EXTRA_DIRECTIONS = 16  # beyond those wanted, which makes the leading ones exact

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.given_features import ENTRY_SUM
-from gramme.methods.attention.relation_fusion import RelationFusion
-from gramme.methods.parameters import Choice, Flag, Rule, WholeNumber
+from gramme.methods.params import Choice, Flag, Rule, WholeNumber
 from gramme.nn import AttentionHop, FusionNetwork, MemberRandom, Network, Plan, Shape, fusion_plan
+
+from .given_features import ENTRY_SUM
+from .relation_fusion import RelationFusion
 
 FUSE = ("end", "every hop")
 

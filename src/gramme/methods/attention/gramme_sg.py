@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.estimator import AttentionModel
-from gramme.methods.attention.given_features import ENTRY_SUM
-from gramme.methods.parameters import Choice, Flag, Rule
+from gramme.methods.params import Choice, Flag, Rule
 from gramme.nn import AttentionHop, MemberRandom, Network, Plan, SGNetwork, Shape, supra_plan
+
+from .estimator import AttentionModel
+from .given_features import ENTRY_SUM
 
 POOL = ("end", "every hop")
 

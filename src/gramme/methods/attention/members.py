@@ -5,19 +5,54 @@ What a member becomes depends on its seeds alone, not on the members it is train
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
 from torch import Tensor
 
+from gramme.distributed import rows_at
+from gramme.errors import DataError, GrammeWarning
 from gramme.graph import EdgeLayer, MultilayerGraph
-from gramme.methods.attention.feature_sources import InputFeatures, SparseColumns
-from gramme.nn import MemberRandom, Network, Plan, Shape
+from gramme.methods.labels import KnownLabels, coded_labels
+from gramme.nn import MemberRandom, Network, Output, Plan, Shape
 from gramme.ops import Features, LayerFeatures
+from gramme.training import Lessons, held_out_labels
+
+from .features import InputFeatures, SparseColumns
+
+if TYPE_CHECKING:
+    from .estimator import AttentionModel
+
+
+# How much each label counts in the loss, from the parameter ``class_weight``.
+
+
+def label_weights(
+    class_weight: str | Mapping[Any, float] | None, known: KnownLabels
+) -> NDArray[np.float64]:
+    """The weight of each label: 1, so that all classes count the same ("balanced"), or by class."""
+    if class_weight is None:
+        return np.ones(known.nodes.size)
+    if isinstance(class_weight, str):
+        numbers = np.arange(len(known.classes))
+        weights = compute_class_weight(class_weight, classes=numbers, y=known.codes)
+    else:
+        listed = known.classes.tolist()
+        for label in class_weight:
+            if label not in listed:
+                raise DataError(
+                    f"class_weight names {label!r}, which is not a class; classes: {listed}"
+                )
+        weights = np.array([class_weight.get(label, 1.0) for label in listed])
+    chosen: NDArray[np.float64] = weights[known.codes]
+    return chosen
+
 
 MAX_BATCH_NUMBERS = 1 << 20
 """Numbers per activation of a batch of members; beyond that batching gains nothing."""
@@ -118,3 +153,120 @@ class Members:
         """The seeds of a member's features and of its starting weights and dropout."""
         features, weights = np.random.SeedSequence([self.seed, member]).generate_state(2, np.uint64)
         return int(features), int(weights)
+
+
+# What each member of an attention model learns from, of the labels it may see.
+
+
+def lessons_of(
+    model: AttentionModel,
+    graph: MultilayerGraph,
+    known: KnownLabels,
+    seen: NDArray[np.bool_],
+    validation: Any = None,
+) -> Lessons:
+    """What each member learns from, and which labels tell it when to stop.
+
+    Parameters
+    ----------
+    model : AttentionModel
+        Its settings and its seed count.
+    graph : MultilayerGraph
+    known : KnownLabels
+    seen : array of bool, shape (labelled, members)
+        Which labels each member may see.
+    validation : sequence, mapping or Series, optional
+        Labels of further nodes that decide when to stop, in place of some of those that are seen.
+    """
+    weights = label_weights(model.class_weight, known)[:, None] * seen
+    if validation is not None:
+        coded = coded_labels(graph, validation, known.classes, "validation", strict=True)
+        return Lessons(known.nodes, known.codes, weights, validation=coded, graph=graph)
+    aside = None
+    if model.validation_fraction > 0:
+        aside = held_out_labels(known.codes, seen, model.validation_fraction, model.seed_)
+        if aside is None:
+            warnings.warn(
+                f"validation_fraction={model.validation_fraction} of {known.nodes.size} labels in "
+                f"{len(known.classes)} classes sets none aside, so all {model.epochs} epochs are trained",
+                GrammeWarning,
+                stacklevel=6,
+            )
+    return Lessons(known.nodes, known.codes, weights, aside, graph=graph)
+
+
+# Adds up the predictions of an ensemble's members, batch by batch: their mean, and predictions
+# out of fold.
+
+
+class Tally:
+    """Probabilities of an ensemble whose first members are the model proper; further ones leave out a fold each.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    known : KnownLabels
+    proper : int
+        Members of the model proper, who see every label.
+    fold : array of int, shape (labelled,), optional
+        The fold of each label; -1 for labels that everybody sees.
+    copies : int, default=1
+        Further members to a fold.
+
+    Attributes
+    ----------
+    seen : array of bool, shape (labelled, members)
+        Which labels each member sees.
+    unseen : array, shape (labelled, classes)
+        What the members that did not see a label say about it, the mean of the copies; NaN where all saw it.
+    """
+
+    def __init__(
+        self,
+        graph: MultilayerGraph,
+        known: KnownLabels,
+        proper: int,
+        fold: NDArray[np.int64] | None = None,
+        copies: int = 1,
+    ) -> None:
+        self.graph, self.known, self.copies = graph, known, copies
+        self.seen = seen_labels(known.nodes.size, proper, fold, copies)
+        self.unseen = np.zeros((known.nodes.size, len(known.classes)))
+        if fold is not None:
+            self.unseen[fold < 0] = np.nan
+        self._total = np.zeros((graph.num_nodes, len(known.classes)))
+        self._members = 0
+
+    def add(self, members: range, output: Output) -> None:
+        """Count what some members say about all nodes."""
+        probabilities = output.scores.double().softmax(-1).cpu()
+        self._total += probabilities.sum(1).numpy()
+        self._members += len(members)
+        if self.seen[:, members.start : members.stop].all():
+            return
+        at_labels = rows_at(self.graph, probabilities.numpy(), self.known.nodes)
+        for place, member in enumerate(members):
+            mine = ~self.seen[:, member]
+            self.unseen[mine] += at_labels[mine, place] / self.copies
+
+    def mean(self) -> NDArray[np.float64]:
+        """The mean over all members, shape (nodes, classes)."""
+        mean: NDArray[np.float64] = self._total / self._members
+        return mean
+
+
+def seen_labels(
+    labels: int, proper: int, fold: NDArray[np.int64] | None, copies: int
+) -> NDArray[np.bool_]:
+    """Which labels each member sees, (labels, members): the members proper all of them, further ones all but a fold.
+
+    >>> seen_labels(3, 1, np.array([0, 0, 1]), 1).astype(int)
+    array([[1, 0, 1],
+           [1, 0, 1],
+           [1, 1, 0]])
+    """
+    folds = 0 if fold is None else int(fold.max()) + 1
+    seen = np.ones((labels, proper + folds * copies), dtype=bool)
+    if fold is not None:
+        seen[:, proper:] = fold[:, None] != np.repeat(np.arange(folds), copies)
+    return seen

@@ -20,12 +20,11 @@ from sklearn.base import clone
 from gramme.distributed import world_of
 from gramme.errors import GrammeWarning
 from gramme.graph import MultilayerGraph
-from gramme.graph.name_order import NameOrder
-from gramme.methods.attention.class_weight import label_weights
-from gramme.methods.attention.effort import Allowance, Effort, expected_step_seconds
-from gramme.methods.attention.estimator import AttentionModel
-from gramme.methods.attention.explain import attention_received, member_shares
-from gramme.methods.attention.feature_sources import RANDOM_DIM, SOURCES
+from gramme.graph.canonical import NameOrder
+from gramme.methods.attention.estimator import AttentionModel, settled_decay
+from gramme.methods.attention.explain import attention_reasons, attention_received, member_shares
+from gramme.methods.attention.features import RANDOM_DIM, SOURCES
+from gramme.methods.attention.members import label_weights
 from gramme.methods.attention.relations import (
     MIN_LABELS,
     RELATION_KINDS,
@@ -35,14 +34,12 @@ from gramme.methods.attention.relations import (
     fit_relations,
     out_of_fold_relations,
 )
-from gramme.methods.attention.rules import settled_decay
 from gramme.methods.attention.saved_relations import SavedRelations
-from gramme.methods.attention.through import attention_reasons
-from gramme.methods.hearing import Pair, Through
-from gramme.methods.importance import shares_of_joined
+from gramme.methods.attention.training_size import Allowance, Effort, expected_step_seconds
+from gramme.methods.contributions import Pair, Through, shares_of_joined
 from gramme.methods.labels import KnownLabels
-from gramme.methods.parameters import Choice, Optional, Rule
-from gramme.methods.saved_fields import SavedField
+from gramme.methods.params import Choice, Optional, Rule
+from gramme.methods.persistence import SavedField
 
 MAX_FIXED_SECONDS = 60.0
 """Expected seconds of networks with fixed features up to which they are tried beside networks over relations."""
@@ -89,7 +86,9 @@ class RelationFusion(AttentionModel):
         if pool.fixed_share > 0:
             fixed = self._fit(graph, known, seed, **asked, fixed_only=True).astype(np.float64)
         else:
-            self._without_fixed(graph, seed, fit.history, Effort(self.ensemble, copies, self.epochs))
+            self._without_fixed(
+                graph, seed, fit.history, Effort(self.ensemble, copies, self.epochs)
+            )
         self.relations_, self.interrupted_ = pool, self.interrupted_ or fit.interrupted
         if fit.interrupted:
             warnings.warn(
@@ -98,9 +97,7 @@ class RelationFusion(AttentionModel):
                 stacklevel=5,
             )
         if fold is not None:
-            parts, tested = out_of_fold_relations(
-                graph, known, weights, fold, seed, options, pool
-            )
+            parts, tested = out_of_fold_relations(graph, known, weights, fold, seed, options, pool)
             unseen = None if fixed is None else self.out_of_fold_
             said = pool.pooled(parts, unseen)
             said[~np.isin(fold, tested)] = np.nan
@@ -117,9 +114,7 @@ class RelationFusion(AttentionModel):
             return True
         return self.features is None and validation is None and known.nodes.size >= MIN_LABELS
 
-    def _relation_options(
-        self, known: KnownLabels, allowance: Allowance | None
-    ) -> RelationOptions:
+    def _relation_options(self, known: KnownLabels, allowance: Allowance | None) -> RelationOptions:
         kinds = RELATION_KINDS if self.features is None else tuple(self.features.split("+"))
         deadline = None
         if allowance is not None and allowance.measured:
@@ -162,10 +157,8 @@ class RelationFusion(AttentionModel):
 
     # Predicting
 
-    def _inductive_proba(
-        self, graph: MultilayerGraph, plan: Any = None
-    ) -> NDArray[np.float32]:
-        pool = getattr(self, "relations_", None)
+    def _inductive_proba(self, graph: MultilayerGraph, plan: Any = None) -> NDArray[np.float32]:
+        pool = self.relations_
         if pool is None or not graph.num_nodes:
             return super()._inductive_proba(graph, plan)
         fixed = None

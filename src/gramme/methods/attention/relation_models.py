@@ -22,11 +22,11 @@ from torch import Tensor
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.hearing import Pair, Through, kind_of
+from gramme.methods.contributions import Pair, Through, kind_of
 from gramme.methods.linear.one_hot import LayerColumns
+from gramme.nn.plan import Output
 from gramme.nn.relation_plan import RelationPlan, View, graph_views, source_names
 from gramme.nn.relations import LabelNetwork, RelationNetwork, TableNetwork
-from gramme.nn.shape import Output
 from gramme.ops.views import SparseSum, StackedViews
 
 HIDDEN_PARTS = 5

@@ -1,4 +1,4 @@
-"""Labels as inputs and learned inputs: fitting networks over relations, and pooling them with the networks of the paper.
+"""Labels as inputs and learned inputs: fitting networks over relations, and pooling them with those of the paper.
 
 With enough labels some can be set aside. They decide how long a network trains and how much each kind of input counts:
 known labels, learned rows of neighbours and groups, and the fixed features that the networks of the paper start from.
@@ -25,13 +25,12 @@ from gramme.methods.attention.relation_models import (
     log_pool,
     table_views,
 )
-from gramme.methods.auto.mixing import calibrating_exponent, mixture_weights
-from gramme.methods.folds import ENOUGH_LABELS, stratified_folds
-from gramme.methods.labels import KnownLabels
+from gramme.methods.auto.mixture import calibrating_exponent, mixture_weights
+from gramme.methods.labels import ENOUGH_LABELS, KnownLabels, stratified_folds
 from gramme.methods.linear.one_hot import LayerColumns
 from gramme.nn.relation_plan import RelationPlan, View, graph_views, source_names
 from gramme.nn.relations import LabelNetwork, TableNetwork
-from gramme.training.progress import ProgressDisplay
+from gramme.training.ensemble import ProgressDisplay
 from gramme.training.relations import (
     RelationSettings,
     RelationTask,
@@ -54,7 +53,7 @@ HOPS = 4
 LABEL_DROPOUT, TABLE_DROPOUT = 0.2, 0.5
 """Chosen, as the next ones, on a tenth of the training labels of WordNet and Debian's packages."""
 TABLE_RATE, TABLE_DECAY = 2.0, 4.0
-"""Learning rate and weight decay of learned inputs relative to those of other weights: a row is in few labels' reach."""
+"""Learning rate and weight decay of learned inputs relative to other weights': a row is in few labels' reach."""
 SCORE_CREDIT = 1.0
 """Labels that each kind of input is credited with beforehand."""
 MIN_SHARE = 0.05
@@ -236,7 +235,7 @@ def out_of_fold_relations(
 
 def held_out_part(codes: NDArray[np.int64], seed: int) -> NDArray[np.bool_]:
     """Which labels are set aside: a tenth, of every class that has several, and no more than a thousand."""
-    part = stratified_folds(codes, HELD_OUT_PARTS, seed) == 0
+    part: NDArray[np.bool_] = stratified_folds(codes, HELD_OUT_PARTS, seed) == 0
     counts = np.bincount(codes)
     seen = np.bincount(codes[~part], minlength=counts.size)
     part &= seen[codes] > 0  # somebody has to teach a class

@@ -16,13 +16,12 @@ from gramme.errors import DataError
 from gramme.methods.attention.relation_models import LabelInputs, LearnedInputs, RelationModel
 from gramme.methods.attention.relations import RelationPool
 from gramme.methods.linear.one_hot import LayerColumns
-from gramme.methods.parameters import Number, WholeNumber
-from gramme.methods.saved_fields import SavedField, Sizes, check_weights
-from gramme.methods.saving import Learned, MisfitError
+from gramme.methods.params import Number, WholeNumber
+from gramme.methods.persistence import Learned, MisfitError, SavedField, Sizes, check_weights
 from gramme.nn.relations import LabelNetwork, TableNetwork
 
 if TYPE_CHECKING:
-    from gramme.methods.graph_estimator import GraphEstimator
+    from gramme.methods.base import GraphEstimator
 
 MAX_HOPS, MAX_COLUMNS = 64, 4096
 """More than any network over relations has."""
@@ -133,7 +132,7 @@ class SavedRelations(SavedField):
         if not 0 < columns <= MAX_COLUMNS:
             raise self.misfit(f"of at most {MAX_COLUMNS} columns", columns)
         bound = getattr(model, "score_bound", None)
-        shared = {"columns": columns, "dropout": 0.0, "score_bound": bound}
+        shared: dict[str, Any] = {"columns": columns, "dropout": 0.0, "score_bound": bound}
         if kind == "labels":
             hops = self._whole(entry.get("hops"), MAX_HOPS)
             label_network = self._loaded(
@@ -155,9 +154,7 @@ class SavedRelations(SavedField):
         named = self._columns(place, entry.get("groups"), layout, model, learned, sizes)
         rows = sum(len(one.names) for one in named)
         table_network = self._loaded(
-            lambda: TableNetwork(
-                rows, sizes["classes"], generator=torch.Generator(), **shared
-            ),
+            lambda: TableNetwork(rows, sizes["classes"], generator=torch.Generator(), **shared),
             state,
         )
         return LearnedInputs(layout, table_network, named)

@@ -11,38 +11,21 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from gramme._progress import part
+from gramme._text import rough_duration
 from gramme.errors import GrammeWarning
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.effort import Effort, OutOfTimeError
+from gramme.graph.canonical import in_name_order
 from gramme.methods.attention.estimator import AttentionModel
-from gramme.methods.attention.feature_sources import SOURCES
-from gramme.methods.auto.budget import (
-    attention_allowance,
-    effort_in_words,
-    expected_costs,
-    left_out_in_words,
-)
-from gramme.methods.auto.halves import mixture_of_halves
-from gramme.methods.auto.ingredients import INGREDIENTS, Recipe, names_for, too_large_for
-from gramme.methods.auto.mixing import (
-    calibrating_exponent,
-    cross_fitted,
-    mixed_with_prior,
-    mixture_weights,
-    pooled,
-    sharpened,
-)
-from gramme.methods.auto.mixture_words import mixture_in_words
-from gramme.methods.auto.saved_models import SavedModels
+from gramme.methods.attention.features import SOURCES
+from gramme.methods.attention.training_size import Allowance, Effort, OutOfTimeError
 from gramme.methods.base import NodeClassifier
+from gramme.methods.cross_fitting import OutOfFold, refit_for_folds
 from gramme.methods.data_size import DataSize
-from gramme.methods.folds import enough_folds, stratified_folds
-from gramme.methods.labels import KnownLabels
-from gramme.methods.number_range import check_number_range
-from gramme.methods.out_of_fold import OutOfFold
-from gramme.methods.parameters import (
+from gramme.methods.labels import Floats, KnownLabels, class_prior, enough_folds, stratified_folds
+from gramme.methods.params import (
     Choice,
     Device,
     Duration,
@@ -54,16 +37,239 @@ from gramme.methods.parameters import (
     Rule,
     Text,
     WholeNumber,
+    check_number_range,
 )
-from gramme.methods.probability import Floats, class_prior
-from gramme.methods.saved_fields import (
+from gramme.methods.persistence import (
     Column,
+    MisfitError,
     SavedArray,
     SavedField,
     SavedTable,
     SavedValue,
 )
-from gramme.methods.saving import MisfitError
+
+from .ingredients import INGREDIENTS, Recipe, names_for, too_large_for
+from .mixture import (
+    SavedModels,
+    calibrating_exponent,
+    cross_fitted,
+    mixed_with_prior,
+    mixture_weights,
+    pooled,
+    sharpened,
+)
+
+# How a mixture keeps to a time: how long attention may train, and how that is said.
+
+
+DEFAULT_SECONDS = 420.0
+"""For attention where no budget is given, on one core, judged by the size of the data: enough for everything up to some
+three million nodes, ends of edges and memberships over all layers; memberships of nodes in several groups count four
+times."""
+
+
+def expected_costs(recipe: Recipe, size: DataSize, copies: int) -> dict[str, float]:
+    """About how many seconds each ingredient takes with its folds: only for saying how far a fit is."""
+    folds = size.folds(recipe.settings["folds"])
+    slow = [name for name in recipe.names if INGREDIENTS[name].slow]
+    costs = {
+        name: INGREDIENTS[name].made(recipe).seconds_with_folds(size, folds)
+        for name in recipe.names
+        if name not in slow
+    }
+    left, budget = DEFAULT_SECONDS, recipe.settings["budget"]
+    if budget is not None:  # attention comes last and has what the others leave
+        left = max(Duration().check("budget", budget) - sum(costs.values()), 1.0)
+    full = Effort(recipe.settings["ensemble"], copies, recipe.settings["epochs"])
+    attention = min(full.seconds(size, folds), left)
+    return costs | dict.fromkeys(slow, attention)
+
+
+def attention_allowance(budget: float | None, began: float) -> Allowance:
+    """What a budget for the whole, in seconds on the clock, leaves to attention, which comes last."""
+    if budget is None:
+        return Allowance(DEFAULT_SECONDS, measured=False)
+    return Allowance(budget - (time.perf_counter() - began), measured=True)
+
+
+def effort_in_words(
+    effort: Effort, full: Effort, folds: int, tested: int, budget: float | None
+) -> str:
+    """A sentence on what was done where it was less than everything; nothing where it was all.
+
+    >>> full = Effort(8, 2, 40)
+    >>> effort_in_words(Effort(2, 1, 40), full, folds=5, tested=5, budget=600)
+    'To keep to 10 min, attention has 2 of 8 members and 1 of 2 members for each fold.'
+    >>> effort_in_words(full, full, 5, 5, None)
+    ''
+    """
+    less = [
+        f"{have} of {asked} {what}"
+        for have, asked, what in (
+            (effort.members, full.members, "members"),
+            (effort.copies, full.copies, "members for each fold"),
+            (effort.epochs, full.epochs, "epochs"),
+        )
+        if have < asked
+    ]
+    within = rough_duration(DEFAULT_SECONDS if budget is None else budget)
+    how = f"about {within} of one core" if budget is None else within
+    parts = [f"To keep to {how}, attention has {_joined(less)}"] if less else []
+    if tested < folds:
+        parts.append(
+            f"{'s' if less else 'S'}ince the data are large, {tested} of {folds} folds weigh the ingredients"
+        )
+    return "; ".join(parts) + "." * bool(parts)
+
+
+def left_out_in_words(budget: float | None) -> str:
+    """A sentence for where there was no time for attention at all."""
+    within = "the default" if budget is None else rough_duration(budget)
+    return f"Attention is left out: a budget of {within} is too short for it."
+
+
+def _joined(parts: list[str]) -> str:
+    return parts[0] if len(parts) < 2 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+# What a mixture says about each half of the labels when its ingredients learn from the other
+# half.
+
+
+def mixture_of_halves(
+    models: Sequence[NodeClassifier],
+    graph: MultilayerGraph,
+    known: KnownLabels,
+    weights: Floats,
+    exponent: float,
+    prior: Floats,
+) -> OutOfFold:
+    """The mixture of copies of the ingredients, each for the half of the labels that it has not seen.
+
+    Weights and exponent are those of the fit: what more labels teach the ingredients is asked, and probabilities must
+    be as sharp as those they are compared with.
+
+    Parameters
+    ----------
+    models : sequence of NodeClassifier
+        The fitted ingredients.
+    graph : MultilayerGraph
+    known : KnownLabels
+        The labels that they were fitted on.
+    weights : array of float, shape (ingredients,)
+    exponent : float
+    prior : array of float, shape (classes,)
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Also where a method would end its training early and keep what it has.
+    """
+    ordered, places = known.sorted_by_name(in_name_order(graph))  # so that halves follow names
+    half = np.empty(places.size, dtype=np.int64)
+    half[places] = stratified_folds(ordered.codes, 2, seed=0)
+    found = [
+        _by_networks(model, graph, known, half)
+        if isinstance(model, AttentionModel)
+        else refit_for_folds(model, graph, known, half)
+        for model in models
+    ]
+    if any(np.isnan(one).any() for one in found):
+        raise KeyboardInterrupt
+    mixed = pooled([mixed_with_prior(one, prior) for one in found], weights)
+    return OutOfFold(known.nodes, known.codes, sharpened(mixed, exponent), 2)
+
+
+def _by_networks(
+    model: AttentionModel, graph: MultilayerGraph, known: KnownLabels, half: NDArray[np.int64]
+) -> Floats:
+    """By as many networks for each half as there were for each fold, to be compared with these."""
+    effort = model.effort_
+    copy: AttentionModel = clone(model).set_params(ensemble=1, epochs=effort.epochs)
+    return copy.fit_with_folds(graph, known, half, effort.copies)
+
+
+# What a mixture of methods relies on, in a sentence or two for the person who asked.
+
+
+MINOR_WEIGHT = 0.1  # below which an ingredient is not named
+MAX_NAMED_LAYERS = 3  # named at most
+ALIKE_RATIO = (
+    1.3  # the largest importance divided by the smallest, up to which layers count about alike
+)
+
+
+def mixture_in_words(
+    weights: Mapping[str, float], words: Mapping[str, str], importance: pd.Series
+) -> str:
+    r"""A sentence on the ingredients with their weights, and one on the layers.
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+        The weight of each ingredient.
+    words : mapping of str to str
+        What each ingredient does.
+    importance : Series
+        How much the mixture relies on each layer.
+
+    Examples
+    --------
+    >>> importance = pd.Series({"advice": 0.6, "friendship": 0.35, "discussion": 0.05})
+    >>> words = {"spread": "known labels spreading to neighbours", "attention": "attention"}
+    >>> print(
+    ...     mixture_in_words({"spread": 0.8, "attention": 0.2}, words, importance).replace(
+    ...         ". ", ".\n"
+    ...     )
+    ... )
+    Mostly known labels spreading to neighbours, 80 %; then attention, 20 %.
+    Of the layers, advice counts most (60 %), then friendship (35 %) and discussion (5 %).
+    """
+    order = sorted(weights, key=lambda name: -weights[name])
+    named = [name for name in order if weights[name] >= MINOR_WEIGHT] or order[:1]
+    parts = [f"{words[name]}, {_percent(weights[name])}" for name in named]
+    start = "Mostly " if weights[named[0]] >= 0.5 else "A mix: "
+    sentence = start + parts[0]
+    if len(parts) > 1:
+        sentence += f"; then {_joined_mixture_words(parts[1:])}"
+    rest = 1 - sum(weights[name] for name in named)
+    if round(100 * rest) > 0:
+        sentence += f"; the rest, {_percent(rest)}, is less than {_percent(MINOR_WEIGHT)} each"
+    return f"{sentence}. {layers_in_words(importance)}".strip()
+
+
+def layers_in_words(importance: pd.Series) -> str:
+    """A sentence on how much each layer counts, nothing where there is but one.
+
+    >>> layers_in_words(pd.Series({"a": 0.26, "b": 0.25, "c": 0.25, "d": 0.24}))
+    'The 4 layers count about alike (24 % to 26 %).'
+    """
+    ordered = importance.sort_values(ascending=False, kind="stable")
+    if len(ordered) < 2:
+        return ""
+    if not ordered.iloc[0] > 0:
+        return "No layer joins any nodes, so none of them counts."
+    high, low = float(ordered.iloc[0]), float(ordered.iloc[-1])
+    if low > 0 and high <= ALIKE_RATIO * low:
+        return f"The {len(ordered)} layers count about alike ({_percent(low)} to {_percent(high)})."
+    told = [f"{name} ({_percent(share)})" for name, share in ordered.items() if share >= 0.005]
+    first = f"Of the layers, {ordered.index[0]} counts most ({_percent(high)})"
+    if len(told) < 2:
+        return f"{first}, the others not at all."
+    others = told[1:MAX_NAMED_LAYERS]
+    if len(told) > MAX_NAMED_LAYERS:
+        rest = len(told) - MAX_NAMED_LAYERS
+        others.append(f"{rest} {'other' if rest == 1 else 'others'} with less each")
+    return f"{first}, then {_joined_mixture_words(others)}."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _joined_mixture_words(parts: list[str]) -> str:
+    return ", ".join(parts) if len(parts) < 2 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
 
 MAX_EXPONENT = 10.0  # more than any calibration gives
 COPIES_PER_FOLD = 2  # members of the attention model that leave out the same fold: one alone says less than all do

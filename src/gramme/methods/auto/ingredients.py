@@ -17,8 +17,8 @@ from gramme.methods.base import NodeClassifier
 from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic, numbers_needed
 from gramme.methods.linear.one_hot_logistic import OneHotLogistic
 from gramme.methods.linear.spectral_logistic import SpectralLogistic
+from gramme.methods.prepare import MAX_LAYERS_ONE_BY_ONE
 from gramme.methods.propagation.label_propagation import LabelPropagation
-from gramme.methods.seen_graph import MAX_LAYERS_ONE_BY_ONE
 
 CREDIT_LABELS = 0.25
 """Labels an ingredient is credited with beforehand (see ``mixing``); chosen on training labels, docs/auto.md."""

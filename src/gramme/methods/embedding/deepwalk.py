@@ -2,14 +2,127 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gramme.errors import DataError, import_extra
 from gramme.graph import MultilayerGraph
-from gramme.methods.embedding.cache import Embedding
-from gramme.methods.embedding.estimator import EmbeddingModel, Settings, layer_mean
-from gramme.methods.embedding.skip_gram import gensim_version, skip_gram
-from gramme.methods.parameters import Rule, WholeNumber
+from gramme.methods.params import POSITIVE, Optional, Rule, WholeNumber
+
+from .base import Embedding, EmbeddingModel, Settings, layer_mean
+
+if TYPE_CHECKING:
+    from gramme.ops.kernels import Walks
+
+
+# Skip-gram with negative sampling on random walks, by gensim: nodes that walk together get
+# similar vectors.
+
+
+EXTRA = "walks"
+_CHUNK = 4096  # walks that are sentences of text at the same time
+_KEPT = 1 << 24  # nodes of walks that are kept in memory, 4 bytes each
+
+Pass = tuple[NDArray[np.int32], NDArray[np.int32]]
+
+
+def gensim_version() -> str:
+    """The version of gensim, which other bits may depend on; an error if it is not installed."""
+    return str(import_extra("gensim", EXTRA, "learning from random walks").__version__)
+
+
+def skip_gram(
+    walks: Walks,
+    *,
+    dim: int,
+    window: int,
+    walks_per_node: int,
+    epochs: int = 1,
+    negative: int = 5,
+    seed: int = 0,
+) -> NDArray[np.float32]:
+    """A vector per node, shape (nodes, dim); zero for nodes that walk with nobody.
+
+    Cost: about a microsecond per context pair, far more than the walks.
+
+    Parameters
+    ----------
+    walks : Walks
+    dim, window, epochs, negative : int
+        Of word2vec: columns, most steps between a node and its context, rounds over the walks, noise nodes per pair.
+    walks_per_node : int
+    seed : int, default=0
+        Of the starting vectors and the noise; the walks have a seed of their own.
+    """
+    word2vec = import_extra("gensim.models.word2vec", EXTRA, "learning from random walks")
+    corpus = _Corpus(walks, walks_per_node)
+    counts, company = corpus.counts()
+    embedding = np.zeros((walks.num_nodes, dim), dtype=np.float32)
+    if not company.any():
+        return embedding
+    model: Any = word2vec.Word2Vec(
+        vector_size=dim,
+        window=window,
+        sg=1,
+        hs=0,
+        negative=negative,
+        sample=0,
+        min_count=0,
+        workers=1,
+        seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),
+    )
+    occurring = np.flatnonzero(counts)
+    model.build_vocab_from_freq({str(node): int(counts[node]) for node in occurring})
+    model.train(corpus, total_examples=walks.starts.size * walks_per_node, epochs=epochs)
+    places = np.array([int(word) for word in model.wv.index_to_key], dtype=np.int64)
+    embedding[places] = model.wv.vectors
+    embedding[~company] = 0
+    return embedding
+
+
+class _Corpus:
+    """The walks as sentences; where there are many, they are made again at every round, a pass at a time."""
+
+    def __init__(self, walks: Walks, walks_per_node: int) -> None:
+        self.walks = walks
+        self.passes = walks_per_node
+        names = np.empty(walks.num_nodes, dtype=object)
+        names[:] = [str(node) for node in range(walks.num_nodes)]
+        self.names = names
+        few = walks.starts.size * walks.length * walks_per_node <= _KEPT
+        self.kept: dict[int, Pass] | None = {} if few else None
+
+    def one_pass(self, number: int) -> Pass:
+        if self.kept is None:
+            return self.walks.one_pass(number)
+        if number not in self.kept:
+            self.kept[number] = self.walks.one_pass(number)
+        return self.kept[number]
+
+    def counts(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """How often each node occurs, and whether ever in a walk with others."""
+        counts = np.zeros(self.walks.num_nodes, dtype=np.int64)
+        alone = np.zeros(self.walks.num_nodes, dtype=np.int64)
+        for number in range(self.passes):
+            walks, lengths = self.one_pass(number)
+            counts += np.bincount(walks[walks >= 0], minlength=counts.size)
+            alone += np.bincount(walks[lengths == 1, 0], minlength=counts.size)
+        return counts, counts > alone
+
+    def __iter__(self) -> Iterator[list[str]]:
+        for number in range(self.passes):
+            walks, lengths = self.one_pass(number)
+            for begin in range(0, len(walks), _CHUNK):
+                sentences = self.names[walks[begin : begin + _CHUNK]].tolist()
+                part = lengths[begin : begin + _CHUNK]
+                if int(part.min(initial=self.walks.length)) == self.walks.length:
+                    yield from sentences
+                else:
+                    for sentence, length in zip(sentences, part.tolist(), strict=True):
+                        yield sentence[:length]
 
 
 class WalkModel(EmbeddingModel):
@@ -59,7 +172,7 @@ class WalkModel(EmbeddingModel):
 
 def walk_vectors(graph: MultilayerGraph, settings: Settings, seed: int) -> list[Embedding]:
     """The vectors of every layer by itself, by walks with the p and q of the settings."""
-    from gramme.ops.walks import Walks  # numba takes a while to import
+    from gramme.ops.kernels import Walks  # numba takes a while to import
 
     found = []
     for place, layer in enumerate(graph.layers.values()):
@@ -106,7 +219,7 @@ class DeepWalk(WalkModel):
         Noise nodes per context pair. DeepWalk's own program used hierarchical softmax; negative sampling is what
         node2vec and most later uses of DeepWalk train with.
     C, standardise, cache, random_state
-        As for :class:`~gramme.methods.embedding.estimator.EmbeddingModel`.
+        As for :class:`~gramme.methods.embedding.base.EmbeddingModel`.
 
     Attributes
     ----------
@@ -150,6 +263,97 @@ class DeepWalk(WalkModel):
 
     def _candidates(self) -> list[Settings]:
         return [self._walk_settings("walks per layer, mean", 1.0, 1.0)]
+
+    def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
+        return layer_mean(walk_vectors(graph, settings, seed))
+
+
+# Node2Vec: DeepWalk with walks that can be led to stay near or to go far, chosen on the training
+# labels.
+
+
+#: Pairs (p, q) to choose from, the unbiased walk first: it wins where all do the same.
+GRID = ((1.0, 1.0), (0.25, 1.0), (4.0, 1.0), (1.0, 0.25), (1.0, 4.0))
+
+
+class Node2Vec(WalkModel):
+    """Node classifier on node2vec embeddings, one per layer, averaged over the layers.
+
+    As :class:`~gramme.methods.DeepWalk`, but a step depends on where the walk came from: going back is 1/p as likely as
+    going to a common neighbour, going further away 1/q. Second-order steps are drawn by rejection, so that memory stays
+    linear in the edges. Cost: that of DeepWalk, times the pairs (p, q) tried; embeddings see no labels, so the cache
+    keeps them for all splits.
+
+    Parameters
+    ----------
+    p, q : float or None, default=None
+        Return and in-out parameter. With None for both, one of five pairs is chosen by cross-validation on the training
+        labels: (1, 1), (0.25, 1), (4, 1), (1, 0.25), (1, 4), a part of the grid of node2vec's paper.
+    dim, window, walks_per_node, walk_length, epochs, negative
+        As for :class:`~gramme.methods.DeepWalk`.
+    C, standardise, cache, random_state
+        As for :class:`~gramme.methods.embedding.base.EmbeddingModel`.
+
+    Attributes
+    ----------
+    classes_, probabilities_, transduction_
+        As for every :class:`~gramme.methods.NodeClassifier`.
+    embedding_ : array of float32, shape (nodes, dim)
+        The mean over the layers where a node has neighbours; zero where it has none at all.
+    settings_ : dict
+        With the p and q that were chosen.
+
+    References
+    ----------
+    A. Grover, J. Leskovec, "node2vec: Scalable Feature Learning for Networks", KDD 2016.
+    """
+
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "p": Optional(POSITIVE),
+        "q": Optional(POSITIVE),
+    }
+
+    def __init__(
+        self,
+        *,
+        p: float | None = None,
+        q: float | None = None,
+        dim: int = 128,
+        window: int = 10,
+        walks_per_node: int = 80,
+        walk_length: int = 40,
+        epochs: int = 1,
+        negative: int = 5,
+        C: float = 1.0,
+        standardise: bool = True,
+        cache: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            dim=dim,
+            window=window,
+            walks_per_node=walks_per_node,
+            walk_length=walk_length,
+            epochs=epochs,
+            negative=negative,
+            C=C,
+            standardise=standardise,
+            cache=cache,
+            random_state=random_state,
+        )
+        self.p = p
+        self.q = q
+
+    def _check_parameters(self, graph: MultilayerGraph) -> None:
+        super()._check_parameters(graph)
+        if (self.p is None) != (self.q is None):
+            raise DataError(
+                "give both p and q, or neither to have them chosen on the training labels"
+            )
+
+    def _candidates(self) -> list[Settings]:
+        pairs = GRID if self.p is None or self.q is None else ((self.p, self.q),)
+        return [self._walk_settings("walks per layer, mean", p, q) for p, q in pairs]
 
     def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
         return layer_mean(walk_vectors(graph, settings, seed))

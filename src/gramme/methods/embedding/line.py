@@ -9,9 +9,9 @@ import numpy as np
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.embedding.cache import Embedding
-from gramme.methods.embedding.estimator import EmbeddingModel, Settings, layer_mean
-from gramme.methods.parameters import Optional, Rule, WholeNumber
+from gramme.methods.params import Optional, Rule, WholeNumber
+
+from .base import Embedding, EmbeddingModel, Settings, layer_mean
 
 _SAMPLES_PER_NODE = 500
 
@@ -34,7 +34,7 @@ class LINE(EmbeddingModel):
     negative : int, default=5
         Noise nodes per edge.
     C, standardise, cache, random_state
-        As for :class:`~gramme.methods.embedding.estimator.EmbeddingModel`.
+        As for :class:`~gramme.methods.embedding.base.EmbeddingModel`.
 
     Attributes
     ----------
@@ -82,8 +82,10 @@ class LINE(EmbeddingModel):
         return [found | {"negative": int(self.negative)}]
 
     def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
-        from gramme.ops.edge_sampling import edge_vectors  # numba takes a while to import
-        from gramme.ops.walk_graph import walk_graph
+        from gramme.ops.kernels import (
+            edge_vectors,  # numba takes a while to import
+            walk_graph,
+        )
 
         found = []
         for place, layer in enumerate(graph.layers.values()):

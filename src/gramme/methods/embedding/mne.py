@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramme.graph import MultilayerGraph
-from gramme.methods.embedding.cache import Embedding
-from gramme.methods.embedding.estimator import EmbeddingModel, Settings, layer_mean
-from gramme.methods.parameters import Number, Rule, WholeNumber
+from gramme.methods.params import Number, Rule, WholeNumber
+
+from .base import Embedding, EmbeddingModel, Settings, layer_mean
 
 if TYPE_CHECKING:
-    from gramme.ops.walks import Walks
+    from gramme.ops.kernels import Walks
 
 _WHOLE_NUMBERS = (
     "common_dim",
@@ -53,7 +53,7 @@ class MNE(EmbeddingModel):
     negative : int, default=5
         Noise nodes per context pair.
     C, standardise, cache, random_state
-        As for :class:`~gramme.methods.embedding.estimator.EmbeddingModel`.
+        As for :class:`~gramme.methods.embedding.base.EmbeddingModel`.
 
     Attributes
     ----------
@@ -106,11 +106,7 @@ class MNE(EmbeddingModel):
         return [found | {name: int(getattr(self, name)) for name in _WHOLE_NUMBERS}]
 
     def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
-        from gramme.ops.multiplex_skip_gram import (  # numba: slow to import
-            train_common,
-            train_layer,
-        )
-        from gramme.ops.walks import Walks
+        from gramme.ops.kernels import Walks, train_common, train_layer
 
         nodes, dim, few = graph.num_nodes, settings["common_dim"], settings["layer_dim"]
         layers = list(graph.layers.values())

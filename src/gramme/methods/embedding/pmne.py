@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gramme.graph import MultilayerGraph
-from gramme.methods.embedding.cache import Embedding
-from gramme.methods.embedding.deepwalk import WalkModel, trained, walk_vectors
-from gramme.methods.embedding.estimator import Settings
-from gramme.methods.parameters import POSITIVE, Number, Rule
+from gramme.methods.params import POSITIVE, Number, Rule
+
+from .base import Embedding, Settings
+from .deepwalk import WalkModel, trained, walk_vectors
 
 
 class PMNENetwork(WalkModel):
@@ -29,7 +29,7 @@ class PMNENetwork(WalkModel):
     dim, window, walks_per_node, walk_length, epochs, negative
         As for :class:`~gramme.methods.DeepWalk`.
     C, standardise, cache, random_state
-        As for :class:`~gramme.methods.embedding.estimator.EmbeddingModel`.
+        As for :class:`~gramme.methods.embedding.base.EmbeddingModel`.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class PMNENetwork(WalkModel):
         return [self._walk_settings(self._kind, self.p, self.q)]
 
     def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
-        from gramme.ops.walks import Walks  # numba takes a while to import
+        from gramme.ops.kernels import Walks  # numba takes a while to import
 
         layers = list(graph.layers.values())
         how = {name: settings[name] for name in ("p", "q", "hop") if name in settings}

@@ -13,17 +13,14 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from gramme._progress import part
-from gramme._threads import one_thread_below
+from gramme._runtime import one_thread_below
 from gramme.distributed import world_of
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
-from gramme.methods.folds import stratified_folds
-from gramme.methods.importance import shares_of_joined
-from gramme.methods.labels import KnownLabels
-from gramme.methods.parameters import POSITIVE, Optional, RandomState, Rule, WholeNumber
-from gramme.methods.probability import softmax
-from gramme.methods.saved_fields import SavedArray, SavedField, SavedSeries, SavedValue
-from gramme.methods.saving import MisfitError
+from gramme.methods.contributions import shares_of_joined
+from gramme.methods.labels import KnownLabels, softmax, stratified_folds
+from gramme.methods.params import POSITIVE, Optional, RandomState, Rule, WholeNumber
+from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedSeries, SavedValue
 
 FOLDS = 5
 MAX_PENALTY_LABELS = 10_000  # labels that C is chosen on at most

@@ -5,7 +5,8 @@ It shows how far attributes go without training a network.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,29 +14,148 @@ import torch
 from numpy.typing import NDArray
 
 from gramme._progress import part
-from gramme.distributed import node_count, rows_at
+from gramme.distributed import node_count, places_of, rows_at
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
+from gramme.methods.cross_fitting import refit_for_folds
 from gramme.methods.data_size import DataSize
-from gramme.methods.folds import stratified_folds
-from gramme.methods.labels import KnownLabels
-from gramme.methods.linear.logistic import (
-    FOLDS,
-    Floats,
-    LinearModel,
-    chosen_strength,
-    class_shares,
-    importances,
-    regression,
-)
-from gramme.methods.linear.smoothing import STEPS, Smoothing, chosen_smoothing, unsmoothed
-from gramme.methods.number_range import check_number_range
-from gramme.methods.out_of_fold import refit_for_folds
-from gramme.methods.parameters import POSITIVE, SHARE, Flag, Rule, WholeNumber
-from gramme.methods.propagation.series import NodeWalk
-from gramme.methods.saved_fields import SavedArray, SavedField, SavedValue
-from gramme.methods.saving import MisfitError
-from gramme.methods.seen_graph import feature_blocks, given_columns
+from gramme.methods.labels import Floats, KnownLabels, softmax, stratified_folds
+from gramme.methods.params import POSITIVE, SHARE, Flag, Rule, WholeNumber, check_number_range
+from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedValue
+from gramme.methods.prepare import feature_blocks, given_columns
+from gramme.methods.propagation.label_propagation import MIN_PROBABILITY, skill_weights, skills
+from gramme.methods.propagation.series import NodeWalk, propagate
+
+from .logistic import FOLDS, LinearModel, chosen_strength, class_shares, importances, regression
+
+# Smoothing a regression's predictions over neighbours, who often have the same label.
+
+
+ALPHAS = (0.3, 0.6, 0.9)
+POWERS = (0.0, 2.0)  # of the layers' skills
+SHARPNESS = (1.0, 2.0, 4.0)
+STEPS = 10
+MIN_SMOOTHED_PROBABILITY = 1e-6  # what a probability is at least, before its logarithm is taken
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """How predictions are smoothed.
+
+    Attributes
+    ----------
+    alpha : float
+        How much of what neighbours say counts, 0 for nothing.
+    sharpness : float
+        The power that the mean is raised to.
+    weights : array, shape (layers,)
+        How much each layer counts, summing to 1.
+    """
+
+    alpha: float
+    sharpness: float
+    weights: Floats
+
+    def applied(self, walk: NodeWalk, shares: Floats) -> Floats:
+        """Smoothed class probabilities of all nodes, from those of the regression."""
+        if self.alpha == 0:
+            return shares
+        return _sharpened(self.summed(walk, shares), self.sharpness)
+
+    def summed(self, walk: NodeWalk, shares: Floats, steps: int = STEPS) -> Floats:
+        """P + alpha P p + alpha^2 P^2 p + ..., up to a number of steps."""
+        if self.alpha == 0:
+            return shares
+        columns = np.repeat(self.weights[:, None], shares.shape[1], axis=1)
+        found: Floats = _spread(walk, shares, columns, [self.alpha], steps)[0]
+        return found
+
+
+def unsmoothed(layers: int) -> Smoothing:
+    """Predictions as they are."""
+    return Smoothing(0.0, 1.0, np.full(layers, 1 / max(layers, 1)))
+
+
+def chosen_smoothing(
+    graph: MultilayerGraph,
+    walk: NodeWalk,
+    known: KnownLabels,
+    fold: NDArray[np.int64],
+    unseen: Sequence[Floats],
+) -> Smoothing:
+    """The smoothing with the least log loss on held-out training labels; none where there is nothing to test.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    walk : NodeWalk
+        Over the graph's layers.
+    known : KnownLabels
+    fold : array of int, shape (labels,)
+        The fold of each label.
+    unseen : sequence of array, shape (nodes, classes)
+        For each fold, what a regression that has not seen its labels says about every node.
+    """
+    none = unsmoothed(graph.num_layers)
+    tested = np.bincount(known.codes, minlength=len(known.classes))[known.codes] > 1
+    if not unseen or not tested.any():
+        return none
+    kept = fold[None, :] != np.arange(len(unseen))[:, None]
+    classes = len(known.classes)
+    shares = np.concatenate(unseen, axis=1)
+    # sharper predictions may suit the labels without any smoothing, which is then not what helps
+    losses = {(0.0, 0.0, 1.0): _loss(graph, [shares], SHARPNESS, known, fold, tested).min()}
+    skill = skills(graph, known, kept) if graph.num_layers > 1 else None
+    for power in POWERS if skill is not None else POWERS[:1]:
+        weights = np.full((graph.num_layers, len(unseen)), 1 / graph.num_layers)
+        if skill is not None and power > 0:
+            weights = skill_weights(skill, power).T
+        found = _spread(walk, shares, np.repeat(weights, classes, axis=1), ALPHAS)
+        for alpha, row in zip(
+            ALPHAS, _loss(graph, found, SHARPNESS, known, fold, tested), strict=True
+        ):
+            for sharpness, loss in zip(SHARPNESS, row, strict=True):
+                losses[power, alpha, sharpness] = loss
+    power, alpha, sharpness = min(losses, key=losses.__getitem__)
+    if alpha == 0:
+        return none
+    if skill is None or power == 0:
+        return Smoothing(alpha, sharpness, none.weights)
+    every = np.ones((1, known.nodes.size), dtype=bool)
+    return Smoothing(alpha, sharpness, skill_weights(skills(graph, known, every)[0], power))
+
+
+def _spread(
+    walk: NodeWalk, shares: Floats, weights: Floats, alphas: Sequence[float], steps: int = STEPS
+) -> Floats:
+    """The sums of all nodes for each alpha; as many steps whatever the values, so that one step leads to the next."""
+    nodes = places_of(walk.graph)
+    return propagate(walk, nodes, shares, weights, alphas, None, tolerance=0, most=steps).values
+
+
+def _sharpened(values: Floats, sharpness: float) -> Floats:
+    total = values.sum(axis=-1, keepdims=True)
+    return softmax(sharpness * np.log(np.maximum(values / total, MIN_SMOOTHED_PROBABILITY)))
+
+
+def _loss(
+    graph: MultilayerGraph,
+    spread: Iterable[Floats],
+    sharpness: Sequence[float],
+    known: KnownLabels,
+    fold: NDArray[np.int64],
+    tested: NDArray[np.bool_],
+) -> Floats:
+    """The log loss of the labels that count, (alphas, sharpness), each label in the columns of its own fold."""
+    classes = len(known.classes)
+    labels = np.arange(known.nodes.size)
+    found = []
+    for values in spread:
+        held = rows_at(graph, values, known.nodes).reshape(labels.size, -1, classes)[labels, fold]
+        own = [_sharpened(held, power)[labels, known.codes] for power in sharpness]
+        found.append([-np.log(np.maximum(one, MIN_PROBABILITY))[tested].sum() for one in own])
+    return np.array(found)
+
 
 NUMBER_SECONDS = 6e-7  # for each number of a labelled node; used only to show progress
 STRENGTHS = (10.0, 1.0, 100.0, 1000.0)

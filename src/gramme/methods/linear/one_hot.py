@@ -12,17 +12,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme.distributed import PartGraph, here
-from gramme.distributed.asking import names_at, used_columns
-from gramme.distributed.part_layers import PartEdges, PartGroups
+from gramme.distributed.indexing import names_at, used_columns
+from gramme.distributed.part_graph import PartEdges, PartGroups
 from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph
 from gramme.graph.arrays import loose_index
-from gramme.methods.saved_fields import SavedField, Sizes
-from gramme.methods.saved_names import unique_names
-from gramme.methods.saving import Learned, plain_name
+from gramme.methods.persistence import Learned, SavedField, Sizes, plain_name, unique_names
 
 if TYPE_CHECKING:
-    from gramme.methods.graph_estimator import GraphEstimator
+    from gramme.methods.base import GraphEstimator
 
 LAYER_KINDS = ("groups", "edges")
 

@@ -12,7 +12,10 @@ from gramme.distributed import here, node_count, rows_at
 from gramme.graph import MultilayerGraph
 from gramme.methods.data_size import DataSize
 from gramme.methods.labels import KnownLabels
-from gramme.methods.linear.logistic import (
+from gramme.methods.params import Rule, WholeNumber, check_number_range
+from gramme.methods.persistence import SavedField
+
+from .logistic import (
     FOLDS,
     MANY_LABELS,
     MAX_PENALTY_LABELS,
@@ -23,10 +26,7 @@ from gramme.methods.linear.logistic import (
     importances,
     regression,
 )
-from gramme.methods.linear.walk_profile import WALK_STEPS, Matrix, SavedProfile, WalkProfile
-from gramme.methods.number_range import check_number_range
-from gramme.methods.parameters import Rule, WholeNumber
-from gramme.methods.saved_fields import SavedField
+from .walk_profile import WALK_STEPS, Matrix, SavedProfile, WalkProfile
 
 ENTRY_SECONDS, ROW_SECONDS = 3e-7, 2.5e-5
 """For the walks, and for each row of each regression; used only to show progress."""

@@ -17,7 +17,8 @@ A node of another graph gets its row by one step of the walk: the mean of what i
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,25 +27,238 @@ import pandas as pd
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from gramme.distributed import PartGraph
-from gramme.distributed.gathered_graph import gathered_graph
-from gramme.distributed.part_layers import PartGroups
+from gramme.distributed import ALONE, PartGraph, World
+from gramme.distributed.part_graph import PartEdges, PartGroups
+from gramme.distributed.storage import gathered_graph
+from gramme.distributed.sums import PartEdgeSum, SharedGroups
 from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph
-from gramme.methods.linear import walk_in_parts
-from gramme.methods.linear.one_hot import LayerColumns
-from gramme.methods.linear.walk_eigenvectors import STAY_SHARE, leading, leading_in_parts
-from gramme.methods.linear.walk_in_parts import GroupSteps, WalkInParts, layer_steps
-from gramme.methods.saved_fields import SavedArray, SavedField, Sizes
-from gramme.methods.saving import Learned, MisfitError
+from gramme.methods.persistence import Learned, MisfitError, SavedArray, SavedField, Sizes
+
+from .one_hot import LayerColumns
 
 if TYPE_CHECKING:
-    from gramme.methods.graph_estimator import GraphEstimator
+    from gramme.methods.base import GraphEstimator
+
+
+# Steps of a walk over a graph whose parts lie at several processes, as products with each layer.
+
+
+Floats = NDArray[np.float64]
+
+MAX_GATHERED_ENTRIES = 2_000_000
+"""Edges, memberships and nodes up to which every process gathers all layers for the eigenvectors, and works alone.
+
+Where eigenvalues are equal, as in a table of all combinations or a network of equal pieces, their vectors depend on the
+last bit of every sum. Beyond this size sums are taken together, and such vectors may be others than on one process.
+"""
+
+
+class LayerSteps(ABC):
+    """One layer: values of neighbours, scaled by the square roots of the degrees on both sides.
+
+    Attributes
+    ----------
+    scale : array, shape (nodes here,)
+    """
+
+    scale: Floats
+
+    @abstractmethod
+    def product(self, values: Floats) -> Floats:
+        """Scaled sums over neighbours, from values (nodes here, columns); a collective."""
+
+
+class EdgeSteps(LayerSteps):
+    """A layer of edges, both ways."""
+
+    def __init__(self, graph: PartGraph, layer: PartEdges) -> None:
+        self.directed = layer.directed
+        self.sum = PartEdgeSum(
+            graph.world, layer.links, symmetric=not layer.directed, hears_itself=False
+        )
+        self.scale = inverse_roots(self.both_ways(np.ones((graph.num_nodes, 1)))[:, 0])
+
+    def both_ways(self, values: Floats) -> Floats:
+        """Sums over those a node listens to and those who listen to it; these are the same without direction."""
+        given = torch.from_numpy(np.ascontiguousarray(values))
+        found = self.sum(given)
+        if self.directed:
+            found += self.sum.transposed(given)
+        sums: Floats = found.numpy()
+        return sums
+
+    def product(self, values: Floats) -> Floats:
+        return self.scale[:, None] * self.both_ways(self.scale[:, None] * values)
+
+
+class GroupSteps(LayerSteps):
+    """A layer of groups, through their sums."""
+
+    def __init__(self, graph: PartGraph, layer: PartGroups) -> None:
+        self.names, self.inside = layer.group_names, layer.incidence()
+        self.back = self.inside.T.tocsr()
+        self._shared = SharedGroups(graph.world, layer.shared, layer.shared_count)
+        self.sizes = self.sums(np.ones((graph.num_nodes, 1)))[:, 0]
+        self.scale = inverse_roots(self.inside @ self.sizes)
+
+    def sums(self, values: Floats) -> Floats:
+        """Sums of the groups with members here, over all their members."""
+        mine = torch.from_numpy(np.ascontiguousarray(self.back @ values))
+        found: Floats = self._shared.whole_(mine).numpy()
+        return found
+
+    def product(self, values: Floats) -> Floats:
+        found: Floats = self.scale[:, None] * (
+            self.inside @ self.sums(self.scale[:, None] * values)
+        )
+        return found
+
+
+def layer_steps(graph: PartGraph, name: str) -> LayerSteps:
+    """Steps in one layer of a part."""
+    layer = graph.layers[name]
+    if isinstance(layer, PartEdges):
+        return EdgeSteps(graph, layer)
+    assert isinstance(layer, PartGroups)
+    return GroupSteps(graph, layer)
+
+
+class WalkInParts:
+    """N = b^(-1/2) B b^(-1/2) over all layers of a graph in parts.
+
+    Attributes
+    ----------
+    root : array, shape (nodes here,)
+        b^(-1/2).
+    first : array, shape (nodes of the whole graph,)
+        The first eigenvector: the square roots of b, of length 1.
+    """
+
+    def __init__(self, graph: PartGraph) -> None:
+        self.graph = graph
+        self.layers = {name: layer_steps(graph, name) for name in graph.layers}
+        mass = self._added(np.ones((graph.num_nodes, 1)))[:, 0]
+        self.root = inverse_roots(mass)
+        first = graph.in_order(np.sqrt(mass))
+        self.first: Floats = first / max(float(np.linalg.norm(first)), 1e-300)
+
+    def _added(self, values: Floats) -> Floats:
+        total = np.zeros_like(values)
+        for steps in self.layers.values():
+            total += steps.product(values)
+        return total
+
+    def step(self, whole: Floats) -> Floats:
+        """One step from a value for every node of the whole graph, to one for every node."""
+        mine = whole[self.graph.places] * self.root
+        found: Floats = self.graph.in_order(self._added(mine[:, None])[:, 0] * self.root)
+        return found
+
+
+def inverse_roots(degrees: Floats) -> Floats:
+    """1 / sqrt, 0 where there is nothing to divide by."""
+    found: Floats = np.where(degrees > 0, 1 / np.sqrt(np.where(degrees > 0, degrees, 1)), 0.0)
+    return found
+
+
+# The leading eigenvectors of a walk, by whichever way costs least for the size of the graph.
+
+
+STAY_SHARE = 0.2  # share of the walk that stays where it is
+DENSE_NODES = 400  # nodes, or groups, up to which all eigenvectors are computed at once
+LONG_TABLE_ROWS = 20_000  # rows of a table from which its few groups are looked at instead
+ZERO_EIGENVALUE = 1e-9  # what an eigenvalue must exceed to count as above 0
+LANCZOS_TOLERANCE = 1e-4
+LANCZOS_RESTARTS = 20  # of the Lanczos iteration at most; what has not settled by then is left out
+
+
+def leading(
+    edges: sp.csr_array, members: sp.csr_array, first: Floats, count: int
+) -> tuple[Floats, Floats]:
+    """Eigenvalues of the walk, largest first, and their vectors; ``first`` is taken out.
+
+    Those that a step takes to 0 or below are left out: they know nothing of the graph, or of its divisions.
+    """
+    nodes = first.size
+    if nodes > LONG_TABLE_ROWS and edges.nnz == 0 and members.shape[1] <= DENSE_NODES:
+        values, vectors = _from_groups(members, first)
+    elif nodes <= DENSE_NODES:
+        step = (edges + members @ members.T).toarray() - np.outer(first, first) / (1 - STAY_SHARE)
+        values, vectors = np.linalg.eigh(step)
+    else:
+        back = sp.csr_array(members.T)
+        values, vectors = _lanczos(
+            lambda flat: edges @ flat + members @ (back @ flat), first, count
+        )
+    return _kept(values, vectors, count)
+
+
+def leading_in_parts(walk: WalkInParts, count: int) -> tuple[Floats, Floats]:
+    """The same for a graph in parts; vectors have the rows of this part."""
+    graph = walk.graph
+    layers = [layer for layer in graph.layers.values() if isinstance(layer, PartGroups)]
+    groups = sum(layer.groups_in_all for layer in layers)
+    edges = any(layer.made_of == "edges" and layer.num_edges for layer in graph.layers.values())
+    if graph.whole.nodes > LONG_TABLE_ROWS and not edges and groups <= DENSE_NODES:
+        members = [sp.csr_array((graph.num_nodes, 0))]
+        for name, layer in graph.layers.items():
+            if isinstance(layer, PartGroups):
+                mine = layer.incidence().tocoo()
+                shape = (graph.num_nodes, layer.groups_in_all)
+                inside = sp.csr_array((mine.data, (mine.row, layer.group_place[mine.col])), shape)
+                members.append(sp.diags_array(walk.root * walk.layers[name].scale) @ inside)
+        table = sp.csr_array(sp.hstack(members, format="csr"))
+        values, vectors = _from_groups(table, walk.first[graph.places], graph.world)
+        return _kept(values, vectors, count)
+    values, vectors = _lanczos(walk.step, walk.first, count)
+    return _kept(values, vectors[graph.places], count)
+
+
+def _kept(values: Floats, vectors: Floats, count: int) -> tuple[Floats, Floats]:
+    """The leading eigenvalues above 0, of the walk that stays at times, and their vectors."""
+    order = np.argsort(-values, kind="stable")[:count]
+    order = order[values[order] > ZERO_EIGENVALUE]
+    return STAY_SHARE + (1 - STAY_SHARE) * values[order], vectors[:, order]
+
+
+def _from_groups(
+    members: sp.csr_array, first: Floats, world: World = ALONE
+) -> tuple[Floats, Floats]:
+    """The same for a table of few groups and many rows, where M M' and M' M have the same eigenvalues above 0."""
+    inside = world.total(members.T @ first)
+    together = world.total((members.T @ members).toarray())
+    values, sides = np.linalg.eigh(together - np.outer(inside, inside))
+    values, sides = values[values > ZERO_EIGENVALUE], sides[:, values > ZERO_EIGENVALUE]
+    vectors: Floats = members @ sides - np.outer(first, inside @ sides)
+    return values, vectors / np.sqrt(values)
+
+
+def _lanczos(step: Callable[[Floats], Floats], first: Floats, count: int) -> tuple[Floats, Floats]:
+    out = first / (1 - STAY_SHARE)  # so that nothing is left of it after staying, either
+
+    def stepped(one: Floats) -> Floats:
+        flat = one.reshape(-1)
+        further: Floats = step(flat) - out * (first @ flat)
+        return further
+
+    operator = LinearOperator((first.size, first.size), matvec=stepped, dtype=np.float64)
+    start = np.random.default_rng(0).normal(size=first.size)
+    values: Any
+    vectors: Any
+    try:
+        values, vectors = eigsh(
+            operator, count, which="LA", v0=start, tol=LANCZOS_TOLERANCE, maxiter=LANCZOS_RESTARTS
+        )
+    except ArpackNoConvergence as stopped:
+        values, vectors = stopped.eigenvalues, stopped.eigenvectors
+    return values, vectors
+
 
 WALK_STEPS = (2, 4, 8, 16)
 
-Floats = NDArray[np.float64]
 Matrix = NDArray[np.float32]
 
 
@@ -105,7 +319,7 @@ class WalkProfile:
     @classmethod
     def _in_parts(cls, graph: PartGraph, dim: int) -> Self:
         """The same for the nodes of one part; eigenvalues are those of the whole graph."""
-        if graph.num_entries <= walk_in_parts.MAX_GATHERED_ENTRIES:
+        if graph.num_entries <= MAX_GATHERED_ENTRIES:
             whole = cls._computed(gathered_graph(graph), dim)
             groups = {
                 name: GroupVectors(

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.feature_sources import SOURCES, InputFeatures
+from gramme.methods.attention.estimator import NETWORK_FIELDS, check_members
+from gramme.methods.attention.features import SOURCES, InputFeatures
 from gramme.methods.attention.given_features import GivenFeatures
-from gramme.methods.attention.members import Members
-from gramme.methods.attention.saved import NETWORK_FIELDS, check_members
-from gramme.methods.attention.tally import seen_labels
+from gramme.methods.attention.members import Members, seen_labels
+from gramme.methods.labels import Floats
 from gramme.methods.linear.walk_profile import WalkProfile
-from gramme.methods.parameters import (
+from gramme.methods.params import (
     POSITIVE,
     SHARE,
     Choice,
@@ -31,10 +31,7 @@ from gramme.methods.parameters import (
     WholeNumber,
     torch_device,
 )
-from gramme.methods.probability import Floats
-from gramme.methods.regression.base import KnownNumbers, NodeRegressor
-from gramme.methods.saved_fields import SavedField, SavedValue
-from gramme.methods.saving import MisfitError
+from gramme.methods.persistence import MisfitError, SavedField, SavedValue
 from gramme.nn import (
     FusionNetwork,
     MemberRandom,
@@ -46,6 +43,8 @@ from gramme.nn import (
     fusion_plan,
 )
 from gramme.training import Lessons, NumberTask, Settings, evaluate, train_ensemble
+
+from .base import KnownNumbers, NodeRegressor
 
 HEADS, DEPTH, FUSION_HEADS = 2, 2, 5
 SCORE_BOUND = 5.0

@@ -13,11 +13,11 @@ from sklearn.base import RegressorMixin
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.graph.name_order import NameOrder, in_name_order
-from gramme.methods.graph_estimator import GraphEstimator
-from gramme.methods.number_range import check_number_range
-from gramme.methods.probability import Floats
-from gramme.methods.saved_fields import SavedArray, SavedField
+from gramme.graph.canonical import NameOrder, in_name_order
+from gramme.methods.base import GraphEstimator
+from gramme.methods.labels import Floats
+from gramme.methods.params import check_number_range
+from gramme.methods.persistence import SavedArray, SavedField
 
 MIN_KNOWN_NUMBERS = 5
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,11 +16,12 @@ from scipy.optimize import nnls
 from gramme._progress import part
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.attention.effort import Effort
-from gramme.methods.attention.feature_sources import SOURCES
-from gramme.methods.auto.saved_models import SavedModels
+from gramme.methods.attention.features import SOURCES
+from gramme.methods.attention.training_size import Effort
+from gramme.methods.auto.mixture import SavedModels
 from gramme.methods.data_size import DataSize
-from gramme.methods.parameters import (
+from gramme.methods.labels import Floats
+from gramme.methods.params import (
     Choice,
     Device,
     Flag,
@@ -30,13 +33,15 @@ from gramme.methods.parameters import (
     Text,
     WholeNumber,
 )
-from gramme.methods.probability import Floats
-from gramme.methods.regression.attention import AttentionRegressor
-from gramme.methods.regression.base import KnownNumbers, NodeRegressor, explained
-from gramme.methods.regression.face import NumberFace
-from gramme.methods.regression.ingredients import INGREDIENTS
-from gramme.methods.saved_fields import Column, SavedArray, SavedField, SavedTable
-from gramme.methods.saving import MisfitError
+from gramme.methods.persistence import Column, MisfitError, SavedArray, SavedField, SavedTable
+
+from .attention import AttentionRegressor
+from .base import KnownNumbers, NodeRegressor, explained
+from .ingredients import INGREDIENTS
+
+# A fitted regression as Python people expect it: a table, pictures, a page, a short form in
+# notebooks.
+
 
 FOLDS = 5
 QUICK_SECONDS, QUICK_SECONDS_PER_ENTRY = 0.5, 1e-5
@@ -44,7 +49,7 @@ QUICK_SECONDS, QUICK_SECONDS_PER_ENTRY = 0.5, 1e-5
 SUM_WEIGHT = 1e3  # how strictly the weights sum to 1 in the least squares that finds them
 
 
-class GrammeRegressor(NumberFace, NodeRegressor):
+class GrammeRegressor(NodeRegressor):
     """Predict a number for every node of a graph from the numbers of some.
 
     Four ingredients: attention (the network of :class:`GrammeFusion` with one output), propagation (a node takes the
@@ -284,6 +289,133 @@ class GrammeRegressor(NumberFace, NodeRegressor):
             raise MisfitError("ingredients and models are not the same")
         if abs(self.ingredients_["weight"].sum() - 1) > 1e-6:
             raise MisfitError("the weights of the ingredients must sum to 1")
+
+    def predictions_frame(
+        self, graph: MultilayerGraph | None = None, *, coverage: float = 0.9
+    ) -> pd.DataFrame:
+        """The predictions as a table with a row per node.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph, optional
+            A graph other than the fitted one.
+        coverage : float, default=0.9
+            Of the interval from ``low`` to ``high``.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by node: ``known`` (NaN where the number was not), ``predicted``, ``low`` and ``high``.
+
+        Examples
+        --------
+        >>> from gramme import GrammeRegressor, datasets
+        >>> g = datasets.load("wine")
+        >>> y = np.where(np.arange(178) < 90, np.arange(178) % 7, np.nan)
+        >>> model = GrammeRegressor(ingredients=["propagation"], random_state=0).fit(g, y)
+        >>> list(model.predictions_frame().columns)
+        ['known', 'predicted', 'low', 'high']
+        """
+        model = self
+        bounds = model.predict_interval(coverage, graph=graph)
+        nodes = model.nodes_ if graph is None else graph.nodes
+        known = np.full(len(nodes), np.nan)
+        if graph is None or graph is vars(model).get("graph_"):
+            known[model.known_] = model.known_values_
+        columns = {"known": known, "predicted": model.predict(graph)}
+        return pd.DataFrame(
+            columns | {"low": bounds[:, 0], "high": bounds[:, 1]}, index=nodes.rename("node")
+        )
+
+    def report(self, path: Any, *, graph: MultilayerGraph | None = None) -> Path:
+        """Write the page of the model, as ``gramme fit`` does: one HTML file that opens offline.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        graph : MultilayerGraph, optional
+            The graph it was fitted on; needed only for a model that was loaded.
+        """
+        model = self
+        seen = model.graph_given(graph)
+        from gramme.report.result_folders import write_number_page
+
+        written: Path = write_number_page(Path(path), model, seen)
+        return written
+
+    def plot_predictions(self, y: Any = None, *, coverage: float = 0.9, ax: Any = None) -> Any:
+        """Draw predicted against true numbers, with the interval in which ``coverage`` of them should lie.
+
+        Parameters
+        ----------
+        y : sequence, mapping or Series, optional
+            True numbers; drawn are nodes that the model has not learned from. Where not given, the numbers that it has
+            learned from, each predicted without itself.
+        coverage : float, default=0.9
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib axes
+
+        Examples
+        --------
+        >>> from gramme import GrammeRegressor, datasets
+        >>> g = datasets.load("wine")
+        >>> y = np.where(np.arange(178) < 90, np.arange(178) % 7, np.nan)
+        >>> ax = (
+        ...     GrammeRegressor(ingredients=["propagation"], random_state=0)
+        ...     .fit(g, y)
+        ...     .plot_predictions()
+        ... )
+        >>> len(ax.collections[-1].get_offsets())
+        90
+        """
+        from gramme.plots.models import plot_predictions
+
+        return plot_predictions(self, y, coverage=coverage, ax=ax)
+
+    def plot_ingredients(self, *, ax: Any = None) -> Any:
+        """Draw the weight of each ingredient, and how far each alone is off.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        from gramme.plots.models import plot_ingredients
+
+        return plot_ingredients(self, ax=ax)
+
+    def _repr_html_(self) -> str:
+        model = self
+        title = f"<b>{escape(repr(model))}</b>"
+        if not hasattr(model, "values_"):
+            return f"<div>{title}<br>not fitted yet: <code>fit(graph, y)</code></div>"
+        facts = (
+            f"learned from the numbers of {model.known_.size:,} of {len(model.nodes_):,} nodes in "
+            f"{len(model.layers_):,} layers; {model.mean_absolute_error_:.4g} off on average, R² {model.r2_:.2f}, on "
+            "numbers predicted without themselves"
+        )
+        rows = "".join(
+            f'<tr><td style="text-align:left">{escape(name)}</td><td>{weight:.1%}</td><td>{error:.4g}</td></tr>'
+            for name, weight, error in zip(
+                *model.ingredients_.to_dict("list").values(), strict=True
+            )
+        )
+        return (
+            f"<div>{title}<div>{facts}</div><table><thead><tr><th>ingredient</th><th>weight</th><th>error alone</th>"
+            f"</tr></thead><tbody>{rows}</tbody></table></div>"
+        )
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
 def mixture_weights(unseen: Floats, values: Floats) -> Floats:

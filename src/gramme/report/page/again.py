@@ -12,10 +12,11 @@ import pandas as pd
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
 from gramme.methods import GrammeRegressor, NodeClassifier
-from gramme.report.page.fit_page import fit_data, render_fit
-from gramme.report.page.html import read_data
-from gramme.report.page.number_page import number_data, render_numbers
 from gramme.report.tables import OUT_OF_FOLD, written_cell
+
+from .fit_page import fit_data, render_fit
+from .html import read_data
+from .number_page import number_data, render_numbers
 
 
 def page_from_page(path: Path) -> str:

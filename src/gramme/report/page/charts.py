@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from gramme.report.page.html import escape, shorten
+from .html import escape, shorten
 
 WIDTH, HEIGHT = 400, 250
 """The size of a chart with axes, about the width of a phone so that text keeps its size there."""
@@ -242,3 +243,71 @@ def _number(value: float) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * min(max(share, 0.0), 1.0):.2f}%"
+
+
+# The critical-difference figure, standing upright: a row per method, so that it can be read on a
+# phone.
+
+
+RANK_FIGURE_WIDTH = 400
+_ROW = 24
+_RANKS_TOP = 58
+_RANKS_LEFT, _RANKS_RIGHT = 172, 338
+_BAR = 9
+
+
+def rank_figure(ranking: dict[str, Any]) -> str:
+    """Average ranks as dots, and bars that join methods which are not told apart.
+
+    Parameters
+    ----------
+    ranking : dict
+        ``methods`` in the order of their ``ranks``, ``critical_difference`` and ``groups`` (first, last).
+    """
+    methods, values = ranking["methods"], ranking["ranks"]
+    highest = max(len(methods), 2)
+    height = _RANKS_TOP + _ROW * len(methods) + 8
+
+    def across(rank: float) -> float:
+        return round(
+            _RANKS_LEFT + (rank - 1) / (highest - 1) * (_RANKS_RIGHT - _RANKS_LEFT),
+            1,
+        )
+
+    step = max(1, math.ceil(highest / 8))
+    parts = []
+    for rank in range(1, highest + 1, step):
+        parts.append(
+            f'<line class="grid" x1="{across(rank)}" x2="{across(rank)}" y1="{_RANKS_TOP - 6}" y2="{height - 6}"/>'
+            f'<text class="tick middle" x="{across(rank)}" y="{_RANKS_TOP - 12}">{rank}</text>'
+        )
+    difference = ranking["critical_difference"]
+    reach = (
+        min(across(1 + difference), _RANKS_RIGHT + 30) if difference == difference else _RANKS_LEFT
+    )
+    more = "" if difference <= highest - 1 else " (beyond the scale)"
+    parts.append(
+        f'<text class="label" x="{_RANKS_LEFT}" y="12">critical difference {difference:.2f}{more}</text>'
+        f'<line class="rank-difference" x1="{_RANKS_LEFT}" x2="{reach}" y1="22" y2="22"/>'
+    )
+    for place, (method, rank) in enumerate(zip(methods, values, strict=True)):
+        middle = _RANKS_TOP + _ROW * place + _ROW / 2 - 4
+        parts.append(
+            f'<text class="strong end" x="{_RANKS_LEFT - 14}" y="{middle + 4}">{escape(shorten(method, 20))}'
+            f"<title>{escape(shorten(method, 200))}</title></text>"
+            f'<circle class="point c1" cx="{across(rank)}" cy="{middle}" r="5"/>'
+            f'<text class="tick" x="{across(rank) + 9}" y="{middle + 4}">{rank:.2f}</text>'
+        )
+    for number, (first, last) in enumerate(ranking["groups"]):
+        x = RANK_FIGURE_WIDTH - 6 - _BAR * (len(ranking["groups"]) - 1 - number)
+        start = _RANKS_TOP + _ROW * first + 2
+        parts.append(
+            f'<line class="rank-group" x1="{x}" x2="{x}" y1="{start}" y2="{_RANKS_TOP + _ROW * (last + 1) - 10}"/>'
+        )
+    told = "; ".join(
+        f"{shorten(method, 60)} {rank:.2f}" for method, rank in zip(methods, values, strict=True)
+    )
+    return (
+        f'<svg class="chart" viewBox="0 0 {RANK_FIGURE_WIDTH} {height}" role="img" '
+        f'aria-label="Average ranks: {escape(told)}. Critical difference {difference:.2f}.">{"".join(parts)}</svg>'
+    )

@@ -4,10 +4,177 @@ from __future__ import annotations
 
 from typing import Any
 
-from gramme.report.page.charts import interval
-from gramme.report.page.fit_promise import sets_told
-from gramme.report.page.fit_reliability import reliability_told
-from gramme.report.page.html import escape, name
+from gramme.evaluation.calibration import LABELS_PER_BIN, bins_off, on_the_whole
+
+from .charts import Series, bar, chart, interval, legend
+from .html import escape, name
+
+# The section about prediction sets and their promise.
+
+
+_MAX_SIZES = 6
+
+
+def sets_told(facts: dict[str, Any] | None) -> str:
+    """The promise of the prediction sets, how many classes they hold, and which classes stay undecided."""
+    if not facts:
+        return ""
+    share = f"{100 * facts['coverage']:g} %"
+    if not facts["enough"]:
+        return (
+            f"<h3>Sets of classes</h3><p>{facts['tested']:,} labels are too few to promise that a set of classes holds "
+            f"the true one in {share} of cases; {facts['needed']:,} are needed. So every set holds all classes.</p>"
+        )
+    sizes = sorted((int(size), count) for size, count in facts["sizes"].items())
+    total = sum(count for _, count in sizes)
+    where = "in every class by itself" if facts["by_class"] else "on average over the nodes"
+    words = (
+        "For every node, the column <code>set</code> of <code>predictions.csv</code> names the classes that are "
+        f"plausible: the true class is among them for <strong>{share}</strong> of nodes like the labelled ones, "
+        f"{where}."
+    )
+    if facts["alone"]:
+        right = f"it is right for about <strong>{100 * facts['expected']:.0f} %</strong>"
+        if facts["expected"] == 1:  # which a few labels do not promise of all others
+            right = f"it was right for all <strong>{facts['tested']:,}</strong> labels tested"
+        words = (
+            "The column <code>set</code> of <code>predictions.csv</code> names the classes that are plausible for a "
+            f"node. You asked that the true class be among them for {share} of nodes like the labelled ones, {where}. "
+            f"The most probable class alone does better: {right}, so no set holds a second one."
+        )
+    words += f" The promise rests on {facts['tested']:,} labels that were predicted without having been learned from."
+    if facts.get("halved"):
+        words += (
+            " The models that predicted them learned from fewer labels than this one; how much less this one misses "
+            "was judged by models of half of the labels."
+        )
+    if facts["unsettled"]:
+        some = ", ".join(name(one, 40) for one in facts["unsettled"][:5])
+        more = ", …" if len(facts["unsettled"]) > 5 else ""
+        words += (
+            f" There are too few labels to promise it in {some}{more}, so every set holds these."
+        )
+    if not total:
+        return f"<h3>Sets of classes</h3><p>{words} Every node here has a label already.</p>"
+    shown = sizes[:_MAX_SIZES]
+    rest = sum(count for _, count in sizes[_MAX_SIZES:])
+    rows = [("1 class" if size == 1 else f"{size} classes", count) for size, count in shown]
+    if rest:
+        rows.append(("more", rest))
+    lines = "".join(
+        f'<tr><th scope="row">{words_of}</th><td class="wide">{bar(count / total)}</td>'
+        f'<td class="number">{count:,}</td></tr>'
+        for words_of, count in rows
+    )
+    table = (
+        '<div class="scroll"><table class="bars"><caption>How many classes the nodes to predict have in their sets.'
+        "</caption>"
+        '<thead><tr><th scope="col">Set</th><th scope="col" class="wide"><span class="sr">Bar</span></th>'
+        f'<th scope="col" class="number">Nodes</th></tr></thead><tbody>{lines}</tbody></table></div>'
+    )
+    return f'<h3>Sets of classes</h3><div class="beside"><div><p>{words}</p>{_undecided(facts)}</div>{table}</div>'
+
+
+def _undecided(facts: dict[str, Any]) -> str:
+    if not facts["undecided"]:
+        return ""
+    told = "; ".join(
+        f"{' or '.join(name(one, 40) for one in each['classes'])} ({each['nodes']:,})"
+        for each in facts["undecided"][:5]
+    )
+    more = "; …" if len(facts["undecided"]) > 5 else ""
+    return f"<p>Most often undecided: {told}{more}.</p>"
+
+
+# The reliability diagram of a fit: how sure predictions of unseen labels were, and how often they
+# were right.
+
+
+def reliability_told(estimate: dict[str, Any], *, balanced: bool = False) -> str:
+    """The diagram and what it says in words; nothing where no labels were tested.
+
+    ``balanced`` where every class counts alike, so that the probabilities are about other nodes than those tested.
+    """
+    table = estimate.get("reliability")
+    if not table or not table["probability"]:
+        return ""
+    words = f"<p>{in_words(table, estimate.get('kind'))}</p>"
+    if balanced:
+        words += (
+            "<p>Every class counts alike in these probabilities, as if all were equally frequent. Among the nodes "
+            "tested they are not, so those of a common class are too low here and those of a rare one too high.</p>"
+        )
+    figure = _figure(table) if len(table["probability"]) > 1 else ""
+    return (
+        "<h3>Can the probabilities be taken at their word?</h3>"
+        f'<div class="beside reliability"><div>{words}</div>{figure}</div>'
+    )
+
+
+def in_words(table: dict[str, list[float]], kind: str | None) -> str:
+    """The diagram in sentences made from its numbers."""
+    found = on_the_whole(table)
+    if kind == "holdout":
+        who = f"On the labels that were set aside, this model was {found.said:.1%} sure of its"
+    else:
+        who = f"Models that had not learned from a node’s label were {found.said:.1%} sure of their"
+    parts = [
+        f"{who} predictions on average, and right for {found.right:.1%} of {found.nodes:,} nodes."
+    ]
+    apart = bins_off(table)
+    if found.verdict == "fits" and not apart:
+        parts.append("The difference is no more than chance explains.")
+    elif found.verdict == "fits":
+        parts.append(
+            "On the whole the difference is no more than chance explains, but "
+            "<strong>not everywhere</strong>: some predictions were too sure and others too modest."
+        )
+    else:
+        take = "lower" if found.verdict == "too sure" else "higher"
+        points = 100 * abs(found.said - found.right)
+        parts.append(
+            f"That is <strong>{found.verdict}</strong>, by {points:.1f} points, more than chance explains: take the "
+            f"probabilities on this page for somewhat {take} than they are."
+        )
+    said, right, nodes = table["probability"], table["right"], table["nodes"]
+    if len(said) > 1:
+        off = max(range(len(said)), key=lambda place: abs(said[place] - right[place]))
+        parts.append(
+            "Each point stands for about equally many of these nodes, from the least to the most sure. Above the "
+            "dashed line predictions were too modest, below it too sure."
+        )
+        given, found_right = f"{said[off]:.0%}", f"{right[off]:.0%}"
+        if given != found_right:
+            parts.append(
+                f"Farthest from it, they were given {given} on average and {found_right} were right "
+                f"({nodes[off]:,.0f} nodes"
+                + (", more than chance explains)." if off in apart else ").")
+            )
+    if found.nodes < 4 * LABELS_PER_BIN:
+        parts.append("So few nodes tell little about single probabilities.")
+    return " ".join(parts)
+
+
+def _figure(table: dict[str, list[float]]) -> str:
+    start = int(10 * min(*table["probability"], *table["low"])) / 10
+    line = Series("as said", [start, 1.0], [start, 1.0], style=0, dashed=True, bare=True)
+    points = Series(
+        "what happened, with 95 % interval",
+        table["probability"],
+        table["right"],
+        table["low"],
+        table["high"],
+    )
+    drawn = chart(
+        [line, points],
+        title="Share of right predictions by the probability they were given",
+        x_label="probability of the prediction",
+        y_label="share right",
+        percent=True,
+        percent_x=True,
+    )
+    return f"<figure><figcaption>{legend([line, points])}</figcaption>{drawn}</figure>"
+
 
 _MAX_CONFUSION_CLASSES = 25
 _MAX_CLASSES_IN_SENTENCE = 8  # classes named in a sentence

@@ -22,16 +22,21 @@ from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.methods.auto.ingredients import INGREDIENTS
 from gramme.plots.plane import plane
-from gramme.report.page.fit_sections import fit_body, page_title
-from gramme.report.page.html import page
-from gramme.report.page.layer_stories import layer_stories
-from gramme.report.page.leading_groups import leading_groups
-from gramme.report.page.neighbours import neighbourhoods
-from gramme.report.page.network import network
-from gramme.report.page.nodes import LEARNED, node_table, packed_sets
-from gramme.report.page.pack import pack_shares
-from gramme.report.page.why import page_reasons, why
 from gramme.report.tables import layer_table
+
+from .fit_sections import fit_body, page_title
+from .html import pack_shares, page
+from .layer_comparison import layer_stories
+from .network import network
+from .node_details import (
+    LEARNED,
+    leading_groups,
+    neighbourhoods,
+    node_table,
+    packed_sets,
+    page_reasons,
+    why,
+)
 
 FORMAT, VERSION = "gramme-report", 1
 

@@ -15,14 +15,54 @@ import html
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gramme.errors import FileFormatError
+
+# Columns of numbers as compact text: a hundred thousand nodes must not make a page of a hundred
+# megabytes.
+
+
+Packed = dict[str, Any]
+
+FULL_SHARE = 65535
+"""The whole number that stands for a share of 1."""
+
+
+def pack_integers(values: NDArray[Any]) -> Packed:
+    """Whole numbers from 0 in the smallest type that holds them: ``{"type": ..., "data": base64}``.
+
+    >>> pack_integers(np.array([1, 2, 300]))
+    {'type': 'u16', 'data': 'AQACACwB'}
+    """
+    highest = int(values.max(initial=0))
+    kind = "u8" if highest < 2**8 else "u16" if highest < 2**16 else "u32"
+    numbers = np.ascontiguousarray(values, dtype={"u8": "<u1", "u16": "<u2", "u32": "<u4"}[kind])
+    return {"type": kind, "data": base64.b64encode(numbers.tobytes()).decode()}
+
+
+def pack_shares(values: NDArray[Any]) -> Packed:
+    """Shares between 0 and 1, to four digits; what is missing counts as 0.
+
+    >>> pack_shares(np.array([0.0, 1.0]))
+    {'type': 'u16', 'data': 'AAD//w=='}
+    """
+    whole = np.rint(np.clip(np.nan_to_num(values.astype(np.float64)), 0, 1) * FULL_SHARE)
+    numbers = whole.astype("<u2")
+    return {"type": "u16", "data": base64.b64encode(numbers.tobytes()).decode()}
+
+
+def pack_floats(values: NDArray[Any]) -> Packed:
+    """Numbers in 32 bits."""
+    numbers = np.ascontiguousarray(values, dtype="<f4")
+    return {"type": "f32", "data": base64.b64encode(numbers.tobytes()).decode()}
+
 
 BLOCK = "report-data"
 """The id of the element that holds the data of a page."""
@@ -161,3 +201,58 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (str, int, bool)):
         return value
     return str(value)
+
+
+# The frame around the sections of every page: title, theme, links to the sections, footer.
+
+
+def frame(
+    kind: str,
+    title: str,
+    summary: str,
+    sections: Sequence[tuple[str, str, str]],
+    *,
+    without_script: str,
+) -> str:
+    """Everything between the body tags but the data and the script.
+
+    Parameters
+    ----------
+    kind : str
+        What the page is about, in words.
+    title : str
+        The user's name for it.
+    summary : str
+        What was done, as markup.
+    sections : sequence of (id, title, content)
+        Sections without content are left out.
+    without_script : str
+        What a reader misses where scripts are switched off.
+    """
+    shown = [section for section in sections if section[2]]
+    links = "".join(f'<li><a href="#{place}">{heading}</a></li>' for place, heading, _ in shown)
+    body = "".join(
+        f'<section id="{place}" aria-labelledby="{place}-title">'
+        f'<h2 id="{place}-title">{heading}</h2>{content}</section>'
+        for place, heading, content in shown
+    )
+    return (
+        '<a class="skip" href="#main">Skip to the content</a>'
+        f'<header class="top"><p class="brand">gramme <span>{escape(kind)}</span></p>'
+        '<button type="button" class="quiet" id="theme" aria-label="Change between light and dark">'
+        '<span aria-hidden="true">◐</span> <span id="theme-name">Theme</span></button></header>'
+        f'<main id="main"><h1>{name(title, 120)}</h1>{summary}'
+        f'<nav aria-label="Sections"><ul>{links}</ul></nav>'
+        f'<noscript><p class="note">{escape(without_script)}</p></noscript>{body}</main>'
+        "<footer><p>Made by gramme. This file holds everything it shows; it loads nothing and sends "
+        "nothing.</p></footer>"
+    )
+
+
+def command_and_versions(config: Mapping[str, Any], otherwise: str) -> str:
+    """The command that a page was made by, or one that does the same, and the versions it was made with."""
+    command = config.get("command") or otherwise
+    versions = config.get("versions") or {}
+    told = ", ".join(f"{escape(key)} {escape(value)}" for key, value in versions.items())
+    made = f"<p>Made with {told}.</p>" if told else ""
+    return f'<pre tabindex="0"><code>{escape(shorten(command, 4000))}</code></pre>{made}'

@@ -8,12 +8,12 @@ from typing import Any
 import pandas as pd
 
 from gramme.links import GrammeLinks
-from gramme.links.reasons import percent
-from gramme.report.page.charts import bar
-from gramme.report.page.fit_page import FORMAT, VERSION
-from gramme.report.page.frame import command_and_versions, frame
-from gramme.report.page.html import escape, name, page
-from gramme.report.page.plain_network import linked_network, plain_network_section
+from gramme.links.explain import percent
+
+from .charts import bar
+from .fit_page import FORMAT, VERSION
+from .html import command_and_versions, escape, frame, name, page
+from .network import linked_network, plain_network_section
 
 SHOWN_LINKS = 50
 SHOWN_INGREDIENTS = 8
@@ -27,7 +27,7 @@ def render_links(data: dict[str, Any]) -> str:
 def links_data(
     model: GrammeLinks, links: pd.DataFrame, *, config: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Everything the page shows; parameters as for :func:`gramme.report.links_folder.write_links`."""
+    """Everything the page shows; parameters as for :func:`gramme.report.result_folders.write_links`."""
     shown = links.head(SHOWN_LINKS).astype({"source": str, "target": str})
     layers = []
     for row in model.scores_.to_dict(orient="records"):

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from gramme._numbers import number_within, rough_number
+from gramme._text import number_within, rough_number
 from gramme.graph import MultilayerGraph
 from gramme.methods import GrammeRegressor
 from gramme.methods.regression.ingredients import INGREDIENTS
-from gramme.report.page.charts import Series, chart
-from gramme.report.page.fit_page import FORMAT, VERSION
-from gramme.report.page.fit_sections import data_name
-from gramme.report.page.fit_settings import settings_section
-from gramme.report.page.frame import frame
-from gramme.report.page.html import escape, name, page
+
+from .charts import Series, chart
+from .fit_page import FORMAT, VERSION
+from .fit_sections import data_name, settings_section
+from .html import escape, frame, name, page
 
 DEFAULT_COVERAGE = 0.9
 """The share of nodes whose number the intervals of page and table should hold, where nothing else was asked for."""

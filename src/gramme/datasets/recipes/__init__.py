@@ -1,0 +1,1 @@
+"""How each dataset becomes a graph: one module per family of datasets."""

@@ -1,0 +1,335 @@
+"""Synthetic edges: a multiplex of random graphs over the same classes, each layer with its own signal.
+
+In a layer of signal s an edge starts at a random node and ends, with probability s, at a random node of the same
+class, else at any node. Its homophily is therefore s + (1 - s) / classes, and s = 0 is pure noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme.datasets.readers import layer_signals, positive_int, shuffled_classes, streams
+from gramme.datasets.record import Dataset, DatasetInfo, Paths
+from gramme.errors import DataError
+from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
+
+# Synthetic table: the membership twin of the synthetic edges, one categorical column per layer.
+
+
+def build_synthetic_table(
+    paths: Paths,
+    *,
+    nodes: int = 1000,
+    classes: int = 3,
+    layers: int | None = None,
+    groups: int = 6,
+    signal: float | Sequence[float] | None = None,
+    random_state: int | None = 0,
+) -> MultilayerGraph:
+    """Time and memory grow with nodes x layers; the implied edges are never made."""
+    nodes = positive_int(nodes, "nodes")
+    classes = positive_int(classes, "classes")
+    groups = positive_int(groups, "groups")
+    if classes > nodes:
+        raise DataError(f"{nodes} nodes cannot hold {classes} classes")
+    if groups < classes:
+        raise DataError(
+            f"{groups} groups are too few for {classes} classes: each class needs one of its own"
+        )
+    signals = layer_signals(signal, layers)
+    first, *rest = streams(random_state, 1 + len(signals))
+    labels = shuffled_classes(nodes, classes, first)
+    made: dict[str, Layer] = {
+        f"column {number}": MembershipLayer.from_codes(
+            tied_groups(labels, classes, groups, strength, random), range(groups)
+        )
+        for number, (strength, random) in enumerate(zip(signals, rest, strict=True), start=1)
+    }
+    return MultilayerGraph(made, labels=labels, name=SYNTHETIC_TABLE_INFO.name)
+
+
+def tied_groups(
+    labels: NDArray[np.int64],
+    classes: int,
+    groups: int,
+    strength: float,
+    random: np.random.Generator,
+) -> NDArray[np.int64]:
+    """A group per label: one of its class's with the given probability, else any.
+
+    Group g belongs to the class g mod classes, so a class has groups / classes of them or one more.
+    """
+    chosen = random.integers(groups, size=labels.size)
+    tied = random.random(labels.size) < strength
+    own = labels[tied]
+    choices = (groups - own + classes - 1) // classes
+    chosen[tied] = own + classes * random.integers(choices)
+    return chosen
+
+
+SYNTHETIC_TABLE_INFO = DatasetInfo(
+    name="synthetic_table",
+    title="Synthetic table of categories",
+    description="a random table of any size, each categorical column a layer with a chosen signal",
+    nodes=1000,
+    layers=3,
+    classes=3,
+    recipe="per column a node takes one of its class's groups with probability signal, else any "
+    "group; equal groups are joined. Label: the class",
+    citation="none: defined here",
+    licence="none needed: generated",
+    caveat="A made-up graph: good for tests of speed and for seeing whether a method finds the "
+    "layers with signal, no evidence of how it does on real data.",
+    embedded=True,
+    options={
+        "nodes": "number of nodes (default: 1000)",
+        "classes": "number of classes, equally large (default: 3)",
+        "layers": "number of layers (default: one per signal)",
+        "groups": "values a column can take, at least one per class (default: 6)",
+        "signal": "one number from 0 (noise) to 1 (the group tells the class), or one per layer "
+        "(default: 0.8, 0.5, 0.0 in turn)",
+        "random_state": "seed (default: 0)",
+    },
+)
+
+
+def build_synthetic(
+    paths: Paths,
+    *,
+    nodes: int = 1000,
+    classes: int = 3,
+    layers: int | None = None,
+    degree: float = 10,
+    signal: float | Sequence[float] | None = None,
+    random_state: int | None = 0,
+) -> MultilayerGraph:
+    """Time and memory grow with the edges, nodes x degree / 2 per layer, never with nodes squared."""
+    nodes = positive_int(nodes, "nodes", least=2)
+    classes = positive_int(classes, "classes")
+    if classes > nodes:
+        raise DataError(f"{nodes} nodes cannot hold {classes} classes")
+    if not 0 <= degree < nodes:
+        raise DataError(f"degree must be between 0 and nodes - 1 = {nodes - 1}, not {degree}")
+    signals = layer_signals(signal, layers)
+    first, *rest = streams(random_state, 1 + len(signals))
+    labels = shuffled_classes(nodes, classes, first)
+    edges = round(nodes * degree / 2)
+    made: dict[str, Layer] = {
+        f"layer {number}": EdgeLayer(nodes, *_edges(labels, classes, edges, strength, random))
+        for number, (strength, random) in enumerate(zip(signals, rest, strict=True), start=1)
+    }
+    return MultilayerGraph(made, labels=labels, name=SYNTHETIC_INFO.name)
+
+
+def _edges(
+    labels: NDArray[np.int64],
+    classes: int,
+    edges: int,
+    strength: float,
+    random: np.random.Generator,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    source = random.integers(labels.size, size=edges)
+    target = random.integers(labels.size, size=edges)
+    inside = random.random(edges) < strength
+    by_class = np.argsort(labels, kind="stable")
+    sizes = np.bincount(labels, minlength=classes)
+    starts = np.cumsum(sizes) - sizes
+    own = labels[source[inside]]
+    target[inside] = by_class[starts[own] + random.integers(sizes[own])]
+    return source, target
+
+
+SYNTHETIC_INFO = DatasetInfo(
+    name="synthetic",
+    title="Synthetic multiplex of edges",
+    description="random graphs of any size over the same classes, each layer with a chosen signal",
+    nodes=1000,
+    layers=3,
+    classes=3,
+    recipe="per layer nodes x degree / 2 edges from a random node to one of its class with "
+    "probability signal, else to any node; self loops and repeats are dropped. Label: the class",
+    citation="P. W. Holland, K. B. Laskey and S. Leinhardt, Stochastic blockmodels: First steps, "
+    "Social Networks 5 (1983)",
+    licence="none needed: generated",
+    caveat="A made-up graph: good for tests of speed and for seeing whether a method finds the "
+    "layers with signal, no evidence of how it does on real data.",
+    embedded=True,
+    options={
+        "nodes": "number of nodes (default: 1000)",
+        "classes": "number of classes, equally large (default: 3)",
+        "layers": "number of layers (default: one per signal)",
+        "degree": "mean number of neighbours in a layer (default: 10)",
+        "signal": "one number from 0 (noise) to 1 (edges stay inside classes), or one per layer "
+        "(default: 0.8, 0.5, 0.0 in turn)",
+        "random_state": "seed (default: 0)",
+    },
+)
+
+
+# Synthetic coupled pair: two networks over different nodes, joined by couplings alone.
+
+
+def build_synthetic_coupled(
+    paths: Paths,
+    *,
+    nodes: int = 1000,
+    classes: int = 3,
+    degree: int = 10,
+    couplings: int = 3,
+    signal: float | Sequence[float] = 0.9,
+    coupling_signal: float = 1.0,
+    random_state: int | None = 0,
+) -> MultilayerGraph:
+    """Half of the nodes in each network; time and memory grow with nodes x (degree + couplings)."""
+    nodes = positive_int(nodes, "nodes", least=2)
+    classes = positive_int(classes, "classes")
+    degree = positive_int(degree, "degree")
+    couplings = positive_int(couplings, "couplings", least=0)
+    of_first, of_second = layer_signals(signal, 2)
+    layer_signals([coupling_signal], 1)
+    half = nodes // 2
+    if classes > half:
+        raise DataError(f"{half} nodes in a network cannot hold {classes} classes")
+    one, two, inside, outside, between = streams(random_state, 5)
+    labels = np.concatenate(
+        [shuffled_classes(half, classes, one), shuffled_classes(nodes - half, classes, two)]
+    )
+    first, second = np.arange(half), np.arange(half, nodes)
+    source, from_second = (np.repeat(network, max(1, degree // 2)) for network in (first, second))
+    target = _partners(labels[source], first, labels, of_first, inside)
+    to_second = _partners(labels[from_second], second, labels, of_second, outside)
+    coupled = np.repeat(second, couplings)
+    partner = _partners(labels[coupled], first, labels, coupling_signal, between)
+    return MultilayerGraph(
+        {
+            "first": EdgeLayer(nodes, source, target, nodes=first),
+            "second": EdgeLayer(nodes, from_second, to_second, nodes=second),
+        },
+        couplings={("first", "second"): Coupling(nodes, partner, coupled)},
+        labels=labels,
+        name=SYNTHETIC_COUPLED_INFO.name,
+    )
+
+
+def _partners(
+    wanted: NDArray[np.int64],
+    network: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    strength: float,
+    random: np.random.Generator,
+) -> NDArray[np.int64]:
+    """For each wanted class a node of a network: of that class with the given probability, else any."""
+    chosen = network[random.integers(network.size, size=wanted.size)]
+    tied = random.random(wanted.size) < strength
+    for label in np.unique(wanted):
+        own = network[labels[network] == label]
+        rows = np.flatnonzero(tied & (wanted == label))
+        chosen[rows] = own[random.integers(own.size, size=rows.size)]
+    return chosen
+
+
+SYNTHETIC_COUPLED_INFO = DatasetInfo(
+    name="synthetic_coupled",
+    title="Synthetic coupled pair of networks",
+    description="two random networks over different nodes, joined by couplings",
+    nodes=1000,
+    layers=2,
+    classes=3,
+    recipe="an edge of a node goes to its own class with probability signal, else to anybody in its "
+    "network. A node of the second network is coupled to nodes of the first, of its own class with "
+    "probability coupling_signal. Label: the class",
+    citation="none: defined here",
+    licence="none needed: generated",
+    caveat="A made-up graph: it shows whether a method uses couplings, no more.",
+    embedded=True,
+    options={
+        "nodes": "number of nodes, half of them in each network (default: 1000)",
+        "classes": "number of classes, equally large (default: 3)",
+        "degree": "average number of neighbours within a network (default: 10)",
+        "couplings": "couplings of each node of the second network (default: 3)",
+        "signal": "from 0 to 1, how far the networks follow the classes: one number, or one for "
+        "each (default: 0.9)",
+        "coupling_signal": "from 0 to 1, how far couplings do (default: 1.0)",
+        "random_state": "seed (default: 0)",
+    },
+)
+
+
+# Synthetic heterogeneous graph: papers with authors and venues, of any size up to ten million
+# nodes and more.
+
+
+def build_synthetic_kinds(
+    paths: Paths,
+    *,
+    nodes: int = 1000,
+    classes: int = 3,
+    authors: int | None = None,
+    venues: int = 30,
+    authorships: int | None = None,
+    signal: float = 0.8,
+    random_state: int | None = 0,
+) -> MultilayerGraph:
+    """The papers are the nodes; time and memory grow with the authorships."""
+    nodes = positive_int(nodes, "nodes")
+    classes = positive_int(classes, "classes")
+    authors = 3 * nodes if authors is None else positive_int(authors, "authors")
+    venues = positive_int(venues, "venues")
+    authorships = 10 * nodes if authorships is None else positive_int(authorships, "authorships")
+    layer_signals([signal], 1)
+    for count, what in ((nodes, "nodes"), (authors, "authors"), (venues, "venues")):
+        if classes > count:
+            raise DataError(f"{count} {what} cannot hold {classes} classes")
+    first, second, third = streams(random_state, 3)
+    labels = shuffled_classes(nodes, classes, first)
+    paper = second.integers(nodes, size=authorships)
+    author = tied_groups(labels[paper], classes, authors, signal, second)
+    venue = tied_groups(labels, classes, venues, signal, third)
+    return MultilayerGraph.from_relations(
+        {
+            ("paper", "author"): pd.DataFrame({"source": paper, "target": author}),
+            ("paper", "venue"): pd.DataFrame({"source": np.arange(nodes), "target": venue}),
+        },
+        target="paper",
+        nodes={
+            "paper": pd.RangeIndex(nodes),
+            "author": pd.RangeIndex(authors),
+            "venue": pd.RangeIndex(venues),
+        },
+        labels=labels,
+        name=SYNTHETIC_KINDS_INFO.name,
+    )
+
+
+SYNTHETIC_KINDS_INFO = DatasetInfo(
+    name="synthetic_kinds",
+    title="Synthetic papers, authors and venues",
+    description="random papers with authors and venues, as relations between three kinds of node",
+    nodes=1000,
+    layers=2,
+    classes=3,
+    recipe="authors and venues have a class each; a paper's author and venue is of its own class "
+    "with probability signal, else any. The papers are the nodes. Label: the class",
+    citation="none: defined here",
+    licence="none needed: generated",
+    caveat="A made-up graph: good for tests of speed, no evidence of how a method does on real "
+    "data.",
+    embedded=True,
+    options={
+        "nodes": "number of papers (default: 1000)",
+        "classes": "number of classes, equally large (default: 3)",
+        "authors": "number of authors (default: three per paper)",
+        "venues": "number of venues (default: 30)",
+        "authorships": "pairs of a paper and an author (default: ten per paper)",
+        "signal": "from 0 to 1, how far authors and venues follow the classes (default: 0.8)",
+        "random_state": "seed (default: 0)",
+    },
+)
+SYNTHETIC_TABLE_DATASET = Dataset(SYNTHETIC_TABLE_INFO, build_synthetic_table)
+SYNTHETIC_COUPLED_DATASET = Dataset(SYNTHETIC_COUPLED_INFO, build_synthetic_coupled)
+SYNTHETIC_KINDS_DATASET = Dataset(SYNTHETIC_KINDS_INFO, build_synthetic_kinds)
+SYNTHETIC_DATASET = Dataset(SYNTHETIC_INFO, build_synthetic)

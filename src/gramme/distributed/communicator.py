@@ -1,0 +1,228 @@
+"""Gradients of parameters that every process has: added up over all, so that each takes the same step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from gramme.graph import MultilayerGraph
+
+
+# What processes that work on one graph send each other: sums, extremes, rows; tensors and plain
+# bytes, no pickles.
+
+
+Array = NDArray[Any]
+
+
+class World:
+    """A process among those that work on one graph.
+
+    Attributes
+    ----------
+    rank, size : int
+        Its number, from 0, and how many there are.
+    wire : torch.dtype or None
+        What rows of values travel as; as they are where None. ``torch.bfloat16`` halves the bytes of float32.
+    sent, messages : int
+        Bytes that this process has sent to others, and in how many messages; a ring of reductions has two per process.
+    """
+
+    def __init__(self, rank: int = 0, size: int = 1, *, wire: torch.dtype | None = None) -> None:
+        self.rank, self.size, self.wire = rank, size, wire
+        self.sent = self.messages = 0
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the process that writes and shows."""
+        return self.rank == 0
+
+    @property
+    def alone(self) -> bool:
+        """Whether there are no others."""
+        return self.size == 1
+
+    def __repr__(self) -> str:
+        return f"World(rank {self.rank} of {self.size})"
+
+    # Sums and extremes over all processes; every process gets the same bits
+
+    def total_(self, values: Tensor) -> Tensor:
+        """The sum over all processes, in place."""
+        return self._reduce(values, dist.ReduceOp.SUM)
+
+    def largest_(self, values: Tensor) -> Tensor:
+        """The largest over all processes, in place."""
+        return self._reduce(values, dist.ReduceOp.MAX)
+
+    def total(self, values: Any) -> Any:
+        """The sum over all processes of an array or a number, as a new one of the same kind."""
+        return self._of_array(values, self.total_)
+
+    def largest(self, values: Any) -> Any:
+        """The largest over all processes of an array or a number, as a new one of the same kind."""
+        return self._of_array(values, self.largest_)
+
+    def mean(self, values: Tensor, axis: int) -> Tensor:
+        """The mean over the rows of all processes, which lie along an axis."""
+        if self.alone:
+            return values.mean(axis)
+        return self.total_(values.sum(axis)) / int(self.total(values.shape[axis]))
+
+    def any(self, flag: bool) -> bool:
+        """Whether some process says yes."""
+        return bool(flag) if self.alone else bool(self.largest(int(flag)))
+
+    def _reduce(self, values: Tensor, how: Any) -> Tensor:
+        if not self.alone and values.numel():
+            dist.all_reduce(values, how)
+            # a ring of reductions sends each number about twice, less the own share
+            self._count(2 * values.nbytes * (self.size - 1) // self.size, 2 * (self.size - 1))
+        return values
+
+    def _of_array(self, values: Any, reduce_: Any) -> Any:
+        if self.alone:
+            return values
+        array = np.asarray(values)
+        found = reduce_(torch.from_numpy(np.array(array)).reshape(-1)).numpy().reshape(array.shape)
+        return found if isinstance(values, np.ndarray) else found.item()
+
+    # Rows
+
+    def exchange(
+        self, rows: Tensor, send: Sequence[int], receive: Sequence[int]
+    ) -> tuple[Tensor, Any]:
+        """Start to send the first ``send[0]`` rows to process 0, the next to process 1, ...; call ``finish`` for them.
+
+        Returns
+        -------
+        received, handle
+            To be passed to :meth:`finish`; the tensor is not filled before.
+        """
+        if self.alone:
+            return rows, None
+        wire = rows if self.wire is None or rows.dtype != torch.float32 else rows.to(self.wire)
+        plain = wire.view(torch.uint8) if wire.dtype == torch.bfloat16 else wire
+        received = plain.new_empty(sum(receive), *plain.shape[1:])
+        others = [count for rank, count in enumerate(send) if count and rank != self.rank]
+        self._count(plain[:1].nbytes * sum(others), len(others))
+        handle = dist.all_to_all_single(
+            received, plain.contiguous(), list(receive), list(send), async_op=True
+        )
+        return received.view(wire.dtype), handle
+
+    @staticmethod
+    def finish(started: tuple[Tensor, Any], dtype: torch.dtype) -> Tensor:
+        """The rows that others sent, once they are here."""
+        received, handle = started
+        if handle is not None:
+            handle.wait()
+        return received.to(dtype)
+
+    def gathered(self, rows: Array) -> list[Array]:
+        """The rows of every process, of any number and of a plain kind."""
+        if self.alone:
+            return [rows]
+        counts = np.zeros(self.size, dtype=np.int64)
+        counts[self.rank] = rows.shape[0]
+        counts = self.total(counts)
+        flat = np.ascontiguousarray(rows).reshape(-1)
+        width = math.prod(rows.shape[1:]) * rows.itemsize
+        buffer = torch.zeros(max(int(counts.max()) * width, 1), dtype=torch.uint8)
+        if flat.nbytes:
+            buffer[: flat.nbytes] = torch.frombuffer(bytearray(flat), dtype=torch.uint8)
+        found = [torch.empty_like(buffer) for _ in range(self.size)]
+        dist.all_gather(found, buffer)
+        self._count(buffer.nbytes * (self.size - 1), self.size - 1)
+        return [
+            one.numpy()[: count * width].view(rows.dtype).reshape(count, *rows.shape[1:])
+            for one, count in zip(found, counts.tolist(), strict=True)
+        ]
+
+    def to_first(self, rows: Array) -> list[Array] | None:
+        """The rows of every process at the first one; None at the others."""
+        if self.alone:
+            return [rows]
+        counts = np.zeros(self.size, dtype=np.int64)
+        counts[self.rank] = rows.shape[0]
+        counts = self.total(counts)
+        if not self.first:
+            if rows.size:
+                dist.send(_bytes_of(rows), 0)
+                self._count(rows.nbytes, 1)
+            return None
+        found = [rows]
+        for rank in range(1, self.size):
+            one = np.empty((int(counts[rank]), *rows.shape[1:]), dtype=rows.dtype)
+            if one.size:
+                buffer = torch.empty(one.nbytes, dtype=torch.uint8)
+                dist.recv(buffer, rank)
+                one = buffer.numpy().view(rows.dtype).reshape(one.shape)
+            found.append(one)
+        return found
+
+    def texts(self, text: str) -> list[str]:
+        """The text of every process."""
+        data = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        return [one.tobytes().decode("utf-8", "surrogatepass") for one in self.gathered(data)]
+
+    def from_first(self, values: Array | None, dtype: Any = np.uint8) -> Array:
+        """A one-dimensional array of the first process at all of them."""
+        if self.alone:
+            assert values is not None
+            return values
+        length = int(self.total(0 if values is None or not self.first else values.size))
+        buffer = np.zeros(length, dtype=dtype)
+        if self.first and values is not None:
+            buffer[:] = values
+        if length:
+            tensor = _bytes_of(buffer)
+            dist.broadcast(tensor, 0)
+            self._count(tensor.nbytes if self.first else 0, 1 if self.first else 0)
+            buffer = tensor.numpy().view(dtype)
+        return buffer
+
+    def _count(self, sent: int, messages: int) -> None:
+        self.sent += sent
+        self.messages += messages
+
+    def wait(self) -> None:
+        """Wait until all processes have come here."""
+        self.total(0)  # torch's barrier would want a graphics card where there are some
+
+
+def _bytes_of(rows: Array) -> Tensor:
+    return torch.from_numpy(np.array(rows, order="C").reshape(-1).view(np.uint8))
+
+
+ALONE = World()
+"""The world of a process without others."""
+
+
+def world_of(graph: MultilayerGraph) -> World:
+    """The processes that hold the parts of a graph; :data:`ALONE` for a graph that is whole."""
+    found: World = getattr(graph, "world", ALONE)
+    return found
+
+
+def add_up_gradients(network: nn.Module, world: World) -> None:
+    """Add up the gradients of all processes in one collective, whatever their number.
+
+    Which parameters have a gradient is the same at all processes: they follow the same program.
+    """
+    if world.alone:
+        return
+    found = [one.grad for one in network.parameters() if one.grad is not None]
+    flat = world.total_(torch.cat([one.flatten() for one in found]))
+    start = 0
+    for one in found:
+        one.copy_(flat[start : start + one.numel()].view_as(one))
+        start += one.numel()

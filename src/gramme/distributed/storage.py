@@ -1,0 +1,628 @@
+"""A small graph gathered from all its parts at every process, for work that is cheaper to repeat than to share."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gramme.errors import DataError, FileFormatError
+from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
+from gramme.graph.arrays import loose_index
+from gramme.graph.canonical import in_name_order
+from gramme.io.values import decode, encode
+from gramme.io.zip_arrays import ArrayReader, ArrayWriter, take_names
+
+from .communicator import ALONE, World
+from .part_graph import PartCouplings, PartEdges, PartGraph, PartGroups, WholeFacts
+from .partition import Cut, Members, coupling_facts, layer_facts, part_members
+from .sums import Links
+
+# The manifest of a graph in parts. Every process reads it once; an entry that does not fit is
+# refused by name.
+
+
+MANIFEST = "manifest.json"
+FORMAT = "gramme parts"
+VERSION = 1
+MAX_MANIFEST_BYTES = 1 << 28
+MAX_COUNT = (
+    1 << 48
+)  # no graph has more nodes or edges, and sums of counts stay whole numbers of 64 bits
+
+_LAYER = {
+    "edges": {"name": str, "coupling": bool, "directed": bool, "weighted": bool, "edges": int},
+    "groups": {
+        "name": str,
+        "coupling": bool,
+        "single": bool,
+        "weighted": bool,
+        "edges": int,
+        "groups": int,
+        "memberships": int,
+        "shared": int,
+    },
+}
+_PART = {"file": str, "nodes": int, "bytes": int, "sha256": str, "halo": int}
+_WHOLE: dict[str, type] = {
+    "nodes": int,
+    "entries": int,
+    "classes": list,
+    "layers": list,
+    "layer_order": list,
+    "couplings": list,
+    "layer_features": list,
+    "parts": list,
+}
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a folder of parts says about itself.
+
+    Attributes
+    ----------
+    folder : Path
+    record : dict
+        The manifest as it was read and checked.
+    """
+
+    folder: Path
+    record: dict[str, Any]
+
+    @property
+    def parts(self) -> list[dict[str, Any]]:
+        """The entry of each part."""
+        found: list[dict[str, Any]] = self.record["parts"]
+        return found
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of the whole graph."""
+        return int(self.record["nodes"])
+
+    @property
+    def layers(self) -> list[dict[str, Any]]:
+        """The entries of the layers, those of couplings last."""
+        found: list[dict[str, Any]] = self.record["layers"]
+        return found
+
+    @property
+    def halo_share(self) -> float:
+        """Rows that processes need of others, as a share of the rows in layers of edges: 0 where nothing travels."""
+        rows = self.nodes * sum(layer["kind"] == "edges" for layer in self.layers)
+        return sum(part["halo"] for part in self.parts) / rows if rows else 0.0
+
+    def whole(self) -> WholeFacts:
+        """What every process knows of the whole graph."""
+        return WholeFacts(
+            self.nodes,
+            int(self.record["entries"]),
+            np.array([part["nodes"] for part in self.parts], dtype=np.int64),
+            tuple(decode(json.dumps(self.record["classes"]).encode("ascii"))),
+        )
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a folder; what is wrong with it is said by name."""
+    path = folder / MANIFEST
+    try:
+        if path.stat().st_size > MAX_MANIFEST_BYTES:
+            raise ValueError("it is larger than any manifest")
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(record, dict) or record.get("format") != FORMAT:
+            raise ValueError(f"it does not say that its format is {FORMAT!r}")
+        if record.get("version") != VERSION:
+            raise ValueError(
+                f"its version is {record.get('version')!r}, and this gramme reads version {VERSION}"
+            )
+        _check(record, _WHOLE, "the manifest")
+        for number, part in enumerate(record["parts"]):
+            _check(part, _PART, f"part {number}")
+            if not re.fullmatch(r"part-\d{4,}\.npz", part["file"]):
+                raise ValueError(f"part {number} has the file name {part['file']!r}")
+        if not record["parts"]:
+            raise ValueError("it names no parts")
+        total = sum(part["nodes"] for part in record["parts"])
+        if total != record["nodes"]:
+            raise ValueError(f"its parts have {total} nodes, the graph {record['nodes']}")
+        for number, layer in enumerate(record["layers"]):
+            if not isinstance(layer, dict) or layer.get("kind") not in list(_LAYER):
+                raise ValueError(f"layer {number} is neither of edges nor of groups")
+            _check(layer, _LAYER[layer["kind"]], f"layer {number}")
+        decode(json.dumps(record["classes"]).encode("ascii"))
+    except FileNotFoundError:
+        raise FileFormatError(f"there is no {MANIFEST} in this folder", file=folder) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise FileFormatError(
+            f"the manifest does not fit: {error}; make the parts again with gramme convert DATA parts/ --parts N",
+            file=path,
+        ) from None
+    return Manifest(folder, record)
+
+
+def _check(record: Any, fields: dict[str, type], what: str) -> None:
+    if not isinstance(record, dict):
+        raise ValueError(f"{what} is not a record")
+    for name, kind in fields.items():
+        value = record.get(name)
+        if type(value) is not kind or (isinstance(value, int) and not 0 <= value <= MAX_COUNT):
+            raise ValueError(f"{what} has {name!r}: {value!r}, where {kind.__name__} is needed")
+
+
+# Reading the part of one process: its checksum and every number in it are checked before anything
+# is computed.
+
+
+def read_part(folder: Path | str, world: World = ALONE) -> PartGraph:
+    """The part of a graph that belongs to this process.
+
+    Parameters
+    ----------
+    folder : path
+        What ``gramme convert DATA folder --parts N`` wrote, with as many parts as there are processes.
+    world : World, optional
+        From :func:`gramme.distributed.join`; without one the folder must have a single part.
+
+    Raises
+    ------
+    DataError
+        At all processes, if the part of one of them does not fit.
+    """
+    found, problem = None, ""
+    try:
+        found = _own_part(Path(folder), world)
+    except DataError as error:
+        if world.alone:
+            raise
+        problem = str(error)
+    problems = world.texts(problem)
+    for rank, said in enumerate(problems):
+        if said:
+            one = "" if len(set(problems)) == 1 else f"worker {rank} of {world.size}: "
+            raise DataError(one + said)
+    assert found is not None
+    return found
+
+
+def _own_part(folder: Path, world: World) -> PartGraph:
+    manifest = read_manifest(folder)
+    count = len(manifest.parts)
+    if count != world.size:
+        raise DataError(
+            f"{folder} has {count} parts and {world.size} processes are to work on it; make as many parts with "
+            f"gramme convert DATA parts/ --parts {world.size}, or start {count} processes"
+        )
+    return open_part(manifest, world.rank, world)
+
+
+def open_part(manifest: Manifest, number: int, world: World) -> PartGraph:
+    """One part of a folder."""
+    entry = manifest.parts[number]
+    path = manifest.folder / entry["file"]
+    try:
+        if path.stat().st_size != entry["bytes"]:
+            raise ValueError(f"it has {path.stat().st_size} bytes, not {entry['bytes']}")
+        if sha256_of(path) != entry["sha256"]:
+            raise ValueError("its checksum (sha256) is another than the manifest's")
+        return _Part(manifest, number, ArrayReader(path)).graph(world)
+    except FileNotFoundError:
+        raise FileFormatError("this part of the graph is missing", file=path) from None
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise FileFormatError(
+            f"the part does not fit: {error}; make the parts again with gramme convert DATA parts/ --parts N",
+            file=path,
+        ) from None
+
+
+class _Part:
+    """The arrays of a part, each checked as it is taken."""
+
+    def __init__(self, manifest: Manifest, number: int, archive: ArrayReader) -> None:
+        self.manifest, self.entry, self.archive = manifest, manifest.parts[number], archive
+        self.number, self.nodes = number, int(self.entry["nodes"])
+        self.whole = manifest.whole()
+        self.has = set(archive.names)
+
+    def graph(self, world: World) -> PartGraph:
+        places = self._numbers("places", self.nodes, self.whole.nodes)
+        if (np.diff(places) <= 0).any():
+            raise ValueError("the places of its nodes do not ascend")
+        given = self._numbers("given", self.nodes, self.whole.nodes)
+        codes = self._numbers("labels", self.nodes, len(self.whole.classes), low=-1)
+        names = take_names(self.archive, "nodes", self.entry["nodes_kind"])
+        if len(names) != self.nodes:
+            raise ValueError(f"it names {len(names)} nodes of {self.nodes}")
+        layers = {
+            facts["name"]: self._layer(k, facts) for k, facts in enumerate(self.manifest.layers)
+        }
+        plain = {
+            facts["name"]: layers[facts["name"]]
+            for facts in self.manifest.layers
+            if not facts["coupling"]
+        }
+        features = {
+            name: self._matrix(f"layer_features{k}")
+            for k, name in enumerate(self.manifest.record["layer_features"])
+        }
+        return PartGraph(
+            plain,
+            nodes=names,
+            places=places,
+            given=given,
+            label_codes=codes,
+            world=world,
+            whole=self.whole,
+            features=self._matrix("features"),
+            layer_features={name: each for name, each in features.items() if each is not None},
+            couplings=self._couplings(layers, len(plain)),
+            name=self.manifest.record.get("name"),
+        )
+
+    def _layer(self, k: int, facts: dict[str, Any]) -> Layer:
+        present = None
+        if f"layer{k}.present.npy" in self.has:
+            present = self.archive.array(f"layer{k}.present", "b")
+            if present.shape != (self.nodes,):
+                raise ValueError(
+                    f"layer {facts['name']!r} says about {present.size} nodes if it holds them"
+                )
+        if facts["kind"] == "groups":
+            return self._groups(f"layer{k}", facts, present)
+        links, place = self._links(f"layer{k}", 1)
+        return PartEdges(
+            links,
+            place,
+            directed=facts["directed"],
+            weighted=facts["weighted"],
+            num_edges=facts["edges"],
+            present=present,
+        )
+
+    def _links(self, key: str, copies: int) -> tuple[Links, NDArray[np.int64]]:
+        rows = copies * self.nodes
+        indptr = self._indptr(key, rows)
+        owner = self.archive.array(f"{key}.halo_owner", "i").astype(np.int64)
+        halo, sizes = owner.size, self.whole.part_sizes
+        if halo and (owner.min() < 0 or owner.max() >= sizes.size or (np.diff(owner) < 0).any()):
+            raise ValueError(f"{key}: the owners of its halo are not parts in order")
+        if (owner == self.number).any():
+            raise ValueError(f"{key}: its halo holds rows of its own")
+        row = self._numbers(f"{key}.halo_row", halo, None)
+        if (row >= copies * sizes[owner]).any():
+            raise ValueError(f"{key}: its halo names a row that its owner does not have")
+        place = self._numbers(f"{key}.halo_place", halo, self.whole.nodes)
+        entries = int(indptr[-1])
+        indices = self._numbers(f"{key}.indices", entries, rows + halo, keep=True)
+        data: NDArray[Any] = np.ones(entries, dtype=np.int8)  # a byte for each edge, not eight
+        if f"{key}.weight.npy" in self.has:
+            data = self.archive.array(f"{key}.weight", "f", mapped=True)
+            if data.shape != (entries,) or not (np.isfinite(data) & (data > 0)).all():
+                raise ValueError(f"{key}: weights must be positive numbers, one for each edge")
+        shape = (rows, rows + halo)
+        matrix = sp.csr_array((data, indices, indptr), shape=shape)
+        return Links(matrix, owner, row), place
+
+    def _groups(
+        self, key: str, facts: dict[str, Any], present: NDArray[np.bool_] | None
+    ) -> PartGroups:
+        indptr = self._indptr(key, self.nodes)
+        names = take_names(self.archive, f"{key}.names", self.entry[key])
+        groups = len(names)
+        memberships = int(indptr[-1])
+        weight = None
+        if facts["weighted"]:
+            weight = self.archive.array(f"{key}.weight", "f", mapped=True)
+            if weight.shape != (memberships,) or not (np.isfinite(weight) & (weight > 0)).all():
+                raise ValueError(
+                    f"{key}: weights must be positive numbers, one for each membership"
+                )
+        counts = np.diff(indptr)
+        if facts["single"] and counts.max(initial=0) > 1:
+            raise ValueError(f"{key}: a node is in several groups of a layer where none should be")
+        return PartGroups(
+            self.nodes,
+            counts,
+            self._numbers(f"{key}.group", memberships, groups, keep=True),
+            names,
+            weight=weight,
+            sizes=self._numbers(f"{key}.sizes", groups, None),
+            group_place=self._numbers(f"{key}.group_place", groups, facts["groups"]),
+            shared=self._numbers(f"{key}.shared", groups, facts["shared"], low=-1),
+            facts=facts,
+            present=present,
+        )
+
+    def _couplings(self, layers: dict[str, Layer], count: int) -> PartCouplings | None:
+        if not self.manifest.record["couplings"]:
+            return None
+        links, _ = self._links("couplings", count)
+        directed = any(one["directed"] for one in self.manifest.record["couplings"])
+        found = {
+            facts["name"]: layers[facts["name"]]
+            for facts in self.manifest.layers
+            if facts["coupling"]
+        }
+        edges = {name: layer for name, layer in found.items() if isinstance(layer, PartEdges)}
+        return PartCouplings(links, directed, edges)
+
+    def _matrix(self, key: str) -> Any:
+        if f"{key}.npy" in self.has:
+            dense = self.archive.array(key, "fiub", 2, mapped=True)
+            # a row of NaN among the features of a layer says that they are missing
+            bad = np.isinf(dense) if key.startswith("layer") else ~np.isfinite(dense)
+            if dense.shape[0] != self.nodes or bad.any():
+                raise ValueError(f"{key} must have a row of numbers for each of {self.nodes} nodes")
+            return dense
+        if f"{key}.shape.npy" not in self.has:
+            return None
+        shape = tuple(self.archive.array(f"{key}.shape", "i").tolist())
+        if len(shape) != 2 or shape[0] != self.nodes or shape[1] < 0:
+            raise ValueError(f"{key} has the shape {shape}")
+        indptr = self._indptr(key, self.nodes)
+        indices = self._numbers(f"{key}.indices", int(indptr[-1]), shape[1], keep=True)
+        data = self.archive.array(f"{key}.data", "fiub")
+        if data.size != indices.size or not np.isfinite(data).all():
+            raise ValueError(f"{key} must hold numbers, one for each entry")
+        return sp.csr_array((data, indices, indptr), shape=shape)
+
+    def _indptr(self, key: str, rows: int) -> NDArray[np.int64]:
+        found = self._numbers(f"{key}.indptr", rows + 1, None)
+        if found[0] != 0 or (np.diff(found) < 0).any():
+            raise ValueError(f"{key}: its rows do not ascend")
+        return found
+
+    def _numbers(
+        self, name: str, count: int, below: int | None, *, low: int = 0, keep: bool = False
+    ) -> NDArray[Any]:
+        """Whole numbers from ``low`` to below a bound; ``keep`` leaves them mapped in the type they have."""
+        found = self.archive.array(name, "iu", mapped=keep)
+        if found.shape != (count,):
+            raise ValueError(f"{name} has {found.size} numbers, not {count}")
+        if count and (int(found.min()) < low or (below is not None and int(found.max()) >= below)):
+            raise ValueError(f"{name} has a number out of its range")
+        return found if keep else found.astype(np.int64)
+
+
+__all__ = ["WholeFacts", "open_part", "read_part"]
+
+
+# A graph in parts on disk: a manifest and one file per part, which is checked and then mapped by
+# its process alone.
+
+
+Ints = NDArray[np.int64]
+
+
+def write_parts(graph: MultilayerGraph, folder: Path, owner: NDArray[Any], parts: int) -> Manifest:
+    """Write a whole graph in parts into a folder that is there and empty.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    folder : Path
+    owner : array of int, shape (nodes,)
+        The part of each node, 0 .. parts - 1, each with one node at least.
+    parts : int
+    """
+    order = in_name_order(graph)  # in which models see it
+    given = np.arange(graph.num_nodes) if order.places is None else order.places
+    cut = Cut.of(np.asarray(owner)[given], parts)
+    empty = [number for number, places in enumerate(cut.places) if not places.size]
+    if empty:
+        raise DataError(
+            f"{graph.num_nodes} nodes cannot be divided into {parts} parts: part {empty[0]} would be empty"
+        )
+    classes = graph.classes
+    number = {label: code for code, label in enumerate(classes)}
+    codes = np.full(graph.num_nodes, -1, dtype=np.int64)
+    for place, label in enumerate([] if graph.labels is None else graph.labels.tolist()):
+        if label is not None:
+            codes[place] = number[label]
+    ordered = order.graph
+    facts = {
+        "name": graph.name,
+        "nodes": graph.num_nodes,
+        "entries": ordered.with_coupling_layers().num_entries,
+        "classes": json.loads(encode(classes)),
+        "layers": layer_facts(ordered, cut),
+        "layer_order": list(graph.layers),
+        "couplings": coupling_facts(ordered),
+        "layer_features": list(ordered.layer_features),
+    }
+    return fill_parts(folder, facts, part_members(ordered, cut, codes[given], given))
+
+
+def fill_parts(
+    folder: Path, facts: dict[str, Any], parts: Iterable[tuple[Members, dict[str, Any]]]
+) -> Manifest:
+    """Write parts one after the other as they come, then the manifest; for graphs that no memory holds.
+
+    Parameters
+    ----------
+    folder : Path
+    facts : dict
+        What the manifest says about the whole graph.
+    parts : iterable of pairs
+        The arrays of each part, and what the manifest says about it.
+    """
+    entries = []
+    for rank, (members, said) in enumerate(parts):
+        path = folder / f"part-{rank:04d}.npz"
+        with path.open("wb") as file:
+            _write_arrays(file, members)
+        entries.append(
+            {
+                "file": path.name,
+                "nodes": int(members["places"].size),
+                "bytes": path.stat().st_size,
+                "sha256": sha256_of(path),
+                **said,
+            }
+        )
+    manifest = {"format": FORMAT, "version": VERSION, **facts, "parts": entries}
+    text = json.dumps(manifest, indent=1) + "\n"
+    (folder / MANIFEST).write_text(text, encoding="ascii")
+    return read_manifest(folder)
+
+
+def _write_arrays(file: BinaryIO, members: Members) -> None:
+    with ArrayWriter(file) as archive:
+        for name, array in members.items():
+            archive.add(name, np.asarray(array))
+
+
+def sha256_of(path: Path) -> str:
+    """The checksum of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# A graph in parts made whole again: for the page of a result, and to go back to other formats.
+
+
+def whole_graph(folder: Path | str) -> MultilayerGraph:
+    """All parts of a folder as one graph, its nodes and layers in the order they were given in."""
+    manifest = read_manifest(Path(folder))
+    parts = [open_part(manifest, number, ALONE) for number in range(len(manifest.parts))]
+    nodes = np.empty(manifest.nodes, dtype=object)
+    codes = np.full(manifest.nodes, -1, dtype=np.int64)
+    given = np.empty(manifest.nodes, dtype=np.int64)
+    for part in parts:
+        nodes[part.given] = part.nodes.to_numpy(dtype=object)
+        codes[part.given] = part.label_codes
+        given[part.places] = part.given
+    classes = manifest.whole().classes
+    labels = np.empty(manifest.nodes, dtype=object)
+    labels[:] = [None if code < 0 else classes[code] for code in codes.tolist()]
+    names = [str(name) for name in manifest.record["layer_order"]]
+    return MultilayerGraph(
+        {name: _layer(name, parts, given) for name in names},
+        nodes=loose_index(nodes.tolist()),
+        labels=labels if classes else None,
+        features=_rows([part.features for part in parts], parts),
+        layer_features={
+            name: _rows([part.layer_features[name] for part in parts], parts)
+            for name in parts[0].layer_features
+        },
+        couplings=_couplings(manifest, given),
+        name=manifest.record.get("name"),
+    )
+
+
+def _layer(name: str, parts: list[PartGraph], given: Ints) -> Layer:
+    nodes = parts[0].whole.nodes
+    layers = [part.layers[name] for part in parts]
+    present = None
+    if not all(layer.holds_all_nodes for layer in layers):
+        present = np.zeros(nodes, dtype=bool)
+        for part, layer in zip(parts, layers, strict=True):
+            present[part.given] = layer.present
+    edges = [one for one in layers if isinstance(one, PartEdges)]
+    if edges:
+        return _edges(parts, edges, present, given)
+    groups = [one for one in layers if isinstance(one, PartGroups)]
+    names = np.empty(groups[0].groups_in_all, dtype=object)
+    for one in groups:
+        names[one.group_place] = one.group_names.to_numpy(dtype=object)
+    weights = [one.weight for one in groups if one.weight is not None]
+    return MembershipLayer(
+        nodes,
+        np.concatenate([part.given[one.node] for part, one in zip(parts, groups, strict=True)]),
+        np.concatenate([one.group_place[one.group] for one in groups]),
+        loose_index(names.tolist()),
+        weight=np.concatenate(weights) if groups[0].weighted else None,
+        nodes=np.ones(nodes, dtype=bool) if present is None else present,
+    )
+
+
+def _edges(parts: list[PartGraph], edges: list[PartEdges], present: Any, given: Ints) -> EdgeLayer:
+    source, target, weight = [], [], []
+    for part, one in zip(parts, edges, strict=True):
+        found = one.links.matrix.tocoo()
+        start, end = part.places[found.row], one.heard_places(part.places)[found.col]
+        # an undirected edge stands at both ends and is taken from one of them
+        kept = np.full(start.size, True) if one.directed else start < end
+        source.append(start[kept])
+        target.append(end[kept])
+        weight.append(found.data[kept])
+    return EdgeLayer(
+        parts[0].whole.nodes,
+        given[np.concatenate(source)],
+        given[np.concatenate(target)],
+        np.concatenate(weight) if edges[0].weighted else None,
+        directed=edges[0].directed,
+        nodes=present,
+    )
+
+
+def _rows(matrices: list[Any], parts: list[PartGraph]) -> Any:
+    if matrices[0] is None:
+        return None
+    order = np.argsort(np.concatenate([part.given for part in parts]))
+    if isinstance(matrices[0], np.ndarray):
+        return np.concatenate(matrices)[order]
+    return sp.csr_array(sp.vstack(matrices, format="csr")[order])
+
+
+def _couplings(manifest: Manifest, given: Ints) -> dict[tuple[str, str], Coupling]:
+    archives = [ArrayReader(manifest.folder / part["file"]) for part in manifest.parts]
+    found = {}
+    for k, facts in enumerate(manifest.record["couplings"]):
+        source, target = (
+            np.concatenate([one.array(f"coupling{k}.{end}", "i") for one in archives])
+            for end in ("source", "target")
+        )
+        weight = None
+        if f"coupling{k}.weight.npy" in archives[0].names:
+            weight = np.concatenate([one.array(f"coupling{k}.weight", "f") for one in archives])
+        pair = (str(facts["layers"][0]), str(facts["layers"][1]))
+        found[pair] = Coupling(
+            manifest.nodes, given[source], given[target], weight, directed=bool(facts["directed"])
+        )
+    return found
+
+
+def gathered_graph(part: PartGraph) -> MultilayerGraph:
+    """The layers of the whole graph; nodes and groups are named by their numbers."""
+    layers = {name: _gathered(part, layer) for name, layer in part.layers.items()}
+    return MultilayerGraph(layers, num_nodes=part.whole.nodes)
+
+
+def _gathered(part: PartGraph, layer: Layer) -> Layer:
+    world, nodes = part.world, part.whole.nodes
+    present = np.zeros(nodes, dtype=bool)
+    present[np.concatenate(world.gathered(part.places[layer.present]))] = True
+    if isinstance(layer, PartEdges):
+        found = layer.links.matrix.tocoo()
+        source = part.places[found.row]
+        target = layer.heard_places(part.places)[found.col]
+        kept = np.full(source.size, True) if layer.directed else source < target
+        ends = [np.concatenate(world.gathered(end[kept])) for end in (source, target)]
+        weight = np.concatenate(world.gathered(found.data[kept].astype(np.float64)))
+        return EdgeLayer(
+            nodes,
+            ends[0],
+            ends[1],
+            weight if layer.weighted else None,
+            directed=layer.directed,
+            nodes=present,
+        )
+    assert isinstance(layer, PartGroups)
+    node = np.concatenate(world.gathered(part.places[layer.node]))
+    group = np.concatenate(world.gathered(layer.group_place[layer.group]))
+    weights = None
+    if layer.weighted:
+        assert layer.weight is not None
+        weights = np.concatenate(world.gathered(np.asarray(layer.weight)))
+    return MembershipLayer(
+        nodes, node, group, range(layer.groups_in_all), weight=weights, nodes=present
+    )

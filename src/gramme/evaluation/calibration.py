@@ -1,0 +1,121 @@
+"""Whether probabilities hold: of the nodes predicted with 80 %, about 80 % should be right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .metrics import accuracy_interval
+
+MAX_RELIABILITY_BINS = 10
+LABELS_PER_BIN = 15
+"""Labels that a bin should have, or its interval says nothing."""
+_SURE_STANDARD_ERRORS = 1.96  # standard errors, beyond which a difference is more than chance
+
+
+def reliability_table(
+    probabilities: NDArray[np.floating[Any]], codes: NDArray[np.int64], bins: int | None = None
+) -> pd.DataFrame:
+    """Predictions in bins of equally many, by the probability of the predicted class.
+
+    Parameters
+    ----------
+    probabilities : array of float, shape (nodes, classes)
+        Of nodes whose label the model had not learned from.
+    codes : array of int, shape (nodes,)
+        Their classes; -1 for one that the model does not know, which is never predicted.
+    bins : int, optional
+        One for every 15 labels if not given, and at most 10.
+
+    Returns
+    -------
+    DataFrame
+        For each bin ``probability`` (the mean given), ``right`` (the share that is), its 95 % interval ``low`` to
+        ``high``, and the number of ``nodes``.
+
+    Examples
+    --------
+    >>> sure = np.repeat([[0.9, 0.1], [0.6, 0.4]], 10, axis=0)
+    >>> codes = np.r_[np.zeros(9, int), 1, np.zeros(6, int), np.ones(4, int)]
+    >>> reliability_table(sure, codes, bins=2).round(2)
+       probability  right   low  high  nodes
+    0          0.6    0.6  0.31  0.83     10
+    1          0.9    0.9  0.60  0.98     10
+    """
+    given = probabilities.max(axis=1) if probabilities.size else np.zeros(0)
+    right = probabilities.argmax(axis=1) == codes if probabilities.size else np.zeros(0, bool)
+    count = min(MAX_RELIABILITY_BINS, codes.size // LABELS_PER_BIN) if bins is None else bins
+    order = np.argsort(given, kind="stable")
+    rows = []
+    for part in np.array_split(order, max(1, count)):
+        if not part.size:
+            continue
+        found = int(right[part].sum())
+        low, high = accuracy_interval(found, part.size)
+        rows.append((float(given[part].mean()), found / part.size, low, high, part.size))
+    return pd.DataFrame(rows, columns=["probability", "right", "low", "high", "nodes"])
+
+
+def bins_off(table: pd.DataFrame | Mapping[str, Sequence[float]]) -> list[int]:
+    """The bins of a :func:`reliability_table` that are right less or more often than was said, beyond chance.
+
+    With so many bins, one among them may be far off by chance alone: each is judged by an interval of the level
+    1 - 0.05 / bins, in which the probability that was said must lie.
+
+    >>> bins_off({"probability": [0.55, 0.56], "right": [0.6, 0.07], "nodes": [15, 15]})
+    [1]
+    """
+    said, right, nodes = (list(table[column]) for column in ("probability", "right", "nodes"))
+    found = []
+    for place, (one, share, count) in enumerate(zip(said, right, nodes, strict=True)):
+        low, high = accuracy_interval(round(share * count), int(count), 1 - 0.05 / len(said))
+        if not low - 1e-3 <= one <= high + 1e-3:  # the table may be rounded
+            found.append(place)
+    return found
+
+
+@dataclass(frozen=True)
+class OnTheWhole:
+    """How sure predictions were on average, and how often they were right.
+
+    Attributes
+    ----------
+    nodes : int
+    said, right : float
+        The mean probability of what was predicted, and the share that was right.
+    verdict : {"fits", "too sure", "not sure enough"}
+        Whether the two differ by more than chance explains.
+    """
+
+    nodes: int
+    said: float
+    right: float
+    verdict: Literal["fits", "too sure", "not sure enough"]
+
+
+def on_the_whole(table: pd.DataFrame | Mapping[str, Sequence[float]]) -> OnTheWhole:
+    """All bins of a :func:`reliability_table` together, which has at least one.
+
+    If every prediction were right as often as it says, the number of right ones would have a variance of at most
+    sum n p (1 - p) over the bins. A difference within 1.96 times its root is put down to chance.
+
+    >>> on_the_whole({"probability": [0.6, 0.9], "right": [0.6, 0.6], "nodes": [50, 50]}).verdict
+    'too sure'
+    """
+    nodes, said, right = (
+        np.asarray(table[column], dtype=np.float64) for column in ("nodes", "probability", "right")
+    )
+    total = nodes.sum()
+    off = float((nodes * (said - right)).sum())
+    error = float(np.sqrt((nodes * said * (1 - said)).sum()))
+    verdict: Literal["fits", "too sure", "not sure enough"] = "fits"
+    if abs(off) > _SURE_STANDARD_ERRORS * error + 1e-3 * total:  # the table may be rounded
+        verdict = "too sure" if off > 0 else "not sure enough"
+    # Counted, since the mean of rounded shares may be another one in its last digit
+    counted = np.rint(nodes * right).sum()
+    return OnTheWhole(int(total), float(nodes @ said / total), float(counted / total), verdict)

@@ -1,0 +1,198 @@
+"""A checksum of a graph's structure, to know again what was computed for it: the same graph, the same checksum."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .edge_layer import EdgeLayer
+from .layer import Layer
+from .membership_layer import MembershipLayer
+from .multilayer import MultilayerGraph
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+# A graph in the order of its names, so that what is learned of it does not depend on the order of
+# a file.
+
+
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class NameOrder:
+    """A graph with its nodes, layers and groups sorted by name, and the way back.
+
+    Attributes
+    ----------
+    graph : MultilayerGraph
+        The given graph itself where it is in order; else a sorted one, without labels.
+    places : array of int or None
+        Where its nodes stand in the given graph; None where both have them in the same order.
+    """
+
+    graph: MultilayerGraph
+    places: Places | None = None
+
+    def there(self, places: Places) -> Places:
+        """Positions in the given graph as positions in the ordered one."""
+        if self.places is None:
+            return places
+        rank = np.empty(self.places.size, dtype=np.int64)
+        rank[self.places] = np.arange(self.places.size)
+        found: Places = rank[places]
+        return found
+
+    def back(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """An array with a row for each node of the ordered graph, in the order of the given one."""
+        if self.places is None:
+            return rows
+        given = np.empty_like(rows)
+        given[self.places] = rows
+        return given
+
+
+def in_name_order(graph: MultilayerGraph) -> NameOrder:
+    """The graph in the order of its names; remembered with the graph where that is another one.
+
+    Cost: one more copy of the edges, memberships and features where the nodes are not in order.
+
+    Examples
+    --------
+    >>> layers = {"work": EdgeLayer(3, [0], [1]), "advice": EdgeLayer(3, [1], [2])}
+    >>> order = in_name_order(MultilayerGraph(layers, nodes=["Cy", "Ann", "Bo"]))
+    >>> order.graph.nodes.tolist(), list(order.graph.layers)
+    (['Ann', 'Bo', 'Cy'], ['advice', 'work'])
+    >>> order.back(np.array([1, 2, 3])).tolist()  # numbers of Ann, Bo and Cy
+    [3, 1, 2]
+    """
+    known: NameOrder | None = vars(graph).get("_name_order")
+    if known is not None:
+        return known
+    places = sorted_places(graph.nodes)
+    names = sorted(graph.layers)
+    layers = {name: _ordered_layer(graph.layers[name], places) for name in names}
+    if places is None and _same(layers, graph.layers):
+        return NameOrder(graph)
+    features, layer_features = (
+        graph.features,
+        {name: graph.layer_features[name] for name in names if name in graph.layer_features},
+    )
+    couplings = dict(graph.couplings)
+    if places is not None:
+        features = None if features is None else features[places]
+        layer_features = {name: matrix[places] for name, matrix in layer_features.items()}
+        couplings = {pair: each.subset(places) for pair, each in couplings.items()}
+    ordered = MultilayerGraph(
+        layers,
+        nodes=graph.nodes if places is None else graph.nodes[places],
+        features=features,
+        couplings=couplings,
+        layer_features=layer_features,
+        name=graph.name,
+    )
+    found = NameOrder(ordered, places)
+    vars(graph)["_name_order"] = found  # left behind by pickling
+    return found
+
+
+def sorted_places(names: pd.Index) -> Places | None:
+    """Where the names stand when they are sorted; None if they are.
+
+    >>> sorted_places(pd.Index(["b", "a"])).tolist()
+    [1, 0]
+    >>> sorted_places(pd.Index([3, "b", 1], dtype=object)).tolist()  # by kind, then as text
+    [2, 0, 1]
+    """
+    if pd.api.types.is_integer_dtype(names.dtype) or pd.api.types.infer_dtype(names) == "string":
+        return None if names.is_monotonic_increasing else names.argsort().astype(np.int64)
+    keys = [(type(name).__name__, str(name)) for name in names]
+    places = sorted(range(len(keys)), key=keys.__getitem__)
+    in_order = all(place == position for position, place in enumerate(places))
+    return None if in_order else np.array(places, dtype=np.int64)
+
+
+def _ordered_layer(layer: Layer, places: Places | None) -> Layer:
+    if isinstance(layer, MembershipLayer):
+        groups = sorted_places(layer.group_names)
+        if places is None and groups is None:
+            return layer
+        return layer.reordered(places, groups)
+    if isinstance(layer, EdgeLayer) and places is not None:
+        return layer.subset(places)
+    return layer
+
+
+def _same(layers: Mapping[str, Layer], given: Mapping[str, Layer]) -> bool:
+    """Whether these are the given layers, in their order."""
+    return list(layers) == list(given) and all(
+        layer is given[name] for name, layer in layers.items()
+    )
+
+
+def checksum(graph: MultilayerGraph) -> str:
+    """The sha256 over node names, layers in order, edges or memberships, weights and couplings.
+
+    Labels, features and the names of groups do not count. It is the same in every process and on every machine.
+
+    >>> layers = {"a": EdgeLayer(3, [0], [1])}
+    >>> one, other = MultilayerGraph(layers), MultilayerGraph(layers, labels=["x", "y", "z"])
+    >>> (
+    ...     checksum(one) == checksum(other),
+    ...     checksum(one) == checksum(one.replace(nodes=["p", "q", "r"])),
+    ... )
+    (True, False)
+    """
+    digest = hashlib.sha256(b"gramme graph 1")
+    _add_text(digest, "nodes", str(graph.num_nodes))
+    if graph.nodes.dtype == object:
+        for name in graph.nodes:
+            _add_text(digest, type(name).__name__, repr(name))
+    elif graph.num_nodes:
+        _add(digest, graph.nodes.to_numpy())
+    for name, layer in graph.layers.items():
+        _add_text(digest, "layer", name)
+        _add_layer(digest, layer)
+    for pair, coupling in graph.couplings.items():
+        _add_text(digest, "coupling", *pair, "directed" if coupling.directed else "undirected")
+        for ends in (coupling.source, coupling.target, coupling.weight):
+            _add(digest, ends)
+    return digest.hexdigest()
+
+
+def _add_layer(digest: Any, layer: Layer) -> None:
+    _add_text(digest, type(layer).__name__, "directed" if layer.directed else "undirected")
+    _add(digest, None if layer.holds_all_nodes else layer.present)
+    if isinstance(layer, MembershipLayer):
+        _add(digest, layer.groups_per_node)
+        _add(digest, layer.group)
+        if layer.weight is not None:  # nothing otherwise, so that older checksums stay true
+            _add(digest, layer.weight)
+    elif isinstance(layer, EdgeLayer):
+        _add(digest, layer.source)
+        _add(digest, layer.target)
+        _add(digest, layer.weight)
+
+
+def _add_text(digest: Any, *words: str) -> None:
+    for word in words:
+        raw = word.encode("utf-8", "surrogatepass")
+        digest.update(len(raw).to_bytes(8, "little"))
+        digest.update(raw)
+
+
+def _add(digest: Any, array: NDArray[Any] | None) -> None:
+    """Numbers by value: neither the integer type nor the machine's byte order counts."""
+    if array is None:
+        _add_text(digest, "none")
+        return
+    kind = "<f8" if array.dtype.kind == "f" else "<i8"
+    _add_text(digest, kind, str(array.size))
+    digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())

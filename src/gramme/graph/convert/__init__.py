@@ -1,0 +1,1 @@
+"""To and from the objects of other libraries: one module per library."""

@@ -1,0 +1,344 @@
+"""To and from networkx: one graph per layer, or one multigraph whose edges name their layer."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme.errors import DataError, LossyFormatWarning, import_extra
+from gramme.graph.arrays import is_missing, name_index
+from gramme.graph.edge_layer import EdgeLayer
+from gramme.graph.edges import ONLY_LAYER, layer_directions
+from gramme.graph.layer import Layer
+from gramme.graph.multilayer import MultilayerGraph
+from gramme.graph.relations import from_relations
+
+from .scipy import layer_from_both_ways
+
+# From a networkx graph whose nodes are of several kinds: papers, authors and venues in one graph.
+
+
+def from_networkx_kinds(
+    graph: Any,
+    kind: str,
+    target: str | None,
+    *,
+    weight: str | None,
+    label: str | None,
+    paths: Iterable[Sequence[str]] | None = None,
+    directed: bool | Mapping[str, bool] | None = None,
+    nodes: Iterable[Any] | None = None,
+    features: Any = None,
+    name: str | None = None,
+) -> MultilayerGraph:
+    """The graph over the nodes of the target kind; ``kind`` is the node attribute that tells a node's kind."""
+    if not hasattr(graph, "nodes") or not hasattr(graph, "edges"):
+        raise DataError("with kind=..., give one networkx graph whose nodes have that attribute")
+    if target is None:
+        raise DataError("with kind=..., say which kind is to be labelled with target=...")
+    of_node: dict[Any, str] = {}
+    members: dict[str, list[Any]] = {}
+    labels: dict[Any, Any] = {}
+    for node, values in graph.nodes(data=True):
+        if is_missing(values.get(kind)):
+            raise DataError(f"the node {node!r} has no attribute {kind!r} to tell its kind")
+        of_node[node] = str(values[kind])
+        members.setdefault(of_node[node], []).append(node)
+        if label is not None and of_node[node] == target and not is_missing(values.get(label)):
+            labels[node] = values[label]
+    order = list(members)
+    relations: dict[tuple[str, str], list[tuple[Any, Any, Any]]] = {}
+    for source, end, values in graph.edges(data=True):
+        ends = (source, end)
+        if order.index(of_node[source]) > order.index(of_node[end]):
+            ends = (end, source)
+        pair = (of_node[ends[0]], of_node[ends[1]])
+        relations.setdefault(pair, []).append((*ends, values.get(weight) if weight else None))
+    for pair, rows in relations.items():
+        weighted = any(row[2] is not None for row in rows)
+        relations[pair] = [
+            (row[0], row[1], 1.0 if row[2] is None else row[2]) if weighted else row[:2]  # type: ignore[misc]
+            for row in rows
+        ]
+    stated: dict[str, Iterable[Any]] = dict(members)
+    if nodes is not None:
+        stated[target] = nodes
+    joined = {each for pair in relations for each in pair}
+    return from_relations(
+        relations,
+        target=target,
+        paths=paths,
+        directed=bool(graph.is_directed()) if directed is None else directed,
+        nodes={each: names for each, names in stated.items() if each in joined},
+        labels=None if label is None else labels,
+        features=features,
+        name=name,
+    )
+
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    NetworkxGraph = nx.Graph[Any]
+
+
+def from_networkx(
+    graphs: Any,
+    *,
+    layer: str = "layer",
+    weight: str | None = "weight",
+    label: str | None = None,
+    kind: str | None = None,
+    target: str | None = None,
+    paths: Iterable[Sequence[str]] | None = None,
+    directed: bool | Mapping[str, bool] | None = None,
+    nodes: Iterable[Any] | None = None,
+    features: Any = None,
+    name: str | None = None,
+) -> MultilayerGraph:
+    """A graph of edge layers from networkx graphs.
+
+    Parameters
+    ----------
+    graphs : graph, mapping or list of graphs
+        Graph or DiGraph, one per layer, by layer name or in order (named as the graphs are, else
+        "layer 1", "layer 2", ...); the nodes of the result are those of any graph, and a layer
+        holds the nodes of its own. Or one MultiGraph or MultiDiGraph whose edges name their layer.
+    layer : str, default="layer"
+        The edge attribute that names the layer of a multigraph's edge.
+    weight : str or None, default="weight"
+        The edge attribute with the weight, 1 where an edge of a weighted layer has none; None
+        leaves weights out.
+    label : str, optional
+        The node attribute with the label.
+    kind, target, paths : optional
+        For one graph with nodes of several kinds: the node attribute that tells the kind, the kind
+        to label, and the ways from it that are layers; the rest is as in
+        :func:`gramme.graph.relations.from_relations`.
+    directed : bool or mapping of layer name to bool, optional
+        If not given, as the graphs are. False makes a directed graph's edges join both ways.
+    nodes : iterable, optional
+        Names of all nodes in order; if not given, as they first appear.
+    features, name
+        As for :class:`~gramme.MultilayerGraph`.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from_networkx({"path": nx.path_graph(4), "star": nx.star_graph(2)})
+    MultilayerGraph(4 nodes, 2 layers: path 3 edges, star 2 edges)
+    """
+    nx = import_extra("networkx", "networkx", "from_networkx")
+    if kind is not None:
+        return from_networkx_kinds(
+            graphs,
+            kind,
+            target,
+            weight=weight,
+            label=label,
+            paths=paths,
+            directed=directed,
+            nodes=nodes,
+            features=features,
+            name=name,
+        )
+    named = _named(graphs, nx)
+    for key, graph in named.items():
+        if not isinstance(graph, nx.Graph):
+            raise DataError(f"layer {key!r} is not a networkx graph but {graph!r}")
+    order = dict.fromkeys(node for graph in named.values() for node in graph)
+    index = name_index(order.keys() if nodes is None else nodes)
+    frame = MultilayerGraph({}, nodes=index)
+    edges: dict[str, list[tuple[Any, Any, Any]]] = {}
+    held: dict[str, NDArray[np.int64] | None] = {}
+    natural: dict[str, bool] = {}
+    for key, graph in named.items():
+        if graph.is_multigraph():
+            split = _layers_of_multigraph(graph, key, layer, weight)
+        else:
+            split = {key: list(graph.edges(data=weight) if weight else graph.edges(data="\0"))}
+        inside = frame.positions(list(graph))
+        for name_of_layer, found in split.items():
+            edges[name_of_layer] = found
+            held[name_of_layer] = inside
+            natural[name_of_layer] = graph.is_directed()
+    one_way = layer_directions(directed, edges, otherwise=None)
+    layers: dict[str, Layer] = {
+        key: _layer(frame, key, found, held[key], natural[key], one_way[key])
+        for key, found in edges.items()
+    }
+    return MultilayerGraph(
+        layers,
+        nodes=index,
+        labels=None if label is None else _labels(named, label),
+        features=features,
+        name=name,
+        num_nodes=len(index),
+    )
+
+
+def to_networkx(
+    graph: MultilayerGraph, *, merged: bool = False
+) -> dict[str, NetworkxGraph] | nx.MultiGraph[Any]:
+    """One networkx graph per layer, or all layers in one multigraph.
+
+    Nodes carry the attribute ``label`` where it is known; edges of weighted layers ``weight``.
+    Membership layers are materialised. Features and couplings are not carried over; of couplings a
+    :class:`gramme.LossyFormatWarning` says so (``graph.with_coupling_layers()`` makes layers of them).
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    merged : bool, default=False
+        False: a mapping of layer name to Graph or DiGraph with the nodes the layer holds.
+        ``from_networkx(that, label="label", nodes=graph.nodes)`` is the way back.
+        True: one MultiGraph, or a MultiDiGraph if any layer is directed (an undirected edge is then
+        there both ways), with the edge attribute ``layer`` and all nodes; which nodes a layer holds
+        and layers without edges are not in it.
+
+    Examples
+    --------
+    >>> g = MultilayerGraph({"friends": EdgeLayer(3, [0], [1])}, labels=["a", None, "b"])
+    >>> print(to_networkx(g)["friends"])
+    Graph with 3 nodes and 1 edges
+    >>> print(to_networkx(g, merged=True))
+    MultiGraph with 3 nodes and 1 edges
+    """
+    networkx = import_extra("networkx", "networkx", "to_networkx")
+    if graph.couplings:
+        warnings.warn("networkx graphs cannot hold couplings", LossyFormatWarning, stacklevel=3)
+    names = list(graph.nodes)
+    if merged:
+        one_way = any(layer.directed for layer in graph.layers.values())
+        both: nx.MultiGraph[Any] = networkx.MultiDiGraph() if one_way else networkx.MultiGraph()
+        _add_nodes(both, graph, names, range(graph.num_nodes))
+        for key, layer in graph.layers.items():
+            _add_edges(both, layer.to_edges(), names, {"layer": key}, mirrored=one_way)
+        return both
+    made: dict[str, NetworkxGraph] = {}
+    for key, layer in graph.layers.items():
+        made[key] = networkx.DiGraph() if layer.directed else networkx.Graph()
+        _add_nodes(made[key], graph, names, np.flatnonzero(layer.present).tolist())
+        _add_edges(made[key], layer.to_edges(), names)
+    return made
+
+
+def _named(graphs: Any, nx: Any) -> dict[str, Any]:
+    if isinstance(graphs, nx.Graph):
+        return {ONLY_LAYER: graphs}
+    if isinstance(graphs, Mapping):
+        listed = [(str(key), graph) for key, graph in graphs.items()]
+    elif isinstance(graphs, Iterable) and not isinstance(graphs, str):
+        listed = [
+            (str(getattr(graph, "name", "")) or f"layer {place}", graph)
+            for place, graph in enumerate(graphs, start=1)
+        ]
+    else:
+        raise DataError(f"graphs must be networkx graphs by name or in a list, not {graphs!r}")
+    for key, graph in listed:
+        if isinstance(graph, nx.MultiGraph):
+            raise DataError(
+                f"layer {key!r} is a multigraph; give a multigraph alone, with an edge attribute "
+                "that names the layers, or convert it to a Graph or DiGraph"
+            )
+    named = dict(listed)
+    if len(named) != len(listed):
+        keys = [key for key, _ in listed]
+        double = next(key for key in keys if keys.count(key) > 1)
+        raise DataError(f"two graphs have the name {double!r}; give a mapping by layer name")
+    return named
+
+
+def _layers_of_multigraph(
+    graph: Any, key: str, layer: str, weight: str | None
+) -> dict[str, list[tuple[Any, Any, Any]]]:
+    split: dict[str, list[tuple[Any, Any, Any]]] = {}
+    for source, target, attributes in graph.edges(data=True):
+        if is_missing(attributes.get(layer)):
+            raise DataError(
+                f"the edge from {source!r} to {target!r} has no attribute {layer!r} to name its "
+                "layer; say which attribute does with layer=..."
+            )
+        edge = (source, target, attributes.get(weight) if weight else None)
+        split.setdefault(str(attributes[layer]), []).append(edge)
+    return split or {key: []}
+
+
+def _layer(
+    frame: MultilayerGraph,
+    key: str,
+    edges: list[tuple[Any, Any, Any]],
+    inside: NDArray[np.int64] | None,
+    natural: bool,
+    directed: bool | None,
+) -> EdgeLayer:
+    start = frame.positions([source for source, _, _ in edges])
+    end = frame.positions([target for _, target, _ in edges])
+    weights = None
+    if any(weight is not None for _, _, weight in edges):
+        given = pd.Series([1.0 if weight is None else weight for _, _, weight in edges])
+        weights = pd.to_numeric(given, errors="coerce").to_numpy(dtype=np.float64)
+        bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+        if bad.size:
+            source, target, weight = edges[int(bad[0])]
+            raise DataError(
+                f"layer {key!r}: the edge from {source!r} to {target!r} has the weight {weight!r}; "
+                "weights must be positive and finite"
+            )
+    if natural and directed is False:
+        try:
+            return layer_from_both_ways(
+                frame.nodes, start, end, weights, directed=False, present=inside
+            )
+        except DataError as error:
+            raise DataError(f"layer {key!r}: {error}") from error
+    one_way = natural if directed is None else directed
+    if one_way and not natural:  # an undirected edge, made directed, points both ways
+        start, end = np.concatenate([start, end]), np.concatenate([end, start])
+        weights = None if weights is None else np.concatenate([weights, weights])
+    return EdgeLayer(frame.num_nodes, start, end, weights, directed=one_way, nodes=inside)
+
+
+def _labels(graphs: dict[str, Any], attribute: str) -> dict[Any, Any]:
+    labels: dict[Any, Any] = {}
+    for graph in graphs.values():
+        for node, value in graph.nodes(data=attribute):
+            if is_missing(value):
+                continue
+            if node in labels and labels[node] != value:
+                raise DataError(
+                    f"node {node!r} has the label {labels[node]!r} in one graph and {value!r} in "
+                    "another"
+                )
+            labels[node] = value
+    return labels
+
+
+def _add_nodes(
+    made: NetworkxGraph, graph: MultilayerGraph, names: list[Any], places: Iterable[int]
+) -> None:
+    for place in places:
+        label = None if graph.labels is None else graph.labels[place]
+        made.add_node(names[place], **({} if label is None else {"label": label}))
+
+
+def _add_edges(
+    made: NetworkxGraph,
+    edges: EdgeLayer,
+    names: list[Any],
+    attributes: dict[str, Any] | None = None,
+    *,
+    mirrored: bool = False,
+) -> None:
+    common = attributes or {}
+    weights = [None] * edges.num_edges if edges.weight is None else edges.weight.tolist()
+    for i, j, weight in zip(edges.source.tolist(), edges.target.tolist(), weights, strict=True):
+        carried = common if weight is None else common | {"weight": weight}
+        made.add_edge(names[i], names[j], **carried)
+        if mirrored and not edges.directed:
+            made.add_edge(names[j], names[i], **carried)

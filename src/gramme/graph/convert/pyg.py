@@ -1,0 +1,482 @@
+"""To and from PyTorch Geometric: a HeteroData with one relation per layer, or with several node types."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+import torch
+
+from gramme.errors import DataError, LossyFormatWarning, did_you_mean, import_extra
+from gramme.graph.arrays import name_index, object_array, plain_list
+from gramme.graph.coupling import BETWEEN, Coupling, Pair
+from gramme.graph.edge_layer import EdgeLayer
+from gramme.graph.edges import ONLY_LAYER, layer_directions
+from gramme.graph.membership_layer import MembershipLayer
+from gramme.graph.multilayer import MultilayerGraph
+from gramme.graph.relations import from_relations
+
+from .scipy import layer_from_both_ways
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data, HeteroData
+
+
+# What the stores of a PyTorch Geometric object hold: numbers of nodes, weights, labels and
+# features.
+
+
+NODE = "node"
+PRESENT = "present_in_"
+FEATURES = "features_of_"
+
+
+def number_of_nodes(store: Any, relations: Mapping[Any, Any]) -> int:
+    """As stated, or as far as the edges reach."""
+    # PyG guesses from edge_index where nothing states the number, and warns; so do we without a word
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        stated = store.num_nodes
+    if stated is not None:
+        return int(stated)
+    ends = [edges["edge_index"] for edges in relations.values() if "edge_index" in edges]
+    return max((int(pair.max()) + 1 for pair in ends if pair.numel()), default=0)
+
+
+def stored_weights(relation: str, edges: Any) -> Any:
+    """``edge_weight``, or ``edge_attr`` of one column; None without."""
+    for key in ("edge_weight", "edge_attr"):
+        if key in edges and edges[key] is not None:
+            values = edges[key].detach().cpu().numpy()
+            if values.ndim == 2 and values.shape[1] == 1:
+                values = values[:, 0]
+            if values.ndim == 1:
+                return values
+            warnings.warn(
+                f"layer {relation!r}: {key} has {values.shape[1]} columns, so it is not a weight and "
+                "is left out",
+                LossyFormatWarning,
+                stacklevel=5,
+            )
+    return None
+
+
+def stored_labels(store: Any, data: Any) -> Any:
+    """``y`` as labels, -1 for unknown; positions in ``data.classes`` where that is there."""
+    if "y" not in store or store["y"] is None:
+        return None
+    labels = store["y"].detach().cpu().numpy()
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise DataError(f"y must hold one label per node, not be of shape {labels.shape}")
+    classes = data.classes if "classes" in data else None
+    if classes is None:
+        return object_array([None if value == -1 else value for value in plain_list(labels)])
+    return object_array([None if value < 0 else classes[value] for value in labels.tolist()])
+
+
+def given_matrix(store: Any, key: str) -> Any:
+    """The matrix under a key as numpy or scipy; None if there is none."""
+    return _to_numpy(store[key]) if key in store and store[key] is not None else None
+
+
+def stored_layer_features(store: Any, layers: Iterable[str]) -> dict[str, Any]:
+    """The features of layers that have some of their own."""
+    return {
+        name: given_matrix(store, FEATURES + name) for name in layers if FEATURES + name in store
+    }
+
+
+def _to_numpy(features: Any) -> Any:
+    features = features.detach().cpu()
+    if features.layout == torch.strided:
+        return features.numpy()
+    pairs = features.to_sparse_coo().coalesce()
+    shape = tuple(features.shape)
+    return sp.csr_array((pairs.values().numpy(), pairs.indices().numpy()), shape=shape)
+
+
+def as_tensor(features: Any) -> torch.Tensor:
+    """Dense or sparse features as a tensor of the same layout."""
+    if isinstance(features, np.ndarray):
+        return torch.from_numpy(features.copy())
+    pairs = features.tocoo()
+    places = torch.from_numpy(np.stack([pairs.row, pairs.col]).astype(np.int64))
+    values = torch.from_numpy(pairs.data.copy())
+    return torch.sparse_coo_tensor(
+        places, values, pairs.shape, is_coalesced=True, check_invariants=True
+    )
+
+
+# Several node types of PyTorch Geometric: their relations as membership layers of one type,
+# couplings, and back.
+
+
+#: Marks the relation of a coupling and names its two layers.
+COUPLES = "couples"
+
+
+def from_pyg_kinds(
+    data: HeteroData,
+    target: str,
+    *,
+    paths: Iterable[Sequence[str]] | None = None,
+    directed: bool | Mapping[str, bool] | None = None,
+    nodes: Iterable[Any] | None = None,
+    name: str | None = None,
+) -> MultilayerGraph:
+    """A graph over the nodes of one type; a relation that is another one turned round is left out."""
+    edges = {kind: data[kind] for kind in data.edge_types if COUPLES not in data[kind]}
+    names = {
+        kind: _names(data[kind], number_of_nodes(data[kind], _touching(edges, kind)))
+        for kind in node_types(data)
+    }
+    if nodes is not None:
+        names[target] = list(nodes)
+    relations: dict[Any, Any] = {}
+    one_way: dict[str, bool] = {}
+    for kind, store in edges.items():
+        if "edge_index" not in store or store["edge_index"] is None:
+            raise DataError(
+                f"the relation {kind} has no edge_index; other forms of edges cannot be read"
+            )
+        source, end = store["edge_index"].detach().cpu().numpy()
+        shape = (len(names[kind[0]]), len(names[kind[2]]))
+        if source.size and (source.max() >= shape[0] or end.max() >= shape[1]):
+            raise DataError(f"the relation {kind} touches a node beyond the {shape} there are")
+        weights = stored_weights(str(kind), store)
+        pairs = {"source": _named(names[kind[0]], source), "target": _named(names[kind[2]], end)}
+        if kind[0] == kind[2] == target:
+            one_way[kind[1]] = _goes_one_way(store, source, end, weights, shape, directed)
+            if not one_way[kind[1]] and weights is not None:
+                once = source <= end
+                pairs = {key: column[once] for key, column in pairs.items()}
+                weights = weights[once]
+        elif _turned(kind, source, end, edges, relations):
+            continue
+        relations[kind] = pd.DataFrame(pairs | ({} if weights is None else {"weight": weights}))
+    if isinstance(directed, Mapping):
+        one_way |= {str(key): bool(value) for key, value in directed.items()}
+    features = {
+        kind: matrix
+        for kind in node_types(data)
+        if (matrix := given_matrix(data[kind], "x")) is not None
+    }
+    graph = from_relations(
+        relations,
+        target=target,
+        paths=paths,
+        directed=one_way,
+        nodes=names,
+        labels=stored_labels(data[target], data),
+        features=features,
+        name=name,
+    )
+    return _as_stored(graph, data, target)
+
+
+def node_types(data: HeteroData) -> list[str]:
+    """The node types, also those that only relations name."""
+    ends = (end for kind in data.edge_types for end in (kind[0], kind[2]))
+    return list(dict.fromkeys((*data.node_types, *ends)))
+
+
+def _touching(edges: Mapping[Any, Any], kind: str) -> dict[Any, Any]:
+    """The node type's side of each relation, for PyG objects that state no number of nodes."""
+    return {
+        (key, side): {"edge_index": store["edge_index"][side]}
+        for key, store in edges.items()
+        for side, end in ((0, key[0]), (1, key[2]))
+        if end == kind and "edge_index" in store
+    }
+
+
+def _names(store: Any, size: int) -> Any:
+    return list(store["names"]) if "names" in store else range(size)
+
+
+def _named(names: Any, places: Any) -> Any:
+    if isinstance(names, range):
+        return places
+    return np.array([*names, None], dtype=object)[:-1][places]
+
+
+def _goes_one_way(
+    store: Any, source: Any, end: Any, weights: Any, shape: tuple[int, int], directed: object
+) -> bool:
+    if isinstance(directed, bool):
+        return directed
+    if "directed" in store:
+        return bool(store["directed"])
+    values = np.ones(source.size) if weights is None else weights
+    matrix: Any = sp.csr_array((values, (source, end)), shape=shape)
+    return bool((matrix != matrix.T).nnz)
+
+
+def _turned(
+    kind: Any, source: Any, end: Any, edges: Mapping[Any, Any], earlier: Mapping[Any, Any]
+) -> bool:
+    """Whether the relation is an earlier one seen from the other side, as PyG's ToUndirected adds them."""
+    for other in earlier:
+        if (other[0], other[2]) != (kind[2], kind[0]):
+            continue
+        back = edges[other]["edge_index"].detach().cpu().numpy()
+        if back.shape[1] == source.size:
+            mine, theirs = np.lexsort((source, end)), np.lexsort((back[1], back[0]))
+            if np.array_equal(end[mine], back[0][theirs]) and np.array_equal(
+                source[mine], back[1][theirs]
+            ):
+                return True
+    return False
+
+
+def _as_stored(graph: MultilayerGraph, data: HeteroData, target: str) -> MultilayerGraph:
+    """The order of layers, absent nodes, couplings and features of layers, where ``to_pyg`` stored them."""
+    store = data[target]
+    if "layers" not in data:
+        return graph
+    layers = {name: graph.layers[name] for name in data.layers if name in graph.layers}
+    for name, layer in layers.items():
+        held = store[PRESENT + name].numpy() if PRESENT + name in store else None
+        if isinstance(layer, MembershipLayer):
+            layers[name] = MembershipLayer(
+                layer.num_nodes,
+                layer.node,
+                layer.group,
+                layer.group_names,
+                weight=layer.weight,
+                nodes=np.ones(layer.num_nodes, dtype=bool) if held is None else held,
+            )
+        elif held is not None:
+            edges = layer.to_edges()
+            layers[name] = EdgeLayer(
+                edges.num_nodes,
+                edges.source,
+                edges.target,
+                edges.weight,
+                directed=edges.directed,
+                nodes=held,
+            )
+    return MultilayerGraph(
+        layers,
+        nodes=graph.nodes,
+        labels=graph.labels,
+        features=graph.features,
+        couplings=stored_couplings(data, graph.num_nodes),
+        layer_features=stored_layer_features(store, layers),
+        name=graph.name,
+    )
+
+
+def put_groups(data: HeteroData, name: str, layer: MembershipLayer) -> None:
+    """The groups of a layer as a node type of its name, joined to the nodes."""
+    if name == NODE:
+        raise DataError(f"a layer named {NODE!r} cannot become a node type; rename it")
+    data[name].num_nodes = layer.num_groups
+    data[name].names = list(layer.group_names)
+    relation = data[NODE, name, name]
+    ends = np.stack([layer.node, layer.group]).astype(np.int64)
+    relation.edge_index = torch.from_numpy(ends)
+    if layer.weight is not None:
+        relation.edge_weight = torch.from_numpy(layer.weight.copy())
+
+
+def put_couplings(data: HeteroData, graph: MultilayerGraph) -> None:
+    """A relation per coupling; an undirected one has its edges one way, from the first layer."""
+    for (first, second), coupling in graph.couplings.items():
+        relation = data[NODE, f"{first}{BETWEEN}{second}", NODE]
+        ends = np.stack([coupling.source, coupling.target]).astype(np.int64)
+        relation.edge_index = torch.from_numpy(ends)
+        relation[COUPLES] = [first, second]
+        relation.directed = coupling.directed
+        if coupling.weight is not None:
+            relation.edge_weight = torch.from_numpy(coupling.weight.copy())
+
+
+def stored_couplings(data: Any, num_nodes: int) -> dict[Pair, Coupling]:
+    """The couplings that :func:`put_couplings` stored."""
+    found: dict[Pair, Coupling] = {}
+    for kind in getattr(data, "edge_types", ()):
+        store = data[kind]
+        if COUPLES in store:
+            first, second = store[COUPLES]
+            source, end = store["edge_index"].detach().cpu().numpy()
+            found[first, second] = Coupling(
+                num_nodes,
+                source,
+                end,
+                stored_weights(str(kind), store),
+                directed=bool(store["directed"]),
+            )
+    return found
+
+
+def from_pyg(
+    data: HeteroData | Data,
+    *,
+    target: str | None = None,
+    paths: Iterable[Sequence[str]] | None = None,
+    directed: bool | Mapping[str, bool] | None = None,
+    nodes: Iterable[Any] | None = None,
+    name: str | None = None,
+) -> MultilayerGraph:
+    """A graph from a HeteroData, or from a Data.
+
+    With several node types, ``target`` names the one whose nodes become the graph's; the rest is as in
+    :func:`gramme.graph.relations.from_relations`. What follows is about one node type.
+
+    Every relation is a layer of its name; a Data makes the one layer "edges". ``edge_weight``, or
+    ``edge_attr`` of one column, are weights; ``x`` are features; ``y`` are labels, -1 for unknown.
+    PyG sends messages from the source of an edge to its target, whereas a node of a gramme graph
+    listens to the nodes its edges point to. ``edge_index`` is taken as (source, target) as it is;
+    flip a directed relation first where a model should listen the other way.
+
+    Parameters
+    ----------
+    data : HeteroData or Data
+    target : str, optional
+        The node type to label; needed where there are several.
+    paths : list of lists of node types, optional
+        Which ways from the target to other types are layers; see ``from_relations``.
+    directed : bool or mapping of layer name to bool, optional
+        If not given, edges equal to their own reversal are undirected, others directed.
+    nodes : iterable, optional
+        Node names; if not given those that :func:`to_pyg` stored, else 0, 1, 2, ...
+    name : str, optional
+        What to call the graph.
+
+    Examples
+    --------
+    >>> from torch_geometric.data import Data
+    >>> both_ways = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    >>> from_pyg(Data(edge_index=both_ways, y=torch.tensor([0, -1, 1]), num_nodes=3))
+    MultilayerGraph(3 nodes, 1 layer: edges 2 edges, 2 classes on 2 nodes)
+    """
+    pyg = import_extra("torch_geometric.data", "pyg", "from_pyg")
+    if isinstance(data, pyg.HeteroData):
+        types = node_types(data)
+        if target is not None and target not in types:
+            raise DataError(
+                f"the HeteroData has no node type {target!r}; {did_you_mean(target, types)}"
+            )
+        if len(types) != 1:
+            if target is None:
+                raise DataError(
+                    f"the HeteroData has {len(types)} node types: {', '.join(types)}; say which "
+                    "one to label with target=..."
+                )
+            return from_pyg_kinds(
+                data, target, paths=paths, directed=directed, nodes=nodes, name=name
+            )
+        store = data[types[0]]
+        relations = {kind[1]: data[kind] for kind in data.edge_types if COUPLES not in data[kind]}
+    elif isinstance(data, pyg.Data):
+        store, relations = data, {ONLY_LAYER: data}
+    else:
+        raise DataError(f"data must be a HeteroData or Data of PyTorch Geometric, not {data!r}")
+    if nodes is None:
+        nodes = getattr(store, "names", None)
+    index = name_index(nodes, number_of_nodes(store, relations))
+    stored = {
+        relation: bool(edges["directed"])
+        for relation, edges in relations.items()
+        if edges is not store and "directed" in edges
+    }
+    one_way = layer_directions(stored, relations, otherwise=None)
+    if directed is not None:
+        one_way = one_way | layer_directions(directed, relations, otherwise=None)
+    layers = {
+        relation: _layer(relation, edges, store, index, one_way[relation])
+        for relation, edges in relations.items()
+    }
+    return MultilayerGraph(
+        layers,
+        nodes=index,
+        labels=stored_labels(store, data),
+        features=given_matrix(store, "x"),
+        couplings=stored_couplings(data, len(index)),
+        layer_features=stored_layer_features(store, layers),
+        name=name,
+        num_nodes=len(index),
+    )
+
+
+def to_pyg(graph: MultilayerGraph, *, groups: Literal["edges", "nodes"] = "edges") -> HeteroData:
+    """A HeteroData with the node type "node" and one relation per layer.
+
+    An undirected edge is there both ways. Membership layers are materialised; with
+    ``groups="nodes"`` their groups become a node type of the layer's name instead, joined to the
+    nodes by the memberships, and ``from_pyg(data, target="node")`` is the way back.
+    ``edge_index`` is
+    (source, target) as given, although PyG sends messages from source to target while a node of a
+    gramme graph listens to the nodes its edges point to: for PyG models that should listen as
+    gramme's do, flip the directed relations.
+
+    ``x`` are the features in their own precision, ``y`` the positions of the labels in
+    ``data.classes``, -1 for unknown, ``edge_weight`` the weights in float64. For the way back,
+    :func:`from_pyg`, the node type also has ``names`` and, for layers that do not hold all nodes, a
+    mask ``present_in_<layer>``, and each relation has ``directed``.
+
+    Examples
+    --------
+    >>> g = MultilayerGraph({"friends": EdgeLayer(3, [0], [1])}, labels=["a", None, "b"])
+    >>> data = to_pyg(g)
+    >>> data["node", "friends", "node"].edge_index.tolist(), data["node"].y.tolist()
+    ([[0, 1], [1, 0]], [0, -1, 1])
+    """
+    pyg = import_extra("torch_geometric.data", "pyg", "to_pyg")
+    data: HeteroData = pyg.HeteroData()
+    store = data[NODE]
+    store.num_nodes = graph.num_nodes
+    if not isinstance(graph.nodes, pd.RangeIndex):
+        store.names = list(graph.nodes)
+    if graph.features is not None:
+        store.x = as_tensor(graph.features)
+    if graph.labels is not None:
+        place = {label: position for position, label in enumerate(graph.classes)}
+        store.y = torch.tensor([place.get(label, -1) for label in graph.labels], dtype=torch.long)
+        data.classes = graph.classes
+    data.layers = list(graph.layers)
+    put_couplings(data, graph)
+    for name, layer in graph.layers.items():
+        if not layer.holds_all_nodes:
+            store[PRESENT + name] = torch.from_numpy(layer.present.copy())
+        if name in graph.layer_features:
+            store[FEATURES + name] = as_tensor(graph.layer_features[name])
+        if groups == "nodes" and isinstance(layer, MembershipLayer):
+            put_groups(data, name, layer)
+            continue
+        matrix = layer.to_scipy().tocoo()
+        relation = data[NODE, name, NODE]
+        relation.edge_index = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
+        if layer.to_edges().weighted:
+            relation.edge_weight = torch.from_numpy(matrix.data.astype(np.float64))
+        relation.directed = layer.directed
+    return data
+
+
+def _layer(
+    relation: str, edges: Any, store: Any, nodes: pd.Index, directed: bool | None
+) -> EdgeLayer:
+    if "edge_index" not in edges or edges["edge_index"] is None:
+        raise DataError(
+            f"layer {relation!r} has no edge_index; other forms of edges cannot be read"
+        )
+    source, target = edges["edge_index"].detach().cpu().numpy()
+    present = store[PRESENT + relation].numpy() if PRESENT + relation in store else None
+    try:
+        return layer_from_both_ways(
+            nodes,
+            source,
+            target,
+            stored_weights(relation, edges),
+            directed=directed,
+            present=present,
+        )
+    except DataError as error:
+        raise DataError(f"layer {relation!r}: {error}") from error

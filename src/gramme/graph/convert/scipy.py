@@ -1,0 +1,274 @@
+"""From adjacency matrices, sparse or dense: one square matrix per layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from gramme.errors import DataError
+from gramme.graph.arrays import name_index, plain
+from gramme.graph.edge_layer import EdgeLayer
+from gramme.graph.edges import ONLY_LAYER, layer_directions
+from gramme.graph.layer import Layer
+from gramme.graph.multilayer import MultilayerGraph
+
+# Layers from objects that state an undirected edge both ways: adjacency matrices, edge indices.
+
+
+def layer_from_both_ways(
+    nodes: pd.Index,
+    source: ArrayLike,
+    target: ArrayLike,
+    weight: ArrayLike | None = None,
+    *,
+    directed: bool | None = None,
+    present: ArrayLike | None = None,
+) -> EdgeLayer:
+    """An edge layer from edges as a matrix states them.
+
+    Parameters
+    ----------
+    nodes : pandas.Index
+        Node names, for messages.
+    source, target, weight
+        As for :class:`~gramme.EdgeLayer`; repeated edges in the same direction are merged.
+    directed : bool, optional
+        If not given, edges equal to their own reversal are undirected, others directed. False
+        with (i, j) and (j, i) of different weight is an error.
+    present
+        The nodes the layer holds; all if not given.
+
+    Examples
+    --------
+    >>> layer_from_both_ways(pd.RangeIndex(3), [0, 1], [1, 0])
+    EdgeLayer(3 nodes, 1 edges)
+    >>> layer_from_both_ways(pd.RangeIndex(3), [0, 1], [1, 2])
+    EdgeLayer(3 nodes, 2 edges, directed)
+    """
+    one_way = EdgeLayer(len(nodes), source, target, weight, directed=True, nodes=present)
+    if directed:
+        return one_way
+    start, end = one_way.source.astype(np.int64), one_way.target.astype(np.int64)
+    if _symmetric(one_way):
+        kept = start < end
+    elif directed is None:
+        return one_way
+    else:
+        kept = (start < end) | ~_stated_backwards(one_way, nodes)
+    loops = np.asarray(source)[np.asarray(source) == np.asarray(target)]
+    weights = None
+    if one_way.weight is not None:
+        weights = np.concatenate([one_way.weight[kept], np.ones(loops.size)])
+    return EdgeLayer(
+        len(nodes),
+        np.concatenate([start[kept], loops]).astype(np.int64),
+        np.concatenate([end[kept], loops]).astype(np.int64),
+        weights,
+        nodes=present,
+    )
+
+
+def _symmetric(layer: EdgeLayer) -> bool:
+    """Whether the edges equal their own reversal, in time linear in the edges."""
+    matrix: Any = layer.to_scipy()
+    backwards: Any = sp.csr_array(matrix.T)
+    return (
+        np.array_equal(matrix.indptr, backwards.indptr)
+        and np.array_equal(matrix.indices, backwards.indices)
+        and np.array_equal(matrix.data, backwards.data)
+    )
+
+
+def _stated_backwards(layer: EdgeLayer, nodes: pd.Index) -> NDArray[np.bool_]:
+    """For each edge whether its reversal is there; an error if that has another weight."""
+    start, end = layer.source.astype(np.int64), layer.target.astype(np.int64)
+    # Edges are sorted by (source, target), so a reversal is found by bisection
+    keys, wanted = start * layer.num_nodes + end, end * layer.num_nodes + start
+    place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+    stated: NDArray[np.bool_] = keys[place] == wanted
+    if layer.weight is not None:
+        differ = np.flatnonzero(stated & (layer.weight != layer.weight[place]))
+        if differ.size:
+            first = int(differ[0])
+            i, j = plain(nodes[int(start[first])]), plain(nodes[int(end[first])])
+            raise DataError(
+                f"the edge between {i!r} and {j!r} has the weight {layer.weight[first]} one way "
+                f"and {layer.weight[place[first]]} the other, so it is not undirected"
+            )
+    return stated
+
+
+def from_scipy(
+    matrices: Any,
+    *,
+    directed: bool | Mapping[str, bool] | None = None,
+    nodes: Iterable[Any] | None = None,
+    labels: Any = None,
+    features: Any = None,
+    name: str | None = None,
+) -> MultilayerGraph:
+    """A graph of edge layers from adjacency matrices.
+
+    Entry (i, j) is the weight of the edge from i to j; zero means no edge. A matrix whose edges all
+    weigh 1 makes an unweighted layer. The diagonal is dropped. ``graph.to_scipy()`` is the way
+    back: edges, weights and directions survive it, while names, labels and which nodes a layer
+    holds are not in a matrix, and membership layers come back as edges.
+
+    Parameters
+    ----------
+    matrices : mapping, sequence or one matrix
+        Square sparse or dense matrices of equal size, by layer name or in order ("layer 1",
+        "layer 2", ...). A single matrix makes the layer "edges". A pandas frame brings its names:
+        rows and columns are put in one order by them, the same for all layers, and a node that is
+        not in a frame is absent from its layer.
+    directed : bool or mapping of layer name to bool, optional
+        If not given, a matrix equal to its transpose is undirected, any other directed.
+        False on a matrix that states an edge one way only joins both ways.
+    nodes, labels, features, name
+        As for :class:`~gramme.MultilayerGraph`.
+
+    Examples
+    --------
+    >>> friends = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> likes = np.array([[0, 2, 0], [0, 0, 0], [0, 0, 0]])
+    >>> g = from_scipy({"friends": friends, "likes": likes})
+    >>> g.layers["friends"], g.layers["likes"]
+    (EdgeLayer(3 nodes, 2 edges), EdgeLayer(3 nodes, 1 edges, directed, weighted))
+    """
+    given = _named(matrices)
+    names, place = _common_names(given, nodes)
+    named = {key: _adjacency(matrix, key) for key, matrix in given.items()}
+    named = {
+        key: _placed(matrix, place[key], len(names)) if key in place else matrix
+        for key, matrix in named.items()
+    }
+    if not named and names is None:
+        raise DataError("there is no matrix to make a layer of, and no node names either")
+    sizes = {matrix.shape[0] for matrix in named.values()}
+    if len(sizes) > 1:
+        listed = ", ".join(f"{key!r} {matrix.shape[0]}" for key, matrix in named.items())
+        raise DataError(f"the matrices are over different numbers of nodes: {listed}")
+    index = name_index(names, sizes.pop() if sizes else None)
+    one_way = layer_directions(directed, named, otherwise=None)
+    layers: dict[str, Layer] = {}
+    for key, matrix in named.items():
+        try:
+            held = place.get(key)
+            layers[key] = _layer(matrix, index, one_way[key], held)
+        except DataError as error:
+            raise DataError(f"layer {key!r}: {error}") from error
+    return MultilayerGraph(
+        layers, nodes=index, labels=labels, features=features, name=name, num_nodes=len(index)
+    )
+
+
+def _named(matrices: Any) -> dict[str, Any]:
+    if isinstance(matrices, Mapping):
+        return {str(key): matrix for key, matrix in matrices.items()}
+    if (
+        sp.issparse(matrices)
+        or isinstance(matrices, pd.DataFrame)
+        or (isinstance(matrices, np.ndarray) and matrices.ndim == 2)
+    ):
+        return {ONLY_LAYER: matrices}
+    if isinstance(matrices, str) or not isinstance(matrices, Iterable):
+        raise DataError(f"matrices must be a mapping or a sequence of matrices, not {matrices!r}")
+    return {f"layer {place}": matrix for place, matrix in enumerate(matrices, start=1)}
+
+
+def _common_names(given: dict[str, Any], nodes: Any) -> tuple[Any, dict[str, NDArray[np.int64]]]:
+    """The nodes of all frames in order, and which of them each frame's rows are; no places without frames."""
+    frames = {key: matrix for key, matrix in given.items() if isinstance(matrix, pd.DataFrame)}
+    if not frames:
+        return nodes, {}
+    for key, frame in frames.items():
+        _check_frame(key, frame)
+        given[key] = frame.reindex(columns=frame.index).to_numpy()
+    plain_key = next((key for key in given if key not in frames), None)
+    if plain_key is not None:
+        raise DataError(
+            f"layer {plain_key!r} is a matrix without names beside frames with names; give all or none of them names"
+        )
+    if nodes is None:
+        index = next(iter(frames.values())).index
+        for frame in frames.values():
+            index = index.append(frame.index.difference(index, sort=False))
+    else:
+        index = name_index(nodes)
+    place = {}
+    for key, frame in frames.items():
+        found = index.get_indexer(frame.index)
+        if (found < 0).any():
+            stray = plain(frame.index[int(np.flatnonzero(found < 0)[0])])
+            raise DataError(f"layer {key!r}: {stray!r} is not among the nodes")
+        place[key] = found.astype(np.int64)
+    return index, place
+
+
+def _check_frame(key: str, frame: pd.DataFrame) -> None:
+    """Whether rows and columns name the same nodes, each once."""
+    for names, what in ((frame.index, "row"), (frame.columns, "column")):
+        if not names.is_unique:
+            double = plain(names[names.duplicated()][0])
+            raise DataError(f"layer {key!r}: two {what}s have the name {double!r}")
+    for these, those, what in (
+        (frame.index, frame.columns, "row"),
+        (frame.columns, frame.index, "column"),
+    ):
+        alone = these[~these.isin(those)]
+        if len(alone):
+            other = "column" if what == "row" else "row"
+            raise DataError(
+                f"layer {key!r}: the {what} {plain(alone[0])!r} has no {other} of the same name; rows and columns "
+                "must name the same nodes (frame.to_numpy() takes them by position)"
+            )
+
+
+def _placed(matrix: Any, place: NDArray[np.int64], size: int) -> Any:
+    """The matrix over all nodes."""
+    entries = matrix.tocoo()
+    spread: Any = sp.csr_array(
+        (entries.data, (place[entries.row], place[entries.col])), shape=(size, size)
+    )
+    return spread
+
+
+def _adjacency(matrix: Any, key: str) -> Any:
+    """A copy of the matrix as CSR without zeros, checked to be square and of numbers."""
+    try:
+        given: Any = matrix if sp.issparse(matrix) else np.atleast_2d(matrix)
+        csr: Any = sp.csr_array(given)
+        if np.iscomplexobj(csr.data):
+            raise TypeError("they are complex")
+        csr = csr.astype(np.float64)  # also the copy, so that the user's matrix stays as it is
+    except (TypeError, ValueError) as error:
+        raise DataError(f"layer {key!r}: the matrix must hold numbers: {error}") from error
+    if csr.ndim != 2 or csr.shape[0] != csr.shape[1]:
+        raise DataError(f"layer {key!r}: the matrix must be square, not of shape {csr.shape}")
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    return csr
+
+
+def _layer(
+    matrix: Any, nodes: pd.Index, directed: bool | None, held: NDArray[np.int64] | None
+) -> EdgeLayer:
+    matrix = matrix.tocoo()
+    bad = np.flatnonzero(~(np.isfinite(matrix.data) & (matrix.data > 0)))
+    if bad.size:
+        i, j = (plain(nodes[int(ends[bad[0]])]) for ends in (matrix.row, matrix.col))
+        raise DataError(
+            f"the edge from {i!r} to {j!r} has the weight {matrix.data[bad[0]]}; weights must be "
+            "positive and finite, with 0 for no edge"
+        )
+    off_diagonal = matrix.row != matrix.col
+    weights = None if (matrix.data[off_diagonal] == 1).all() else matrix.data
+    present = None if held is None or held.size == len(nodes) else held
+    return layer_from_both_ways(
+        nodes, matrix.row, matrix.col, weights, directed=directed, present=present
+    )

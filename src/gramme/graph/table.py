@@ -1,0 +1,533 @@
+"""How a table becomes layers, decided once and kept: a later table is cut at the same points as the first.
+
+:func:`gramme.graph.table.from_table` looks at the values to tell categories from amounts and to find cuts. A model
+that is to predict the rows of another table needs the same decisions there, so they are made here, put into a record,
+and followed as often as there are tables.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme.errors import DataError, GrammeWarning, did_you_mean
+
+from .arrays import as_pandas, loose_index, plain
+from .columns import POLICIES, as_numbers, column_layer, count_within, settled
+from .layer import Layer
+from .multilayer import MultilayerGraph
+from .nearest import nearest_points_layer
+
+# From a table with a row per node: every column becomes a layer that joins rows that are alike.
+
+
+ROW_NUMBER_NAMES = {
+    *("", "...1", "id", "index", "no", "nr", "number", "row", "row.names", "row_id", "rowid"),
+    *("rownames", "unnamed: 0", "v1", "x"),
+}
+"""What a column of row numbers is called where R, pandas or a person wrote one."""
+FREE_TEXT_SHARE = 0.9
+"""The share of different values from which on text is free text."""
+MIN_JUDGED_ROWS = 20
+"""The number of rows from which on columns are judged by their values; a smaller table is used as it is."""
+
+
+def from_table(
+    table: pd.DataFrame,
+    *,
+    label: Any = None,
+    id: Any = None,
+    columns: Iterable[Any] | None = None,
+    bins: Mapping[Any, int | Sequence[float]] | None = None,
+    quantiles: Mapping[Any, int] | None = None,
+    knn: Mapping[Any, int] | None = None,
+    separator: Mapping[Any, str] | None = None,
+    dates: Mapping[Any, str] | None = None,
+    missing: str | Mapping[Any, str] = "nobody",
+    name: str | None = None,
+) -> MultilayerGraph:
+    """A graph with a node per row and a layer per column.
+
+    A column of text, truth values, categories, or whole numbers with at most 20 different values
+    joins the rows that share a value. Dates join rows of the same year, of the same decade where there
+    are more than 20 years, or of the same month where there are at most two. Other numbers are cut into 5
+    groups of about equal size unless ``bins``, ``quantiles``, ``knn`` or ``dates`` say otherwise.
+    In a table of 20 rows or more, columns that say nothing about who is alike are left out with a
+    warning: empty ones, those with one value, and text that hardly ever repeats.
+
+    Parameters
+    ----------
+    table : DataFrame of pandas or polars
+        A row per node. Without ``id``, rows are named by an index that is not 0, 1, 2, ...
+    label : column, optional
+        The column with the labels; missing ones are unknown. It makes no layer.
+    id : column, optional
+        The column with the node names, all different. It makes no layer.
+    columns : iterable, optional
+        The columns to make layers of, in this order; if not given, all others that say something.
+    bins : mapping of column to int or list of edges, optional
+        So many bins of equal width, or bins between rising edges; a bin holds its lower edge, and
+        numbers below the first or from the last edge on join open-ended groups of their own.
+    quantiles : mapping of column to int, optional
+        So many groups of about equal size; equal numbers are never parted, so there may be fewer.
+    knn : mapping of column to int, optional
+        Edges to the rows with the so many nearest values instead of groups.
+    separator : mapping of column to str, optional
+        For cells with several values, such as ``{"authors": ";"}``: a row joins each of them.
+    dates : mapping of column to {"decade", "year", "month", "weekday"}, optional
+        Dates join the rows of the same year, month (of one year) or day of the week.
+    missing : {"nobody", "group", "median", "most common"} or mapping of column to these, default="nobody"
+        What becomes of missing values: the row is absent from the layer, or in a group called
+        "missing" (absent where ``knn`` makes no groups), or has the column's median (the lower of
+        two) or most common value (the first of several).
+    name : str, optional
+        What to call the graph.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame(
+    ...     {"party": ["red", "blue", None], "city": ["Ulm", "Bonn", "Ulm"], "age": [20, 40, 70]}
+    ... )
+    >>> g = from_table(table, label="party", bins={"age": [18, 65]})
+    >>> g
+    MultilayerGraph(3 nodes, 2 layers: city 2 groups, age 2 groups, 2 classes on 2 nodes)
+    >>> list(g.layers["age"].group_names)
+    ['[18, 65)', '65 and above']
+    """
+    table = as_pandas(table)
+    check_table(table)
+    for column, role in ((label, "label"), (id, "id")):
+        if column is not None:
+            known_column(column, list(table.columns), role)
+    asked = {
+        "bins": bins,
+        "quantiles": quantiles,
+        "knn": knn,
+        "separator": separator,
+        "dates": dates,
+    }
+    used, left_out = layer_columns(table, columns, label, id, asked)
+    for column, reason in left_out.items():
+        warnings.warn(f"the column {column!r} is left out: {reason}", GrammeWarning, stacklevel=3)
+    ways = chosen_ways(used, asked)
+    policies = _policies(missing, used)
+    nodes = node_names(table, id)
+    layers: dict[str, Layer] = {}
+    for column in used:
+        way, choice = ways.get(column, (None, None))
+        try:
+            layer = column_layer(table[column], way, choice, missing=policies[column])
+        except DataError as error:
+            raise DataError(f"column {column!r}: {error}") from error
+        if str(column) in layers:
+            raise DataError(f"two columns have the name {str(column)!r}; names must differ")
+        if not layer.num_edges:
+            warnings.warn(
+                f"the column {column!r} joins no rows: no value is in two of them",
+                GrammeWarning,
+                stacklevel=3,  # the caller of MultilayerGraph.from_table
+            )
+        layers[str(column)] = layer
+    return MultilayerGraph(
+        layers,
+        nodes=nodes,
+        labels=None if label is None else list(table[label]),
+        name=name,
+        num_nodes=len(table),
+    )
+
+
+def check_table(table: Any) -> None:
+    """Whether this is a table that nodes can be made of."""
+    if not isinstance(table, pd.DataFrame):
+        raise DataError(f"the table must be a pandas DataFrame, not {type(table).__name__}")
+    if not len(table):
+        raise DataError("the table has no rows")
+    if not table.columns.is_unique:
+        double = table.columns[table.columns.duplicated()][0]
+        raise DataError(f"two columns have the name {double!r}; names must differ")
+
+
+def known_column(column: Any, columns: Collection[Any], what: str) -> None:
+    """Whether there is such a column, or an error that suggests the nearest name."""
+    if not isinstance(column, Hashable):
+        raise DataError(f"{what} must be the name of a column, not {column!r}")
+    if column not in columns:
+        hint = did_you_mean(str(column), map(str, columns))
+        raise DataError(f"{what}: there is no column {column!r}; {hint}")
+
+
+def layer_columns(
+    table: pd.DataFrame,
+    columns: Iterable[Any] | None,
+    label: Any,
+    id: Any,
+    asked: Mapping[str, Any] | None = None,
+) -> tuple[list[Any], dict[Any, str]]:
+    """The columns that become layers, and why others are left out; a column that an option names stays."""
+    taken = [column for column in (label, id) if column is not None]
+    left_out: dict[Any, str] = {}
+    if columns is None:
+        said = {one for each in (asked or {}).values() if isinstance(each, Mapping) for one in each}
+        used = [column for column in table.columns if column not in taken]
+        for column in used if len(table) >= MIN_JUDGED_ROWS else ():
+            reason = None if column in said else says_nothing(table[column])
+            if reason is not None:
+                left_out[column] = reason
+        if len(left_out) < len(used):
+            used = [column for column in used if column not in left_out]
+        else:
+            left_out = {}
+    else:
+        used = [columns] if isinstance(columns, str) else list(columns)
+        there = dict.fromkeys(table.columns)
+        for column in used:
+            known_column(column, there, "columns")
+            if column in taken:
+                raise DataError(f"the column {column!r} is the label or id, so it makes no layer")
+    if not used:
+        raise DataError("the table has no column to make a layer of")
+    return used, left_out
+
+
+def says_nothing(column: pd.Series) -> str | None:
+    """Why a column cannot tell which rows are alike; None if it may.
+
+    >>> says_nothing(pd.Series(["x", "x", None])), says_nothing(pd.Series([1, 2, 2]))
+    ("its only value is 'x'", None)
+    >>> says_nothing(pd.Series(range(1, 30), name="id"))
+    'it only numbers the rows'
+    """
+    try:
+        known = column.dropna()
+        different = known.nunique()
+    except TypeError:  # lists and the like, about which the layer complains
+        return None
+    if not different:
+        return "it is empty"
+    if different == 1:
+        return f"its only value is {plain(known.iloc[0])!r}"
+    if _numbers_rows(column):
+        return "it only numbers the rows"
+    if pd.api.types.is_numeric_dtype(column.dtype) or _is_time(column.dtype):
+        return None
+    if pd.api.types.infer_dtype(known, skipna=True) not in ("string", "categorical", "mixed"):
+        return None
+    if different == len(known):
+        return "its values are all different, like names or free text"
+    if different > FREE_TEXT_SHARE * len(known):
+        return f"{different:,} of its {len(known):,} values are different, like free text"
+    return None
+
+
+def _numbers_rows(column: pd.Series) -> bool:
+    """Whether the values are 0, 1, 2, ... or 1, 2, 3, ... down the rows, as R and pandas write beside a table."""
+    named = None if column.name is None else str(column.name).strip().lower()
+    if named not in ROW_NUMBER_NAMES or not pd.api.types.is_numeric_dtype(column.dtype):
+        return False
+    if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_complex_dtype(column.dtype):
+        return False
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    first = values[0]
+    return bool(first in (0, 1) and np.array_equal(values, first + np.arange(values.size)))
+
+
+def _is_time(kind: Any) -> bool:
+    return bool(pd.api.types.is_datetime64_any_dtype(kind))
+
+
+def chosen_ways(used: list[Any], asked: dict[str, Any]) -> dict[Any, tuple[str | None, Any]]:
+    """How each column about which something was said becomes a layer."""
+    ways: dict[Any, tuple[str | None, Any]] = {}
+    for way, choices in asked.items():
+        if choices is not None and not isinstance(choices, Mapping):
+            raise DataError(f"{way} must be a mapping by column, not {choices!r}")
+        for column, choice in (choices or {}).items():
+            known_column(column, used, way)
+            if column in ways:
+                raise DataError(f"the column {column!r} is in both {ways[column][0]} and {way}")
+            ways[column] = (way, choice)
+    return ways
+
+
+def _policies(missing: str | Mapping[Any, str], used: list[Any]) -> dict[Any, str]:
+    if isinstance(missing, Mapping):
+        for column in missing:
+            known_column(column, used, "missing")
+        policies = {column: missing.get(column, "nobody") for column in used}
+    else:
+        policies = dict.fromkeys(used, missing)
+    for policy in policies.values():
+        if policy not in POLICIES:
+            raise DataError(f"missing={policy!r} is unknown; {did_you_mean(str(policy), POLICIES)}")
+    return policies
+
+
+def node_names(table: pd.DataFrame, id: Any) -> Any:
+    """The names of the rows, all there and all different; None for 0, 1, 2, ..."""
+    if id is None:
+        index = table.index
+        if isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1:
+            return None
+        names, source = loose_index(index), "the index of the table (or name a column with id=...)"
+    else:
+        names, source = loose_index(table[id]), f"the id column {id!r}"
+    for wrong, problem in ((names.isna(), "missing"), (names.duplicated(), "there already")):
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise DataError(
+                f"{source}: the name {plain(names[row])!r} in row {row} is {problem}; every row "
+                "needs a name of its own"
+            )
+    return names
+
+
+WAYS = ("categories", "bins", "knn", "separator", "dates", "together")
+
+
+@dataclass(frozen=True)
+class LayerPlan:
+    """How one layer is made: of which columns, in which way, and with what choice.
+
+    Attributes
+    ----------
+    columns : list of str
+        One column, or several whose values are looked at together.
+    way : {"categories", "bins", "knn", "separator", "dates", "together"}
+    choice
+        Edges for bins, the number of neighbours for knn and together, the separator, the unit for dates; None for
+        categories.
+    scale : list of float, optional
+        What each of several columns is divided by: its standard deviation in the first table.
+    """
+
+    columns: list[str]
+    way: str
+    choice: Any = None
+    scale: list[float] | None = None
+
+    def is_whole(self) -> bool:
+        """Whether all parts are of the kinds they should be; a record from a file may hold anything."""
+        columns: Any = self.columns
+        scale: Any = self.scale
+        named = isinstance(columns, list) and all(isinstance(one, str) for one in columns)
+        if not named or not columns or self.way not in WAYS:
+            return False
+        if scale is not None and not (
+            isinstance(scale, list)
+            and len(scale) == len(columns)
+            and all(type(one) in (int, float) and 0 < one < float("inf") for one in scale)
+        ):
+            return False
+        kinds: dict[str, Any] = {
+            "bins": (int, list),
+            "knn": int,
+            "together": int,
+            "separator": str,
+            "dates": str,
+        }
+        return isinstance(self.choice, kinds.get(self.way, object))
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """A plan by which tables with the same columns become graphs with the same layers.
+
+    Attributes
+    ----------
+    layers : dict of str to LayerPlan
+    label, id : str, optional
+        The columns with the labels and with the node names.
+    missing : {"nobody", "group"}
+        Whether rows with a missing value are absent from a layer or make a group.
+    left_out : dict of str to str
+        Columns of the first table that make no layer, and why.
+
+    Examples
+    --------
+    >>> first = pd.DataFrame({"age": [20.5, 30.5, 60.5, 70.5], "party": ["a", "a", "b", "b"]})
+    >>> plan = TablePlan.of(first, label="party", bins={"age": 2})
+    >>> plan.graph(pd.DataFrame({"age": [1, 46, 80]})).layers["age"].codes().tolist()
+    [0, 1, 1]
+    """
+
+    layers: dict[str, LayerPlan]
+    label: str | None = None
+    id: str | None = None
+    missing: str = "nobody"
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        table: pd.DataFrame,
+        *,
+        label: str | None = None,
+        id: str | None = None,
+        columns: Iterable[str] | None = None,
+        bins: Mapping[str, int | Sequence[float]] | None = None,
+        quantiles: Mapping[str, int] | None = None,
+        knn: Mapping[str, int] | None = None,
+        together: Mapping[tuple[str, ...], int] | None = None,
+        separator: Mapping[str, str] | None = None,
+        dates: Mapping[str, str] | None = None,
+        missing: str = "nobody",
+    ) -> TablePlan:
+        """The plan for a table; what to say about it is as for :meth:`MultilayerGraph.from_table`.
+
+        Parameters
+        ----------
+        table : DataFrame
+            Its columns have names that are text.
+        label, id, columns, bins, quantiles, knn, separator, dates, missing
+            See :func:`gramme.graph.table.from_table`; ``missing`` may be "nobody" or "group".
+        together : mapping of several columns to int, optional
+            A layer of edges to the so many rows that are nearest in all these columns together, each divided by its
+            standard deviation. They make no layers of their own unless ``columns`` names them.
+        """
+        check_table(table)
+        for column, role in ((label, "label"), (id, "id")):
+            if column is not None:
+                known_column(column, list(table.columns), role)
+        joint = dict(together or {})
+        for several in joint:
+            for column in several:
+                known_column(
+                    column, [one for one in table.columns if one not in (label, id)], "knn"
+                )
+        said = {
+            "bins": bins,
+            "quantiles": quantiles,
+            "knn": knn,
+            "separator": separator,
+            "dates": dates,
+        }
+        alone, left_out = _alone(table, columns, label, id, said, joint)
+        asked = chosen_ways(alone, said)
+        layers = {}
+        for column in alone:
+            way, choice = _of_column(column, settled, table[column], *asked.get(column, ()))
+            layers[str(column)] = LayerPlan([column], way, choice)
+        for several, neighbours in joint.items():
+            count_within(neighbours, 1, f"knn of {'+'.join(several)}", len(table))
+            scale = [_spread(_numbers(table, column)) for column in several]
+            layers["+".join(several)] = LayerPlan(list(several), "together", neighbours, scale)
+        return cls(layers, label, id, missing, left_out)
+
+    def graph(self, table: pd.DataFrame, *, name: str | None = None) -> MultilayerGraph:
+        """The graph of a table that has the columns of the plan; it may lack the label and the id."""
+        check_table(table)
+        there = dict.fromkeys(table.columns)
+        layers: dict[str, Layer] = {}
+        for title, plan in self.layers.items():
+            for column in plan.columns:
+                known_column(column, there, f"the layer {title!r}")
+            if plan.way == "together":
+                layers[title] = self._together(table, plan)
+            else:
+                column = plan.columns[0]
+                # a column without a value says nothing about what it would hold, not even whether dates
+                empty = plan.way == "bins" and bool(table[column].isna().all())
+                layers[title] = _of_column(
+                    column,
+                    column_layer,
+                    table[column],
+                    "categories" if empty else plan.way,
+                    plan.choice,
+                    missing=self.missing,
+                )
+            if not layers[title].num_edges:
+                warnings.warn(
+                    f"the column {title!r} joins no rows: no value is in two of them",
+                    GrammeWarning,
+                    stacklevel=2,
+                )
+        label = self.label if self.label in table.columns else None
+        return MultilayerGraph(
+            layers,
+            nodes=node_names(table, self.id if self.id in table.columns else None),
+            labels=None if label is None else list(table[label]),
+            name=name,
+            num_nodes=len(table),
+        )
+
+    def _together(self, table: pd.DataFrame, plan: LayerPlan) -> Layer:
+        scale = plan.scale or [1.0] * len(plan.columns)
+        points = [
+            _numbers(table, column) / one for column, one in zip(plan.columns, scale, strict=True)
+        ]
+        return nearest_points_layer(np.stack(points, axis=1), int(plan.choice))
+
+    def record(self) -> dict[str, Any]:
+        """The plan as JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def from_record(cls, record: Any) -> TablePlan:
+        """The plan that :meth:`record` made a record of.
+
+        >>> plan = TablePlan({"age": LayerPlan(["age"], "bins", [18.0])}, label="party")
+        >>> TablePlan.from_record(plan.record()) == plan
+        True
+        """
+        try:
+            layers = {str(title): LayerPlan(**one) for title, one in record["layers"].items()}
+            left_out = {str(name): str(why) for name, why in record.get("left_out", {}).items()}
+            plan = cls(layers, record["label"], record["id"], record["missing"], left_out)
+            fits = all(one.is_whole() for one in layers.values())
+            fits = fits and all(isinstance(one, (str, type(None))) for one in (plan.label, plan.id))
+            fits = fits and plan.missing in ("nobody", "group")
+        except (TypeError, KeyError, AttributeError) as error:
+            raise DataError(f"this is not a plan of a table's layers: {error!r}") from None
+        if not fits:
+            raise DataError(
+                "this is not a plan of a table's layers: a part of it is of another kind than it should be"
+            )
+        return plan
+
+
+def _alone(
+    table: pd.DataFrame,
+    columns: Iterable[str] | None,
+    label: str | None,
+    id: str | None,
+    said: Mapping[str, Any],
+    joint: Mapping[tuple[str, ...], int],
+) -> tuple[list[str], dict[str, str]]:
+    """The columns that make a layer of their own, and why others do not."""
+    if columns is not None or not joint:
+        return layer_columns(table, columns, label, id, said)
+    together = {column for several in joint for column in several}
+    others = table.drop(columns=list(together))
+    if not set(others.columns) - {label, id}:
+        return [], {}
+    try:
+        return layer_columns(others, None, label, id, said)
+    except DataError:
+        return [], {}
+
+
+def _of_column(column: Any, work: Any, *arguments: Any, **options: Any) -> Any:
+    """What work on a column gives; its errors name the column."""
+    try:
+        return work(*arguments, **options)
+    except DataError as error:
+        raise DataError(f"column {column!r}: {error}") from error
+
+
+def _numbers(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
+    numbers, _ = _of_column(column, as_numbers, table[column], required=True)
+    found: NDArray[np.float64] = numbers
+    return found
+
+
+def _spread(numbers: NDArray[np.float64]) -> float:
+    known = numbers[~np.isnan(numbers)]
+    spread = float(np.std(known)) if known.size else 0.0
+    return spread if np.isfinite(spread) and spread > 0 else 1.0

@@ -1,0 +1,180 @@
+"""From several views of the same nodes: the pixels of a digit and its outline, a person's answers and their steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gramme.errors import DataError
+
+from .arrays import loose_index, name_index, plain
+from .edge_layer import EdgeLayer
+from .edges import by_layer
+from .layer import Layer
+from .multilayer import MultilayerGraph
+from .nearest import nearest_points_layer
+
+#: Up to so many coordinates a k-d tree finds neighbours faster than comparing all pairs.
+MAX_TREE_COORDINATES = 8
+
+
+def from_views(
+    views: Any,
+    *,
+    k: int | Mapping[str, int] = 10,
+    scale: bool = True,
+    nodes: Iterable[Any] | None = None,
+    labels: Any = None,
+    name: str | None = None,
+) -> MultilayerGraph:
+    """A nearest-neighbour layer per view, and the views as features of their own layers.
+
+    Parameters
+    ----------
+    views : mapping of name to array, DataFrame or sparse matrix, shape (nodes, columns)
+        One row per node. A row of nothing but NaN is missing: the node is absent from that view. Where all views are
+        DataFrames with an index of names, rows belong together by name, and a node may have no row in some views.
+    k : int or mapping of view to int, default=10
+        Every node is joined to its ``k`` nearest, undirected.
+    scale : bool, default=True
+        Whether distances are between columns brought to mean 0 and standard deviation 1; with False, between the
+        numbers as they are. Rows of a sparse matrix are brought to length 1 instead. The features are kept as given.
+    nodes : iterable, optional
+        Names of the nodes, in order.
+    labels, name
+        As for :class:`~gramme.MultilayerGraph`.
+
+    Examples
+    --------
+    >>> left = [[0.0], [0.1], [5.0], [5.1]]
+    >>> right = [[1.0, 1.0], [1.0, 1.1], [float("nan")] * 2, [9.0, 9.0]]
+    >>> g = from_views({"left": left, "right": right}, k=1)
+    >>> g
+    MultilayerGraph(4 nodes, 2 layers: left 2 edges, right 2 edges, 3 features of 2 layers)
+    >>> g.layers["right"].num_present
+    3
+    """
+    if not isinstance(views, Mapping) or not views:
+        raise DataError("views must be a mapping of name to matrix, and not empty")
+    matrices, index = _aligned(views, nodes)
+    stated = by_layer(k, matrices, "k") if isinstance(k, Mapping) else dict.fromkeys(matrices, k)
+    layers: dict[str, Layer] = {}
+    for view, matrix in matrices.items():
+        neighbours = stated.get(view, 10)
+        if not isinstance(neighbours, (int, np.integer)) or neighbours < 1:
+            raise DataError(f"k must be a whole number of at least 1, not {neighbours!r}")
+        layers[view] = _nearest(matrix, int(neighbours), scale)
+    return MultilayerGraph(layers, nodes=index, labels=labels, features=matrices, name=name)
+
+
+def _aligned(
+    views: Mapping[str, Any], nodes: Iterable[Any] | None
+) -> tuple[dict[str, Any], pd.Index]:
+    """The views as matrices over the same nodes, and these."""
+    frames = {name: view for name, view in views.items() if isinstance(view, pd.DataFrame)}
+    by_name = len(frames) == len(views) and not all(
+        isinstance(frame.index, pd.RangeIndex) for frame in frames.values()
+    )
+    if by_name:
+        indices = {name: name_index(frame.index) for name, frame in frames.items()}
+        if nodes is None:
+            met = dict.fromkeys(each for index in indices.values() for each in index)
+            nodes = list(met)
+        names = name_index(nodes)
+        matrices = {}
+        for name, frame in frames.items():
+            stray = indices[name].difference(names, sort=False)
+            if len(stray):
+                raise DataError(
+                    f"the view {name!r} has a row for {plain(stray[0])!r}, which is not among the nodes"
+                )
+            places = indices[name].get_indexer(loose_index(names))
+            matrix = np.full((len(names), frame.shape[1]), np.nan)
+            matrix[places >= 0] = _numbers(name, frame)[places[places >= 0]]
+            matrices[name] = matrix
+    else:
+        matrices = {name: _numbers(name, view) for name, view in views.items()}
+        sizes = {name: matrix.shape[0] for name, matrix in matrices.items()}
+        if len(set(sizes.values())) > 1:
+            told = ", ".join(f"{name!r} has {size}" for name, size in sizes.items())
+            raise DataError(
+                f"the views have different numbers of rows: {told}; give every node a row in each, of NaN where it has "
+                "none, or DataFrames with the nodes' names as index"
+            )
+        names = name_index(nodes, next(iter(sizes.values())))
+    for name, matrix in matrices.items():
+        _check(name, matrix, names)
+    return matrices, names
+
+
+def _numbers(name: str, view: Any) -> Any:
+    if sp.issparse(view):
+        given: Any = view
+        return sp.csr_array(given)
+    try:
+        matrix = np.array(view, dtype=None if hasattr(view, "dtype") else np.float64)
+        if matrix.dtype not in (np.float32, np.float64):
+            matrix = matrix.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the view {name!r} must be numbers, a row per node: {error}") from error
+    if matrix.ndim != 2:
+        raise DataError(
+            f"the view {name!r} must have rows and columns, not the shape {matrix.shape}"
+        )
+    return matrix
+
+
+def _check(name: str, matrix: Any, nodes: pd.Index) -> None:
+    """A row has all its numbers, or none."""
+    if not isinstance(matrix, np.ndarray):
+        return
+    missing = np.isnan(matrix)
+    some = np.flatnonzero(
+        (missing.any(axis=1) & ~missing.all(axis=1)) | np.isinf(matrix).any(axis=1)
+    )
+    if some.size:
+        raise DataError(
+            f"in the view {name!r} the node {plain(nodes[int(some[0])])!r} has numbers that are missing or not finite; "
+            "fill them in, or make its whole row NaN"
+        )
+
+
+def _nearest(matrix: Any, neighbours: int, scale: bool) -> EdgeLayer:
+    size = matrix.shape[0]
+    if isinstance(matrix, np.ndarray):
+        present = np.flatnonzero(~np.isnan(matrix).any(axis=1))
+        points: Any = np.asarray(matrix[present], dtype=np.float64)
+        if scale and present.size:
+            spread = points.std(axis=0)
+            varies = spread > 0
+            points = (points[:, varies] - points[:, varies].mean(axis=0)) / spread[varies]
+        if 0 < points.shape[1] <= MAX_TREE_COORDINATES:
+            found = np.full((size, points.shape[1]), np.nan)
+            found[present] = points
+            return nearest_points_layer(found, neighbours)
+    else:
+        present = np.flatnonzero(np.diff(matrix.indptr) > 0)
+        points = matrix[present].astype(np.float64)
+        if scale:
+            lengths = np.sqrt(np.asarray(points.multiply(points).sum(axis=1)).ravel())
+            points = sp.csr_array(sp.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ points)
+    neighbours = min(neighbours, present.size - 1)
+    if neighbours < 1 or points.shape[1] == 0:
+        nothing = np.zeros(0, dtype=np.int64)
+        return EdgeLayer(size, nothing, nothing, nodes=present)
+    near = _compared(points, neighbours)
+    source = np.repeat(np.arange(present.size), near.shape[1])
+    return EdgeLayer(size, present[source], present[near.ravel()], nodes=present)
+
+
+def _compared(points: Any, neighbours: int) -> NDArray[np.int64]:
+    """The nearest others of each point, by comparing all pairs in blocks: O(points squared x columns)."""
+    from sklearn.neighbors import NearestNeighbors
+
+    searcher = NearestNeighbors(n_neighbors=neighbours, algorithm="brute").fit(points)
+    return np.asarray(searcher.kneighbors(return_distance=False), dtype=np.int64)

@@ -1,0 +1,242 @@
+"""What a column of text cells holds: numbers in the ways people write them, dates, codes, or words.
+
+Only distinct cells are looked at, so a million rows of answers cost little. What is not beyond doubt is told to the
+report of the reading, with the option that settles it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme._text import setting
+
+from .source import tell
+
+# Dates as people write them: 2020-12-31, 31/12/2020, 31.12.20, 12/31/2020, with or without a
+# time.
+
+
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?Z?\Z")
+_TIME = r"(?:[T ,]+\d{1,2}:\d\d(?::\d\d)?)?"
+_YEAR_LAST = re.compile(rf"(\d{{1,2}})([./-])(\d{{1,2}})\2(\d{{4}}|\d\d){_TIME}\Z")
+_YEAR_FIRST = re.compile(rf"(\d{{4}})([./])(\d{{1,2}})\2(\d{{1,2}}){_TIME}\Z")
+_CENTURY_PIVOT = 30  # two-digit years below it are of this century
+
+
+def read_dates(cells: Sequence[str], name: str) -> NDArray[np.datetime64] | None:
+    """The cells as moments; None where one of them is not a date, or they are not all written in one way.
+
+    >>> read_dates(["31/12/2020", "01/02/2021"], "joined").astype(str).tolist()[1][:10]
+    '2021-02-01'
+    """
+    if all(map(_ISO.match, cells)):
+        moments = pd.to_datetime(list(cells), format="ISO8601", errors="coerce", utc=True)
+        plain = in_nanoseconds(moments.tz_localize(None), name)
+        return None if plain is None or moments.isna().any() else plain.to_numpy()
+    parts = _parts(cells, name)
+    if parts is None:
+        return None
+    years, months, days = parts
+    found = pd.to_datetime(
+        pd.DataFrame({"year": years, "month": months, "day": days}), errors="coerce"
+    )
+    exact = in_nanoseconds(found.dt, name)
+    return None if exact is None or found.isna().any() else exact.to_numpy()
+
+
+def in_nanoseconds(moments: Any, name: str) -> Any:
+    """Moments in the unit that all of them share; None, with a word, where some are beyond what it can count.
+
+    ``moments`` is an index of dates, or what ``.dt`` gives of a column. Such dates mostly mean "never" or "not known".
+    """
+    try:
+        return moments.as_unit("ns")
+    except pd.errors.OutOfBoundsDatetime:
+        tell(
+            f"{name!r}: some dates are before 1678 or after 2261, so its values are taken for categories; if such a "
+            f"date means 'not known', add {setting('missing', ['9999-12-31'])}",
+            doubt=True,
+        )
+        return None
+
+
+def _parts(cells: Sequence[str], name: str) -> tuple[list[int], list[int], list[int]] | None:
+    """Years, months and days."""
+    first = [_YEAR_FIRST.match(cell) for cell in cells]
+    if all(first):
+        numbers = [(int(one[1]), int(one[3]), int(one[4])) for one in first if one]
+        return [n[0] for n in numbers], [n[1] for n in numbers], [n[2] for n in numbers]
+    last = [one for cell in cells if (one := _YEAR_LAST.match(cell))]
+    if len(last) < len(cells):
+        return None
+    left, right = [int(one[1]) for one in last], [int(one[3]) for one in last]
+    years = [_year(one[4]) for one in last]
+    if max(left) > 12 and max(right) > 12:
+        return None
+    if max(right) > 12:
+        return years, left, right
+    if max(left) <= 12 and last[0][2] == "/":
+        tell(
+            f"{name!r}: {cells[0]!r} is read as day/month; if it is month/day, write the dates like 2020-12-31",
+            doubt=True,
+        )
+    return years, right, left
+
+
+def _year(text: str) -> int:
+    year = int(text)
+    if len(text) == 2:
+        year += 2000 if year < _CENTURY_PIVOT else 1900
+    return year
+
+
+_CODE = re.compile(r"[+-]?0\d")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
+_GAP = "[ '\u2019\u00a0\u202f\u2009]"
+# 1.234.567,50 or 1 234 567,50 as most of Europe writes it; 1,234,567.50 as English does.
+_COMMA_DECIMALS = re.compile(rf"[+-]?(\d{{1,3}}(?:(?:{_GAP}|\.)\d{{3}})+|\d+)(,\d+)?\Z")
+_POINT_DECIMALS = re.compile(rf"[+-]?(\d{{1,3}}(?:(?:{_GAP}|,)\d{{3}})+|\d+)(\.\d+)?\Z")
+_UNIT = re.compile(r"\A(?:[$€£]\s*)?(.*?)(?:\s*[%$€£])?\Z", re.DOTALL)
+MAX_NUMBER_LENGTH = 100
+"""Characters up to which a cell may be a number; longer text is not looked at."""
+MOSTLY_NUMBERS_SHARE = 0.8
+"""The share of numbers from which on the rest of a column looks like marks for "not known"."""
+_MAX_ODD_CELLS = 5
+
+
+def typed_column(
+    column: pd.Series,
+    name: str,
+    marks: Collection[str],
+    *,
+    as_text: bool = False,
+    decimal_comma: bool = False,
+) -> pd.Series:
+    """Numbers, dates or categories from cells of text.
+
+    Parameters
+    ----------
+    column : Series
+        Text, or missing.
+    name : str
+        What the column is called, for what is told.
+    marks : collection of str
+        Cells that mean "not known".
+    as_text : bool, default=False
+        Whether to leave the cells as they are, as in names and labels, where 1 and 01 differ.
+    decimal_comma : bool, default=False
+        Whether 3,5 is a number, as in files with semicolons.
+
+    Examples
+    --------
+    >>> typed_column(pd.Series(["32 776,50", "1 200", "NA"]), "income", {"NA"}).tolist()
+    [32776.5, 1200.0, nan]
+    """
+    codes, found = pd.factorize(column)
+    raw = [str(cell) for cell in found]
+    cells = [cell.strip() for cell in raw]
+    gaps = np.array([not cell or cell in marks for cell in cells] + [True])
+    filled = [cell for cell, gap in zip(cells, gaps, strict=False) if not gap]
+    if not as_text and filled:
+        numbers: NDArray[Any] | None = _numbers(filled, name, decimal_comma=decimal_comma)
+        values: NDArray[Any] | None = None
+        if numbers is not None:
+            values = np.full(gaps.size, np.nan)
+        else:
+            numbers = read_dates(filled, name)
+            if numbers is not None:
+                values = np.full(gaps.size, np.datetime64("NaT"), dtype="datetime64[ns]")
+        if values is not None:
+            values[~gaps] = numbers
+            return pd.Series(values[codes], index=column.index)
+        _tell_of_odd_cells(cells, gaps, codes, name)
+    _tell_of_spaces(raw, gaps, name)
+    merged, names = pd.factorize(np.array(cells, dtype=object))
+    renumbered = np.append(merged, -1)
+    renumbered[gaps] = -1
+    return pd.Series(
+        pd.Categorical.from_codes(renumbered[codes], pd.Index(names)), index=column.index
+    )
+
+
+def _numbers(
+    filled: Sequence[str], name: str, *, decimal_comma: bool
+) -> NDArray[np.float64] | None:
+    """The cells as numbers; None where one of them is none, or a code with a zero in front."""
+    if max(map(len, filled)) > MAX_NUMBER_LENGTH or any(map(_CODE.match, filled)):
+        return None
+    if all(map(_NUMBER.match, filled)):
+        return _finite(filled)
+    if decimal_comma:
+        pointed = [cell.replace(",", ".") for cell in filled]
+        if all(map(_NUMBER.match, pointed)):
+            tell("numbers are read with decimal commas: 3,5 is 3.5")  # once for all columns
+            return _finite(pointed)
+    bare = [(_UNIT.match(cell) or ["", cell])[1] for cell in filled]
+    for comma in (True, False) if decimal_comma else (False, True):
+        pattern = _COMMA_DECIMALS if comma else _POINT_DECIMALS
+        if not all(map(pattern.match, bare)):
+            continue
+        thousands = _GAP + (r"|\." if comma else "|,")
+        plain = [re.sub(thousands, "", cell).replace(",", ".") for cell in bare]
+        example = max(filled, key=lambda cell: len(re.sub(r"[\d+-]", "", cell)))
+        read_as = plain[list(filled).index(example)]
+        tell(
+            f"{name!r}: cells like {example!r} are numbers ({read_as})",
+            doubt=comma != decimal_comma,
+        )
+        return _finite(plain)
+    return None
+
+
+def _finite(cells: Sequence[str]) -> NDArray[np.float64] | None:
+    numbers = np.array([float(cell) for cell in cells])
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _tell_of_odd_cells(
+    cells: Sequence[str], gaps: NDArray[np.bool_], codes: NDArray[Any], name: str
+) -> None:
+    """A column of numbers with a few words in it: the words may mean "not known"."""
+    counts = np.bincount(codes[codes >= 0], minlength=len(cells))
+    number = np.array([_looks_like_number(cell) for cell in cells])
+    filled = ~gaps[: len(cells)]
+    total, share = counts[filled].sum(), 0.0
+    if total:
+        share = counts[filled & number].sum() / total
+    odd = [cells[place] for place in np.flatnonzero(filled & ~number).tolist()]
+    if MOSTLY_NUMBERS_SHARE <= share < 1 and len(odd) <= _MAX_ODD_CELLS:
+        tell(
+            f"{int(100 * share)} % of {name!r} are numbers, so its values are taken for categories; "
+            f"if the others mean 'not known', add {setting('missing', odd)}",
+            doubt=True,
+        )
+
+
+def _looks_like_number(cell: str) -> bool:
+    if len(cell) > MAX_NUMBER_LENGTH or _CODE.match(cell):
+        return False
+    bare = (_UNIT.match(cell) or ["", cell])[1]
+    patterns = (_NUMBER, _COMMA_DECIMALS, _POINT_DECIMALS)
+    return any(pattern.match(bare) for pattern in patterns)
+
+
+def _tell_of_spaces(raw: Sequence[str], gaps: NDArray[np.bool_], name: str) -> None:
+    """Cells that are the same but for spaces around them are one value; that is worth a word."""
+    known = {cell for cell, gap in zip(raw, gaps, strict=False) if not gap}
+    spaced = [cell for cell in known if cell != cell.strip() and cell.strip() in known]
+    if spaced:
+        first = min(spaced)
+        tell(f"{name!r}: {first!r} and {first.strip()!r} are taken for the same")
+    lower: dict[str, str] = {}
+    for cell in sorted(cell.strip() for cell in known):
+        other = lower.setdefault(cell.casefold(), cell)
+        if other != cell:
+            tell(f"{name!r}: {other!r} and {cell!r} differ in capitals alone and stay two values")
+            break

@@ -1,0 +1,195 @@
+"""What a text format cannot hold: names that are not text, the groups of membership layers, absent nodes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gramme._text import setting
+from gramme.errors import DataError, LossyFormatWarning
+from gramme.graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
+
+from .values import format_number, is_unknown, unknown_marks
+
+#: Implied edges of a membership layer that are still written out one by one.
+MAX_IMPLIED_EDGES = 50_000_000
+#: Cells of sparse features that are still written out one by one.
+MAX_FEATURE_CELLS = 50_000_000
+
+
+def lossy(format_name: str, what: str) -> None:
+    """Warn that a part of the graph is not in the file."""
+    warnings.warn(
+        f"the format {format_name!r} cannot hold {what}", LossyFormatWarning, stacklevel=3
+    )
+
+
+@dataclass
+class TextGraph:
+    """A graph with everything as text, ready to be written."""
+
+    graph: MultilayerGraph
+    nodes: list[str]
+    labels: list[str] | None
+    layers: dict[str, EdgeLayer | MembershipLayer]
+
+    def edges(self) -> Iterator[tuple[str, EdgeLayer]]:
+        """The edge layers."""
+        for name, layer in self.layers.items():
+            if isinstance(layer, EdgeLayer):
+                yield name, layer
+
+    def couplings(self) -> Iterator[tuple[str, str, Coupling]]:
+        """The couplings with the names of their layers."""
+        for (first, second), coupling in self.graph.couplings.items():
+            yield first, second, coupling
+
+    @property
+    def coupled(self) -> bool:
+        """Whether there is an edge between layers."""
+        return any(coupling.num_edges for _, _, coupling in self.couplings())
+
+    def features(self) -> list[list[str]] | None:
+        """The features as text, one row per node."""
+        matrix = self.graph.features
+        if matrix is None or 0 in matrix.shape:
+            return None
+        if matrix.shape[0] * matrix.shape[1] > MAX_FEATURE_CELLS:
+            raise DataError(
+                f"features of shape {matrix.shape} are too many to write as text; the format 'npz' holds them"
+            )
+        dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+        return [[format_number(value) for value in row] for row in dense.tolist()]
+
+
+def as_text(
+    graph: MultilayerGraph,
+    format_name: str,
+    *,
+    groups: bool = False,
+    presence: bool = False,
+    weights: bool = True,
+    directions: bool = True,
+    labels: bool = True,
+    features: bool = True,
+    couplings: bool = False,
+) -> TextGraph:
+    """The graph as text for a format that can hold what the flags say; warns of what it cannot."""
+    if groups:
+        layers = {name: _plain(layer) for name, layer in graph.layers.items()}
+    else:
+        layers = {name: _edges_of(name, layer, format_name) for name, layer in graph.layers.items()}
+        lost = [name for name, layer in graph.layers.items() if isinstance(layer, MembershipLayer)]
+        if lost:
+            named = ", ".join(map(repr, lost[:3])) + (", ..." if len(lost) > 3 else "")
+            lossy(
+                format_name,
+                f"the groups of membership layers ({named}); their edges are written instead",
+            )
+    coupled = couplings and any(each.num_edges for each in graph.couplings.values())
+    if not presence:
+        if coupled and not _holds_named_nodes(graph, layers):
+            lossy(format_name, "which nodes a layer holds beyond those its edges name")
+        if not coupled and not all(layer.holds_all_nodes for layer in layers.values()):
+            lossy(
+                format_name, "which nodes are absent from a layer; every layer will hold all nodes"
+            )
+    if graph.couplings and not couplings:
+        named = ", ".join(f"{a!r} and {b!r}" for a, b in list(graph.couplings)[:3])
+        lossy(format_name, f"couplings between layers ({named})")
+    if graph.layer_features:
+        lossy(format_name, "the features of single layers; the format 'npz' does")
+    if not weights and any(layer.weighted for layer in layers.values()):
+        lossy(format_name, "weights")
+    every = [*layers.values(), *(graph.couplings.values() if couplings else ())]
+    if not directions and any(each.directed for each in every):
+        lossy(format_name, f"the direction of edges; read it with {setting('directed', True)}")
+    text_labels = None
+    if graph.labels is not None:
+        if labels:
+            text_labels = _labels_text(graph.labels, format_name)
+        else:
+            lossy(format_name, "labels")
+    if graph.features is not None and (not features or 0 in graph.features.shape):
+        lossy(format_name, "features" if not features else "features without rows or columns")
+    nodes = text_names(graph.nodes, format_name, "node")
+    return TextGraph(graph, nodes, text_labels, layers)
+
+
+def _holds_named_nodes(
+    graph: MultilayerGraph, layers: dict[str, EdgeLayer | MembershipLayer]
+) -> bool:
+    """Whether every layer holds just the nodes that its edges and couplings name."""
+    for name, layer in layers.items():
+        named = np.zeros(graph.num_nodes, dtype=bool)
+        edges = layer.to_edges()
+        named[edges.source] = named[edges.target] = True
+        for (first, second), coupling in graph.couplings.items():
+            named[coupling.source] |= name == first
+            named[coupling.target] |= name == second
+        if not bool((named == layer.present).all()):
+            return False
+    return True
+
+
+def _plain(layer: object) -> EdgeLayer | MembershipLayer:
+    assert isinstance(layer, (EdgeLayer, MembershipLayer))
+    return layer
+
+
+def _edges_of(name: str, layer: object, format_name: str) -> EdgeLayer:
+    if not isinstance(layer, MembershipLayer):
+        assert isinstance(layer, EdgeLayer)
+        return layer
+    if layer.num_edges > MAX_IMPLIED_EDGES:
+        raise DataError(
+            f"the groups of the layer {name!r} imply {layer.num_edges:,} edges, too many for the format "
+            f"{format_name!r}; the formats 'csv', 'parquet' and 'npz' hold the groups themselves"
+        )
+    return layer.to_edges()
+
+
+def text_names(names: Iterable[object], format_name: str, what: str) -> list[str]:
+    """Names as text: distinct and not empty, with a warning where some are not text by themselves."""
+    listed = list(names)
+    texts = [name if isinstance(name, str) else str(name) for name in listed]
+    other = next((name for name in listed if not isinstance(name, str)), None)
+    if other is not None:
+        kind = type(other).__name__
+        lossy(
+            format_name,
+            f"{what} names that are not text: {other!r} ({kind}) becomes {str(other)!r}",
+        )
+    if len(set(texts)) != len(texts):
+        raise DataError(
+            f"two {what}s have the same name when written as text; the format 'npz' tells them apart"
+        )
+    if "" in texts:
+        raise DataError(f"a {what} has the empty name '', which only the format 'npz' can hold")
+    return texts
+
+
+def _labels_text(labels: Iterable[object], format_name: str) -> list[str]:
+    listed = list(labels)
+    other = next(
+        (label for label in listed if label is not None and not isinstance(label, str)), None
+    )
+    if other is not None:
+        kind = type(other).__name__
+        lossy(format_name, f"labels that are not text: {other!r} ({kind}) becomes {str(other)!r}")
+    texts = ["" if label is None else str(label) for label in listed]
+    if any(not text and label is not None for text, label in zip(texts, listed, strict=True)):
+        lossy(format_name, "the empty label ''; it becomes unknown")
+    mark = next((text for text in texts if text and is_unknown(text, unknown_marks())), None)
+    if mark is not None:
+        lossy(format_name, f"the label {mark!r}: it is read as unknown (keep_na=True keeps NA)")
+    if len({text for text in texts if text}) != len(
+        {label for label in listed if label not in (None, "")}
+    ):
+        raise DataError(
+            "two labels are the same when written as text; the format 'npz' tells them apart"
+        )
+    return texts

@@ -1,0 +1,282 @@
+"""The columns of a table of nodes as what they are: numbers are features, categories layers, the rest nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme._text import setting
+from gramme.errors import DataError, FileFormatError, did_you_mean
+from gramme.graph import MembershipLayer
+from gramme.graph.columns import column_layer, settled
+from gramme.graph.table import says_nothing
+
+from .cells import typed_column
+from .parsed import Groups, ReadOptions
+from .source import decode, numbered_lines, read_bytes, tell
+from .spreadsheet import read_sheets
+from .text import cells, quoted_fields, separator_of
+from .values import parse_number
+
+# A table of nodes with their attributes: the label is one column, numeric columns may be
+# features.
+
+
+LABEL_COLUMN = "label"
+_FEATURE_COLUMN = re.compile(r"feature[_ .:-]?\d+\Z", re.IGNORECASE)
+
+
+def is_feature_name(column: str) -> bool:
+    """Whether a column is named like the features that gramme writes.
+
+    >>> is_feature_name("feature_1"), is_feature_name("age")
+    (True, False)
+    """
+    return _FEATURE_COLUMN.match(column) is not None
+
+
+@dataclass
+class AttributeTable:
+    """Rows of text under a header; the first column names the node (or the layer)."""
+
+    path: Path
+    header: list[str]
+    rows: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    decimal_comma: bool = False
+
+    def has(self, column: str) -> bool:
+        """Whether there is such a column."""
+        return column in self.header
+
+    def column(self, name: str) -> list[str]:
+        """The cells of a column, or an error that suggests the nearest name."""
+        if name not in self.header:
+            raise DataError(
+                f"{self.path} has no column {name!r}; {did_you_mean(name, self.header)}"
+            )
+        place = self.header.index(name)
+        return [row[place] for row in self.rows]
+
+    def names(self, column: str | None = None) -> list[str]:
+        """The cells of the first (or another) column, which must be filled and distinct."""
+        found = self.column(column) if column is not None else [row[0] for row in self.rows]
+        seen: dict[str, int] = {}
+        for name, line in zip(found, self.lines, strict=True):
+            if not name:
+                raise FileFormatError(f"the {self.header[0]} is missing", file=self.path, line=line)
+            if name in seen:
+                problem = f"{name!r} is here for the second time, after line {seen[name]}"
+                raise FileFormatError(problem, file=self.path, line=line)
+            seen[name] = line
+        return found
+
+    def labels(self, nodes: Sequence[str], column: str | None) -> dict[str, str] | None:
+        """The label of each node, empty cells left out; None without a column of labels."""
+        if column is None and not self.has(LABEL_COLUMN):
+            return None
+        found = self.column(column or LABEL_COLUMN)
+        return {node: label for node, label in zip(nodes, found, strict=True) if label}
+
+    def feature_columns(
+        self, chosen: Sequence[str] | None, label: str | None, names: Sequence[str], every: bool
+    ) -> list[str]:
+        """The columns that are features: those chosen, else all others or all named like ``feature_1``."""
+        if chosen is not None:
+            return [chosen] if isinstance(chosen, str) else list(chosen)
+        taken = {label or LABEL_COLUMN, *names}
+        others = [column for column in self.header if column not in taken]
+        return others if every else [name for name in others if is_feature_name(name)]
+
+    def features(self, columns: Sequence[str]) -> NDArray[np.float64] | None:
+        """The columns as numbers, one row per row of the table."""
+        if not columns:
+            return None
+        matrix = np.empty((len(self.rows), len(columns)))
+        for place, column in enumerate(columns):
+            for row, text in enumerate(self.column(column)):
+                try:
+                    matrix[row, place] = parse_number(text.strip())
+                except ValueError as error:
+                    raise FileFormatError(
+                        f"the feature {column!r}: {error} ({setting('features')} chooses the columns)",
+                        file=self.path,
+                        line=self.lines[row],
+                    ) from None
+        return matrix
+
+
+def read_attributes(path: Path, encoding: str, separator: str | None = None) -> AttributeTable:
+    """A table with a header, by comma, tab or white space (where quotes are allowed), or the first sheet of Excel."""
+    if path.suffix.lower() == ".xlsx":
+        rows = next(iter(read_sheets(path).values()))
+        return tabled(enumerate(rows, start=1), path)
+    text = decode(read_bytes(path), path, encoding)
+    return parse_attributes(text, path, separator or separator_of(path, text))
+
+
+def parse_attributes(text: str, path: Path, separator: str) -> AttributeTable:
+    """A table with a header from its text; every row has as many cells as the header."""
+    lines: Iterator[tuple[int, list[str]]]
+    if separator == " ":
+        lines = ((line, quoted_fields(row)) for line, row in numbered_lines(text))
+    else:
+        lines = cells(text, separator, path)
+    return tabled(lines, path, decimal_comma=separator == ";")
+
+
+def tabled(
+    lines: Iterable[tuple[int, list[str]]], path: Path, *, decimal_comma: bool = False
+) -> AttributeTable:
+    """A table from its rows, the header first."""
+    table: AttributeTable | None = None
+    for line, row in lines:
+        if table is None:
+            row = [cell.strip() for cell in row]
+            if len(set(row)) != len(row):
+                raise FileFormatError("a column is named twice in the header", file=path, line=line)
+            table = AttributeTable(path, row, decimal_comma=decimal_comma)
+        elif len(row) != len(table.header):
+            raise FileFormatError(
+                f"there are {len(row)} cells, but the header names {len(table.header)} columns: "
+                f"{', '.join(table.header)[:100]}",
+                file=path,
+                line=line,
+            )
+        else:
+            table.rows.append(row)
+            table.lines.append(line)
+    if table is None:
+        raise FileFormatError("the file is blank; its first line must be a header", file=path)
+    return table
+
+
+MAX_FEATURE_CATEGORIES = 50
+"""Categories that still become features of 0 and 1 where that is asked for."""
+
+
+@dataclass
+class NodeColumns:
+    """What the columns of a table say about its rows: features with a row each, and groups by layer."""
+
+    features: NDArray[np.float64] | None = None
+    groups: dict[str, Groups] = field(default_factory=dict)
+
+
+def node_columns(
+    table: AttributeTable, nodes: Sequence[str], taken: Collection[str], options: ReadOptions
+) -> NodeColumns:
+    """The columns that are neither the name nor the label.
+
+    Columns named like ``feature_1``, as gramme writes them, are features as they stand. Where the user names columns,
+    no others are used.
+
+    Parameters
+    ----------
+    table : AttributeTable
+    nodes : sequence of str
+        The node of each row.
+    taken : collection of str
+        The columns with the name and the label.
+    options : ReadOptions
+        ``columns``, ``features`` and ``layers_from`` choose.
+    """
+    chosen = _chosen(table, taken, options)
+    made = NodeColumns()
+    matrix: list[NDArray[np.float64]] = []
+    for name, role in chosen.items():
+        if role is None and is_feature_name(name):
+            plain = table.features([name])
+            assert plain is not None
+            matrix.append(plain)
+            continue
+        series = typed_column(
+            pd.Series(table.column(name), dtype=object),
+            name,
+            options.marks,
+            decimal_comma=table.decimal_comma,
+        )
+        useless = says_nothing(series.rename(name))
+        if useless is not None and role is None:
+            tell(f"{table.path.name}: {name!r} is not used, {useless}")
+            continue
+        number = pd.api.types.is_numeric_dtype(series.dtype)
+        if role == "feature" or (role is None and number):
+            matrix.append(_as_features(table, name, series))
+        else:
+            made.groups[name] = _as_groups(table, name, series, nodes)
+    if matrix:
+        made.features = np.hstack(matrix)
+    return made
+
+
+def _chosen(
+    table: AttributeTable, taken: Collection[str], options: ReadOptions
+) -> dict[str, str | None]:
+    """The columns to use and what the user wants them to be, None if that is left to their values."""
+    asked: dict[str, str | None] = {}
+    for names, role in (
+        (options.columns, None),
+        (options.features, "feature"),
+        (options.layers_from, "layer"),
+    ):
+        for name in [names] if isinstance(names, str) else names or ():
+            if name not in table.header:
+                raise DataError(
+                    f"{table.path} has no column {name!r}; {did_you_mean(name, table.header)}"
+                )
+            if asked.get(name) is not None and role is not None:
+                raise DataError(f"the column {name!r} cannot be both a feature and a layer")
+            asked[name] = role
+    if asked or any(
+        one is not None for one in (options.columns, options.features, options.layers_from)
+    ):
+        return asked
+    return {name: None for name in table.header if name not in taken}
+
+
+def _as_features(table: AttributeTable, name: str, series: pd.Series) -> NDArray[np.float64]:
+    if pd.api.types.is_datetime64_any_dtype(series.dtype):
+        years = 1970 + series.astype("datetime64[ns]").astype("int64") / (365.2425 * 86_400e9)
+        series = years.where(series.notna())
+    if pd.api.types.is_numeric_dtype(series.dtype):
+        missing = series.isna()
+        if missing.all():
+            raise FileFormatError(f"the feature {name!r} has no value", file=table.path)
+        filled = series.fillna(series.median()).to_numpy(dtype=np.float64)
+        gaps = f"; {int(missing.sum())} unknown, filled with the median" if missing.any() else ""
+        tell(f"{table.path.name}: {name!r} is a feature, a number{gaps}")
+        return filled[:, None]
+    found = series.cat.remove_unused_categories().cat.categories
+    if len(found) > MAX_FEATURE_CATEGORIES:
+        raise FileFormatError(
+            f"the feature {name!r} has {len(found)} different values, too many for a feature each; "
+            f"{setting('layers_from', [name])} makes a layer of them",
+            file=table.path,
+        )
+    tell(f"{table.path.name}: {name!r} is {len(found)} features, one per value")
+    return np.stack([(series == value).to_numpy(dtype=np.float64) for value in found], axis=1)
+
+
+def _as_groups(table: AttributeTable, name: str, series: pd.Series, nodes: Sequence[str]) -> Groups:
+    layer = column_layer(series)
+    assert isinstance(layer, MembershipLayer)
+    way, unit = settled(series)
+    by = f", dates by {unit}" if way == "dates" else ""
+    names = [str(group) for group in layer.group_names]
+    absent = int((~layer.present).sum())
+    gaps = f"; {absent} unknown, in none of them" if absent else ""
+    tell(
+        f"{table.path.name}: {name!r} is a layer of {len(names)} groups{by}{gaps} "
+        f"({setting('features', [name])} makes it features)"
+    )
+    return Groups(
+        [nodes[row] for row in layer.node.tolist()],
+        [names[group] for group in layer.group.tolist()],
+    )

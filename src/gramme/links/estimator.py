@@ -1,0 +1,629 @@
+"""GrammeLinks: which pairs of nodes will be, or should be, linked, with a probability and the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from torch import Tensor
+
+from gramme._progress import advance, part
+from gramme._runtime import one_thread_below
+from gramme.errors import DataError, FileFormatError, NotFittedError
+from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
+from gramme.graph.arrays import loose_index
+from gramme.graph.canonical import in_name_order
+from gramme.methods.params import RandomState, check_parameters, seed_from
+from gramme.methods.persistence import (
+    Learned,
+    MisfitError,
+    broken,
+    from_json,
+    plain_name,
+    read_model,
+    write_model,
+)
+
+from .attention import MIN_ATTENTION_NODES, LinkAttention
+from .evidence import Evidence, Gathered, WholeGraph, column_names
+from .expected_time import ExpectedSeconds
+from .explain import explanation, ingredient_table, reasons
+from .mixture import LayerExamples, LayerMixture, Line, Trees, fitted_mixtures, unseen_loss
+from .sampling import (
+    candidate_pairs,
+    checked,
+    columns,
+    edge_layer,
+    groups_asked_about,
+    layers_to_learn,
+    named_pairs,
+    num_rounds,
+    with_edges,
+)
+from .training_pairs import (
+    TRIAL_LAYERS,
+    AttentionTrial,
+    easily_told,
+    evidence_only,
+    given_examples,
+    set_aside,
+    with_all_edges,
+)
+
+# The steps of learning links: how many there are, and how far they are, for whoever asked to be
+# told.
+
+
+Tell = Callable[[int, int], None]
+
+
+class LearningSteps:
+    """Called after each step: a part set aside, what all layers share of the mixtures, each mixture, each attention.
+
+    Parameters
+    ----------
+    parts : mapping of layer to int
+        In how many parts the edges of each layer are set aside.
+    expected : ExpectedSeconds
+        Of the same layers.
+    attention : bool
+        Whether attention is tried.
+    tell : callable, optional
+        Called with the number of steps done and in all.
+    """
+
+    def __init__(
+        self,
+        parts: Mapping[str, int],
+        expected: ExpectedSeconds,
+        *,
+        attention: bool,
+        tell: Tell | None = None,
+    ) -> None:
+        self.seconds, self.tell = max(expected.fit, 1e-9), tell
+        mixtures, trials = len(parts) + 1, min(TRIAL_LAYERS, len(parts))
+        tried = trials + len(parts) + mixtures if attention else 0
+        self.total = sum(parts.values()) + mixtures + tried
+        self.done = self.done_here = 0
+        self.steps_here = 1
+
+    @contextmanager
+    def within(self, name: str, seconds: float, steps: int = 1) -> Iterator[None]:
+        """Some of the steps, which should take so many seconds together."""
+        self.done_here, self.steps_here = 0, max(steps, 1)
+        with part(name, seconds / self.seconds):
+            yield
+
+    def __call__(self) -> None:
+        """Take note of one step more."""
+        self.done += 1
+        self.done_here += 1
+        advance(min(self.done_here / self.steps_here, 1.0))
+        if self.tell is not None:
+            self.tell(self.done, self.total)
+
+
+# What a file of :class:`~gramme.GrammeLinks` holds: the graph whose edges are the evidence, and
+# the mixtures.
+
+
+_TREE_ARRAYS = ("roots", "column", "left", "right", "threshold", "value")
+
+
+def graph_to_file(graph: MultilayerGraph, learned: Learned) -> None:
+    """Add a graph's nodes, layers and attributes to what is written."""
+    learned.record["nodes"] = [plain_name(name) for name in graph.nodes]
+    layers = []
+    for number, (name, layer) in enumerate(graph.layers.items()):
+        groups = layer.as_groups()
+        if groups is not None:
+            first, second, weight = groups.node, groups.group, groups.weight
+        else:
+            edges = layer.to_edges()
+            first, second, weight = edges.source, edges.target, edges.weight
+        layers.append({"name": name, "members": groups is not None, "directed": layer.directed})
+        _put(learned, f"layer{number}.first", np.asarray(first, dtype=np.int64))
+        _put(learned, f"layer{number}.second", np.asarray(second, dtype=np.int64))
+        _put(learned, f"layer{number}.present", np.asarray(layer.present, dtype=np.uint8))
+        if weight is not None:
+            _put(learned, f"layer{number}.weight", np.asarray(weight, dtype=np.float64))
+    learned.record["layers"] = layers
+    if graph.features is not None:
+        matrix = sp.csr_array(graph.features)
+        for name in ("data", "indices", "indptr"):
+            _put(learned, f"features.{name}", np.asarray(getattr(matrix, name)))
+        learned.record["feature_columns"] = int(matrix.shape[1])
+        learned.record["sparse_features"] = sp.issparse(graph.features)
+
+
+def graph_from_file(learned: Learned) -> MultilayerGraph:
+    """The graph of a file, checked as any graph is when it is made."""
+    nodes = loose_index(from_json(learned.record["nodes"]))
+    count = len(nodes)
+    layers: dict[str, Layer] = {}
+    for number, entry in enumerate(learned.record["layers"]):
+        first, second = (
+            _get(learned, f"layer{number}.first"),
+            _get(learned, f"layer{number}.second"),
+        )
+        weight = learned.tensors.get(f"layer{number}.weight")
+        weights = None if weight is None else weight.numpy()
+        present = _get(learned, f"layer{number}.present").astype(bool)
+        if entry["members"]:
+            layers[entry["name"]] = MembershipLayer(
+                count, first, second, weight=weights, nodes=present
+            )
+        else:
+            layers[entry["name"]] = EdgeLayer(
+                count, first, second, weights, directed=entry["directed"], nodes=present
+            )
+    features: Any = None
+    if "feature_columns" in learned.record:
+        parts = tuple(_get(learned, f"features.{name}") for name in ("data", "indices", "indptr"))
+        matrix = sp.csr_array(parts, shape=(count, learned.record["feature_columns"]))
+        features = matrix if learned.record["sparse_features"] else matrix.toarray()
+    return MultilayerGraph(layers, nodes=nodes, features=features, num_nodes=count)
+
+
+def mixtures_to_file(mixtures: Mapping[str, LayerMixture], learned: Learned) -> None:
+    """Add the mixtures to what is written."""
+    learned.record["columns"] = column_names()
+    entries = []
+    for number, (name, mixture) in enumerate(mixtures.items()):
+        parts = []
+        for place, (part_name, model) in enumerate(mixture.parts.items()):
+            prefix = f"mixture{number}.{place}"
+            trees = isinstance(model, Trees)
+            base = model.base if isinstance(model, Trees) else model.offset
+            parts.append(
+                {
+                    "name": part_name,
+                    "trees": trees,
+                    "base": base,
+                    "weight": mixture.weights[part_name],
+                }
+            )
+            for array in _TREE_ARRAYS if trees else ("mean", "scale", "weight"):
+                _put(learned, f"{prefix}.{array}", getattr(model, array))
+        if mixture.typical is not None:
+            _put(learned, f"mixture{number}.typical", mixture.typical)
+        entries.append(
+            {
+                "layer": name,
+                "parts": parts,
+                "slope": mixture.slope,
+                "offset": mixture.offset,
+                "hidden": mixture.hidden,
+            }
+        )
+    learned.record["mixtures"] = entries
+
+
+def mixtures_from_file(learned: Learned) -> dict[str, LayerMixture]:
+    """The mixtures of a file; one that was made of other evidence is refused."""
+    if learned.record["columns"] != column_names():
+        raise MisfitError("the model was made of other evidence than this version of gramme finds")
+    found = {}
+    for number, entry in enumerate(learned.record["mixtures"]):
+        mixture = LayerMixture(
+            slope=float(entry["slope"]),
+            offset=float(entry["offset"]),
+            hidden=float(entry["hidden"]),
+        )
+        if not 0.0 <= mixture.hidden < 1.0:
+            raise MisfitError("the share of hidden links must be from 0 to 1")
+        for place, saved_part in enumerate(entry["parts"]):
+            prefix = f"mixture{number}.{place}"
+            base = float(saved_part["base"])
+            if saved_part["trees"]:
+                arrays = [_get(learned, f"{prefix}.{array}") for array in _TREE_ARRAYS]
+                mixture.parts[saved_part["name"]] = _checked_trees(Trees(base, *arrays))
+            else:
+                sizes = [
+                    _get(learned, f"{prefix}.{array}") for array in ("mean", "scale", "weight")
+                ]
+                if any(len(one) != len(column_names()) for one in sizes):
+                    raise MisfitError("a mixture has another number of columns than the evidence")
+                mixture.parts[saved_part["name"]] = Line(sizes[0], sizes[1], sizes[2], base)
+            mixture.weights[saved_part["name"]] = float(saved_part["weight"])
+        mixture.typical = _typical(learned, number, mixture)
+        found[entry["layer"]] = mixture
+    return found
+
+
+def _typical(learned: Learned, number: int, mixture: LayerMixture) -> Any:
+    """The evidence of a typical pair; files of before it was written have that of a line, if there is one."""
+    if f"mixture{number}.typical" not in learned.tensors:
+        return next((part.mean for part in mixture.parts.values() if isinstance(part, Line)), None)
+    found = _get(learned, f"mixture{number}.typical")
+    if found.shape != (len(column_names()),):
+        raise MisfitError("a mixture has another number of columns than the evidence")
+    return found
+
+
+def whole_to_file(whole: WholeGraph, learned: Learned) -> None:
+    """Add which costly evidence is gathered, and the attention that was trained."""
+    learned.record["gathered"] = asdict(whole.gathered)
+    if whole.attention is not None and whole.gathered.attention:
+        _put(learned, "attention.rows", whole.attention.rows)
+        learned.record["attention"] = list(whole.attention.weights)
+        for number, name in enumerate(whole.attention.weights):
+            _put(learned, f"attention.{number}.weight", whole.attention.weights[name])
+            _put(learned, f"attention.{number}.offset", whole.attention.offsets[name])
+
+
+def whole_from_file(
+    graph: MultilayerGraph, learned: Learned
+) -> tuple[Gathered, LinkAttention | None]:
+    """What :func:`whole_to_file` wrote, which must fit the graph."""
+    record = learned.record["gathered"]
+    alone = tuple(str(name) for name in record.get("told_by_others", ()))
+    gathered = Gathered(**{**record, "told_by_others": alone})
+    if not gathered.attention:
+        return gathered, None
+    rows = _get(learned, "attention.rows")
+    weights, offsets = {}, {}
+    for number, name in enumerate(learned.record["attention"]):
+        weights[name] = _get(learned, f"attention.{number}.weight")
+        offsets[name] = _get(learned, f"attention.{number}.offset")
+    if rows.ndim != 3 or len(rows) != graph.num_nodes:
+        raise MisfitError("the rows of attention are not those of the nodes")
+    _, members, dim = rows.shape
+    for name, weight in weights.items():
+        shapes = ((members, dim), (members, dim, dim))
+        if weight.shape not in shapes or offsets[name].shape != (members,):
+            raise MisfitError(f"the attention of layer {name!r} has another size than its rows")
+    return gathered, LinkAttention(rows, weights, offsets)
+
+
+def _checked_trees(trees: Trees) -> Trees:
+    """Trees in which every step leads forward to a node and every question is about a column that exists."""
+    count = len(trees.column)
+    inner = trees.column >= 0
+    places = np.arange(count)
+    for way in (trees.left, trees.right):
+        if len(way) != count or ((way[inner] <= places[inner]) | (way[inner] >= count)).any():
+            raise MisfitError("the trees of a mixture lead nowhere")
+    sizes_fit = len(trees.threshold) == count and len(trees.value) == count
+    if not sizes_fit or (trees.column >= len(column_names())).any():
+        raise MisfitError("the trees of a mixture ask about evidence that is not there")
+    if ((trees.roots < 0) | (trees.roots >= max(count, 1))).any():
+        raise MisfitError("the trees of a mixture begin nowhere")
+    return trees
+
+
+def _put(learned: Learned, name: str, values: Any) -> None:
+    learned.tensors[name] = torch.from_numpy(np.array(values, order="C"))
+
+
+def _get(learned: Learned, name: str) -> Any:
+    tensor: Tensor | None = learned.tensors.get(name)
+    if tensor is None:
+        raise MisfitError(f"{name} is missing")
+    return tensor.numpy()
+
+
+_BLOCK = 200_000
+NO_GAIN = "Attention was left out: it did not lower the error on pairs set aside."
+TOO_LARGE = "Attention was left out: the graph is too large to train it for links."
+TOO_SMALL = "Attention was left out: the graph is too small to train it for links."
+
+
+class GrammeLinks(BaseEstimator):  # type: ignore[misc]
+    """Say how probable a link between two nodes is, in each layer of a graph.
+
+    The evidence for a pair are paths of length 2 and 3 in the layer, in the others and in all together, links in other
+    layers, common groups, walks, degrees and attributes. How much each counts is learned from edges of the layer that
+    are set aside while the evidence is gathered, against random pairs without an edge: by logistic regression over all
+    layers, by one for each layer, and by boosted trees where a layer has many edges, weighed by pairs they have not
+    seen. Probabilities are those of a pair drawn from as many linked as unlinked pairs.
+
+    Parameters
+    ----------
+    random_state : int, default=0
+        Which edges are set aside and which pairs they are compared with.
+
+    Attributes
+    ----------
+    layers_ : list of str
+        The layers that links can be predicted in: those with at least 2 edges.
+    ingredients_ : DataFrame
+        Per layer and piece of evidence: its ROC-AUC alone on edges set aside, and its weight in the mixture.
+    explanation_ : str
+        In words, what the predictions rest on and how good they are on edges set aside.
+    scores_ : DataFrame
+        Per layer: pairs learned from, ROC-AUC and calibration error of the mixture on pairs it had not seen.
+
+    Examples
+    --------
+    >>> import gramme
+    >>> g = gramme.datasets.load("synthetic", nodes=60)
+    >>> links = GrammeLinks(random_state=0).fit(g.select_layers(list(g.layers)[:1]))
+    >>> links.predict_proba(links.layers_[0], [(g.nodes[0], g.nodes[1])]).shape
+    (1,)
+    """
+
+    def __init__(self, random_state: Any = 0) -> None:
+        self.random_state = random_state
+
+    def fit(
+        self,
+        graph: MultilayerGraph,
+        examples: Mapping[str, tuple[Any, Any]] | None = None,
+        *,
+        layers: Iterable[str] | None = None,
+        tell: Tell | None = None,
+    ) -> Self:
+        """Learn from the edges of a graph what makes a link likely.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph
+        examples : mapping of layer to (pairs, linked), default=None
+            Pairs by node names that are not in the graph, and whether each is linked: validation pairs of a benchmark.
+            They take the place of edges set aside from the graph.
+        layers : sequence of str, default=None
+            The layers to learn links of; all if not given. The others still serve as evidence.
+        tell : callable, optional
+            Called with the number of steps done and in all.
+        """
+        check_parameters({"random_state": RandomState()}, self.get_params(deep=False))
+        seed = seed_from(self.random_state)
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_whole"]:
+            delattr(self, name)
+        graph = checked(graph)
+        with one_thread_below(graph.num_entries):
+            return self._learn(graph, {} if examples is None else examples, layers, seed, tell)
+
+    def _learn(
+        self,
+        graph: MultilayerGraph,
+        given: Mapping[str, tuple[Any, Any]],
+        layers: Iterable[str] | None,
+        seed: int,
+        tell: Tell | None,
+    ) -> Self:
+        wanted = layers_to_learn(with_edges(graph), layers)
+        named = in_name_order(graph).graph  # chance and ties follow names
+        groups = groups_asked_about(named, wanted)
+        graph = with_edges(named)
+        parts = {name: 0 if name in given else num_rounds(graph, name) for name in wanted}
+        possible = Gathered.affordable(graph, sum(parts.values()) + 1, seed, columns(groups))
+        gathered = replace(possible, attention=False)
+        expected = ExpectedSeconds.of(graph, parts, possible)
+        step = LearningSteps(parts, expected, attention=possible.attention, tell=tell)
+        self.graph_, self.layers_, self.gathered_ = graph, wanted, gathered
+        learned: dict[str, LayerExamples] = {}
+        for name in sorted(wanted):
+            with step.within(f"evidence in {name}", expected.set_aside[name], parts[name]):
+                if name in given:
+                    evidence = self._evidence(graph, name)
+                    learned[name] = given_examples(graph, name, evidence, *given[name])
+                else:
+                    learned[name] = set_aside(graph, name, gathered, step, groups.get(name))
+            with step.within(f"all edges of {name}", expected.all_edges[name]):
+                if name not in given:
+                    learned[name] = with_all_edges(learned[name], self._evidence(graph, name))
+        if all(one.linked.all() for one in learned.values()):
+            raise DataError(
+                "all nodes are linked to each other in every layer: there is no pair without a link to learn from or "
+                "to ask about"
+            )
+        with step.within("weighing the evidence", expected.mixtures, len(wanted) + 1):
+            mixtures, unseen = fitted_mixtures(learned, seed, step)
+        word = ""
+        if not possible.attention and not possible.told_by_others:
+            word = TOO_SMALL if graph.num_nodes < MIN_ATTENTION_NODES else TOO_LARGE
+        if possible.attention:
+            word = NO_GAIN
+            tried = AttentionTrial(graph, learned, given, seed, groups, step)
+            with step.within("trying attention", expected.trial, TRIAL_LAYERS):
+                helps = tried.helps(unseen)
+            if helps:
+                with step.within("training attention", expected.attention, 2 * len(wanted) + 1):
+                    richer = tried.joined()
+                    others, found = fitted_mixtures(richer, seed, step)
+                if unseen_loss(richer, found) < unseen_loss(learned, unseen):
+                    mixtures, unseen, learned, word = others, found, richer, ""
+                    self.gathered_ = possible
+                    whole = self._whole_graph("")
+                    self._whole[""] = WholeGraph(possible, whole.closeness, tried.whole)
+        self.mixtures_ = mixtures
+        learned = {name: learned[name] for name in wanted}
+        self.ingredients_ = ingredient_table(learned, self.mixtures_)
+        words = [word, *easily_told(graph, wanted, groups)]
+        words += evidence_only(graph, wanted) if layers is None else []
+        self.scores_, self.explanation_ = explanation(learned, unseen, self.ingredients_, words)
+        return self
+
+    def predict_proba(
+        self, layer: str, pairs: Any, graph: MultilayerGraph | None = None
+    ) -> NDArray[np.float64]:
+        """The probability of a link for each pair of node names, shape (pairs,).
+
+        Parameters
+        ----------
+        layer : str
+        pairs : sequence of (source, target)
+            By name, without an edge between them: walks and attention have seen the edges of the graph.
+        graph : MultilayerGraph, default=None
+            Another graph with the same layers, perhaps with new nodes; the fitted one if not given.
+        """
+        mixture = self._mixture(layer)
+        seen = self.graph_ if graph is None else self._other(graph)
+        positions = named_pairs(seen, pairs)
+        return self._probabilities(self._evidence(seen, layer), mixture, positions)
+
+    def candidates(
+        self, layer: str, top: int = 100, node: Any = None, tell: Tell | None = None
+    ) -> pd.DataFrame:
+        """The unlinked pairs of a layer that are most likely to have, or to get, a link.
+
+        Only pairs are looked at that paths of at most three steps or a small group join, never all of them.
+
+        Parameters
+        ----------
+        layer : str
+        top : int, default=100
+        node : node name, default=None
+            Candidates for this node alone.
+        tell : callable, optional
+            Called with the number of pairs scored and in all.
+
+        Returns
+        -------
+        DataFrame
+            ``layer``, ``source``, ``target``, ``probability`` and ``why``, most probable first.
+        """
+        mixture = self._mixture(layer)
+        if top < 1:
+            raise DataError(f"top must be at least 1, not {top}")
+        sources = None if node is None else self.graph_.positions([node])
+        evidence = self._evidence(self.graph_, layer)
+        known = self.graph_.layers[layer].to_scipy()
+        directed = self.graph_.layers[layer].directed
+        pairs = candidate_pairs(
+            evidence.scores["all"].adjacency,
+            evidence.matrices.groups,
+            known,
+            directed=directed,
+            sources=sources,
+        )
+        if node is not None and directed:
+            pairs = pairs[pairs[:, 0] == sources]
+        present = self.graph_.layers[layer].present
+        pairs = pairs[present[pairs].all(axis=1)]
+        scores = self._probabilities(evidence, mixture, pairs, tell)
+        best = np.argsort(-scores, kind="stable")[:top]
+        return self._table(layer, evidence, pairs[best], scores[best], node)
+
+    def explained(self, layer: str, pairs: Any) -> pd.DataFrame:
+        """The given pairs with probability and reason, in the form of :meth:`candidates`."""
+        mixture = self._mixture(layer)
+        evidence = self._evidence(self.graph_, layer)
+        positions = named_pairs(self.graph_, pairs)
+        scores = self._probabilities(evidence, mixture, positions)
+        return self._table(layer, evidence, positions, scores)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model, with the graph its evidence is from, to a safetensors file."""
+        self.check_fitted()
+        learned = Learned()
+        graph_to_file(self.graph_, learned)
+        mixtures_to_file(self.mixtures_, learned)
+        whole_to_file(self._whole_graph(""), learned)
+        learned.record["explanation"] = self.explanation_
+        learned.record["ingredients"] = self.ingredients_.to_dict(orient="list")
+        learned.record["scores"] = self.scores_.to_dict(orient="list")
+        write_model(path, type(self).__name__, self.get_params(), learned)
+
+    @classmethod
+    def load(cls, path: Any) -> GrammeLinks:
+        """Read a model that was saved with :meth:`save`."""
+        name, parameters, learned = read_model(path)
+        if name != cls.__name__:
+            raise FileFormatError(
+                f"holds a model of the kind {name!r}; read it with gramme.load", file=path
+            )
+        try:
+            model = cls(**parameters)
+            model.graph_ = graph_from_file(learned)
+            model.mixtures_ = mixtures_from_file(learned)
+            model.gathered_, attention = whole_from_file(model.graph_, learned)
+            model._whole = {"": WholeGraph.of(model.graph_, model.gathered_, attention)}
+            model.layers_ = [name for name in model.mixtures_ if name in model.graph_.layers]
+            model.explanation_ = str(learned.record["explanation"])
+            model.ingredients_ = pd.DataFrame(learned.record["ingredients"])
+            model.scores_ = pd.DataFrame(learned.record["scores"])
+        except Exception as error:  # whatever its content sets off is the file's fault
+            raise broken(path, error) from error
+        return model
+
+    # Inside
+
+    def _evidence(self, graph: MultilayerGraph, layer: str) -> Evidence:
+        """The evidence in a graph; what is of the graph as a whole is found once for all layers of the fitted one."""
+        if graph is not self.graph_:
+            return Evidence(graph, layer, WholeGraph.of(graph, self.gathered_, layer=layer))
+        alone = layer in self.gathered_.told_by_others
+        return Evidence(graph, layer, self._whole_graph(layer if alone else ""))
+
+    def _whole_graph(self, layer: str) -> WholeGraph:
+        """What the graph as a whole says; without one layer, if it is named."""
+        if not hasattr(self, "_whole"):
+            self._whole: dict[str, WholeGraph] = {}
+        if layer not in self._whole:
+            self._whole[layer] = WholeGraph.of(self.graph_, self.gathered_, layer=layer or None)
+        return self._whole[layer]
+
+    def _probabilities(
+        self,
+        evidence: Evidence,
+        mixture: LayerMixture,
+        pairs: NDArray[np.int64],
+        tell: Tell | None = None,
+    ) -> NDArray[np.float64]:
+        found = np.zeros(len(pairs))
+        for begin in range(0, len(pairs), _BLOCK):
+            part = slice(begin, begin + _BLOCK)
+            found[part] = mixture.probability(evidence.of(pairs[part]))
+            if tell is not None:
+                tell(min(begin + _BLOCK, len(pairs)), len(pairs))
+        return found
+
+    def _table(
+        self,
+        layer: str,
+        evidence: Evidence,
+        pairs: NDArray[np.int64],
+        scores: NDArray[np.float64],
+        node: Any = None,
+    ) -> pd.DataFrame:
+        names = self.graph_.nodes
+        if node is not None and len(pairs):
+            place = self.graph_.positions([node])[0]
+            pairs = np.where((pairs[:, 1] == place)[:, None], pairs[:, ::-1], pairs)
+        return pd.DataFrame(
+            {
+                "layer": np.full(len(pairs), layer, dtype=object),
+                "source": names[pairs[:, 0]].to_numpy().astype(object),
+                "target": names[pairs[:, 1]].to_numpy().astype(object),
+                "probability": scores,
+                "why": reasons(
+                    self.mixtures_[layer], evidence.of(pairs), evidence.linked_in(pairs)
+                ),
+            }
+        )
+
+    def _mixture(self, layer: str) -> LayerMixture:
+        self.check_fitted()
+        self.graph_.layer(layer)
+        if layer not in self.mixtures_:
+            edge_layer(self.graph_, layer)
+            raise DataError(
+                f"links of the layer {layer!r} were not learned; learned: {', '.join(self.layers_)}"
+            )
+        return self.mixtures_[layer]
+
+    def _other(self, graph: MultilayerGraph) -> MultilayerGraph:
+        missing = [name for name in self.graph_.layers if name not in graph.layers]
+        flat = with_edges(checked(graph)) if not missing else graph
+        if missing:
+            raise DataError(f"the graph has no layer {missing[0]!r}, which the model was fitted on")
+        return in_name_order(flat).graph.select_layers(list(self.graph_.layers))
+
+    def check_fitted(self) -> None:
+        """Raise a ``NotFittedError`` unless it is fitted."""
+        if not hasattr(self, "mixtures_"):
+            raise NotFittedError("this GrammeLinks is not fitted yet; call fit first")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_whole"}

@@ -1,0 +1,473 @@
+"""The features a network starts from: a graph's own, where walks lead, random numbers by node name, or several of them.
+
+*Walks* are the walk profile of :mod:`gramme.methods.linear.walk_profile`: it needs no labels, tells a node's place in
+the network, and knows the nodes of another graph by their neighbours' and groups' names. *Random* numbers depend only
+on a node's name, so attention has to find out everything by itself; this is the paper's model. The graph's own
+features, *given*, are scaled (:mod:`gramme.methods.attention.given_features`). All of them have a mean square of 1.
+Walks beside given features are an exception: training labels choose their size
+(:mod:`gramme.methods.attention.features`).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gramme.distributed import rows_at, world_of
+from gramme.errors import DataError
+from gramme.graph import MultilayerGraph
+from gramme.graph.arrays import plain
+from gramme.methods.auto.mixture import mixed_with_prior, mixture_weights
+from gramme.methods.labels import Floats, KnownLabels, class_prior, stratified_folds
+from gramme.methods.linear.logistic import FOLDS, class_shares, regression
+from gramme.methods.linear.walk_profile import WALK_STEPS, WalkProfile
+from gramme.methods.prepare import feature_blocks, given_columns, given_features
+from gramme.methods.propagation.series import NodeWalk
+from gramme.ops import Features, SparseFeatures, random_features
+
+from .given_features import ENTRY_SUM, GivenFeatures
+
+# Features as they are, for any network: random ones by node name, a graph's real attributes, or
+# both.
+
+
+INPUTS_SOURCES = ("random", "given", "both")
+#: Products of larger features and their sums overflow in 32 bits.
+MAX_FEATURE_SIZE = 1e15
+
+
+def feature_source(graph: MultilayerGraph, wanted: str | None) -> str:
+    """Which features to use: what was asked for, else the graph's own if it has any, else random ones."""
+    if wanted is None:
+        return "given" if given_columns(graph) else "random"
+    if wanted != "random" and not given_columns(graph):
+        raise DataError(f"features={wanted!r} needs a graph with features, and this one has none")
+    return wanted
+
+
+def feature_columns(graph: MultilayerGraph, source: str, dim: int) -> int:
+    """Columns of the features a network gets: the graph's own, ``dim`` random ones, or both."""
+    return (source != "random") * given_columns(graph) + (source != "given") * dim
+
+
+def input_features(
+    graph: MultilayerGraph,
+    seeds: Sequence[int],
+    *,
+    source: str,
+    dim: int,
+    per_layer: bool,
+    own_layers: bool = True,
+    device: torch.device,
+) -> Tensor:
+    """Features of shape (nodes, members, columns), or (layers * nodes, members, columns) with ``per_layer``.
+
+    A graph whose layers have features of their own gets the second by ``own_layers``: a layer starts from its own
+    columns, the others are zero; a layer without any starts from all of them.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    seeds : sequence of int
+        The seed of each member's random features.
+    source : {"random", "given", "both"}
+    dim : int
+        Random columns.
+    per_layer : bool
+        Whether the copies of a node in the supra graph have random features of their own, keyed by the layer's name.
+    own_layers : bool, default=True
+        Whether layers start from their own features; else all nodes have all of them side by side.
+    device : torch.device
+    """
+    parts: list[Tensor] = []
+    layered = own_layers and bool(graph.layer_features) and source != "random"
+    copies = [0] * (graph.num_layers if layered else 1)
+    if per_layer:
+        copies = layer_copies(graph)
+    rows = graph.num_nodes * len(copies)
+    if source != "random":
+        given = torch.from_numpy(
+            by_layer(dense_features(graph), graph) if layered else dense_features(graph)
+        ).to(device)
+        whole = given if layered else given.repeat(len(copies), 1)
+        parts.append(whole[:, None, :].expand(rows, len(seeds), -1))
+    if source != "given":
+        parts.append(random_columns(graph, seeds, dim, copies).to(device))
+    features = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+    return features.to(torch.get_default_dtype())
+
+
+def random_columns(
+    graph: MultilayerGraph, seeds: Sequence[int], dim: int, copies: Sequence[int]
+) -> Tensor:
+    """Random features of each member, (copies * nodes, members, dim); equal copies have equal ones."""
+    drawn = np.empty((len(seeds), len(copies), graph.num_nodes, dim), dtype=np.float32)
+    for member, seed in enumerate(seeds):
+        for place, copy in enumerate(copies):
+            random_features(graph.nodes, dim, seed, copy=copy, out=drawn[member, place])
+    rows = graph.num_nodes * len(copies)
+    return torch.from_numpy(drawn).view(len(seeds), rows, dim).transpose(0, 1).contiguous()
+
+
+def layer_copies(graph: MultilayerGraph) -> list[int]:
+    """What tells the copies of a node in the layers apart: the layers' names."""
+    return [zlib.crc32(name.encode(errors="surrogatepass")) + 1 for name in graph.layers]
+
+
+def by_layer(every: NDArray[np.float32], graph: MultilayerGraph) -> NDArray[np.float32]:
+    """What each layer starts from, (layers * nodes, columns), where the last columns are those of single layers.
+
+    A layer with features of its own does not see those of the others.
+    """
+    start = every.shape[1] - sum(matrix.shape[1] for matrix in graph.layer_features.values())
+    found = np.tile(every, (graph.num_layers, 1, 1))
+    own = {}
+    for name, matrix in graph.layer_features.items():
+        own[name] = slice(start, start + matrix.shape[1])
+        start += matrix.shape[1]
+    for place, name in enumerate(graph.layers):
+        for other, columns in own.items():
+            if name in own and other != name:
+                found[place, :, columns] = 0
+    return found.reshape(-1, every.shape[1])
+
+
+def dense_features(graph: MultilayerGraph) -> NDArray[np.float32]:
+    """All features of the graph as a matrix of float32."""
+    matrix = given_features(graph)
+    with np.errstate(over="ignore"):
+        dense = np.array(
+            matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float32
+        )
+    if dense.size and max(dense.max(), -dense.min()) > MAX_FEATURE_SIZE:
+        row, column = np.argwhere(np.abs(dense) > MAX_FEATURE_SIZE)[0].tolist()
+        raise DataError(
+            f"the feature in column {column} of node {plain(graph.nodes[row])!r} is too large to "
+            f"compute with in 32 bits, where {MAX_FEATURE_SIZE:g} is the most; scale the features"
+        )
+    return dense
+
+
+# How large walk columns are beside a graph's own features: by how well each of the two predicts
+# training labels.
+
+
+DIRECTIONS = 64  # of each block of features that the linear model sees
+HOPS = 2  # as many as attention has by default
+STRENGTHS = (1.0, 10.0, 100.0)
+MAX_LABELS = 1_000  # that the models are compared on
+CREDITS = (1.0, 0.25)  # labels' worth of belief in features and in walks beforehand
+EVEN_SIZE = 0.2  # of walk columns that are as good as the features; chosen on training labels, docs/defaults.md
+HELPING_SIZE = 0.1  # of walk columns that add to what features say; chosen likewise
+JOINT_SIZE = 0.3  # of walks in the linear model on both
+MIN_SIZE = 0.02  # below which walks are left out
+
+Matrix = NDArray[np.floating[Any]]
+
+
+def chosen_walk_size(
+    graph: MultilayerGraph, profile: WalkProfile, known: KnownLabels, seed: int
+) -> float:
+    """The size of walk columns, between 0 and 1, beside the features of a graph that has some.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    profile : WalkProfile
+        Of the graph.
+    known : KnownLabels
+        The training labels.
+    seed : int
+        Decides which labels share a fold, and which are looked at where there are many.
+    """
+    some = np.sort(np.random.default_rng(seed).permutation(known.nodes.size)[:MAX_LABELS])
+    codes, nodes = known.codes[some], known.nodes[some]
+    # the only label of a class cannot be predicted from the others, which speaks against neither
+    tested = np.bincount(codes)[codes] > 1
+    if not tested.any():
+        return EVEN_SIZE * (CREDITS[1] / CREDITS[0]) ** 2
+    walks = profile.table(rows_at(graph, profile.placed(graph), nodes))
+    given = rows_at(graph, _averaged_features(graph), nodes)
+    fold = stratified_folds(codes, FOLDS, seed)
+    both = np.hstack([given, np.float32(JOINT_SIZE) * walks])
+    own, walked, joint = (
+        _own_probabilities(rows, codes, fold, len(known.classes))[tested]
+        for rows in (given, walks, both)
+    )
+    rest, share = mixture_weights(np.stack([own, walked], axis=1), CREDITS)
+    size = min(EVEN_SIZE * (share / rest) ** 2, 1.0)
+    gain = np.log(joint / own)
+    helps = gain.size > 1 and gain.mean() > gain.std(ddof=1) / gain.size**0.5
+    return float(max(size, HELPING_SIZE) if helps else size)
+
+
+def _averaged_features(graph: MultilayerGraph) -> Matrix:
+    """Features averaged over neighbourhoods of all layers alike, once and twice; what attention sees at the start."""
+    world = world_of(graph)
+    blocks = [block for block in feature_blocks(graph) if block.shape[1]]
+    views = [GivenFeatures.of(block, DIRECTIONS, world).table(block) for block in blocks]
+    values = torch.from_numpy(np.concatenate(views, axis=1)).to(torch.get_default_dtype())
+    walk = NodeWalk(graph)
+    found = []
+    for _ in range(HOPS):
+        # who has no neighbours in a layer stays as it is
+        heard = [
+            torch.where(scale == 0, values, walk.mean(layer, values))
+            for layer, scale in enumerate(walk.scales)
+        ]
+        values = torch.stack(heard).mean(dim=0)
+        found.append(torch.nn.functional.normalize(values, dim=1))
+    table: Matrix = (torch.cat(found, dim=1) / HOPS**0.5).numpy()
+    return table
+
+
+def _own_probabilities(
+    rows: Matrix, codes: NDArray[np.int64], fold: NDArray[np.int64], classes: int
+) -> Floats:
+    """The probability of each label by a regression that has not seen its fold, under the best of some penalties."""
+    prior = class_prior(np.bincount(codes, minlength=classes))
+    tried = []
+    for strength in STRENGTHS:
+        found = np.empty((codes.size, classes))
+        for number in range(int(fold.max()) + 1):
+            rest = fold != number
+            fitted = regression(rows[rest], codes[rest], classes, strength)
+            found[~rest] = class_shares(rows[~rest], *fitted)
+        tried.append(mixed_with_prior(found, prior)[np.arange(codes.size), codes])
+    return max(tried, key=lambda own: float(np.log(own).sum()))
+
+
+FEATURE_KINDS = ("given", "walks", "random")
+SOURCES = (
+    *("+".join(some) for size in (1, 2, 3) for some in combinations(FEATURE_KINDS, size)),
+    "both",  # given+random, as it was called when there were two kinds
+)
+"""What ``features`` may be: one kind, or several joined by +."""
+WALK_DIM = 32
+"""Eigenvectors of the walk profile; each gives a column for every length of walk."""
+GIVEN_DIM = 64
+"""Columns of the graph's own features. Where there are more, they stay sparse or are reduced to leading directions."""
+RANDOM_DIM = {True: 128, False: 64}
+"""Random columns by themselves (True), and beside other features, which leave less for them to tell."""
+
+FeatureSourcesMatrix = NDArray[np.float32]
+Learned = tuple[str, WalkProfile | None, GivenFeatures | None, float]
+
+
+def feature_source_feature_sources(graph: MultilayerGraph, wanted: str | None) -> str:
+    """Which features to use: what was asked for, else the graph's own if it has any, else walks and random ones.
+
+    Where a model attends over couplings, random ones alone: walks keep to the layers, and what they tell of one network
+    means nothing in another that is only coupled with it.
+    """
+    if wanted is None and given_columns(graph):
+        return "given"
+    if wanted is None:
+        return "random" if graph.coupled else "walks+random"
+    if "given" in _kinds(wanted) and not given_columns(graph):
+        raise DataError(f"features={wanted!r} needs a graph with features, and this one has none")
+    return wanted
+
+
+class SparseColumns(NamedTuple):
+    """Features of which most are zero, as a CSR array (nodes, columns), and dense ones that follow, if any."""
+
+    entries: Any
+    beside: FeatureSourcesMatrix | None
+
+
+def _kinds(source: str) -> tuple[str, ...]:
+    return ("given", "random") if source == "both" else tuple(source.split("+"))
+
+
+@dataclass(frozen=True)
+class InputFeatures:
+    """Where a model's features come from, learned from one graph and made for any.
+
+    Attributes
+    ----------
+    source : str
+        One of :data:`SOURCES`.
+    random_dim : int, optional
+        Random columns of a member; :data:`RANDOM_DIM` if not given.
+    profile : WalkProfile, optional
+    scales : GivenFeatures, optional
+        For the features that all layers share. Models of older versions have none: they took features as they were.
+    layer_columns : int
+        Columns of the features of single layers, which come on a common scale; for models of older versions those of
+        all features.
+    walk_size : float
+        The root mean square of the walk columns.
+    """
+
+    source: str
+    random_dim: int | None = None
+    profile: WalkProfile | None = None
+    scales: GivenFeatures | None = None
+    layer_columns: int = 0
+    walk_size: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        graph: MultilayerGraph,
+        wanted: str | None,
+        random_dim: int | None = None,
+        entry_sum: float = ENTRY_SUM,
+        known: KnownLabels | None = None,
+        seed: int = 0,
+    ) -> Self:
+        """Learn what a graph's features need; ``entry_sum`` as for :meth:`GivenFeatures.of`.
+
+        With training labels and given features, the size of walk columns is chosen on them. If nothing is asked for,
+        there are walks beside the given features too, unless they would hardly count.
+        """
+        source = feature_source_feature_sources(graph, wanted)
+        walks, size = None, 1.0
+        if wanted is None and source == "given" and known is not None and not graph.coupled:
+            source = "given+walks"
+        if "walks" in _kinds(source):
+            walks = WalkProfile.of(graph, WALK_DIM)
+        if walks is not None and "given" in _kinds(source) and known is not None:
+            size = chosen_walk_size(graph, walks, known, seed) if walks.values.size else 0.0
+            if wanted is None and size < MIN_SIZE:
+                source, walks, size = "given", None, 1.0
+        kinds = _kinds(source)
+        scales, of_layers = None, 0
+        if "given" in kinds:
+            # beside columns of another kind and of full size, words and counts are dense as well
+            sized = kinds == ("given",) or (known is not None and "random" not in kinds)
+            scales = GivenFeatures.of(
+                _common(graph),
+                GIVEN_DIM,
+                world_of(graph),
+                may_be_sparse=sized and not graph.layer_features,
+                entry_sum=entry_sum,
+            )
+            of_layers = given_columns(graph) - scales.scale.size
+        found = cls(source, random_dim, walks, scales, of_layers, size)
+        if not found.columns:
+            raise DataError(
+                f"features={source!r}: in this graph no walk tells nodes apart; use 'walks+random'"
+            )
+        return found
+
+    @classmethod
+    def loaded(cls, learned: Learned, random_dim: int | None, in_dim: int) -> Self:
+        """From a model; whatever of a network's columns comes from nowhere else is of single layers."""
+        source, profile, scales, walk_size = learned
+        rest = cls(source, random_dim, profile, scales)
+        of_layers = in_dim - rest.columns if "given" in _kinds(source) else 0
+        return cls(source, random_dim, profile, scales, of_layers, walk_size)
+
+    @property
+    def learned(self) -> Learned:
+        """What a model has to remember: source, walk profile, scales and the size of the walks."""
+        return self.source, self.profile, self.scales, self.walk_size
+
+    @property
+    def columns(self) -> int:
+        """Columns that a network gets."""
+        walks = 0 if self.profile is None else len(WALK_STEPS) * self.profile.values.size
+        scaled = 0 if self.scales is None else self.scales.columns
+        return scaled + self.layer_columns + walks + self._random
+
+    @property
+    def _random(self) -> int:
+        """Columns of a member's own."""
+        kinds = _kinds(self.source)
+        if "random" not in kinds:
+            return 0
+        return RANDOM_DIM[len(kinds) == 1] if self.random_dim is None else self.random_dim
+
+    def shared(self, graph: MultilayerGraph) -> Any:
+        """The columns that are the same for all members, (nodes, columns).
+
+        (layers * nodes, columns) where layers have features of their own; :class:`SparseColumns` where features stay
+        sparse.
+        """
+        walks = None
+        if self.profile is not None:
+            walks = self.profile.table(self.profile.placed(graph))
+            walks *= np.float32(
+                self.walk_size * max(walks.shape[1], 1) ** 0.5
+            )  # rows have length 1
+        if self.scales is not None and self.scales.entries:
+            return SparseColumns(self.scales.sparse(_common(graph)), walks)
+        parts = [np.zeros((graph.num_nodes, 0), dtype=np.float32)]
+        given = "given" in _kinds(self.source)
+        if walks is not None:
+            parts.append(walks)
+        if given:
+            needed = self.layer_columns + (0 if self.scales is None else self.scales.scale.size)
+            if given_columns(graph) != needed:
+                raise DataError(
+                    f"the model needs {needed} features per node; the graph has {given_columns(graph)}"
+                )
+        if given and self.scales is None:
+            parts.append(dense_features(graph))
+        elif given and self.scales is not None:
+            parts.append(self.scales.table(_common(graph)))
+            parts += [_plain(matrix) for matrix in graph.layer_features.values()]
+        every = np.concatenate(parts, axis=1)
+        return by_layer(every, graph) if given and graph.layer_features else every
+
+    def tensor(
+        self,
+        graph: MultilayerGraph,
+        shared: Any,
+        seeds: Sequence[int],
+        *,
+        per_layer: bool,
+        device: torch.device,
+    ) -> Features:
+        """Features of shape (nodes, members, columns), or (layers * nodes, members, columns).
+
+        The second with ``per_layer``, or where layers have features of their own.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph
+        shared : array
+            What :meth:`shared` returned for the graph.
+        seeds : sequence of int
+            The seed of each member's random features.
+        per_layer : bool
+            Whether the copies of a node in the supra graph have random features of their own, keyed by the layer's
+            name.
+        device : torch.device
+        """
+        if isinstance(shared, SparseColumns):
+            beside = None if shared.beside is None else torch.from_numpy(shared.beside)
+            return SparseFeatures(shared.entries, len(seeds), device, beside)
+        layers = graph.num_layers if per_layer or shared.shape[0] > graph.num_nodes else 1
+        rows = layers * graph.num_nodes
+        parts: list[Tensor] = []
+        if shared.shape[1]:
+            same = torch.from_numpy(shared).to(device)
+            if shared.shape[0] < rows:
+                same = same.repeat(layers, 1)
+            parts.append(same[:, None, :].expand(rows, len(seeds), -1))
+        if self._random:
+            copies = layer_copies(graph) if per_layer else [0] * layers
+            parts.append(random_columns(graph, seeds, self._random, copies).to(device))
+        features = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+        return features.to(torch.get_default_dtype())
+
+
+def _common(graph: MultilayerGraph) -> Any:
+    """The features that all layers share, perhaps none."""
+    return np.zeros((graph.num_nodes, 0)) if graph.features is None else graph.features
+
+
+def _plain(matrix: Any) -> FeatureSourcesMatrix:
+    dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    return np.asarray(dense, dtype=np.float32)

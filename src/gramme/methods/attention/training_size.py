@@ -1,0 +1,201 @@
+"""How much of an ensemble is trained: all that was asked for, or what a budget of time allows.
+
+To save time, an ensemble first gives up the second copies that leave out a fold, then members, since half of them
+predict nearly the same as all, and only then epochs.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from gramme._text import setting
+from gramme.distributed import world_of
+from gramme.errors import GrammeError, GrammeWarning
+from gramme.graph import MultilayerGraph
+from gramme.methods.data_size import DataSize
+from gramme.nn import Plan
+from gramme.training import Callback, Lessons, Settings, State, train
+
+from .members import Members
+
+MIN_EPOCHS = 10
+"""Below so many epochs attention has learned next to nothing."""
+TRAINING_SHARE = 0.9
+"""Of the time for a training; the rest is for making its plan and for predicting."""
+SECONDS_PER_ENTRY = 2e-7
+"""Seconds of a training step of one member on one core, per node, membership and end of an edge over all layers."""
+SHARED_GROUP_COST = 4
+"""Ends of edges that a membership costs as much as where nodes are in several groups: sums go to groups and back."""
+
+START_SECONDS, COPY_SECONDS, END_SECONDS = 0.4, 1.7e-7, 8e-8
+"""Seconds that a training takes to begin, and that a step of one member takes per node of a layer and per end of an
+edge. They only tell how far a fit is; the number above settles what is trained."""
+
+MANY_ENTRY_STEPS = 100_000_000
+"""Entries x steps of single members from which on it is said before a training that it may take minutes."""
+
+
+class OutOfTimeError(GrammeError):
+    """There is not time enough for even the smallest training."""
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """The time that a training may take.
+
+    Attributes
+    ----------
+    seconds : float
+    measured : bool
+        Whether the first steps are timed, so a slow or busy machine trains less. Otherwise the time is estimated from
+        the size of the data, and the same data always get the same training.
+    """
+
+    seconds: float
+    measured: bool
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Members that see all labels, members that leave out the same fold, and epochs."""
+
+    members: int
+    copies: int
+    epochs: int
+
+    def steps(self, folds: int) -> int:
+        """Training steps of single members in all."""
+        return (self.members + folds * self.copies) * self.epochs
+
+    def seconds(self, size: DataSize, folds: int = 0) -> float:
+        """About how long it takes on one core, judged by the size of the data; used only to show progress."""
+        copy = COPY_SECONDS * (1 + 2.5 * min(1.0, size.nodes / 100_000))
+        end = END_SECONDS * max(size.reach, 0.15)
+        return START_SECONDS + self.steps(folds) * (copy * size.copies + end * size.ends)
+
+    def within(self, steps: float, folds: int) -> Effort:
+        """The largest effort up to this one that takes so many steps of single members.
+
+        >>> full = Effort(members=8, copies=2, epochs=40)
+        >>> full.within(720, folds=5), full.within(300, folds=5)
+        (Effort(members=8, copies=2, epochs=40), Effort(members=2, copies=1, epochs=40))
+        >>> full.within(150, folds=5)
+        Effort(members=1, copies=1, epochs=25)
+        """
+        effort = self
+        while effort.steps(folds) > steps and effort.copies > 1:
+            effort = replace(effort, copies=effort.copies - 1)
+        while effort.steps(folds) > steps and effort.members > 1:
+            effort = replace(effort, members=effort.members // 2)
+        if effort.steps(folds) > steps:
+            effort = replace(effort, epochs=int(steps / (effort.members + folds * effort.copies)))
+        if effort.epochs < min(MIN_EPOCHS, self.epochs):
+            raise OutOfTimeError(
+                f"there is time for {max(effort.epochs, 0)} epochs of attention, and fewer than {MIN_EPOCHS} teach it "
+                f"nothing; give it a larger {setting('budget')}"
+            )
+        return effort
+
+
+def settled_effort(
+    full: Effort,
+    folds: int,
+    allowance: Allowance | None,
+    graph: MultilayerGraph,
+    timed: Callable[[], float],
+) -> Effort:
+    """What is trained: everything, or as much of it as the allowance lets.
+
+    Parameters
+    ----------
+    full : Effort
+        What was asked for.
+    folds : int
+        How many folds are left out.
+    allowance : Allowance, optional
+    graph : MultilayerGraph
+    timed : callable
+        Takes some steps and returns the seconds of one; called only if steps are to be measured.
+    """
+    if allowance is None:
+        _warn_if_long(full, folds, graph)
+        return full
+    world = world_of(graph)  # processes that train together go by the clock of the slowest
+    left = -float(world.largest(-allowance.seconds))
+    seconds = expected_step_seconds(graph)
+    if allowance.measured:
+        seconds = float(world.largest(timed()))
+    return full.within(TRAINING_SHARE * left / max(seconds, 1e-9), folds)
+
+
+def _warn_if_long(effort: Effort, folds: int, graph: MultilayerGraph) -> None:
+    """Tell whoever set no budget what takes long, and what would take less."""
+    if graph.num_entries * effort.steps(folds) < MANY_ENTRY_STEPS or not world_of(graph).first:
+        return
+    if effort.members == effort.epochs == 1:  # nothing would take less
+        return
+    if effort.members == 1:
+        half = setting("epochs", max(effort.epochs // 2, 1), of_method=True)
+        who, fewer = "one member trains", f"fewer epochs ({half})"
+    else:
+        who = f"{effort.members} members train"
+        fewer = f"fewer members ({setting('ensemble', 1, of_method=True)})"
+    warnings.warn(
+        f"this may take minutes: {who} for {effort.epochs} epochs on {graph.num_entries:,} nodes, memberships and ends "
+        f"of edges, over all {graph.num_layers:,} layers; {fewer} take less, and gramme-auto keeps to a "
+        f"{setting('budget')}",
+        GrammeWarning,
+        stacklevel=6,
+    )
+
+
+def expected_step_seconds(graph: MultilayerGraph) -> float:
+    """About how long a step of one member takes on one core, judged by the size of a graph and its kinds of layer."""
+    entries = graph.num_entries
+    for layer in graph.layers.values():
+        groups = layer.as_groups()
+        if groups is not None and not groups.single:
+            entries += (SHARED_GROUP_COST - 1) * layer.num_entries
+    return SECONDS_PER_ENTRY * entries
+
+
+def step_seconds(
+    members: Members,
+    graph: MultilayerGraph,
+    plan: Plan,
+    lessons: Lessons,
+    settings: Settings,
+) -> float:
+    """How long a step of one member takes: the second of two steps that are thrown away, the first warms up."""
+    batch = members.batches(plan, lessons.members)[0]
+    network, features = members.new(graph, batch)
+    clock = _Clock()
+    state = train(
+        network,
+        features,
+        plan,
+        lessons.tasks(batch, features.device)[0],
+        epochs=2,
+        learning_rate=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        callbacks=[clock],
+    )
+    if state.interrupted:
+        raise KeyboardInterrupt
+    return (clock.ticks[-1] - clock.ticks[-2]) / len(batch)
+
+
+class _Clock(Callback):
+    """When each epoch ended."""
+
+    def __init__(self) -> None:
+        self.ticks: list[float] = []
+
+    def start(self, state: State) -> None:
+        self.ticks.append(time.perf_counter())
+
+    def after_epoch(self, state: State) -> None:
+        self.ticks.append(time.perf_counter())

@@ -1,0 +1,199 @@
+"""What each neighbour, or each group, contributes to a node's sum over its neighbourhood in a layer.
+
+Most methods rest on the neighbourhood sum V_i + sum over j of c_ij V_j. What it says about two classes is a product
+with a direction u_i, and a product with a sum is a sum of products: neighbour j gives c_ij <V_j, u_i>. In a layer of
+groups the neighbours are too many to list; a group gives what its other members say together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gramme.graph import Layer, MultilayerGraph
+
+from .labels import Floats
+
+# How much a method relies on each layer: the rules that all methods share, however they measure
+# it.
+
+
+def shares_of_joined(
+    shares: NDArray[np.floating[Any]], graph: MultilayerGraph
+) -> NDArray[np.float64]:
+    """Shares of the layers, (..., layers), with 0 for layers that join no nodes and the others summing to 1.
+
+    A model may have fitted something to such a layer, but it cannot tell nodes apart by it. If no layer joins any
+    nodes, all shares are 0.
+    """
+    joined = np.array([layer.num_edges > 0 for layer in graph.layers.values()], dtype=bool)
+    kept = np.where(joined, shares, 0.0)
+    total = kept.sum(axis=-1, keepdims=True)
+    even = joined / max(int(joined.sum()), 1)
+    found: NDArray[np.float64] = np.where(total > 0, kept / np.where(total > 0, total, 1.0), even)
+    return found
+
+
+NEIGHBOURS, GROUPS = "neighbours", "groups"
+LEAST_PROBABILITY = 1e-30  # below it a probability counts as this, so that log-odds stay finite
+MAX_CHUNK_NUMBERS = 1 << 22  # numbers of a product that are held at once
+
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Through:
+    """What came through a layer: parts of log-odds, (rows, nodes or groups of the layer)."""
+
+    layer: str
+    kind: str
+    parts: sp.csr_array
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Some nodes, with two classes for each to be compared."""
+
+    rows: Places
+    first: Places
+    second: Places
+
+    def difference(self, values: Floats) -> Floats:
+        """The value of the first class minus the second's, of each row of values (rows, classes)."""
+        at = np.arange(self.first.size)
+        found: Floats = values[at, self.first] - values[at, self.second]
+        return found
+
+    def log_odds(self, shares: Floats) -> Floats:
+        """The logarithm of the first class's probability divided by the second's."""
+        return self.difference(np.log(np.maximum(shares, LEAST_PROBABILITY)))
+
+    def logarithmic_mean(self, shares: Floats) -> Floats:
+        """The logarithmic mean of the two classes' values, which are positive, of each row of (rows, classes)."""
+        at = np.arange(self.first.size)
+        return logarithmic_mean(shares[at, self.first], shares[at, self.second])
+
+    def direction(self, classes: int) -> Floats:
+        """What a row of class values is multiplied with to give their difference, (rows, classes)."""
+        at = np.arange(self.first.size)
+        found = np.zeros((self.first.size, classes))
+        found[at, self.first] += 1
+        found[at, self.second] -= 1
+        return found
+
+
+@dataclass(frozen=True)
+class Hearing:
+    """Whom some nodes hear in a layer.
+
+    Attributes
+    ----------
+    layer : str
+    rows : array of int
+        Positions of the nodes that hear.
+    heard : CSR array, shape (rows, nodes or groups)
+        The weight of each neighbour, or how strongly each node belongs to each of its groups.
+    members : CSR array, shape (nodes, groups), optional
+        Who belongs to which group, in a layer of groups.
+    """
+
+    layer: str
+    rows: Places
+    heard: sp.csr_array
+    members: sp.csr_array | None
+
+    @classmethod
+    def of(cls, name: str, layer: Layer, rows: Places) -> Hearing:
+        """Whom some nodes hear in a layer."""
+        members = layer.incidence()
+        matrix = layer.to_scipy() if members is None else members
+        return cls(name, rows, sp.csr_array(matrix[rows]).astype(np.float64), members)
+
+    @property
+    def kind(self) -> str:
+        """Whether neighbours or groups are heard."""
+        return NEIGHBOURS if self.members is None else GROUPS
+
+    def sums(self, values: Floats) -> Floats:
+        """The neighbourhood sum of each row, itself included once, from values of all nodes, (nodes, columns)."""
+        own = values[self.rows]
+        found: Floats = self.heard @ self._voices(values) + own
+        if self.members is not None:
+            found -= self._own_weight[:, None] * own
+        return found
+
+    def parts(self, values: Floats, directions: Floats) -> Floats:
+        """What each entry of ``heard`` gives to the products of the rows' sums with their directions.
+
+        Parameters
+        ----------
+        values : array, shape (nodes, columns)
+        directions : array, shape (rows, columns)
+
+        Returns
+        -------
+        array, one number per entry of ``heard``
+            Added up by row, with <V_i, u_i> for the row itself, they are the products with :meth:`sums`.
+        """
+        voices = self._voices(values)
+        owner = np.repeat(np.arange(self.rows.size), np.diff(self.heard.indptr))
+        found = np.empty(owner.size)
+        step = max(1, MAX_CHUNK_NUMBERS // max(values.shape[1], 1))
+        for start in range(0, owner.size, step):
+            part = slice(start, start + step)
+            found[part] = np.einsum(
+                "ij,ij->i", voices[self.heard.indices[part]], directions[owner[part]]
+            )
+        if self.members is not None:
+            # a node is a member of its own group, and does not hear itself through it
+            itself = np.einsum("ij,ij->i", values[self.rows], directions)
+            found -= self.heard.data * itself[owner]
+        return self.heard.data * found
+
+    def through(self, parts: Floats, scale: Floats | None = None) -> Through:
+        """The parts of all entries, each row times a factor, by layer, row and neighbour or group."""
+        factor = 1.0 if scale is None else np.repeat(scale, np.diff(self.heard.indptr))
+        matrix = sp.csr_array(
+            (parts * factor, self.heard.indices, self.heard.indptr), shape=self.heard.shape
+        )
+        return Through(self.layer, self.kind, matrix)
+
+    def _voices(self, values: Floats) -> Floats:
+        if self.members is None:
+            return values
+        said: Floats = self.members.T @ values
+        return said
+
+    @property
+    def _own_weight(self) -> Floats:
+        """The weight with which each row is a member of the groups it hears."""
+        found: Floats = np.asarray(self.heard.power(2).sum(axis=1), dtype=np.float64).ravel()
+        return found
+
+
+def kind_of(layer: Layer) -> str:
+    """Whether a layer is heard by neighbours or by groups."""
+    return GROUPS if layer.made_of == "groups" else NEIGHBOURS
+
+
+def hearings(graph: MultilayerGraph, rows: Places) -> Iterator[Hearing]:
+    """Whom some nodes hear in each layer of a graph."""
+    for name, layer in graph.layers.items():
+        yield Hearing.of(name, layer, rows)
+
+
+def logarithmic_mean(one: Floats, other: Floats) -> Floats:
+    """(a - b) / log(a / b), which is a where both are the same.
+
+    >>> logarithmic_mean(np.array([1.0, 4.0]), np.array([1.0, 1.0])).round(2)
+    array([1.  , 2.16])
+    """
+    ratio = np.log(one / other)
+    near = np.abs(ratio) < 1e-8
+    mean: Floats = np.where(near, one, (one - other) / np.where(near, 1.0, ratio))
+    return mean

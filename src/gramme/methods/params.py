@@ -1,0 +1,320 @@
+"""Numbers too large or small to compute with: refused before a fit, by column or layer."""
+
+from __future__ import annotations
+
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from gramme._text import seconds_of
+from gramme.errors import DataError, did_you_mean
+from gramme.graph import MultilayerGraph
+from gramme.graph.arrays import plain
+
+from .prepare import given_columns, given_features
+
+# Rules for the parameters of a method: what a parameter may be, and what the error says when it
+# is not.
+
+
+class Rule(ABC):
+    """What a parameter may be."""
+
+    @abstractmethod
+    def check(self, name: str, value: Any) -> Any:
+        """The value in its plain Python type, or a :class:`~gramme.DataError` that says what would be right."""
+
+    def check_saved(self, name: str, value: Any) -> Any:
+        """The same for a value from a model file, which may have been written on another machine."""
+        return self.check(name, value)
+
+
+@dataclass(frozen=True)
+class WholeNumber(Rule):
+    """A whole number, at least ``least`` and at most ``most``.
+
+    >>> WholeNumber().check("epochs", 40)
+    40
+    """
+
+    least: int = 1
+    most: int = 2**63 - 1  # what 64 bits hold
+
+    def check(self, name: str, value: Any) -> int:
+        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        if not whole or value < self.least:
+            raise DataError(
+                f"{name} must be a whole number of at least {self.least}, not {value!r}"
+            )
+        if value > self.most:
+            raise DataError(f"{name} must be a whole number of at most {self.most}, not {value!r}")
+        return int(value)
+
+
+@dataclass(frozen=True)
+class Number(Rule):
+    """A finite number of at least ``low`` (more than ``low`` with ``open_low``) and less than ``high``.
+
+    >>> Number(0, 1).check("dropout", 0.5)
+    0.5
+    """
+
+    low: float = 0.0
+    high: float = np.inf
+    open_low: bool = False
+
+    def check(self, name: str, value: Any) -> float:
+        try:
+            real = float(value) if isinstance(value, numbers.Real) else np.nan
+        except OverflowError:
+            real = np.nan
+        inside = real < self.high and (self.low < real if self.open_low else self.low <= real)
+        if isinstance(value, bool) or not inside:
+            sign = "more than" if self.open_low else "at least"
+            bound = "" if self.high == np.inf else f" and less than {self.high:g}"
+            raise DataError(f"{name} must be a number of {sign} {self.low:g}{bound}, not {value!r}")
+        return real
+
+
+POSITIVE = Number(0, open_low=True)
+SHARE = Number(0, 1)
+
+
+class Choice(Rule):
+    """One of some words.
+
+    >>> Choice("relu", "elu").check("activation", "relu")
+    'relu'
+    """
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def check(self, name: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.words:
+            raise DataError(f"{name} cannot be {value!r}; {did_you_mean(str(value), self.words)}")
+        return value
+
+
+class Flag(Rule):
+    """True or False."""
+
+    def check(self, name: str, value: Any) -> bool:
+        if not isinstance(value, (bool, np.bool_)):
+            raise DataError(f"{name} must be True or False, not {value!r}")
+        return bool(value)
+
+
+class Text(Rule):
+    """Any text."""
+
+    def check(self, name: str, value: Any) -> str:
+        if not isinstance(value, str):
+            raise DataError(f"{name} must be text, not {value!r}")
+        return value
+
+
+@dataclass(frozen=True)
+class Optional(Rule):
+    """None, or what another rule allows.
+
+    >>> Optional(WholeNumber()).check("folds", None) is None
+    True
+    """
+
+    rule: Rule
+
+    def check(self, name: str, value: Any) -> Any:
+        return None if value is None else self.rule.check(name, value)
+
+    def check_saved(self, name: str, value: Any) -> Any:
+        return None if value is None else self.rule.check_saved(name, value)
+
+
+@dataclass(frozen=True)
+class PerLayer(Rule):
+    """One value (or word) for all layers, or a mapping from layer name to value; values must follow another rule.
+
+    Whether the mapping names the layers of a graph is checked by ``per_layer``.
+    """
+
+    rule: Rule
+    words: tuple[str, ...] | None = None
+
+    def check(self, name: str, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return (self.rule if self.words is None else Choice(*self.words)).check(name, value)
+        return {
+            layer: self.rule.check(f"{name}[{layer!r}]", inner) for layer, inner in value.items()
+        }
+
+
+@dataclass(frozen=True)
+class PerClass(Rule):
+    """One of some words, or a mapping from class to value; each value must follow another rule."""
+
+    words: tuple[str, ...]
+    rule: Rule
+
+    def check(self, name: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return Choice(*self.words).check(name, value)
+        if not isinstance(value, Mapping):
+            words = " or ".join(repr(word) for word in self.words)
+            raise DataError(
+                f"{name} must be {words} or a mapping of class to number, not {value!r}"
+            )
+        return {
+            label: self.rule.check(f"{name}[{label!r}]", inner) for label, inner in value.items()
+        }
+
+
+@dataclass(frozen=True)
+class Names(Rule):
+    """A list of some words, at least one of them."""
+
+    words: Collection[str]
+
+    def check(self, name: str, value: Any) -> list[str]:
+        if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+            listed: list[Any] = []
+        else:
+            listed = list(value)
+        if not listed:
+            raise DataError(
+                f"{name} must be a list of names, not {value!r}; there are: {', '.join(self.words)}"
+            )
+        return [Choice(*self.words).check(name, one) for one in listed]
+
+
+class Device(Rule):
+    """A device that torch can use on this machine, or "auto"."""
+
+    def check(self, name: str, value: Any) -> torch.device:
+        return torch_device(value)
+
+    def check_saved(self, name: str, value: Any) -> str:
+        return Text().check(name, value)
+
+
+class Duration(Rule):
+    """A time: seconds as a number, or text like "90s", "10m" or "1h30m".
+
+    >>> Duration().check("budget", "10m")
+    600.0
+    """
+
+    def check(self, name: str, value: Any) -> float:
+        if not isinstance(value, str):
+            return Number(0, open_low=True).check(name, value)
+        try:
+            return seconds_of(value)
+        except ValueError as error:
+            raise DataError(f"{name}: {error}") from None
+
+
+class RandomState(Rule):
+    """A whole number, None, or a random generator of numpy's."""
+
+    def check(self, name: str, value: Any) -> Any:
+        if value is None or isinstance(value, (np.random.RandomState, np.random.Generator)):
+            return value
+        try:
+            return WholeNumber(0).check(name, value)
+        except DataError as error:
+            raise DataError(f"{error}; None and numpy's generators do as well") from None
+
+
+def check_parameters(rules: Mapping[str, Rule], parameters: Mapping[str, Any]) -> None:
+    """Check parameters against their rules; those without a rule may be anything."""
+    for name, rule in rules.items():
+        rule.check(name, parameters[name])
+
+
+def per_layer(name: str, value: Any, layers: Iterable[str]) -> list[Any]:
+    """A value for each layer, from one value or a mapping by layer name.
+
+    >>> per_layer("heads", {"work": 2, "home": 1}, ["home", "work"])
+    [1, 2]
+    """
+    layers = list(layers)
+    if not isinstance(value, Mapping):
+        return [value] * len(layers)
+    for layer in value:
+        if layer not in layers:
+            hint = did_you_mean(str(layer), layers)
+            raise DataError(f"{name}: there is no layer {layer!r}; {hint}")
+    missing = [layer for layer in layers if layer not in value]
+    if missing:
+        raise DataError(f"{name} says nothing about the layer {missing[0]!r}; name every layer")
+    return [value[layer] for layer in layers]
+
+
+def torch_device(name: Any) -> torch.device:
+    """A device that is there: "auto" takes a GPU if there is one."""
+    if isinstance(name, str) and name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    problem = "is not known to torch"
+    if isinstance(name, (str, torch.device)):
+        try:
+            device = torch.device(name)
+            torch.empty(1, device=device).cpu()
+            return device
+        except (RuntimeError, AssertionError, NotImplementedError) as error:
+            if "cuda" in str(name) and not torch.cuda.is_available():
+                problem = "is not there: torch finds no GPU on this machine"
+            else:
+                problem = f"cannot be used ({str(error).splitlines()[0][:100]})"
+    raise DataError(f"device {name!r} {problem}; use auto, cpu or cuda")
+
+
+def seed_from(random_state: Any) -> int:
+    """A seed from an int, None (a fresh one), or a numpy random generator."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    seed: int = RandomState().check("random_state", random_state)
+    return seed
+
+
+#: Squares of larger features, and sums of them, overflow in 64 bits.
+MAX_FEATURE = 1e100
+#: Weights beyond these bounds overflow or vanish when rows are divided by their sums.
+MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100
+
+
+def check_number_range(graph: MultilayerGraph) -> None:
+    """Refuse features and weights that a regression would turn into infinities."""
+    for name, layer in graph.layers.items():
+        weight = getattr(layer, "weight", None)
+        if weight is None or not weight.size:
+            continue
+        for one in (float(weight.min()), float(weight.max())):
+            if not MIN_WEIGHT <= one <= MAX_WEIGHT:
+                raise DataError(
+                    f"the layer {name!r} has a weight of {one:g}; weights from {MIN_WEIGHT:g} to {MAX_WEIGHT:g} can be "
+                    "computed with, so scale them"
+                )
+    if not given_columns(graph):
+        return
+    features = given_features(graph)
+    values = features if isinstance(features, np.ndarray) else features.data
+    if values.size and max(float(values.max()), -float(values.min())) > MAX_FEATURE:
+        dense = features if isinstance(features, np.ndarray) else features.tocoo()
+        if isinstance(dense, np.ndarray):
+            row, column = np.argwhere(np.abs(dense) > MAX_FEATURE)[0].tolist()
+        else:
+            place = int(np.flatnonzero(np.abs(dense.data) > MAX_FEATURE)[0])
+            row, column = int(dense.row[place]), int(dense.col[place])
+        raise DataError(
+            f"the feature in column {column} of node {plain(graph.nodes[row])!r} is beyond {MAX_FEATURE:g}; scale the "
+            "features"
+        )

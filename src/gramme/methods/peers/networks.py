@@ -1,0 +1,420 @@
+"""HAN: attention within each layer as in GAT, then attention over the layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from gramme.errors import DataError
+from gramme.graph import MultilayerGraph
+from gramme.methods.params import Optional, Rule, WholeNumber
+from gramme.methods.persistence import SavedArray, SavedField
+
+from .base import PygModel, PygOutput, listening
+
+# GAT: the graph attention network, on the union of all layers.
+
+
+class GAT(PygModel):
+    """Graph attention network on one graph with the edges of all layers, by PyTorch Geometric.
+
+    Two attention layers as in the paper: ``heads`` heads of ``hidden_dim`` columns side by side, then one head with a
+    column per class. Which layer an edge is from, and its weight, is not known to it. It predicts for other graphs too.
+
+    Cost per epoch: edges x heads x hidden_dim, in time and in memory (some 0.5 kB per edge); membership layers are
+    turned into edges, and beyond 20 million that is an error. Needs ``pip install "gramme[pyg]"``.
+
+    Parameters
+    ----------
+    feature_dim : int, default=64
+        Columns of the random features.
+    hidden_dim, heads : int, default=8
+        Columns of a head, and heads, of the first layer.
+    epochs : int, default=200
+        Training steps, each on the full graph. All of them are taken, so no label is spent on knowing when to stop.
+    learning_rate : float, default=0.005
+        Of the Adam optimiser.
+    weight_decay : float, default=0.0005
+        L2 penalty on the weights.
+    dropout : float, default=0.6
+        Share of inputs to both layers, and of attention coefficients, that are zeroed in a training step.
+    features : {"random", "given", "both"} or None, default=None
+        Random features by node name, the graph's own, or both side by side. If not given, the graph's own if it
+        has any, else random ones.
+    device : str, default="auto"
+        "auto" takes a GPU if there is one.
+    random_state : int, numpy generator or None, default=None
+        The same number gives the same bits on the same machine.
+
+    Attributes
+    ----------
+    classes_, probabilities_, transduction_
+        As for every :class:`~gramme.methods.NodeClassifier`.
+    embedding_ : array of float32, shape (nodes, heads * hidden_dim)
+        What the first layer makes of the nodes.
+    history_ : DataFrame
+        Loss per epoch.
+
+    References
+    ----------
+    P. Veličković, G. Cucurull, A. Casanova, A. Romero, P. Liò, Y. Bengio, "Graph Attention Networks", ICLR 2018.
+
+    Examples
+    --------
+    >>> from gramme import datasets
+    >>> g = datasets.load("synthetic", nodes=200)
+    >>> y = g.labels.copy()
+    >>> y[::2] = None  # every other node is unknown
+    >>> model = GAT(epochs=50, random_state=0).fit(g, y)
+    >>> model.embedding_.shape
+    (200, 64)
+    """
+
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"heads": WholeNumber()}
+
+    def __init__(
+        self,
+        *,
+        feature_dim: int = 64,
+        hidden_dim: int = 8,
+        heads: int = 8,
+        epochs: int = 200,
+        learning_rate: float = 0.005,
+        weight_decay: float = 0.0005,
+        dropout: float = 0.6,
+        features: str | None = None,
+        device: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            feature_dim=feature_dim,
+            hidden_dim=hidden_dim,
+            epochs=epochs,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            dropout=dropout,
+            features=features,
+            device=device,
+            random_state=random_state,
+        )
+        self.heads = heads
+
+    def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
+        return GATNetwork(pyg, columns, self.hidden_dim, self.heads, classes, self.dropout)
+
+    def _edges(self, graph: MultilayerGraph) -> Tensor:
+        """Every pair of a heard node and a listener once, in however many layers it is."""
+        size = graph.num_nodes
+        joint = np.concatenate([listening(graph, name).numpy() for name in graph.layers], axis=1)
+        matrix = sp.csr_array((np.ones(joint.shape[1]), (joint[1], joint[0])), shape=(size, size))
+        matrix.sum_duplicates()
+        pairs = matrix.tocoo()
+        return torch.from_numpy(np.stack([pairs.col, pairs.row]).astype(np.int64))
+
+
+class GATNetwork(nn.Module):
+    """Two attention layers; features (nodes, columns) and edges (2, edges) in."""
+
+    def __init__(
+        self, pyg: ModuleType, columns: int, hidden: int, heads: int, classes: int, dropout: float
+    ) -> None:
+        super().__init__()
+        self.first = pyg.GATConv(columns, hidden, heads=heads, dropout=dropout)
+        self.last = pyg.GATConv(hidden * heads, classes, heads=1, concat=False, dropout=dropout)
+        self.dropout = dropout
+
+    def forward(self, features: Tensor, edges: Tensor) -> PygOutput:
+        """Scores and embedding."""
+        inputs = F.dropout(features, self.dropout, self.training)
+        embedding = F.elu(self.first(inputs, edges))
+        scores = self.last(F.dropout(embedding, self.dropout, self.training), edges)
+        return PygOutput(scores, embedding)
+
+
+# R-GCN: the relational graph convolutional network, one relation per layer.
+
+
+class RGCN(PygModel):
+    """Relational graph convolutional network, by PyTorch Geometric.
+
+    A node takes the mean over its neighbours in each layer through a matrix of the layer's own, adds them up with what
+    it was itself, twice. Weights of edges are not known to it. It predicts for other graphs too.
+
+    Cost per epoch: edges x columns in time, edges of the largest layer x columns in memory; membership layers are
+    turned into edges, and beyond 20 million that is an error. Needs ``pip install "gramme[pyg]"``.
+
+    Parameters
+    ----------
+    feature_dim : int, default=64
+        Columns of the random features.
+    hidden_dim : int, default=16
+        Columns between the two convolutions.
+    bases : int or None, default=None
+        Matrices that those of the layers are mixed from, as in the paper; one per layer if not given.
+    epochs : int, default=50
+        Training steps, each on the full graph. All of them are taken, so no label is spent on knowing when to stop.
+    learning_rate : float, default=0.01
+        Of the Adam optimiser.
+    weight_decay : float, default=0.0005
+        L2 penalty on the weights.
+    dropout : float, default=0.0
+        Share of inputs to both convolutions that are zeroed in a training step.
+    features : {"random", "given", "both"} or None, default=None
+        Random features by node name, the graph's own, or both side by side. If not given, the graph's own if it
+        has any, else random ones.
+    device : str, default="auto"
+        "auto" takes a GPU if there is one.
+    random_state : int, numpy generator or None, default=None
+        The same number gives the same bits on the same machine.
+
+    Attributes
+    ----------
+    classes_, probabilities_, transduction_
+        As for every :class:`~gramme.methods.NodeClassifier`.
+    embedding_ : array of float32, shape (nodes, hidden_dim)
+        What the first convolution makes of the nodes.
+    history_ : DataFrame
+        Loss per epoch.
+
+    References
+    ----------
+    M. Schlichtkrull, T. N. Kipf, P. Bloem, R. van den Berg, I. Titov, M. Welling, "Modeling Relational Data with Graph
+    Convolutional Networks", ESWC 2018.
+
+    Examples
+    --------
+    >>> from gramme import datasets
+    >>> g = datasets.load("synthetic", nodes=200)
+    >>> y = g.labels.copy()
+    >>> y[::2] = None  # every other node is unknown
+    >>> model = RGCN(random_state=0).fit(g, y)
+    >>> model.embedding_.shape
+    (200, 16)
+    """
+
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"bases": Optional(WholeNumber())}
+
+    def __init__(
+        self,
+        *,
+        feature_dim: int = 64,
+        hidden_dim: int = 16,
+        bases: int | None = None,
+        epochs: int = 50,
+        learning_rate: float = 0.01,
+        weight_decay: float = 0.0005,
+        dropout: float = 0.0,
+        features: str | None = None,
+        device: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            feature_dim=feature_dim,
+            hidden_dim=hidden_dim,
+            epochs=epochs,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            dropout=dropout,
+            features=features,
+            device=device,
+            random_state=random_state,
+        )
+        self.bases = bases
+
+    def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
+        return RGCNNetwork(pyg, columns, self.hidden_dim, layers, self.bases, classes, self.dropout)
+
+    def _edges(self, graph: MultilayerGraph) -> tuple[Tensor, Tensor]:
+        """The edges of all layers, and the number of the layer each is from."""
+        found = [listening(graph, name) for name in graph.layers]
+        kinds = [torch.full((one.shape[1],), place) for place, one in enumerate(found)]
+        return torch.cat(found, dim=1), torch.cat(kinds)
+
+
+class RGCNNetwork(nn.Module):
+    """Two relational convolutions; features (nodes, columns), edges (2, edges) and their layers (edges,) in."""
+
+    def __init__(
+        self,
+        pyg: ModuleType,
+        columns: int,
+        hidden: int,
+        layers: int,
+        bases: int | None,
+        classes: int,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.first = pyg.RGCNConv(columns, hidden, layers, num_bases=bases)
+        self.last = pyg.RGCNConv(hidden, classes, layers, num_bases=bases)
+        self.dropout = dropout
+
+    def forward(self, features: Tensor, edges: tuple[Tensor, Tensor]) -> PygOutput:
+        """Scores and embedding."""
+        inputs = F.dropout(features, self.dropout, self.training)
+        embedding = F.relu(self.first(inputs, *edges))
+        scores = self.last(F.dropout(embedding, self.dropout, self.training), *edges)
+        return PygOutput(scores, embedding)
+
+
+Edges = dict[tuple[str, str, str], Tensor]
+NODE = "node"
+
+
+class HAN(PygModel):
+    """Heterogeneous graph attention network, each layer as one of its meta-paths, by PyTorch Geometric.
+
+    Attention heads within each layer, a node itself included where the layer holds it; then one weight per layer, the
+    same for all nodes, from an attention over the layers. Weights of edges are not known to it. It predicts for other
+    graphs too.
+
+    Cost per epoch: edges x hidden_dim, in time and in memory (some 0.5 kB per edge); membership layers are turned
+    into edges, and beyond 20 million that is an error. Needs ``pip install "gramme[pyg]"``.
+
+    Parameters
+    ----------
+    feature_dim : int, default=64
+        Columns of the random features.
+    hidden_dim, heads : int, default=64 and 8
+        Columns of the embedding, all heads side by side, and heads; the one must be a multiple of the other.
+    epochs : int, default=200
+        Training steps, each on the full graph. All of them are taken, so no label is spent on knowing when to stop.
+    learning_rate : float, default=0.005
+        Of the Adam optimiser.
+    weight_decay : float, default=0.001
+        L2 penalty on the weights.
+    dropout : float, default=0.6
+        Share of attention coefficients that are zeroed in a training step.
+    features : {"random", "given", "both"} or None, default=None
+        Random features by node name, the graph's own, or both side by side. If not given, the graph's own if it
+        has any, else random ones.
+    device : str, default="auto"
+        "auto" takes a GPU if there is one.
+    random_state : int, numpy generator or None, default=None
+        The same number gives the same bits on the same machine.
+
+    Attributes
+    ----------
+    classes_, probabilities_, transduction_
+        As for every :class:`~gramme.methods.NodeClassifier`.
+    layer_importance_ : Series
+        The attention over the layers, summing to 1.
+    embedding_ : array of float32, shape (nodes, hidden_dim)
+        What the classifier sees.
+    history_ : DataFrame
+        Loss per epoch.
+
+    References
+    ----------
+    X. Wang, H. Ji, C. Shi, B. Wang, Y. Ye, P. Cui, P. S. Yu, "Heterogeneous Graph Attention Network", WWW 2019.
+
+    Examples
+    --------
+    >>> from gramme import datasets
+    >>> g = datasets.load("synthetic", nodes=200)
+    >>> y = g.labels.copy()
+    >>> y[::2] = None  # every other node is unknown
+    >>> model = HAN(epochs=50, random_state=0).fit(g, y)
+    >>> model.layer_importance_.index.tolist()
+    ['layer 1', 'layer 2', 'layer 3']
+    """
+
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"heads": WholeNumber()}
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedArray("shares", np.float64, ("layers",), low=0, high=1),
+    )
+
+    def __init__(
+        self,
+        *,
+        feature_dim: int = 64,
+        hidden_dim: int = 64,
+        heads: int = 8,
+        epochs: int = 200,
+        learning_rate: float = 0.005,
+        weight_decay: float = 0.001,
+        dropout: float = 0.6,
+        features: str | None = None,
+        device: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            feature_dim=feature_dim,
+            hidden_dim=hidden_dim,
+            epochs=epochs,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            dropout=dropout,
+            features=features,
+            device=device,
+            random_state=random_state,
+        )
+        self.heads = heads
+
+    @property
+    def layer_importance_(self) -> pd.Series:
+        """The attention over the layers, by name, summing to 1."""
+        self.check_fitted()
+        return self._by_layer(self.shares_, "importance")
+
+    def _check_parameters(self, graph: MultilayerGraph) -> None:
+        super()._check_parameters(graph)
+        if self.hidden_dim % self.heads:
+            raise DataError(
+                f"hidden_dim={self.hidden_dim} is not a multiple of heads={self.heads}, which share it"
+            )
+
+    def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
+        relations = [relation(place) for place in range(layers)]
+        return HANNetwork(
+            pyg, columns, self.hidden_dim, self.heads, relations, classes, self.dropout
+        )
+
+    def _edges(self, graph: MultilayerGraph) -> Edges:
+        """The edges of each layer with self loops."""
+        return {
+            relation(place): listening(graph, name, self_loops=True)
+            for place, name in enumerate(graph.layers)
+        }
+
+
+def relation(place: int) -> tuple[str, str, str]:
+    """A layer by its number: names of layers may hold what names of parameters may not."""
+    return (NODE, f"layer{place}", NODE)
+
+
+class HANNetwork(nn.Module):
+    """One layer of two-level attention and a linear classifier; features (nodes, columns) and edges per layer in."""
+
+    def __init__(
+        self,
+        pyg: ModuleType,
+        columns: int,
+        hidden: int,
+        heads: int,
+        relations: list[tuple[str, str, str]],
+        classes: int,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.attention = pyg.HANConv(
+            {NODE: columns}, hidden, ([NODE], relations), heads=heads, dropout=dropout
+        )
+        self.classifier = nn.Linear(hidden, classes)
+        self.dropout = dropout
+
+    def forward(self, features: Tensor, edges: Edges) -> PygOutput:
+        """Scores, embedding and the attention over the layers."""
+        found, shares = self.attention(
+            {NODE: features}, edges, return_semantic_attention_weights=True
+        )
+        embedding = F.dropout(found[NODE], self.dropout, self.training)
+        return PygOutput(self.classifier(embedding), found[NODE], shares[NODE])

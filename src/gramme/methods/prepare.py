@@ -1,0 +1,144 @@
+"""A graph as a model sees it: couplings become layers if the model knows only layers, and views get a common scale.
+
+The columns of a layer's own features are brought to mean 0 and standard deviation 1 on the graph of the fit, and by the
+same numbers on any other graph; a missing row is then zero, the mean. A graph with neither couplings nor features of
+layers stays what it is.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gramme.distributed import world_of
+from gramme.errors import DataError, GrammeWarning
+from gramme.graph import MultilayerGraph
+from gramme.graph.node_values import Features, missing_rows
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ViewScale:
+    """The centre and the scale of each column of the layers' features, one layer after the other by name."""
+
+    center: Floats
+    scale: Floats
+
+    @classmethod
+    def learned(cls, graph: MultilayerGraph) -> ViewScale:
+        """From a graph; the columns of a sparse matrix keep their zeros, so they are scaled but not moved."""
+        centers, scales = [np.zeros(0)], [np.zeros(0)]
+        for _, matrix in _by_name(graph):
+            there: Any = matrix[~missing_rows(matrix)].astype(np.float64)
+            rows, total = world_of(graph).total(there.shape[0]), world_of(graph).total
+            squares: Any = there**2 if isinstance(there, np.ndarray) else there.multiply(there)
+            mean, square = (
+                total(np.asarray(one.sum(axis=0), dtype=np.float64).ravel()) / max(rows, 1)
+                for one in (there, squares)
+            )
+            deviation = np.sqrt(np.maximum(square - np.square(mean), 0)) * np.ones(matrix.shape[1])
+            steady = deviation <= 1e-12 * np.sqrt(square)
+            scales.append(np.where(steady, 0.0, 1 / np.where(steady, 1, deviation)))
+            centers.append(
+                np.zeros(matrix.shape[1]) if sp.issparse(there) else mean * np.ones(matrix.shape[1])
+            )
+        return cls(np.concatenate(centers), np.concatenate(scales))
+
+    def applied(self, graph: MultilayerGraph) -> dict[str, Any]:
+        """The features of every layer on the common scale, nothing missing."""
+        found: dict[str, Any] = {}
+        start = 0
+        for name, matrix in _by_name(graph):
+            part = slice(start, start + matrix.shape[1])
+            start += matrix.shape[1]
+            if sp.issparse(matrix):
+                found[name] = sp.csr_array(matrix @ sp.diags_array(self.scale[part]))
+                continue
+            with np.errstate(over="ignore", invalid="ignore"):
+                scaled = (np.asarray(matrix, np.float64) - self.center[part]) * self.scale[part]
+            scaled[missing_rows(matrix)] = 0
+            found[name] = scaled.astype(np.float32)
+        return found
+
+
+def _by_name(graph: MultilayerGraph) -> Iterator[tuple[str, Features]]:
+    return ((name, graph.layer_features[name]) for name in sorted(graph.layer_features))
+
+
+def with_layers_of_fit(graph: MultilayerGraph, layers: Sequence[str]) -> MultilayerGraph:
+    """The graph with the layers of a fit, in their order; others are left out with a warning."""
+    if list(graph.layers) == list(layers):
+        return graph
+    missing = [name for name in layers if name not in graph.layers]
+    if missing:
+        raise DataError(
+            f"the graph has no layer {missing[0]!r}, which the model was fitted on; "
+            f"it needs: {', '.join(layers)}"
+        )
+    extra = [name for name in graph.layers if name not in layers]
+    if extra:
+        warnings.warn(
+            f"layers the model does not know are left out: {', '.join(extra)}",
+            GrammeWarning,
+            stacklevel=5,
+        )
+    return graph.select_layers(layers)
+
+
+def seen_graph(
+    graph: MultilayerGraph, views: ViewScale | None, *, attends_couplings: bool
+) -> MultilayerGraph:
+    """The graph for a model; ``views`` is what it learned of the layers' features, None if it learned nothing."""
+    seen = graph if attends_couplings else graph.with_coupling_layers()
+    if not seen.layer_features:
+        return seen
+    if views is None:
+        return seen.replace(layer_features=None)
+    columns = sum(matrix.shape[1] for matrix in seen.layer_features.values())
+    if columns != views.scale.size:
+        raise DataError(
+            f"the model needs {views.scale.size} features of single layers; the graph has {columns}"
+        )
+    return seen.replace(layer_features=views.applied(seen))
+
+
+def given_columns(graph: MultilayerGraph) -> int:
+    """Columns of the graph's own features, those of single layers included; 0 where it has none."""
+    own = 0 if graph.features is None else int(graph.features.shape[1])
+    return own + sum(int(matrix.shape[1]) for matrix in graph.layer_features.values())
+
+
+def feature_blocks(graph: MultilayerGraph) -> list[Any]:
+    """The graph's own features, then those of each layer that has some."""
+    own = [] if graph.features is None else [graph.features]
+    return [*own, *graph.layer_features.values()]
+
+
+def given_features(graph: MultilayerGraph) -> Any:
+    """All features of a graph side by side, those of single layers last: dense, or CSR where some are sparse."""
+    blocks = feature_blocks(graph)
+    if len(blocks) == 1:
+        return blocks[0]
+    if any(sp.issparse(block) for block in blocks):
+        return sp.csr_array(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
+    return np.hstack(blocks)
+
+
+MAX_LAYERS_ONE_BY_ONE = 1000
+"""Layers for which the methods compared with train something each."""
+
+
+def refuse_many_layers(graph: MultilayerGraph, method: str) -> None:
+    """For methods of others that train an embedding or convolutions for every layer by itself."""
+    if graph.num_layers > MAX_LAYERS_ONE_BY_ONE:
+        raise DataError(
+            f"{method} trains something for each of the {graph.num_layers:,} layers and takes at most "
+            f"{MAX_LAYERS_ONE_BY_ONE:,}; take gramme-auto or label-propagation, or join layers"
+        )

@@ -1,0 +1,458 @@
+"""One hop of weighted graph attention, for all members of an ensemble and all layers of the graph at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from gramme.ops import (
+    ACTIVATIONS,
+    Activation,
+    Features,
+    NeighbourhoodSum,
+    PooledGroups,
+    attention_hop,
+    attention_sums,
+    fuse_heads,
+    hop_fits,
+    pooled_means,
+    project,
+)
+from gramme.ops.kernels import keyed_mask
+
+# Small learned weights: the scaling factors of a fusion head, in the three ways they may be
+# constrained.
+
+
+HEAD_WEIGHTS = ("nonnegative", "simplex", "free")
+
+
+class ScalingFactors(nn.Module):
+    """Scaling factors over the last axis: the numbers a fusion head multiplies its inputs with.
+
+    They start near 1 / n, a little apart from each other so that several heads do not learn the same.
+
+    Parameters
+    ----------
+    random : MemberRandom
+        Draws the starting values; the factors' first axis are its members.
+    shape : tuple of int
+        The further axes; the last one is the one that is combined.
+    kind : {"nonnegative", "simplex", "free"}
+        Non-negative as in the paper, also summing to one, or unconstrained.
+    """
+
+    def __init__(self, random: MemberRandom, shape: tuple[int, ...], kind: str) -> None:
+        super().__init__()
+        if kind not in HEAD_WEIGHTS:
+            raise ValueError(f"head_weights must be one of {', '.join(HEAD_WEIGHTS)}, not {kind!r}")
+        self.kind = kind
+        self.raw = nn.Parameter(raw_factors(random.normal(shape), kind))
+
+    def forward(self) -> Tensor:
+        """The factors, constrained as asked."""
+        return constrained(self.raw, self.kind)
+
+    def extra_repr(self) -> str:
+        """Shape and constraint."""
+        return f"{tuple(self.raw.shape)}, {self.kind}"
+
+
+def constrained(raw: Tensor, kind: str) -> Tensor:
+    """Factors from numbers that may be anything: f = log(1 + exp(raw)), f = softmax(raw) or f = raw."""
+    if kind == "nonnegative":
+        return nn.functional.softplus(raw)
+    return raw.softmax(-1) if kind == "simplex" else raw
+
+
+def raw_factors(noise: Tensor, kind: str) -> Tensor:
+    """Numbers that :func:`constrained` turns into factors near 1 / n, from normal noise; n is its last axis."""
+    if noise.is_meta:
+        return noise  # of which only the shape is asked: see ShapesOnly
+    start = 1.0 / max(noise.shape[-1], 1)
+    noise = noise * 0.1
+    if kind == "nonnegative":
+        noise += math.log(math.expm1(start))  # softplus of this is the start
+    elif kind == "free":
+        noise = start * (1.0 + noise)
+    return noise
+
+
+def glorot(random: MemberRandom, shape: tuple[int, ...], fan_in: int, fan_out: int) -> nn.Parameter:
+    """A parameter (members, *shape) drawn uniformly with Glorot's range for the given fans."""
+    return nn.Parameter(random.uniform(shape, glorot_bound(fan_in, fan_out)))
+
+
+def glorot_bound(fan_in: int, fan_out: int) -> float:
+    """Half the width of Glorot's range."""
+    return math.sqrt(6.0 / (fan_in + fan_out))
+
+
+# Random numbers for an ensemble: every member draws from its own generators.
+
+
+MAX_ROW_ENTRIES = 1 << 24  # entries of a row of sparse features, at most
+
+
+class MemberRandom:
+    """What the members draw: starting values from a generator each, dropout by node (:mod:`gramme.ops.kernels`).
+
+    Parameters
+    ----------
+    seeds : sequence of int
+        One seed per member.
+    """
+
+    def __init__(self, seeds: Sequence[int]) -> None:
+        self.seeds = [int(seed) % 2**63 for seed in seeds]
+        self._start = [torch.Generator().manual_seed(seed) for seed in self.seeds]
+        self.calls = 0  # masks drawn so far
+
+    @property
+    def members(self) -> int:
+        """How many members there are."""
+        return len(self.seeds)
+
+    def uniform(self, shape: tuple[int, ...], bound: float) -> Tensor:
+        """Uniform between -bound and bound, shape (members, *shape)."""
+        draws = [torch.rand(shape, generator=one) for one in self._start]
+        return (torch.stack(draws) * 2 - 1) * bound
+
+    def normal(self, shape: tuple[int, ...]) -> Tensor:
+        """Standard normal, shape (members, *shape)."""
+        return torch.stack([torch.randn(shape, generator=one) for one in self._start])
+
+    def mask(
+        self,
+        like: Tensor,
+        axis: int,
+        probability: float,
+        places: Places | EntryPlaces | None = None,
+    ) -> Tensor:
+        """A dropout mask of zeros and 1 / (1 - p) in the shape of ``like``, whose members lie along ``axis``.
+
+        Axes before the members' are rows, those after it columns. A row belongs to a node: with ``places`` to the one
+        that stands there in the whole graph.
+        """
+        rows, columns = math.prod(like.shape[:axis]), math.prod(like.shape[axis + 1 :])
+        keys = None if places is None else places.keys(rows)
+        keep = 1.0 - probability
+        draws = [
+            keyed_mask(keys, rows, columns, seed + 1, self.calls, keep, like).view(
+                like.shape[:axis] + like.shape[axis + 1 :]
+            )
+            for seed in self.seeds
+        ]
+        self.calls += 1
+        return torch.stack(draws, axis)
+
+
+class ShapesOnly(MemberRandom):
+    """One member that draws nothing, for networks on torch's device ``meta``, of which only the shapes are asked.
+
+    There even to multiply makes torch load its compiler, which takes seconds.
+    """
+
+    def __init__(self) -> None:
+        super().__init__([0])
+
+    def uniform(self, shape: tuple[int, ...], bound: float) -> Tensor:
+        return torch.empty((1, *shape))
+
+    def normal(self, shape: tuple[int, ...]) -> Tensor:
+        return torch.empty((1, *shape))
+
+
+@dataclass(frozen=True)
+class Places:
+    """Which nodes of a whole graph some rows stand for.
+
+    Attributes
+    ----------
+    nodes : tensor of int, shape (nodes here,)
+        Positions in the whole graph. Rows may be several copies of them, those of the first layer first.
+    whole : int
+        Nodes of the whole graph.
+    """
+
+    nodes: Tensor
+    whole: int
+
+    def keys(self, rows: int) -> Tensor:
+        """A number for each row that is the same whichever process has it."""
+        copies = rows // max(self.nodes.numel(), 1)
+        shift = torch.arange(copies, device=self.nodes.device)[:, None] * self.whole
+        return (shift + self.nodes).flatten()
+
+
+@dataclass(frozen=True)
+class EntryPlaces:
+    """The same for the entries of sparse features: a key tells the node, and the entry's place in the node's row.
+
+    Attributes
+    ----------
+    places : Places or None
+        Of the rows.
+    rows : int
+    row, within : tensor of int, shape (entries,)
+        The row of each entry, and its place there.
+    """
+
+    places: Places | None
+    rows: int
+    row: Tensor
+    within: Tensor
+
+    def keys(self, entries: int) -> Tensor:
+        """A number for each entry that is the same whichever process has it."""
+        rows = self.row if self.places is None else self.places.keys(self.rows)[self.row]
+        return rows * MAX_ROW_ENTRIES + self.within
+
+
+# The formula of weighted graph attention, Eqs. 1 to 5 of the paper, for every module that uses
+# it.
+
+
+HEAD_COMBINATIONS = ("weighted", "average", "concatenate")
+"""What becomes of several heads: summed with factors as in Eqs. 4 and 5, averaged, or put side by side."""
+
+
+def weighted_attention(
+    features: Features,
+    weight: Tensor,
+    vector: Tensor,
+    factors: Tensor | None,
+    neighbourhood: NeighbourhoodSum | None,
+    activation: Activation,
+    *,
+    concatenate: bool = False,
+    score_bound: float | None = None,
+    drop: Callable[[Tensor], Tensor] | None = None,
+) -> Tensor:
+    """One hop of attention for all layers and members.
+
+    Parameters
+    ----------
+    features : tensor, shape (nodes, members, in) or (layers, nodes, members, in)
+        Shared by the layers, or each layer's own.
+    weight : tensor, shape (members, layers, in, heads, out)
+        W.
+    vector : tensor, shape (members, layers, heads, out)
+        a.
+    factors : tensor, shape (members, layers, heads), optional
+        f; 1 / heads if not given.
+    neighbourhood : NeighbourhoodSum, optional
+        Over the nodes of all layers stacked. Without one each node hears itself alone.
+    activation : Activation
+    concatenate : bool, default=False
+        Put the activated heads side by side in place of the sum.
+    score_bound : float, optional
+        Keep scores between minus and plus this, see :func:`bounded`.
+    drop : callable, optional
+        Applied to x, shape (nodes of all layers, members, heads, out), on the way into the sums.
+
+    Returns
+    -------
+    tensor, shape (layers, outputs, members, out)
+        The nodes are the outputs of the neighbourhood sum.
+    """
+    members, layers, _, heads, columns = weight.shape
+    shares = None
+    if not concatenate:
+        even = weight.new_full((layers, members, heads), 1 / heads)
+        shares = even if factors is None else factors.transpose(0, 1)
+    totals = None
+    if neighbourhood is None:
+        (sums,) = project(features, weight.flatten(3))
+    else:
+        if shares is not None and drop is None and hop_fits(weight, neighbourhood, activation):
+            (projected,) = project(features, weight.flatten(3))
+            found = attention_hop(
+                projected, vector.transpose(0, 1), shares, neighbourhood, activation, score_bound
+            )
+            if found is not None:
+                return found
+            (scores,) = project(features, score_weight(weight, vector))
+        else:
+            projected, scores = project(features, weight.flatten(3), score_weight(weight, vector))
+        rows = (neighbourhood.rows, members * heads)
+        heard = projected.view(neighbourhood.rows, members, heads, columns)
+        if drop is not None:
+            heard = drop(heard)
+        heeded = bounded(scores, score_bound).view(rows)
+        sums, totals = attention_sums(heard.view(*rows, columns), heeded, neighbourhood)
+        totals = totals.view(layers, -1, members, heads)
+    sums = sums.view(layers, -1, members, heads, columns)
+    if shares is None:
+        means = sums if totals is None else sums / totals.unsqueeze(-1)
+        return activation(means).flatten(-2)
+    return fuse_heads(sums, totals, shares, activation)
+
+
+def pooled_attention(
+    features: Tensor,
+    weight: Tensor,
+    vector: Tensor,
+    factors: Tensor | None,
+    groups: PooledGroups,
+    activation: Activation,
+    *,
+    concatenate: bool = False,
+    score_bound: float | None = None,
+) -> Tensor:
+    """The same where every layer puts each node in one group: one row per group, pooled before it is projected.
+
+    Parameters are those of :func:`weighted_attention`, with features that the layers share.
+
+    Returns
+    -------
+    tensor, shape (members, rows, out)
+        The rows are those of the groups.
+    """
+    heard = pooled_means(features, weight, vector, groups, score_bound)
+    members, rows, heads, columns = heard.shape
+    if concatenate:
+        return activation(heard).flatten(2)
+    if factors is None:
+        portions = heard.new_full((members, rows, heads), 1 / heads)
+    else:
+        portions = factors.index_select(1, groups.layer_of)
+    each = heard.view(members * rows, 1, 1, heads, columns)
+    fused = fuse_heads(each, None, portions.reshape(-1, 1, heads), activation)
+    return fused.view(members, rows, columns)
+
+
+def score_weight(weight: Tensor, vector: Tensor) -> Tensor:
+    """W a, which gives the scores t straight from the features and saves a pass over all of x."""
+    return torch.einsum("mlihd,mlhd->mlih", weight, vector)
+
+
+def bounded(scores: Tensor, bound: float | None) -> Tensor:
+    """Scores kept between minus and plus a bound, next to unchanged where they are small: ``bound tanh(t / bound)``.
+
+    Left alone, scores grow as long as the loss falls, until each node listens to a single other one and gradients
+    of all others vanish. Within a bound of 5 nobody counts more than exp(10) times as much as another.
+    """
+    return scores if bound is None else bound * torch.tanh(scores / bound)
+
+
+class AttentionHop(nn.Module):
+    """H attention heads and their fusion head, with parameters of its own for each layer.
+
+    The heads' results are activated and summed with the scaling factors of a fusion head, or combined as in other
+    attention networks: averaged, or put side by side.
+
+    Parameters
+    ----------
+    random : MemberRandom
+        The members of the ensemble; draws starting values and dropout.
+    layers : int
+        Layers with parameters of their own.
+    in_dim, out_dim, heads : int
+        When heads are concatenated, each has ``out_dim / heads`` columns.
+    head_weights : {"nonnegative", "simplex", "free"}
+    activation : str
+    attention_dropout : float
+        Probability with which a node is not heard, by anybody, in a training step.
+    combine_heads : {"weighted", "average", "concatenate"}, default="weighted"
+    score_bound : float, optional
+        Keep scores between minus and plus this.
+    """
+
+    def __init__(
+        self,
+        random: MemberRandom,
+        layers: int,
+        in_dim: int,
+        out_dim: int,
+        heads: int,
+        *,
+        head_weights: str,
+        activation: str,
+        attention_dropout: float,
+        combine_heads: str = "weighted",
+        score_bound: float | None = None,
+    ) -> None:
+        super().__init__()
+        self.heads, self.out_dim, self.combine_heads = heads, out_dim, combine_heads
+        self.columns = out_dim // heads if combine_heads == "concatenate" else out_dim
+        self.activation = ACTIVATIONS[activation]
+        self.attention_dropout = attention_dropout
+        self.score_bound = score_bound
+        self.random = random
+        self.weight = glorot(random, (layers, in_dim, heads, self.columns), in_dim, self.columns)
+        self.attention = glorot(random, (layers, heads, self.columns), self.columns, 1)
+        self.factors = (
+            ScalingFactors(random, (layers, heads), head_weights)
+            if combine_heads == "weighted"
+            else None
+        )
+
+    def forward(
+        self,
+        features: Features,
+        neighbourhood: NeighbourhoodSum | PooledGroups | None,
+        places: Places | None = None,
+    ) -> Tensor:
+        """From (nodes, members, in_dim), shared by the layers, or (layers, nodes, members, in_dim) to (.., out_dim).
+
+        The nodes of the result are the outputs of the neighbourhood sum. Without one each node hears itself alone. From
+        groups that are pooled come (members, groups, out_dim).
+        """
+        factors = None if self.factors is None else self.factors()
+        concatenate = self.combine_heads == "concatenate"
+        if isinstance(neighbourhood, PooledGroups):
+            assert isinstance(features, Tensor)
+            return pooled_attention(
+                features,
+                self.weight,
+                self.attention,
+                factors,
+                neighbourhood,
+                self.activation,
+                concatenate=concatenate,
+                score_bound=self.score_bound,
+            )
+        return weighted_attention(
+            features,
+            self.weight,
+            self.attention,
+            factors,
+            neighbourhood,
+            self.activation,
+            concatenate=concatenate,
+            score_bound=self.score_bound,
+            drop=partial(self._dropped, places)
+            if self.training and self.attention_dropout > 0
+            else None,
+        )
+
+    def scores(self, features: Features) -> Tensor:
+        """How much each node is listened to, t of the formula, shape (layers, nodes, members, heads)."""
+        scores = project(features, score_weight(self.weight, self.attention))[0]
+        return bounded(scores, self.score_bound)
+
+    def messages(self, features: Features) -> tuple[Tensor, Tensor]:
+        """What each node says to those who hear it, x and t of the formula.
+
+        Of shape (layers, nodes, members, heads, columns) and (layers, nodes, members, heads).
+        """
+        values, scores = project(
+            features, self.weight.flatten(3), score_weight(self.weight, self.attention)
+        )
+        return values.view(*scores.shape, -1), bounded(scores, self.score_bound)
+
+    def head_factors(self) -> Tensor:
+        """What the activated heads are multiplied with before they are added, (members, layers, heads)."""
+        if self.factors is not None:
+            found: Tensor = self.factors()
+            return found
+        return self.attention.new_full(self.attention.shape[:3], 1 / self.heads)
+
+    def _dropped(self, places: Places | None, values: Tensor) -> Tensor:
+        return values * self.random.mask(values[..., :1], 1, self.attention_dropout, places)

@@ -1,0 +1,562 @@
+"""VoteRank: nodes elect the spreaders they listen to, one after the other; a node that has elected one votes less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs, eigsh
+
+from gramme.graph import Layer, MultilayerGraph
+from gramme.ops.kernels import compiled
+
+from .products import AllLayers, LayerProduct, SupraProduct, warn_unless
+
+# Measures of a node's own edges: how many, how heavy, and how evenly spread over the layers.
+
+
+Values = NDArray[np.float64]
+
+
+def layer_degrees(layer: Layer) -> tuple[Values, Values]:
+    """Edges that leave and that reach each node of a layer; the same where edges have no direction."""
+    out = layer.degrees().astype(np.float64)
+    if not layer.directed:
+        return out, out
+    reached = layer.to_edges().target
+    return out, np.bincount(reached, minlength=layer.num_nodes).astype(np.float64)
+
+
+def layer_degree(layer: Layer) -> Values:
+    """All edges at each node; an edge with a direction counts at both its ends."""
+    out, into = layer_degrees(layer)
+    return out + into if layer.directed else out
+
+
+def layer_strength(product: LayerProduct) -> Values:
+    """The weight of all edges at each node."""
+    if product.directed:
+        return product.out_strength + product.in_strength
+    return product.out_strength
+
+
+def participation(graph: MultilayerGraph) -> Values:
+    """How evenly a node's edges are spread over the layers: 0 all in one, 1 equally many in each.
+
+    ``L / (L - 1) * (1 - sum over layers of (degree there / degree in all)^2)``; 0 for a node without edges.
+
+    References
+    ----------
+    Battiston, Nicosia, Latora: Structural measures for multiplex networks. Physical Review E 89, 032804 (2014).
+    """
+    degrees = np.stack([layer_degree(layer) for layer in graph.layers.values()])
+    layers = len(degrees)
+    total = degrees.sum(axis=0)
+    if layers < 2:
+        return np.zeros(total.size)
+    shares = np.divide(degrees, total, out=np.zeros_like(degrees), where=total > 0)
+    spread: Values = np.where(total > 0, layers / (layers - 1) * (1 - (shares**2).sum(axis=0)), 0.0)
+    return spread
+
+
+# PageRank on the supra graph: how often a walker that follows edges, changes layers and restarts
+# visits a node.
+
+
+DAMPING = 0.85
+TOLERANCE = 1e-9
+MAX_STEPS = 1000
+
+
+def pagerank(
+    supra: SupraProduct,
+    *,
+    damping: float = DAMPING,
+    restart: NDArray[np.int64] | None = None,
+    tolerance: float = TOLERANCE,
+) -> NDArray[np.float64]:
+    """Share of its time that a walker spends at each node, over all layers; sums to 1.
+
+    From a copy of a node the walker takes one of its edges, within the layer or to another copy of the node, in
+    proportion to their weights. With probability ``1 - damping``, and always where no edge leaves, it starts anew at
+    a random copy: any, or one of the nodes in ``restart`` (random walk with restart).
+
+    Parameters
+    ----------
+    supra : SupraProduct
+    damping : float, default=0.85
+        Probability of following an edge.
+    restart : array of int, optional
+        Positions of the nodes at which the walker starts anew.
+    tolerance : float, default=1e-9
+        Largest change of all shares together at which the iteration ends.
+
+    References
+    ----------
+    De Domenico, Solé-Ribalta, Omodei, Gómez, Arenas: Ranking in interconnected multilayer networks reveals versatile
+    nodes. Nature Communications 6, 6868 (2015).
+    """
+    chosen = supra.present.astype(np.float64)
+    if restart is not None:
+        kept = np.zeros_like(chosen)
+        kept[:, restart] = chosen[:, restart]
+        chosen = kept
+    start = chosen / max(chosen.sum(), 1.0)
+    leaving = supra.times(supra.present.astype(np.float64))
+    moves = leaving > 0
+    per_unit = np.divide(1.0, leaving, out=np.zeros_like(leaving), where=moves)
+    shares = start.copy()
+    change = np.inf
+    for _ in range(MAX_STEPS):
+        followed = damping * supra.transposed(shares * per_unit)
+        # what is not passed on along edges starts anew
+        renewed = 1.0 - damping * float(shares[moves].sum())
+        following = followed + renewed * start
+        change = float(np.abs(following - shares).sum())
+        shares = following
+        if change < tolerance:
+            break
+    warn_unless(change < tolerance, "pagerank", MAX_STEPS)
+    total: NDArray[np.float64] = shares.sum(axis=0)
+    return total
+
+
+# Versatility: eigenvector, Katz, hub and authority centrality of the supra graph, summed over a
+# node's copies.
+
+
+KATZ_SHARE = 0.5
+"""The attenuation of Katz centrality as a share of the largest that converges, 1 over the leading eigenvalue."""
+VERSATILITY_MAX_STEPS = 5000
+VERSATILITY_TOLERANCE = 1e-10
+_DENSE = 64
+
+Product = Callable[[Values], Values]
+
+
+def leading_of_supra(supra: SupraProduct) -> tuple[float, Values]:
+    """The leading eigenvalue and eigenvector of the transposed supra adjacency, which two measures begin with."""
+    return leading(supra.transposed, supra, symmetric=not supra.directed)
+
+
+def eigenvector_versatility(
+    supra: SupraProduct, leads: tuple[float, Values] | None = None
+) -> Values:
+    """The leading eigenvector of the transposed supra adjacency, summed over copies; the largest entry is 1.
+
+    ``leads`` is what :func:`leading_of_supra` found, if it has been found already.
+    """
+    return _per_node(supra, (leads or leading_of_supra(supra))[1])
+
+
+def katz_versatility(
+    supra: SupraProduct,
+    share: float = KATZ_SHARE,
+    leads: tuple[float, Values] | None = None,
+) -> Values:
+    """Walks of all lengths that end at a node, each step counted less: ``(1 - a M^T)^-1 1``, summed over copies.
+
+    Parameters
+    ----------
+    supra : SupraProduct
+    share : float, default=0.5
+        The attenuation ``a`` as a share of its upper bound, 1 over the leading eigenvalue of M.
+    leads : tuple, optional
+        What :func:`leading_of_supra` found, if it has been found already.
+    """
+    largest = (leads or leading_of_supra(supra))[0]
+    attenuation = share / largest if largest > 0 else 0.0
+    start = supra.present.astype(np.float64)
+    found = start.copy()
+    change = 0.0
+    for _ in range(VERSATILITY_MAX_STEPS):
+        following = start + attenuation * supra.transposed(found)
+        change = float(np.abs(following - found).max(initial=0.0))
+        found = following
+        if change <= VERSATILITY_TOLERANCE * found.max(initial=1.0):
+            break
+    warn_unless(
+        change <= VERSATILITY_TOLERANCE * found.max(initial=1.0), "katz", VERSATILITY_MAX_STEPS
+    )
+    return _per_node(supra, found)
+
+
+def hubs_and_authorities(supra: SupraProduct) -> tuple[Values, Values]:
+    """Hub and authority versatility: leading eigenvectors of ``M M^T`` and ``M^T M``, summed over copies."""
+    _, authority = leading(
+        lambda values: supra.transposed(supra.times(values)), supra, symmetric=True
+    )
+    return _per_node(supra, supra.times(authority)), _per_node(supra, authority)
+
+
+def leading(product: Product, supra: SupraProduct, *, symmetric: bool) -> tuple[float, Values]:
+    """The leading eigenvalue of a product that keeps values positive, and its eigenvector, of shape (layers, nodes).
+
+    Where several eigenvectors share that eigenvalue, the one nearest to all copies being equal.
+    """
+    shape = supra.shape
+    size = shape[0] * shape[1]
+    start = supra.present.astype(np.float64).ravel()
+    if not size or not start.any():
+        return 0.0, np.zeros(shape)
+
+    def flat(values: Values) -> Values:
+        return product(values.reshape(shape)).ravel()
+
+    if size <= _DENSE:
+        value, vector = _dense_leading(flat, start, symmetric)
+    else:
+        operator = LinearOperator((size, size), matvec=flat, dtype=np.float64)
+        value, vector = _arpack_leading(operator, start, symmetric)
+    if value <= 1e-12:
+        return 0.0, np.zeros(shape)
+    vector = vector * np.sign(vector.sum() or 1.0)
+    return value, np.maximum(vector, 0.0).reshape(shape)
+
+
+def _arpack_leading(
+    operator: LinearOperator, start: Values, symmetric: bool
+) -> tuple[float, Values]:
+    try:
+        if symmetric:
+            values, vectors = eigsh(
+                operator, k=1, which="LA", v0=start, maxiter=VERSATILITY_MAX_STEPS
+            )
+        else:
+            values, vectors = eigs(
+                operator, k=1, which="LR", v0=start, maxiter=VERSATILITY_MAX_STEPS
+            )
+    except ArpackNoConvergence:
+        warn_unless(False, "the leading eigenvector", VERSATILITY_MAX_STEPS)
+        vector = start / np.linalg.norm(start)
+        for _ in range(100):
+            vector = operator.matvec(vector) + vector
+            vector /= np.linalg.norm(vector)
+        return float(vector @ operator.matvec(vector)), vector
+    return float(np.real(values[0])), np.real(vectors[:, 0])
+
+
+def _dense_leading(flat: Product, start: Values, symmetric: bool) -> tuple[float, Values]:
+    matrix = np.stack([flat(row) for row in np.eye(start.size)], axis=1)
+    if symmetric:
+        values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+        same = values > values[-1] - 1e-9 * max(abs(values[-1]), 1.0)
+        return float(values[-1]), vectors[:, same] @ (vectors[:, same].T @ start)
+    found, directions = np.linalg.eig(matrix)
+    best = int(np.argmax(found.real))
+    return float(found[best].real), directions[:, best].real
+
+
+def _per_node(supra: SupraProduct, copies: Values) -> Values:
+    total: Values = np.where(supra.present, copies, 0.0).sum(axis=0)
+    largest = total.max(initial=0.0)
+    if largest <= 0:
+        return total
+    # what a solver leaves of a zero is not importance
+    scaled: Values = np.where(total > 1e-12 * largest, total / largest, 0.0)
+    return scaled
+
+
+# MultiRank: central nodes make a layer influential, and influential layers make their nodes
+# central.
+
+
+MULTIRANK_MAX_STEPS = 2000
+MULTIRANK_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True)
+class MultiRank:
+    """The centrality of the nodes and the influence of the layers; each sums to 1."""
+
+    nodes: NDArray[np.float64]
+    layers: NDArray[np.float64]
+
+
+def multirank(
+    products: Sequence[LayerProduct],
+    *,
+    by_weight: bool = True,
+    elite: bool = False,
+    exponent: float = 1.0,
+    damping: float = DAMPING,
+) -> MultiRank:
+    """Centralities x of nodes and influences z of layers that determine each other.
+
+    With the adjacency ``A_l`` of each layer and ``G = sum of z_l A_l``, a walker on G gives
+
+        x_i = damping * sum over j of x_j G_ji / out_j  +  the rest, spread over all nodes that have edges,
+
+    and layers get
+
+        z_l = W_l^a (sum over i of B_li x_i^(s g))^s / norm,
+
+    where ``W_l`` is the weight of all edges of a layer and ``B_li`` the share of it that reaches node i.
+
+    Parameters
+    ----------
+    products : sequence of LayerProduct
+    by_weight : bool, default=True
+        Whether layers with more edges may have more influence (the paper's a = 1), or not (a = 0).
+    elite : bool, default=False
+        Whether layers gain by few central nodes (s = -1) rather than by many (s = 1).
+    exponent : float, default=1.0
+        The paper's gamma: above 1 the most central nodes count more, below 1 less.
+    damping : float, default=0.85
+
+    References
+    ----------
+    Rahmede, Iacovacci, Arenas, Bianconi: Centralities of nodes and influences of layers in large multiplex networks.
+    Journal of Complex Networks 6 (2018).
+    """
+    totals = np.array([one.out_strength.sum() for one in products])
+    active = np.zeros(products[0].num_nodes, dtype=bool)
+    for one in products:
+        active |= (one.out_strength > 0) | (one.in_strength > 0)
+    influence = np.where(totals > 0, 1.0, 0.0)
+    if not active.any():
+        return MultiRank(np.zeros(active.size), np.zeros(totals.size))
+    influence /= influence.sum()
+    start = active / active.sum()
+    centrality = start.copy()
+    sign = -1.0 if elite else 1.0
+    change = np.inf
+    for _ in range(MULTIRANK_MAX_STEPS):
+        leaving = sum(z * one.out_strength for z, one in zip(influence, products, strict=True))
+        sent = np.divide(centrality, leaving, out=np.zeros_like(centrality), where=leaving > 0)
+        heard = sum(z * one.transposed(sent) for z, one in zip(influence, products, strict=True))
+        renewed = 1.0 - damping * float(centrality[leaving > 0].sum())
+        following = damping * heard + renewed * start
+        layers = _influence(products, totals, following, by_weight, sign, exponent)
+        change = float(np.abs(following - centrality).sum() + np.abs(layers - influence).sum())
+        # half a step: the two sets of equations may otherwise answer each other for ever
+        centrality, influence = following, (layers + influence) / 2
+        if change < MULTIRANK_TOLERANCE:
+            break
+    warn_unless(change < MULTIRANK_TOLERANCE, "multirank", MULTIRANK_MAX_STEPS)
+    return MultiRank(centrality, influence)
+
+
+def _influence(
+    products: Sequence[LayerProduct],
+    totals: NDArray[np.float64],
+    centrality: NDArray[np.float64],
+    by_weight: bool,
+    sign: float,
+    exponent: float,
+) -> NDArray[np.float64]:
+    positive = np.maximum(centrality, 1e-300)
+    # only ratios count, so the scale of x is taken out before a power that could overflow
+    power = np.where(centrality > 0, (positive / positive.max()) ** (sign * exponent), 0.0)
+    found = np.zeros(totals.size)
+    for place, one in enumerate(products):
+        if totals[place] > 0:
+            reached = float(one.in_strength @ power) / totals[place]
+            found[place] = (totals[place] if by_weight else 1.0) * reached**sign
+    shares: NDArray[np.float64] = found / found.sum()
+    return shares
+
+
+# The multiplex k-shell: peel off nodes with few edges, layer by layer of an onion, until a core
+# is left.
+
+
+def k_shell(layers: Sequence[Layer], num_nodes: int) -> NDArray[np.float64]:
+    """The largest k for which a node is in the k-core of all layers together.
+
+    In the k-core every node has at least k edges to other nodes of the core, counted over all layers; an edge that two
+    layers have counts twice, and one with a direction at both its ends. Groups are counted by their sizes, so the edges
+    they imply are never listed. Cost: the edges, plus the memberships per round of peeling.
+    """
+    stacked = AllLayers.of(layers, num_nodes)
+    directed = any(layer.directed for layer in layers)
+    both = stacked.heard
+    if directed:
+        # layers without a direction have both entries already, so they are counted apart
+        one_way = AllLayers.of([layer for layer in layers if layer.directed], num_nodes).heard
+        both = sp.csr_array(both + one_way.T)
+    groups = stacked.groups
+    sizes = np.bincount(groups.indices, minlength=groups.shape[1]).astype(np.int64)
+    return _peeled(*_index(both), both.data.astype(np.int64), *_index(groups), sizes).astype(
+        np.float64
+    )
+
+
+def _index(matrix: sp.csr_array) -> tuple[NDArray[Any], NDArray[Any]]:
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+
+
+@compiled
+def _peeled(
+    starts: NDArray[np.int64],
+    others: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    group_starts: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    nodes = starts.size - 1
+    edges = np.zeros(nodes, dtype=np.int64)
+    for node in range(nodes):
+        for place in range(starts[node], starts[node + 1]):
+            edges[node] += counts[place]
+    shell = np.zeros(nodes, dtype=np.int64)
+    gone = np.zeros(nodes, dtype=np.bool_)
+    queue = np.empty(nodes, dtype=np.int64)
+    left, level = nodes, np.int64(0)
+    while left:
+        head, tail = 0, 0
+        smallest = np.int64(2**62)
+        for node in range(nodes):
+            if gone[node]:
+                continue
+            total = edges[node]
+            for place in range(group_starts[node], group_starts[node + 1]):
+                total += sizes[groups[place]] - 1
+            if total <= level:
+                gone[node] = True
+                queue[tail] = node
+                tail += 1
+            elif total < smallest:
+                smallest = total
+        if tail == 0:
+            level = smallest
+            continue
+        # along edges the peeling goes on at once; groups are looked at again in the next round
+        while head < tail:
+            node = queue[head]
+            head += 1
+            left -= 1
+            shell[node] = level
+            for place in range(group_starts[node], group_starts[node + 1]):
+                sizes[groups[place]] -= 1
+            for place in range(starts[node], starts[node + 1]):
+                other = others[place]
+                if gone[other]:
+                    continue
+                edges[other] -= counts[place]
+                total = edges[other]
+                for step in range(group_starts[other], group_starts[other + 1]):
+                    total += sizes[groups[step]] - 1
+                if total <= level:
+                    gone[other] = True
+                    queue[tail] = other
+                    tail += 1
+    return shell
+
+
+MAX_ELECTED = 1000
+"""Nodes that are elected at most; all others share the place behind them."""
+MIN_ELECTED = 10
+"""Nodes that are elected at least, however large the graph is."""
+MAX_WORK = 2_000_000_000
+"""Edges and memberships that all elections together may look at."""
+
+
+def voterank(
+    layers: Sequence[Layer], num_nodes: int, elected: int | None = None
+) -> NDArray[np.int64]:
+    """Positions of the elected nodes in the order of their election.
+
+    Every node votes for the nodes it listens to, once per layer in which it does, with a strength that begins at 1.
+    The node with most votes is elected (the first in the order of nodes where several have as many). It stops voting,
+    and those it is joined with lose ``1 / (average degree)`` of their strength, so that the next one is found
+    elsewhere. Ends when nobody has votes left.
+
+    Parameters
+    ----------
+    layers : sequence of Layer
+    num_nodes : int
+    elected : int, optional
+        How many to elect; at most 1,000 if not given, and fewer in graphs with millions of edges.
+
+    References
+    ----------
+    Zhang, Chen, Dong, Zhao: Identifying a set of influential spreaders in complex networks. Scientific Reports 6, 27823
+    (2016).
+    """
+    stacked = AllLayers.of(layers, num_nodes)
+    heard, told, groups = stacked.heard, stacked.told, stacked.groups
+    members = sp.csr_array(groups.T.tocsr())
+    sizes = np.diff(members.indptr).astype(np.float64)
+    degrees = np.asarray(heard.sum(axis=1)).ravel() + np.asarray(groups @ (sizes - 1))
+    average = degrees.sum() / max(num_nodes, 1)
+    if average == 0:
+        return np.zeros(0, dtype=np.int64)
+    limit = min(num_nodes, MAX_ELECTED if elected is None else elected)
+    if elected is None:
+        limit = min(limit, max(MIN_ELECTED, MAX_WORK // max(heard.nnz + 2 * groups.nnz, 1)))
+    return _elected(
+        *_index(heard),
+        heard.data,
+        *_index(told),
+        *_index(groups),
+        *_index(members),
+        np.asarray(told @ np.ones(num_nodes)),
+        1.0 / average,
+        limit,
+    )
+
+
+@compiled
+def _elected(
+    heard_starts: NDArray[np.int64],
+    heard: NDArray[np.int64],
+    counts: NDArray[np.float64],
+    told_starts: NDArray[np.int64],
+    told: NDArray[np.int64],
+    group_starts: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    member_starts: NDArray[np.int64],
+    members: NDArray[np.int64],
+    votes: NDArray[np.float64],
+    loss: float,
+    limit: int,
+) -> NDArray[np.int64]:
+    nodes = heard_starts.size - 1
+    strength, together = np.ones(nodes), np.zeros(member_starts.size - 1)
+    chosen, touched = np.zeros(nodes, dtype=np.bool_), np.zeros(nodes, dtype=np.bool_)
+    found = np.empty(limit, dtype=np.int64)
+    for count in range(limit):
+        for group in range(together.size):
+            together[group] = 0.0
+            for place in range(member_starts[group], member_starts[group + 1]):
+                together[group] += strength[members[place]]
+        best, most = -1, 1e-9
+        for node in range(nodes):
+            if chosen[node]:
+                continue
+            shared = 0.0
+            for place in range(group_starts[node], group_starts[node + 1]):
+                shared += together[groups[place]]
+            own = (group_starts[node + 1] - group_starts[node]) * strength[node]
+            # rounded, so that sums taken in another order elect the same node
+            current = np.round(votes[node] + shared - own, 9)
+            if current > most:
+                best, most = node, current
+        if best < 0:
+            return found[:count]
+        found[count] = best
+        chosen[best] = True
+        # those who listen to the elected node in any layer have had their say
+        touched[:] = False
+        for place in range(told_starts[best], told_starts[best + 1]):
+            touched[told[place]] = True
+        for step in range(group_starts[best], group_starts[best + 1]):
+            group = groups[step]
+            for place in range(member_starts[group], member_starts[group + 1]):
+                touched[members[place]] = True
+        touched[best] = True
+        for node in range(nodes):
+            if not touched[node] or strength[node] == 0.0:
+                continue
+            weaker = 0.0 if node == best else max(strength[node] - loss, 0.0)
+            less = strength[node] - weaker
+            strength[node] = weaker
+            for place in range(heard_starts[node], heard_starts[node + 1]):
+                votes[heard[place]] -= less * counts[place]
+    return found

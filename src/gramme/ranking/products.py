@@ -1,0 +1,243 @@
+"""All layers on top of each other, for measures that count edges: who hears whom how often, who shares which group."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gramme.errors import DataError, GrammeWarning
+from gramme.graph import Layer, MultilayerGraph
+
+# The warning for an iteration that stops at its limit before it has converged.
+
+
+def warn_unless(converged: bool, measure: str, steps: int) -> None:
+    """Warn that a measure is only approximate."""
+    if not converged:
+        warnings.warn(
+            f"{measure} has not settled after {steps} steps; its values are approximate",
+            GrammeWarning,
+            stacklevel=3,
+        )
+
+
+# A layer as the products every measure needs: its adjacency, and the transpose, times values of
+# the nodes.
+
+
+Values = NDArray[np.float64]
+
+
+class LayerProduct:
+    """``A @ v`` and ``A.T @ v`` for the adjacency A of a layer; row i holds the nodes that i listens to.
+
+    Parameters
+    ----------
+    layer : Layer
+
+    Attributes
+    ----------
+    present : array of bool, shape (nodes,)
+        Which nodes the layer holds.
+    out_strength, in_strength : array of float, shape (nodes,)
+        The weights of the edges that leave and that reach each node; the same where edges have no direction.
+
+    Examples
+    --------
+    >>> from gramme.graph import MembershipLayer
+    >>> room = LayerProduct(MembershipLayer.from_values(["a", "b", "b", "b"]))
+    >>> room.times(np.array([1.0, 2.0, 3.0, 4.0])).tolist()
+    [0.0, 7.0, 6.0, 5.0]
+    """
+
+    def __init__(self, layer: Layer) -> None:
+        self.num_nodes = layer.num_nodes
+        self.present = np.asarray(layer.present)
+        self.directed = layer.directed
+        self._incidence: Any = None
+        groups = layer.as_groups()
+        if groups is not None:
+            self._incidence = groups.incidence()
+            self._alone = np.flatnonzero(layer.degrees() == 0)
+            self._codes = None
+            if groups.single and groups.weight is None:
+                # the common case, a column of a table: groups are added up and looked up, nodes in none are group 0
+                self._codes = groups.codes() + 1
+                self._groups = groups.num_groups + 1
+            self._incidence_transposed = sp.csr_array(self._incidence.T.tocsr())
+            # a node is not its own neighbour: what it gives to its groups comes back and is taken off again
+            self._own = np.asarray(self._incidence.multiply(self._incidence).sum(axis=1)).ravel()
+        else:
+            self._forward = layer.to_scipy()
+            self._backward = (
+                sp.csr_array(self._forward.T.tocsr()) if layer.directed else self._forward
+            )
+        ones = np.ones(self.num_nodes)
+        self.out_strength = self.times(ones)
+        self.in_strength = self.transposed(ones) if layer.directed else self.out_strength
+
+    def times(self, values: Values) -> Values:
+        """What each node hears: the sum over the nodes its edges point to."""
+        if self._incidence is None:
+            return np.asarray(self._forward @ values)
+        if self._codes is not None:
+            sums: Values = np.asarray(
+                np.bincount(self._codes, weights=values, minlength=self._groups), dtype=np.float64
+            )
+            sums[0] = 0.0
+            shared: Values = sums[self._codes]
+            shared -= self._own * values
+        else:
+            shared = self._shared(values)
+        # what rounding leaves of the subtraction is not a neighbour
+        shared[self._alone] = 0.0
+        return shared
+
+    def _shared(self, values: Values) -> Values:
+        own = self._own * values
+        return np.asarray(self._incidence @ (self._incidence_transposed @ values)) - own
+
+    def transposed(self, values: Values) -> Values:
+        """What each node is told: the sum over the nodes whose edges point to it."""
+        if self._incidence is not None:
+            return self.times(values)
+        return np.asarray(self._backward @ values)
+
+
+# The graph of all nodes' copies, one per layer, as products: layers within, couplings across,
+# nothing built.
+
+
+class SupraProduct:
+    """The supra adjacency M times values of shape (layers, nodes), and its transpose.
+
+    Each layer's edges join the copies in that layer; a coupling of the given strength joins the copies of one node in
+    all layers that hold it. Cost: edges and memberships, plus layers times nodes.
+
+    Parameters
+    ----------
+    products : sequence of LayerProduct
+    coupling : float, default=1.0
+        Weight of the edges between a node's copies, at least 0.
+    across : mapping of (layer, layer) to scipy CSR, optional
+        Further edges, from nodes in the first layer to nodes in the second, by the layers' numbers.
+
+    Attributes
+    ----------
+    present : array of bool, shape (layers, nodes)
+        Which copies there are.
+    """
+
+    def __init__(
+        self,
+        products: Sequence[LayerProduct],
+        coupling: float = 1.0,
+        across: Mapping[tuple[int, int], sp.csr_array] | None = None,
+    ) -> None:
+        if not (np.isfinite(coupling) and coupling >= 0):
+            raise DataError(f"the coupling between layers must be at least 0, not {coupling}")
+        self.products = list(products)
+        self.coupling = float(coupling)
+        self.across = dict(across or {})
+        self._back = {pair: sp.csr_array(one.T.tocsr()) for pair, one in self.across.items()}
+        self.present = np.stack([product.present for product in self.products])
+        self._everywhere = bool(self.present.all())
+        self.directed = bool(self.across) or any(one.directed for one in self.products)
+
+    @classmethod
+    def of(cls, graph: MultilayerGraph, coupling: float = 1.0) -> SupraProduct:
+        """The supra graph of a graph's layers."""
+        return cls(
+            [LayerProduct(layer) for layer in graph.layers.values()], coupling, couplings_of(graph)
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Layers and nodes."""
+        return self.present.shape[0], self.present.shape[1]
+
+    def times(self, values: Values) -> Values:
+        """M times values of shape (layers, nodes)."""
+        within = [one.times(row) for one, row in zip(self.products, values, strict=True)]
+        found = self._coupled(np.stack(within), values)
+        for (first, second), edges in self.across.items():
+            found[first] += edges @ values[second]
+        return found
+
+    def transposed(self, values: Values) -> Values:
+        """The transpose of M times values of shape (layers, nodes)."""
+        within = [one.transposed(row) for one, row in zip(self.products, values, strict=True)]
+        found = self._coupled(np.stack(within), values)
+        for (first, second), edges in self._back.items():
+            found[second] += edges @ values[first]
+        return found
+
+    def _coupled(self, within: Values, values: Values) -> Values:
+        if self.coupling and len(values) > 1:
+            there = values if self._everywhere else np.where(self.present, values, 0.0)
+            others = there.sum(axis=0) - there
+            others *= self.coupling
+            if not self._everywhere:
+                others[~self.present] = 0.0
+            within += others
+        return within
+
+
+def couplings_of(graph: MultilayerGraph) -> dict[tuple[int, int], sp.csr_array]:
+    """The graph's edges between layers, by the numbers of the layers; an undirected one goes both ways."""
+    number = {name: place for place, name in enumerate(graph.layers)}
+    found: dict[tuple[int, int], sp.csr_array] = {}
+
+    def add(pair: tuple[int, int], edges: sp.csr_array) -> None:
+        found[pair] = sp.csr_array(found[pair] + edges) if pair in found else edges
+
+    for (first, second), coupling in graph.couplings.items():
+        edges = coupling.to_scipy()
+        add((number[first], number[second]), edges)
+        if not coupling.directed:
+            add((number[second], number[first]), sp.csr_array(edges.T.tocsr()))
+    return found
+
+
+@dataclass(frozen=True)
+class AllLayers:
+    """Edges of several layers added up, and the groups of all membership layers side by side.
+
+    Attributes
+    ----------
+    heard : scipy CSR, shape (nodes, nodes)
+        Entry (i, j) counts in how many layers i listens to j; weights do not count.
+    groups : scipy CSR of ones, shape (nodes, groups)
+        Who is in which group of any layer.
+    """
+
+    heard: sp.csr_array
+    groups: sp.csr_array
+
+    @classmethod
+    def of(cls, layers: Iterable[Layer], num_nodes: int) -> AllLayers:
+        """Put layers on top of each other."""
+        heard = sp.csr_array((num_nodes, num_nodes))
+        groups = []
+        for layer in layers:
+            incidence = layer.incidence()
+            if incidence is not None:
+                incidence.data = np.ones_like(incidence.data)
+                groups.append(incidence)
+            else:
+                pattern = layer.to_scipy()
+                pattern.data = np.ones_like(pattern.data)
+                heard = sp.csr_array(heard + pattern)
+        beside = sp.hstack(groups, format="csr") if groups else sp.csr_array((num_nodes, 0))
+        return cls(heard, sp.csr_array(beside))
+
+    @property
+    def told(self) -> sp.csr_array:
+        """Entry (i, j) counts in how many layers j listens to i."""
+        return sp.csr_array(self.heard.T.tocsr())

@@ -1,0 +1,362 @@
+"""The page of a model that was fitted in Python, without a folder around it."""
+
+from __future__ import annotations
+
+import json
+import platform
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from gramme._version import __version__
+from gramme.distributed import PartGraph
+from gramme.errors import DataError, import_extra
+from gramme.evaluation.estimate import Estimate, UnseenPredictions, joined_estimate
+from gramme.graph import MultilayerGraph
+from gramme.io.atomic import write_files
+from gramme.io.values import decode, encode
+from gramme.links import GrammeLinks
+from gramme.methods import METHODS, GrammeRegressor, NodeClassifier
+from gramme.methods.persistence import to_json
+from gramme.report.page.links_page import links_data, render_links
+from gramme.report.page.number_page import number_data, render_numbers
+from gramme.report.page.rank_page import rank_data, render_rank
+
+from .folder import check_earlier_result, check_writable, exists_already, output_folder
+from .page import write_fit_page
+from .tables import (
+    embedding_table,
+    layer_table,
+    prediction_table,
+    with_sets,
+    with_unseen,
+    write_csv,
+)
+
+# The folder that a fit leaves: model, predictions, embedding, layers, history, settings and a
+# page to read.
+
+
+EMBEDDINGS = ("csv", "parquet", "none")
+
+
+def check_target(folder: Path, *, overwrite: bool) -> None:
+    """Refuse a folder that cannot be written, before the work begins."""
+    check_writable(folder)
+    if folder.exists() and not overwrite:
+        raise exists_already(folder)
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"{folder} is a file, not a folder")
+    if folder.is_dir():
+        check_earlier_result(folder)
+
+
+def write_fit(
+    folder: Path,
+    model: NodeClassifier,
+    graph: MultilayerGraph,
+    *,
+    known: np.ndarray | None = None,
+    config: dict[str, Any],
+    estimate: Mapping[str, Any] | None = None,
+    embedding: str = "csv",
+    raw_csv: bool = False,
+    overwrite: bool = False,
+) -> list[str]:
+    """Write a fitted model, its tables and its page to a new folder; returns the names of the files.
+
+    Parameters
+    ----------
+    folder : Path
+        Appears whole or not at all.
+    model : NodeClassifier
+        Fitted on ``graph``.
+    known : array of object, optional
+        The labels it was fitted on, None where unknown.
+    config : dict
+        What else to note in ``config.json``: data, method, estimate, ...
+    estimate : mapping, optional
+        How accurate it is, with the single ``predictions`` of tested nodes, for the page.
+    embedding : {"csv", "parquet", "none"}, default="csv"
+        How to write the embedding.
+    raw_csv : bool, default=False
+        Whether cells that a spreadsheet runs as formulas are written as they are.
+    overwrite : bool, default=False
+        Replace the result of an earlier fit.
+    """
+    check_target(folder, overwrite=overwrite)
+    with output_folder(folder, overwrite=overwrite) as place:
+        return fill_fit_folder(
+            place.folder,
+            model,
+            graph,
+            known=known,
+            config=config,
+            estimate=estimate,
+            embedding=embedding,
+            raw_csv=raw_csv,
+        )
+
+
+def fill_fit_folder(
+    folder: Path,
+    model: NodeClassifier,
+    graph: MultilayerGraph,
+    *,
+    known: np.ndarray | None = None,
+    config: dict[str, Any],
+    estimate: Mapping[str, Any] | None = None,
+    embedding: str = "csv",
+    raw_csv: bool = False,
+) -> list[str]:
+    """Write the files of :func:`write_fit` into a folder that is there; returns their names."""
+    model.save(folder / "model.safetensors")
+    unseen = (estimate or {}).get("predictions") or {}
+    predicted = prediction_table(model, graph, known)
+    if "sets" in config:
+        wanted = config["sets"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # too few labels are said with the record of the sets
+            predicted = with_sets(
+                predicted, model, graph, wanted["coverage"], by_class=wanted["by_class"]
+            )
+    predicted = with_unseen(predicted, unseen)
+    write_csv(predicted, folder / "predictions.csv", raw=raw_csv)
+    if embedding != "none":
+        config = config | _write_embedding(model, folder, embedding, raw_csv)
+    for name, table in (("layers", layer_table(model)), ("history", history_table(model))):
+        if table is not None:
+            write_csv(table, folder / f"{name}.csv", raw=raw_csv)
+    record = config | {"parameters": _plain_parameters(model), "versions": versions()}
+    write_settings(folder / "config.json", record)
+    page = folder / "report.html"
+    write_fit_page(page, model, graph, known=known, estimate=estimate, config=record)
+    files = sorted(path.name for path in folder.iterdir())
+    return files
+
+
+def write_settings(path: Path, record: dict[str, Any]) -> None:
+    """Write settings as JSON; what is not valid Unicode text becomes an escape, which JSON reads back."""
+    text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def history_table(model: NodeClassifier) -> pd.DataFrame | None:
+    """What happened epoch by epoch; None if a method has no epochs."""
+    history: pd.DataFrame | None = getattr(model, "history_", None)
+    return history
+
+
+def _write_embedding(
+    model: NodeClassifier, folder: Path, form: str, raw_csv: bool
+) -> dict[str, Any]:
+    """Write the embedding; returns a note for ``config.json`` where it is not all of it."""
+    table, note = embedding_table(model)
+    if table is None:
+        return {}
+    if form == "parquet":
+        import_extra("pyarrow", "parquet", "writing Parquet")
+        table["node"] = table["node"].astype(str)
+        table.to_parquet(folder / "embedding.parquet", index=False)
+    else:
+        write_csv(table, folder / "embedding.csv", raw=raw_csv)
+    return {"embedding": note} if note else {}
+
+
+def _plain_parameters(model: NodeClassifier) -> dict[str, Any]:
+    return {name: to_json(value, name) for name, value in model.get_params().items()}
+
+
+def versions() -> dict[str, str]:
+    """The versions a result depends on."""
+    return {
+        "gramme": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "pandas": pd.__version__,
+    }
+
+
+# The folder of a fit on a graph that no single process holds: tables in parts, and no page.
+
+
+def fill_huge_folder(
+    folder: Path | None, model: NodeClassifier, graph: PartGraph, record: dict[str, Any]
+) -> list[str]:
+    """Write predictions part by part at the first process, which never holds more than one; a collective.
+
+    Parameters
+    ----------
+    folder : Path or None
+        None at all processes but the first.
+    model : NodeClassifier
+        Fitted on this process's part.
+    graph : PartGraph
+    record : dict
+        For ``config.json``.
+    """
+    layers, history = layer_table(model), history_table(model)
+    for rank in range(graph.world.size):
+        table = _part_of(model, graph, rank)
+        if folder is not None and table is not None:
+            (folder / "predictions").mkdir(exist_ok=True)
+            write_csv(table, folder / "predictions" / f"part-{rank:04d}.csv")
+    if folder is None:
+        return []
+    for name, one in (("layers", layers), ("history", history)):
+        if one is not None:
+            write_csv(one, folder / f"{name}.csv")
+    note = "the graph is too large for one process, so that predictions are in parts and there is no page"
+    write_settings(folder / "config.json", record | {"note": note, "versions": versions()})
+    return sorted(path.name for path in folder.iterdir())
+
+
+def _part_of(model: NodeClassifier, graph: PartGraph, rank: int) -> pd.DataFrame | None:
+    """The predictions of one process's nodes, at the first."""
+    world, mine = graph.world, graph.world.rank == rank
+    shares = model.probabilities_ if mine else model.probabilities_[:0]
+    text = encode(graph.nodes.tolist() if mine else [])
+    found = world.to_first(np.ascontiguousarray(shares))
+    names = world.to_first(np.frombuffer(text, dtype=np.uint8))
+    known = world.to_first(np.ascontiguousarray(graph.label_codes[: None if mine else 0]))
+    if found is None or names is None or known is None:
+        return None
+    classes = [str(label) for label in model.classes_.tolist()]
+    listed = decode(names[rank].tobytes()) if names[rank].size else []
+    said = [None if code < 0 else graph.whole.classes[code] for code in known[rank].tolist()]
+    best = found[rank].argmax(axis=1)
+    table = {
+        "node": listed,
+        "known": said,
+        "predicted": np.array(classes, dtype=object)[best],
+        "probability": found[rank].max(axis=1, initial=0),
+    }
+    return pd.DataFrame(table | {name: found[rank][:, k] for k, name in enumerate(classes)})
+
+
+# The folder that ``gramme links`` leaves: links, ingredients, model, settings and a page to read.
+
+
+def write_links(
+    folder: Path,
+    model: GrammeLinks,
+    links: pd.DataFrame,
+    *,
+    config: dict[str, Any],
+    overwrite: bool = False,
+    raw_csv: bool = False,
+) -> list[str]:
+    """Write a fitted model, the links it found and their page to a folder; returns the names of the files."""
+    check_target(folder, overwrite=overwrite)
+    with output_folder(folder, overwrite=overwrite) as place:
+        target = place.folder
+        write_csv(links, target / "links.csv", raw=raw_csv)
+        write_csv(model.ingredients_, target / "ingredients.csv", raw=raw_csv)
+        model.save(target / "model.safetensors")
+        record = config | {"versions": versions()}
+        write_settings(target / "config.json", record)
+        page = render_links(links_data(model, links, config=record))
+        (target / "report.html").write_text(page, encoding="utf-8")
+        files = sorted(path.name for path in target.iterdir())
+    return files
+
+
+# The folder that ``gramme rank`` leaves: ranks, seeds, layers, settings and a page to read.
+
+
+def write_ranks(
+    folder: Path,
+    graph: MultilayerGraph,
+    ranks: pd.DataFrame,
+    *,
+    seeds: pd.DataFrame | None,
+    layers: pd.Series,
+    config: dict[str, Any],
+    overwrite: bool = False,
+    raw_csv: bool = False,
+) -> list[str]:
+    """Write the tables and the page of a ranking to a folder; returns the names of the files.
+
+    Parameters
+    ----------
+    folder : Path
+    graph : MultilayerGraph
+    ranks : DataFrame
+        As :func:`gramme.rank` gives it.
+    seeds : DataFrame or None
+        As :func:`gramme.ranking.influence` gives it.
+    layers : Series
+        The influence of each layer.
+    config : dict
+        What to note in ``config.json``.
+    overwrite : bool, default=False
+    raw_csv : bool, default=False
+        Whether cells that a spreadsheet runs as formulas are written as they are.
+    """
+    check_target(folder, overwrite=overwrite)
+    with output_folder(folder, overwrite=overwrite) as place:
+        temporary = place.folder
+        write_csv(ranks.reset_index(), temporary / "ranks.csv", raw=raw_csv)
+        write_csv(layers.reset_index(), temporary / "layers.csv", raw=raw_csv)
+        if seeds is not None:
+            write_csv(seeds, temporary / "seeds.csv", raw=raw_csv)
+        record = config | {"versions": versions()}
+        write_settings(temporary / "config.json", record)
+        page = render_rank(rank_data(graph, ranks, seeds=seeds, layers=layers, config=record))
+        (temporary / "report.html").write_text(page, encoding="utf-8")
+        files = sorted(path.name for path in temporary.iterdir())
+    return files
+
+
+def write_model_page(path: Path, model: NodeClassifier, graph: MultilayerGraph) -> Path:
+    """Write the page of a fitted model; called as ``model.report(path)``."""
+    known = np.full(graph.num_nodes, None, dtype=object)
+    if hasattr(model, "labelled_"):
+        known[model.labelled_] = model.transduction_[model.labelled_].tolist()
+    estimate = model_estimate(model)
+    names = [
+        method.name for method in METHODS.values() if method.class_name == type(model).__name__
+    ]
+    config: dict[str, Any] = {
+        "data": graph.name or "a graph",
+        "method": min(names, key=len, default=type(model).__name__),
+        "parameters": {name: to_json(value, name) for name, value in model.get_params().items()},
+        "versions": versions(),
+        "estimate": estimate.record(),
+    }
+    measured = estimate.record() | {"predictions": estimate.predictions(graph.nodes)}
+    return write_fit_page(path, model, graph, known=known, estimate=measured, config=config)
+
+
+def write_number_page(path: Path, model: GrammeRegressor, graph: MultilayerGraph) -> Path:
+    """Write the page of a fitted regression; called as ``model.report(path)``."""
+    config: dict[str, Any] = {
+        "data": graph.name or "a graph",
+        "method": type(model).__name__,
+        "parameters": {name: to_json(value, name) for name, value in model.get_params().items()},
+        "versions": versions(),
+    }
+    page = render_numbers(number_data(model, graph, config))
+    write_files({path: page}, overwrite=True)
+    return path
+
+
+def model_estimate(model: NodeClassifier) -> Estimate:
+    """How good a model is, from labels that were predicted unseen; kind "none" if there are no such predictions."""
+    if not hasattr(model, "tested_nodes_"):
+        return Estimate("none", "call out_of_fold() on the model before report()")
+    seen = model.out_of_fold()
+    inside = seen.codes >= 0
+    labels = np.full(len(model.nodes_), None, dtype=object)
+    labels[seen.nodes[inside]] = model.classes_[seen.codes[inside]].tolist()
+    shares = np.zeros((len(model.nodes_), len(model.classes_)), dtype=np.float32)
+    shares[seen.nodes] = seen.probabilities
+    part = UnseenPredictions.of(seen.nodes[inside], labels, model.classes_, shares)
+    note = "each label was predicted by models that had not learned from it"
+    return joined_estimate("cross-validation", note, [part])

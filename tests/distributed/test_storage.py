@@ -1,0 +1,139 @@
+"""A graph in parts comes back whole, and what does not fit is refused by name."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from tests.distributed.graphs import KINDS, graph, parts_of
+from tests.distributed.processes import together
+
+from gramme.distributed import assign, read_part, write_parts
+from gramme.distributed.storage import whole_graph
+from gramme.errors import DataError, FileFormatError
+from gramme.graph.canonical import in_name_order
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("parts", [1, 3])
+def test_parts_join_to_the_graph_they_were_cut_from(kind, parts, tmp_path):
+    whole = graph(kind)
+    assert whole_graph(parts_of(whole, tmp_path, parts)) == whole
+
+
+def test_features_dense_sparse_and_of_layers_come_back(tmp_path):
+    import scipy.sparse as sp
+
+    whole = graph("edges")
+    dense = np.random.default_rng(0).normal(size=(whole.num_nodes, 3))
+    for features in (dense, sp.csr_array(np.maximum(dense, 0))):
+        one = whole.replace(features=features, layer_features={"b": dense[:, :2]})
+        folder = tmp_path / type(features).__name__
+        assert whole_graph(parts_of(one, folder, 2)) == one
+
+
+def test_a_part_alone_is_a_graph_of_its_own(tmp_path):
+    whole = graph("mixed")
+    only = read_part(parts_of(whole, tmp_path, 1))
+    assert only.num_nodes == whole.num_nodes
+    assert only.labels.tolist() == whole.labels[only.given].tolist()
+    assert only.nodes.tolist() == sorted(whole.nodes)
+
+
+def test_more_parts_than_nodes_are_refused(tmp_path):
+    with pytest.raises(DataError, match="23 nodes can be divided into 1 to 23 parts, not 24"):
+        assign(graph("edges"), 24)
+    with pytest.raises(DataError, match="part 1 would be empty"):
+        write_parts(graph("edges"), tmp_path, np.zeros(23), 2)
+
+
+def test_a_folder_for_another_number_of_processes_is_refused(tmp_path):
+    folder = parts_of(graph("edges"), tmp_path, 3)
+    with pytest.raises(DataError, match="has 3 parts and 1 processes"):
+        read_part(folder)
+
+
+def test_a_damaged_part_is_refused_by_name(tmp_path):
+    folder = parts_of(graph("edges"), tmp_path, 1)
+    path = folder / "part-0000.npz"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(FileFormatError, match=r"part-0000\.npz.*checksum"):
+        read_part(folder)
+    path.write_bytes(data[:-1])
+    with pytest.raises(FileFormatError, match=r"part-0000\.npz.*bytes"):
+        read_part(folder)
+    path.unlink()
+    with pytest.raises(FileFormatError, match=r"part-0000\.npz.*missing"):
+        read_part(folder)
+
+
+def _problem(world, folder) -> str:
+    with pytest.raises(DataError) as told:
+        read_part(folder, world)
+    return str(told.value)
+
+
+@pytest.mark.distributed
+def test_all_processes_learn_whose_part_does_not_fit(tmp_path):
+    folder = parts_of(graph("edges"), tmp_path, 2)
+    (folder / "part-0001.npz").unlink()
+    first, second = together(2, _problem, folder)
+    assert first == second
+    assert first.startswith("worker 1 of 2: ")
+    assert "part-0001.npz: this part of the graph is missing" in first
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 99}, "its version is 99"),
+        ({"format": "other"}, "format"),
+        ({"nodes": 24}, "parts have 23 nodes, the graph 24"),
+        ({"parts": []}, "no parts"),
+        ({"layers": [{"kind": "fog"}]}, "layer 0 is neither"),
+        ({"layers": [{"kind": []}]}, "layer 0 is neither"),
+        ({"entries": 10**30}, "'entries': 1000000000000000000000000000000"),
+        ({"classes": [[1]]}, "list stands where a value"),
+        ({"entries": True}, "'entries': True"),
+    ],
+)
+def test_a_manifest_that_does_not_fit_is_refused_by_name(change, message, tmp_path):
+    folder = parts_of(graph("edges"), tmp_path, 1)
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(FileFormatError, match=rf"manifest\.json.*{re.escape(message)}"):
+        read_part(folder)
+
+
+def test_numbers_out_of_range_are_refused_even_with_a_right_checksum(tmp_path):
+    from gramme.distributed.partition import Cut, coupling_facts, layer_facts, part_members
+    from gramme.distributed.storage import fill_parts
+
+    whole = in_name_order(graph("edges")).graph
+    cut = Cut.of(np.zeros(whole.num_nodes), 1)
+    codes = np.zeros(whole.num_nodes, dtype=np.int64)
+    facts = {
+        "nodes": whole.num_nodes,
+        "entries": 1,
+        "classes": ["x"],
+        "layers": layer_facts(whole, cut),
+        "layer_order": list(whole.layers),
+        "couplings": coupling_facts(whole),
+        "layer_features": [],
+    }
+    for name, value in (
+        ("places", 99),
+        ("layer0.indices", 23),
+        ("labels", 1),
+        ("layer0.indptr", -1),
+    ):
+        ((members, said),) = part_members(whole, cut, codes, np.arange(whole.num_nodes))
+        members[name] = members[name].copy()
+        members[name][-1] = value
+        folder = tmp_path / name
+        folder.mkdir()
+        fill_parts(folder, facts, [(members, said)])
+        with pytest.raises(FileFormatError, match="the part does not fit"):
+            read_part(folder)

@@ -1,0 +1,212 @@
+"""Edges plus attributes, the standard dataset: the other columns of a table of nodes become what they are."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gramme.errors import DataError, FileFormatError
+from gramme.io import inspect, read
+from gramme.io.node_table import parse_attributes, read_attributes
+
+TEXT = "node,label,age,feature_1\nann,left,30,0.5\nbob,,40,1.5\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    return parse_attributes(TEXT, tmp_path / "people.csv", ",")
+
+
+def test_names_labels_and_features(table):
+    assert table.names() == ["ann", "bob"]
+    assert table.labels(table.names(), None) == {"ann": "left"}
+    assert table.labels(table.names(), "age") == {"ann": "30", "bob": "40"}
+    assert table.features(["feature_1", "age"]).tolist() == [[0.5, 30.0], [1.5, 40.0]]
+    assert table.features([]) is None
+
+
+def test_which_columns_are_features(table):
+    assert table.feature_columns(None, None, ["node"], every=True) == ["age", "feature_1"]
+    assert table.feature_columns(None, None, ["node"], every=False) == ["feature_1"]
+    assert table.feature_columns(None, "age", ["node"], every=True) == ["label", "feature_1"]
+    assert table.feature_columns("age", None, ["node"], every=True) == ["age"]
+
+
+def test_a_mistyped_column_and_a_cell_that_is_no_number(table):
+    with pytest.raises(DataError, match="has no column 'labl'; did you mean 'label'"):
+        table.column("labl")
+    with pytest.raises(FileFormatError, match=r"people.csv, line 2: the feature 'label': 'left'"):
+        table.features(["label"])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("node,a\nx,1\nx,2\n", "line 3: 'x' is here for the second time, after line 2"),
+        ("node,a\n,1\n", "line 2: the node is missing"),
+    ],
+)
+def test_names_are_filled_and_distinct(tmp_path, text, words):
+    with pytest.raises(FileFormatError, match=words):
+        parse_attributes(text, tmp_path / "p.csv", ",").names()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,a\n1,2\n", "line 1: a column is named twice"),
+        ("a,b\n1\n", "line 2: there are 1 cells, but the header names 2 columns: a, b"),
+        ("\n\n", "the file is blank"),
+    ],
+)
+def test_what_is_no_table(tmp_path, text, words):
+    with pytest.raises(FileFormatError, match=words):
+        parse_attributes(text, tmp_path / "p.csv", ",")
+
+
+def test_the_separator_is_told_by_name_or_first_line(tmp_path):
+    for name, text in [("a.tsv", "node\tx\nb c\t1\n"), ("a.txt", 'node x\n"b c" 1\n')]:
+        (tmp_path / name).write_text(text)
+        assert read_attributes(tmp_path / name, "utf-8").rows == [["b c", "1"]]
+
+
+PEOPLE = """person,Team,Gender,Age,Joined,Town,Note
+Ann,red,f,31,2019-05-01,Ulm,likes tea
+Bo,blue,m,,2020-03-12,Ulm,came late
+Cy,NA,m,44,2021-07-30,Ulm,knows all
+Di,red,f,27,2021-08-01,Ulm,
+"""
+
+
+@pytest.fixture
+def office(tmp_path):
+    (tmp_path / "office.csv").write_text("source,target\nAnn,Bo\nBo,Cy\nCy,Di\n")
+    (tmp_path / "people.csv").write_text(PEOPLE)
+
+    def opened(text=PEOPLE, name="people.csv", **options):
+        (tmp_path / name).write_text(text)
+        return inspect(tmp_path / "office.csv", labels=tmp_path / name, **options)
+
+    return opened
+
+
+def test_text_and_blank_ages_are_no_dead_end(office):
+    graph, report = office(label="Team")
+    assert graph.labels.tolist() == ["red", "blue", None, "red"]
+    assert list(graph.layers) == ["edges", "Gender", "Joined"]
+    assert graph.layers["Gender"].num_groups == 2
+    assert list(graph.layers["Joined"].group_names) == ["2019", "2020", "2021"]
+    np.testing.assert_array_equal(graph.features, [[31], [31], [44], [27]])
+    said = "\n".join(report.notes)
+    assert "'Age' is a feature, a number; 1 unknown, filled with the median" in said
+    assert "'Gender' is a layer of 2 groups (features=['Gender'] makes it features)" in said
+    assert "'Joined' is a layer of 3 groups, dates by year (features=" in said
+    assert "'Town' is not used, its only value is 'Ulm'" in said
+    assert "'Note' is not used, its values are all different" in said
+    assert "1 label read as unknown: NA" in said
+
+
+def test_the_user_chooses(office):
+    graph, _ = office(label="Team", columns=["Gender"])
+    assert graph.features is None
+    assert list(graph.layers) == ["edges", "Gender"]
+    graph, _ = office(label="Team", features=["Gender", "Age"])
+    np.testing.assert_array_equal(graph.features[:, :2], [[1, 0], [0, 1], [0, 1], [1, 0]])
+    assert list(graph.layers) == ["edges"]
+    graph, _ = office(label="Team", layers_from=["Town", "Age"], features=["Gender"])
+    assert list(graph.layers) == ["edges", "Town", "Age"]
+    assert graph.features.shape == (4, 2)
+    with pytest.raises(DataError, match="no column 'Gendre'; did you mean 'Gender'"):
+        office(label="Team", features=["Gendre"])
+    with pytest.raises(DataError, match="both a feature and a layer"):
+        office(label="Team", features=["Age"], layers_from=["Age"])
+
+
+def test_a_column_with_the_name_of_a_layer(office):
+    graph, _ = office("person,Team,edges\nAnn,a,x\nBo,b,x\nCy,a,y\nDi,b,y\n", label="Team")
+    assert list(graph.layers) == ["edges", "edges (attribute)"]
+
+
+def test_the_names_need_not_come_first(office):
+    text = "Team;Alter;Name\nred;1,5;Ann\nblue;2,5;Bo\nred;3;Cy\nred;4;Di\n"
+    graph, report = office(text, label="Team")
+    assert graph.labels.tolist() == ["red", "blue", "red", "red"]
+    np.testing.assert_array_equal(graph.features, [[1.5], [2.5], [3], [4]])
+    assert "people.csv: read with ; between the cells" in report.notes
+    assert office(text, label="Team", id="Name")[0] == graph
+
+
+def test_names_that_only_one_side_knows_are_said(office):
+    text = "person,Team,Age\nAnn,x,1\nBo,y,2\nCy,x,3\nZoe,y,9\n"
+    graph, report = office(text, label="Team")
+    assert graph.nodes.tolist() == ["Ann", "Bo", "Cy", "Di", "Zoe"]
+    assert "1 nodes of the edges are not in people.csv, and 1 of its rows have no edges" in (
+        report.doubts
+    )
+    with pytest.raises(FileFormatError, match="'Eve' is not in the graph"):
+        office("id,Team,Age\nAnn,x,1\nEve,y,2\nZoe,x,3\n", label="Team")
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "parquet"])
+def test_tables_that_pandas_wrote(office, tmp_path, ending):
+    frame = pd.read_csv(tmp_path / "people.csv", keep_default_na=False)
+    path = tmp_path / f"people.{ending}"
+    frame.to_excel(path, index=False) if ending == "xlsx" else frame.to_parquet(path)
+    graph, _ = inspect(tmp_path / "office.csv", labels=path, label="Team")
+    assert graph == office(label="Team")[0]
+
+
+AGES = "node,label\n" + "".join(f"n{row},{18 + row * 7 % 60}\n" for row in range(200))
+
+
+@pytest.fixture
+def ages(tmp_path):
+    edges = "".join(f"n{row},n{row + 1}\n" for row in range(199))
+    (tmp_path / "g.csv").write_text("source,target\n" + edges)
+    (tmp_path / "ages.csv").write_text(AGES)
+    return tmp_path / "g.csv", tmp_path / "ages.csv"
+
+
+def test_labels_that_are_amounts_are_refused(ages):
+    edges, labels = ages
+    with pytest.raises(DataError, match=r"60 different values on 200 nodes.*label_bins=4"):
+        read(edges, labels=labels)
+    assert len(read(edges, labels=labels, label_kind="class").classes) == 60
+    sizes = pd.Series(read(edges, labels=labels, label_bins=4).labels).value_counts()
+    assert len(sizes) == 4
+    assert sizes.min() > 30
+    cut = read(edges, labels=labels, label_edges=[30, 60])
+    assert set(cut.classes) == {"below 30", "[30, 60)", "60 and above"}
+    assert cut.labels[0] == "below 30"
+    assert read(edges, labels=labels, label_kind="number").labels[1] == 25.0
+    with pytest.raises(DataError, match="say one of"):
+        read(edges, labels=labels, label_bins=2, label_kind="class")
+
+
+def test_a_word_among_amounts_is_named(ages):
+    edges, labels = ages
+    labels.write_text(AGES.replace("n3,39", "n3,old"))
+    with pytest.raises(DataError, match=r"label 'old' of 'n3' is not a number.*missing=.'old'."):
+        read(edges, labels=labels, label_bins=3)
+
+
+def test_names_that_differ_in_spaces_alone_are_told(tmp_path):
+    (tmp_path / "g.csv").write_text('source,target\nAnn,Bo\n"Ann ",Cy\n')
+    graph, report = inspect(tmp_path / "g.csv")
+    assert graph.num_nodes == 4
+    assert report.doubts == ("'Ann ' and 'Ann' differ in spaces alone and are two nodes",)
+
+
+def test_spaces_around_names_without_quotes_are_left_out(tmp_path):
+    (tmp_path / "g.csv").write_text("source , target\nAnn, Bo\nAnn ,Cy \n Bo,Ann\n")
+    graph, report = inspect(tmp_path / "g.csv")
+    assert graph.nodes.tolist() == ["Ann", "Bo", "Cy"]
+    assert "g.csv: blanks around cells left out" in report.notes
+
+
+@pytest.mark.parametrize("name", ["", "X", "rownames"])
+def test_row_numbers_that_r_writes_are_no_feature(office, name):
+    rows = PEOPLE.splitlines()
+    numbered = [f"{name},{rows[0]}", *(f"{k},{row}" for k, row in enumerate(rows[1:], start=1))]
+    graph, report = office("\n".join(numbered), label="Team")
+    assert any("it only numbers the rows" in note for note in report.notes)
+    np.testing.assert_array_equal(graph.features, [[31], [31], [44], [27]])
