@@ -72,6 +72,19 @@ def _shared_groups(incidence: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(parts, shape=incidence.shape)
 
 
+def views_size(views: Sequence[View]) -> int:
+    """Entries, rows and sources of all views, on which the cost of a step depends; groups also hear their members."""
+    return sum(
+        (1 + view.groups)
+        * (
+            int(view.matrix.nnz)
+            + np.count_nonzero(np.diff(view.matrix.indptr))
+            + np.unique(view.matrix.indices).size
+        )
+        for view in views
+    )
+
+
 def source_names(graph: MultilayerGraph, view: View) -> pd.Index:
     """The names of a view's sources."""
     return list(graph.layers.values())[view.layer].columns(graph.nodes)[1]

@@ -40,9 +40,12 @@ from gramme.methods.contributions import Pair, Through, shares_of_joined
 from gramme.methods.labels import KnownLabels
 from gramme.methods.params import Choice, Optional, Rule
 from gramme.methods.persistence import SavedField
+from gramme.nn.relation_plan import graph_views, views_size
 
 MAX_FIXED_SECONDS = 60.0
 """Expected seconds of networks with fixed features up to which they are tried beside networks over relations."""
+MEMBER_SIZE = 3_000_000
+"""Entries, rows and sources of a graph's views times networks of a kind: about two minutes of one core."""
 TIME_SHARE = 0.9
 """Of an allowance of time that trainings have."""
 
@@ -61,7 +64,7 @@ class RelationFusion(AttentionModel):
     }
     saved_fields: ClassVar[tuple[SavedField, ...]] = (SavedRelations("relations"),)
 
-    relations_: RelationPool | None
+    relations_: RelationPool | None = None
 
     # Fitting
 
@@ -72,7 +75,7 @@ class RelationFusion(AttentionModel):
         if not self._considers_relations(graph, known, asked["validation"]):
             return None
         fold, copies, allowance = asked["fold"], asked["copies"], asked["allowance"]
-        options = self._relation_options(known, allowance)
+        options = self._relation_options(graph, known, allowance)
         weights = label_weights(self.class_weight, known)
         probe = None
         if self.features is None and self._fixed_seconds(graph) <= MAX_FIXED_SECONDS:
@@ -114,13 +117,16 @@ class RelationFusion(AttentionModel):
             return True
         return self.features is None and validation is None and known.nodes.size >= MIN_LABELS
 
-    def _relation_options(self, known: KnownLabels, allowance: Allowance | None) -> RelationOptions:
+    def _relation_options(
+        self, graph: MultilayerGraph, known: KnownLabels, allowance: Allowance | None
+    ) -> RelationOptions:
         kinds = RELATION_KINDS if self.features is None else tuple(self.features.split("+"))
         deadline = None
         if allowance is not None and allowance.measured:
             deadline = time.perf_counter() + TIME_SHARE * allowance.seconds
         return RelationOptions(
             kinds,
+            min(self.ensemble, max(1, MEMBER_SIZE // max(views_size(graph_views(graph)), 1))),
             self.hidden_dim,
             self.epochs,
             self.learning_rate,
@@ -170,7 +176,8 @@ class RelationFusion(AttentionModel):
         pool = self.relations_
         if pool is None:
             return super()._embed(order)
-        parts = [order.back(model.embedding(order.graph)) for model in pool.models]
+        first = {model.kind: model for model in reversed(pool.models)}  # the first of each kind
+        parts = [order.back(model.embedding(order.graph)) for model in first.values()]
         if self.members_:
             parts.append(super()._embed(order))
         return np.concatenate(parts, axis=1)

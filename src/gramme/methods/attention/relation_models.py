@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -72,6 +72,8 @@ class RelationModel:
         The views that it was fitted on.
     network : RelationNetwork
     """
+
+    kind: ClassVar[str]
 
     layout: Layout
     network: RelationNetwork
@@ -148,6 +150,8 @@ class LabelInputs(RelationModel):
         The labelled nodes of the fit and their classes.
     """
 
+    kind: ClassVar[str] = "labels"
+
     network: LabelNetwork
     names: pd.Index
     codes: NDArray[np.int64]
@@ -207,17 +211,17 @@ class LabelInputs(RelationModel):
         step: Any = plan.steps[hop - 1]
         scores = step.heard.by_view(self.network.listened(hop - 1, step, state)[2], sources=True)
         sources = step.heard.by_view(step.heard.sources, sources=True)
-        sums = np.zeros_like(found)
+        sums, counts = np.zeros_like(found), np.zeros_like(found)
         for view, score, source in zip(views, scores, sources, strict=True):
             if not view.groups:
-                _add_relative(sums, view.layer, source, score)
+                _add_relative(sums, counts, view.layer, source, score)
         if step.members is not None:
             said = self.network.member_scores(hop - 1, step, state)
             parts = step.members.by_view(said, sources=True)
             members = step.members.by_view(step.members.sources, sources=True)
             for place, score, source in zip(plan.group_views, parts, members, strict=True):
-                _add_relative(sums, views[place].layer, source, score)
-        return np.where(sums > 0, sums, np.nan)
+                _add_relative(sums, counts, views[place].layer, source, score)
+        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
     @torch.no_grad()
     def through(self, graph: MultilayerGraph, pair: Pair, scale: Floats) -> list[Through]:
@@ -246,6 +250,8 @@ class LearnedInputs(RelationModel):
     columns : list of LayerColumns
         Of each view the names of the sources that have a row.
     """
+
+    kind: ClassVar[str] = "learned"
 
     network: TableNetwork
     columns: list[LayerColumns]
@@ -292,7 +298,7 @@ class LearnedInputs(RelationModel):
 
     @torch.no_grad()
     def received(self, graph: MultilayerGraph, hop: int) -> Floats:
-        found = np.zeros((graph.num_layers, graph.num_nodes))
+        sums, counts = np.zeros((2, graph.num_layers, graph.num_nodes))
         if hop == 1:
             views, stack, rows = self._on(graph)
             scores = stack.by_view(self.network.listened(stack, rows)[2], sources=True)
@@ -300,9 +306,9 @@ class LearnedInputs(RelationModel):
             first = 0
             for view, score, source in zip(views, scores, sources, strict=True):
                 if not view.groups:
-                    _add_relative(found, view.layer, source - first, score)
+                    _add_relative(sums, counts, view.layer, source - first, score)
                 first += view.matrix.shape[1]
-        return np.where(found > 0, found, np.nan)
+        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
     @torch.no_grad()
     def through(self, graph: MultilayerGraph, pair: Pair, scale: Floats) -> list[Through]:
@@ -327,11 +333,12 @@ def table_views(views: Sequence[View], nodes: NDArray[np.int64] | None = None) -
     return StackedViews(matrices, starts[:-1].tolist(), int(starts[-1]))
 
 
-def _add_relative(sums: Floats, layer: int, source: Tensor, scores: Tensor) -> None:
-    """Add how much each source of a view is listened to, relative to the average one."""
+def _add_relative(sums: Floats, counts: Floats, layer: int, source: Tensor, scores: Tensor) -> None:
+    """Add how much each source of a view is listened to, relative to the average one, and count the view."""
     if source.numel():
         relative = torch.softmax(scores.double(), 0) * scores.numel()
         sums[layer, source.numpy()] += relative.numpy()
+        counts[layer, source.numpy()] += 1
 
 
 def _quotient(activated: Tensor) -> Tensor:

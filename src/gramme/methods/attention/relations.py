@@ -8,7 +8,7 @@ Kinds whose share is small are dropped. What is left is pooled as a geometric me
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -70,6 +70,8 @@ class RelationOptions:
     ----------
     kinds : tuple of str
         Some of :data:`RELATION_KINDS`.
+    members : int
+        Networks of each kind.
     columns, epochs : int
     learning_rate, weight_decay : float
     score_bound : float or None
@@ -80,6 +82,7 @@ class RelationOptions:
     """
 
     kinds: tuple[str, ...]
+    members: int
     columns: int
     epochs: int
     learning_rate: float
@@ -110,15 +113,27 @@ class RelationPool:
     fixed_share: float
     exponent: float
 
-    def pooled(self, parts: Sequence[Floats], fixed: Floats | None) -> Floats:
-        """One set of probabilities from those of the models and of fixed features, (rows, classes)."""
+    def kind_shares(self) -> dict[str, float]:
+        """The share of all networks of a kind."""
+        found: dict[str, float] = {}
+        for model, share in zip(self.models, self.shares, strict=True):
+            found[model.kind] = found.get(model.kind, 0.0) + share
+        return found
+
+    def pooled(self, parts: Mapping[str, Floats], fixed: Floats | None) -> Floats:
+        """One set of probabilities from those of each kind and of fixed features, (rows, classes)."""
+        shares = self.kind_shares()
+        every = [parts[kind] for kind in shares]
         if fixed is None:
-            return log_pool(parts, self.shares, self.exponent)
-        return log_pool([*parts, fixed], [*self.shares, self.fixed_share], self.exponent)
+            return log_pool(every, list(shares.values()), self.exponent)
+        return log_pool([*every, fixed], [*shares.values(), self.fixed_share], self.exponent)
 
     def probabilities(self, graph: MultilayerGraph, fixed: Floats | None) -> Floats:
         """What all say about the nodes of a graph; ``fixed`` is what networks with fixed features say."""
-        return self.pooled([model.probabilities(graph) for model in self.models], fixed)
+        parts = [model.probabilities(graph) for model in self.models]
+        if fixed is None:
+            return log_pool(parts, self.shares, self.exponent)
+        return log_pool([*parts, fixed], [*self.shares, self.fixed_share], self.exponent)
 
 
 @dataclass
@@ -153,34 +168,62 @@ def fit_relations(
         From a mask of labels to what networks with fixed features that have not seen them say about them.
     """
     aside = held_out_part(known.codes, seed)
+    codes = known.codes[aside]
     views = graph_views(graph)
     models: list[RelationModel] = []
     trainings: list[RelationTraining] = []
-    with _display(options, len(options.kinds)) as display:
-        for place, kind in enumerate(options.kinds):
-            left = _share_of_time(options, len(options.kinds) - place)
-            model, training = _fitted(
-                kind, graph, views, known, weights, aside, seed, left, display.advance
-            )
-            models.append(model)
-            trainings.append(training)
-            if training.interrupted:
+    kinds, interrupted = list(options.kinds), False
+    with _display(options, len(kinds) * options.members) as display:
+        for member in range(options.members):
+            # a network of each kind in turn; of a kind that hardly counts the first one is enough
+            for place, kind in enumerate(kinds):
+                runs = len(kinds) * (options.members - member) - place
+                left = _share_of_time(options, runs)
+                number = member_seed(seed, member)
+                model, training = _fitted(
+                    kind, graph, views, known, weights, aside, number, left, display
+                )
+                models.append(model)
+                trainings.append(training)
+                interrupted |= training.interrupted
+                if interrupted:
+                    break
+            if interrupted:
                 break
-    said = [np.exp(training.held_out) for training in trainings]
-    interrupted = any(training.interrupted for training in trainings)
+            if not member:
+                shares, _ = chosen_shares(_held_out(models, trainings), codes, len(kinds))
+                kinds = [kind for kind, share in zip(kinds, shares, strict=True) if share > 0]
+    kinds = list(dict.fromkeys(model.kind for model in models))
+    counts = {kind: sum(model.kind == kind for model in models) for kind in kinds}
+    said = _held_out(models, trainings)
     if fixed is not None and not interrupted:
         said.append(fixed(aside))
-    shares, exponent = chosen_shares(said, known.codes[aside], len(models))
-    kept = [place for place, share in enumerate(shares[: len(models)]) if share > 0]
-    fixed_share = float(shares[len(models)]) if len(said) > len(models) else 0.0
+    shares, exponent = chosen_shares(said, codes, len(kinds))
+    share_of = dict(zip(kinds, shares.tolist(), strict=False))
+    kept = [model for model in models if share_of[model.kind] > 0]
     pool = RelationPool(
-        [models[place] for place in kept],
-        [float(shares[place]) for place in kept],
-        fixed_share,
+        kept,
+        [share_of[model.kind] / counts[model.kind] for model in kept],
+        float(shares[len(kinds)]) if len(said) > len(kinds) else 0.0,
         exponent,
     )
-    best = int(np.argmax(shares[: len(models)]))
+    best = models.index(max(kept, key=lambda model: share_of[model.kind]))
     return RelationFit(pool, trainings[best].history, interrupted)
+
+
+def _held_out(
+    models: Sequence[RelationModel], trainings: Sequence[RelationTraining]
+) -> list[Floats]:
+    """What all networks of each kind say together about the labels that were set aside."""
+    logs: dict[str, list[Floats]] = {}
+    for model, training in zip(models, trainings, strict=True):
+        logs.setdefault(model.kind, []).append(np.exp(training.held_out))
+    return [log_pool(one, [1 / len(one)] * len(one), 1.0) for one in logs.values()]
+
+
+def member_seed(seed: int, member: int) -> int:
+    """The seed of a network; the first has that of the fit."""
+    return int(np.random.SeedSequence([seed, member]).generate_state(1, np.uint64)[0]) >> 2
 
 
 def out_of_fold_relations(
@@ -191,20 +234,23 @@ def out_of_fold_relations(
     seed: int,
     options: RelationOptions,
     pool: RelationPool,
-) -> tuple[list[Floats], NDArray[np.int64]]:
-    """What networks say that have seen a fold neither as inputs nor as labels to learn, for each model of a pool.
+) -> tuple[dict[str, Floats], NDArray[np.int64]]:
+    """What networks say that have seen a fold neither as inputs nor as labels to learn.
+
+    One network for each kind of input and fold.
 
     Returns
     -------
-    list of arrays, shape (labelled, classes)
-        NaN for labels in no fold that was left out.
+    dict of str to array, shape (labelled, classes)
+        By kind of input. NaN for labels in no fold that was left out.
     array of int
         The folds that were left out: no more than have :data:`ENOUGH_LABELS` labels.
     """
-    kinds = [_kind_of(model) for model in pool.models]
+    kinds = list(dict.fromkeys(model.kind for model in pool.models))
     sizes = np.cumsum(np.bincount(fold[fold >= 0]))
     tested = np.arange(min(int(np.searchsorted(sizes, ENOUGH_LABELS)) + 1, sizes.size))
-    found = [np.full((known.nodes.size, len(known.classes)), np.nan) for _ in kinds]
+    shape = (known.nodes.size, len(known.classes))
+    found = {kind: np.full(shape, np.nan) for kind in kinds}
     views = graph_views(graph)
     runs = len(kinds) * tested.size
     with _display(options, runs) as display:
@@ -212,7 +258,7 @@ def out_of_fold_relations(
             left_out = fold == number
             seen = KnownLabels(known.nodes[~left_out], known.codes[~left_out], known.classes)
             aside = held_out_part(seen.codes, seed + int(number) + 1)
-            for place, kind in enumerate(kinds):
+            for kind in kinds:
                 left = _share_of_time(options, runs)
                 runs -= 1
                 model, training = _fitted(
@@ -222,14 +268,13 @@ def out_of_fold_relations(
                     seen,
                     weights[~left_out],
                     aside,
-                    seed + int(number) + 1,
+                    member_seed(seed, 1_000 + int(number)),
                     left,
-                    display.advance,
+                    display,
                 )
                 if training.interrupted:
                     return found, tested
-                said = model.probabilities(graph)[known.nodes[left_out]]
-                found[place][left_out] = said
+                found[kind][left_out] = model.probabilities(graph)[known.nodes[left_out]]
     return found, tested
 
 
@@ -290,7 +335,7 @@ def _fitted(
     aside: NDArray[np.bool_],
     seed: int,
     options: RelationOptions,
-    advance: Callable[[int, float], None],
+    display: ProgressDisplay,
 ) -> tuple[RelationModel, RelationTraining]:
     """A network of one kind, trained."""
     task = RelationTask.of(known.nodes, known.codes, weights, aside)
@@ -314,7 +359,8 @@ def _fitted(
             score_bound=options.score_bound,
             generator=generator,
         )
-        training = train_label_network(network, plan, task, settings, advance)
+        training = train_label_network(network, plan, task, settings, display.advance)
+        display.finish(settings.steps - len(training.history))
         names = graph.nodes[known.nodes]
         return LabelInputs(layout_of(views), network, names, known.codes), training
     learning = known.nodes[~aside]
@@ -337,8 +383,9 @@ def _fitted(
     stack = table_views(views, known.nodes)
     layers = [view.layer for view in views]
     training = train_table_network(
-        table, stack, layers, model.rows_of(graph, views, stack), task, settings, advance
+        table, stack, layers, model.rows_of(graph, views, stack), task, settings, display.advance
     )
+    display.finish(settings.steps - len(training.history))
     return model, training
 
 
@@ -353,10 +400,6 @@ def table_columns(
         heard = np.unique(view.matrix[nodes].indices)
         found.append(LayerColumns(name, layer.made_of, source_names(graph, view)[heard]))
     return found
-
-
-def _kind_of(model: RelationModel) -> str:
-    return "labels" if isinstance(model, LabelInputs) else "learned"
 
 
 def _display(options: RelationOptions, networks: int) -> ProgressDisplay:
