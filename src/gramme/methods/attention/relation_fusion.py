@@ -85,6 +85,8 @@ class RelationFusion(AttentionModel):
 
         fit = fit_relations(graph, known, weights, seed, options, probe)
         pool = fit.pool
+        if not pool.models:  # fixed features alone say more
+            return None
         fixed = None
         if pool.fixed_share > 0:
             fixed = self._fit(graph, known, seed, **asked, fixed_only=True).astype(np.float64)

@@ -191,14 +191,14 @@ def fit_relations(
             if interrupted:
                 break
             if not member:
-                shares, _ = chosen_shares(_held_out(models, trainings), codes, len(kinds))
+                shares, _ = chosen_shares(_held_out(models, trainings), codes)
                 kinds = [kind for kind, share in zip(kinds, shares, strict=True) if share > 0]
     kinds = list(dict.fromkeys(model.kind for model in models))
     counts = {kind: sum(model.kind == kind for model in models) for kind in kinds}
     said = _held_out(models, trainings)
     if fixed is not None and not interrupted:
         said.append(fixed(aside))
-    shares, exponent = chosen_shares(said, codes, len(kinds))
+    shares, exponent = chosen_shares(said, codes)
     share_of = dict(zip(kinds, shares.tolist(), strict=False))
     kept = [model for model in models if share_of[model.kind] > 0]
     pool = RelationPool(
@@ -207,7 +207,7 @@ def fit_relations(
         float(shares[len(kinds)]) if len(said) > len(kinds) else 0.0,
         exponent,
     )
-    best = models.index(max(kept, key=lambda model: share_of[model.kind]))
+    best = models.index(max(kept or models, key=lambda model: share_of[model.kind]))
     return RelationFit(pool, trainings[best].history, interrupted)
 
 
@@ -292,9 +292,7 @@ def held_out_part(codes: NDArray[np.int64], seed: int) -> NDArray[np.bool_]:
     return part
 
 
-def chosen_shares(
-    said: Sequence[Floats], codes: NDArray[np.int64], models: int
-) -> tuple[Floats, float]:
+def chosen_shares(said: Sequence[Floats], codes: NDArray[np.int64]) -> tuple[Floats, float]:
     """The share of each kind of input, small ones dropped, and the exponent that calibrates their pool.
 
     Parameters
@@ -302,13 +300,11 @@ def chosen_shares(
     said : sequence of arrays, shape (held out, classes)
         What each kind says about labels that it has not seen.
     codes : array of int, shape (held out,)
-    models : int
-        The first so many are networks over relations: one of them stays whatever the others say.
 
     Examples
     --------
     >>> sure, wrong = np.array([[0.9, 0.1]] * 50), np.array([[0.2, 0.8]] * 50)
-    >>> shares, _ = chosen_shares([sure, wrong], np.zeros(50, dtype=int), 2)
+    >>> shares, _ = chosen_shares([sure, wrong], np.zeros(50, dtype=int))
     >>> shares.tolist()
     [1.0, 0.0]
     """
@@ -318,8 +314,7 @@ def chosen_shares(
     own = np.stack([np.maximum(part[rows, codes], 1e-9) for part in said], axis=1)
     shares = mixture_weights(own, [SCORE_CREDIT] * len(said))
     small = shares < MIN_SHARE
-    if small[:models].all():
-        small[int(np.argmax(shares[:models]))] = False
+    small[int(np.argmax(shares))] = False
     shares = np.where(small, 0.0, shares)
     shares /= shares.sum()
     exponent = calibrating_exponent(np.maximum(log_pool(said, shares.tolist(), 1.0), 1e-12), codes)
