@@ -116,7 +116,7 @@ def test_the_sdist_has_what_a_packager_needs(dist: Path) -> None:
         "Makefile",
         "constraints.txt",
     }
-    assert wanted | {"src/gramme/py.typed", "tests/test_house.py", "docs/index.md"} <= names
+    assert wanted | {"src/gramme/py.typed", "tests/test_architecture.py", "docs/index.md"} <= names
     assert not [name for name in names if name.startswith(("build/", ".venv", "dist/"))]
 
 

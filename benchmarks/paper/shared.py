@@ -12,7 +12,7 @@ import pandas as pd
 from rich.console import Console
 
 from gramme.datasets import info, load
-from gramme.datasets.download import local_path
+from gramme.datasets.files import local_path
 from gramme.errors import GrammeError
 from gramme.evaluation import Ledger, benchmark
 from gramme.graph import MultilayerGraph

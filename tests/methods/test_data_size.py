@@ -1,7 +1,5 @@
 """The size of data, and that what a fit is expected to take follows it."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,16 +38,6 @@ def test_steps_to_neighbours_cost_more_where_nodes_are_many() -> None:
     assert few < 0.1
     assert some == pytest.approx(1)
     assert many == 4
-
-
-def test_large_data_are_tested_on_fewer_folds() -> None:
-    size = DataSize.guessed(1e5)
-    assert size.folds(5) == 5
-    large = replace(DataSize.guessed(1e7), labels=10_000)
-    assert large.folds(5) == 1
-    assert replace(large, labels=2_000).folds(5) == 3
-    assert replace(large, labels=10).folds(5) == 5
-    assert large.with_labels(0.2).labels == 2_000
 
 
 @pytest.mark.parametrize("name", METHODS)

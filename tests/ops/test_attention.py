@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -217,7 +219,7 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     sums, totals = numbers(*SHAPE), numbers(*SHAPE[:4], seed=1).exp()
     factors = numbers(2, 3, 2, seed=2)
     whole = fuse_heads(sums, totals, factors, ACTIVATIONS["elu"])
-    monkeypatch.setattr("gramme.ops.attention.BLOCK", 16)
+    monkeypatch.setattr(sys.modules["gramme.ops.attention"], "BLOCK", 16)
     assert len(list(row_blocks(sums.flatten(0, 2)))) > 3
     assert torch.equal(fuse_heads(sums, totals, factors, ACTIVATIONS["elu"]), whole)
 

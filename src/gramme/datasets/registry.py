@@ -12,7 +12,7 @@ from gramme._progress import part
 from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 
-from .download import provide, whereabouts
+from .files import provide, whereabouts
 from .recipes import countries, hetero, multiplex, planetoid, synthetic, uci
 from .record import Dataset, DatasetInfo, Split
 

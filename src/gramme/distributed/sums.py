@@ -20,6 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from gramme._types import Ints
 from gramme.ops import Bags, GroupSum, MembershipSum, NeighbourhoodSum, SideBySide, SupraSum
 from gramme.ops.neighbourhood import MAX_OWN_SHARE, hold, own_share, with_own_groups
 
@@ -27,9 +28,6 @@ from .communicator import World
 
 # The halo: the rows of other processes that the edges of this one lead to, and how they come and
 # go.
-
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

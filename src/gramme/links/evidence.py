@@ -14,13 +14,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.graph import Layer, MultilayerGraph
 
 from .attention import LinkAttention, attention_is_affordable
 from .pair_scores import (
     SCORES,
     STEPS,
-    Floats,
     LongWalks,
     Pairs,
     PathScores,

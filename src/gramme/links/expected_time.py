@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gramme._types import Floats
 from gramme.graph import MultilayerGraph
 
 from .attention import training_work
 from .evidence import Gathered
 from .mixture import FOLDS, MAX_LAYERS_WITH_TREES, MAX_TREE_EXAMPLES, MIN_TREE_EXAMPLES
-from .pair_scores import MAX_WALK_NODES, Floats, two_steps_work
+from .pair_scores import MAX_WALK_NODES, two_steps_work
 from .sampling import (
     CANDIDATES_PER_NODE,
     MAX_CANDIDATE_PAIRS,

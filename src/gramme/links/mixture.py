@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramme._runtime import thread_pools
+from gramme._types import Floats
 from gramme.methods.linear.logistic import fitted_regression
 from gramme.ops.kernels import compiled
 
@@ -138,7 +139,6 @@ NEAR_ALL = 0.8
 STRENGTHS = (0.01, 0.1, 1.0)
 _STEEPEST = 30.0
 
-Floats = NDArray[np.float64]
 Linked = NDArray[np.bool_]
 
 

@@ -16,13 +16,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.errors import DataError
 from gramme.graph import Layer, MembershipLayer, MultilayerGraph
 
 from .attention import LinkAttention
 from .evidence import Evidence, Gathered, WholeGraph, column_names, named
 from .mixture import FOLDS, LayerExamples, Line, loss_of
-from .pair_scores import Floats, Pairs, entries
+from .pair_scores import Pairs, entries
 from .sampling import (
     MAX_IMPLIED_EDGES,
     columns,

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.errors import DataError, GrammeWarning
 
 from .cross_fitting import OutOfFold, out_of_fold
-from .labels import Floats, KnownLabels, is_large, reweighed
+from .labels import KnownLabels, is_large, reweighed
 from .persistence import SavedArray, SavedField
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.graph import Layer, MultilayerGraph
-
-from .labels import Floats
 
 # How much a method relies on each layer: the rules that all methods share, however they measure
 # it.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from gramme.distributed import node_count
 from gramme.graph import MultilayerGraph
 
-from .labels import ENOUGH_LABELS, is_large
+from .labels import ENOUGH_LABELS
 from .prepare import given_columns
 
 CACHED_NODES = 20_000
@@ -88,7 +88,5 @@ class DataSize:
         return share if share < 1 else min(math.pow(share, 0.55), MOST_REACH)
 
     def folds(self, folds: int) -> int:
-        """How many of the folds are tested: fewer of large data (:func:`~gramme.methods.labels.enough_folds`)."""
-        if not is_large(int(self.entries)):
-            return folds
+        """How many of the folds are tested: fewer of many labels (:func:`~gramme.methods.labels.enough_folds`)."""
         return min(folds, math.ceil(ENOUGH_LABELS * folds / max(self.labels, 1)))

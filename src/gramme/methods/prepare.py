@@ -14,14 +14,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.distributed import world_of
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.node_values import Features, missing_rows
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

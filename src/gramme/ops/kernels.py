@@ -24,6 +24,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gramme._types import Floats, Ints
 from gramme.graph import Layer
 
 # Compiled functions: numba with the options every kernel of this room uses, in a form type
@@ -111,10 +112,6 @@ def below(stream: Stream, bound: int) -> int:
 
 
 # Alias tables: draw from any distribution over n things with one random number, whatever n.
-
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @compiled

@@ -22,6 +22,7 @@ from rich.progress import Progress as ProgressBar
 from torch import Tensor
 
 from gramme._progress import advance
+from gramme._types import Ints
 from gramme.distributed import here
 from gramme.distributed.communicator import ALONE, World
 from gramme.errors import GrammeError
@@ -33,9 +34,6 @@ from .callbacks import EarlyStopping, History, Progress, joined_history
 from .loop import Callback, Task, evaluate, train
 
 # What each member of an ensemble learns from, and which labels tell it when to stop.
-
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

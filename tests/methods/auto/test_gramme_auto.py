@@ -34,7 +34,7 @@ from gramme.methods.labels import class_prior
 from gramme.training import loop
 
 BUDGET_GRAPH = planted(60)
-Y = half_known(BUDGET_GRAPH)
+BUDGET_Y = half_known(BUDGET_GRAPH)
 FULL = Effort(8, 2, 40)
 
 
@@ -57,11 +57,13 @@ def test_words() -> None:
 
 def test_a_short_budget_leaves_attention_out_and_says_so() -> None:
     with pytest.warns(GrammeWarning, match="Attention is left out: a budget of 1 s is too short"):
-        model = GrammeAuto(budget=0.001, random_state=0).fit(BUDGET_GRAPH, Y)
+        model = GrammeAuto(budget=0.001, random_state=0).fit(BUDGET_GRAPH, BUDGET_Y)
     assert "gramme-fusion" not in model.models_
     assert model.explanation_.endswith("a budget of 1 s is too short for it.")
     with pytest.raises(GrammeError, match="give it a larger budget"):
-        GrammeAuto(budget=0.001, ingredients=["gramme-fusion"], random_state=0).fit(BUDGET_GRAPH, Y)
+        GrammeAuto(budget=0.001, ingredients=["gramme-fusion"], random_state=0).fit(
+            BUDGET_GRAPH, BUDGET_Y
+        )
 
 
 def test_large_data_shrink_attention_by_their_size_and_the_file_remembers(
@@ -73,7 +75,9 @@ def test_large_data_shrink_attention_by_their_size_and_the_file_remembers(
     monkeypatch.setattr(folds, "ENOUGH_LABELS", 3)
     chosen = ["label-propagation", "gramme-fusion"]
     with pytest.warns(GrammeWarning, match="1 of 5 folds weigh"):
-        model = GrammeAuto(epochs=12, ingredients=chosen, random_state=0).fit(BUDGET_GRAPH, Y)
+        model = GrammeAuto(epochs=12, ingredients=chosen, random_state=0).fit(
+            BUDGET_GRAPH, BUDGET_Y
+        )
     attention = model.attention_
     assert attention.effort_ == Effort(4, 1, 12)
     assert attention.members_ == 4
@@ -88,7 +92,9 @@ def test_large_data_shrink_attention_by_their_size_and_the_file_remembers(
 
 def test_enough_time_changes_nothing() -> None:
     settings = {"epochs": 10, "ensemble": 2, "ingredients": ["gramme-fusion"], "random_state": 0}
-    free, timed = (GrammeAuto(budget=one, **settings).fit(BUDGET_GRAPH, Y) for one in (None, "1h"))
+    free, timed = (
+        GrammeAuto(budget=one, **settings).fit(BUDGET_GRAPH, BUDGET_Y) for one in (None, "1h")
+    )
     assert (free.probabilities_ == timed.probabilities_).all()
     assert timed.done_in_time_ == ""
 
@@ -96,7 +102,7 @@ def test_enough_time_changes_nothing() -> None:
 @pytest.mark.parametrize("wrong", ["soon", "", 0, -1, "10 parsecs", True, float("nan")])
 def test_a_budget_is_a_time(wrong: object) -> None:
     with pytest.raises(DataError, match="budget"):
-        GrammeAuto(budget=wrong).fit(BUDGET_GRAPH, Y)
+        GrammeAuto(budget=wrong).fit(BUDGET_GRAPH, BUDGET_Y)
 
 
 def test_what_a_fit_is_expected_to_take_grows_with_the_data_up_to_the_allowance() -> None:
@@ -115,12 +121,15 @@ def test_what_a_fit_is_expected_to_take_grows_with_the_data_up_to_the_allowance(
 
 
 HALVES_GRAPH = planted(90)
+HALVES_Y = half_known(HALVES_GRAPH)
 
 
 @pytest.fixture(scope="module")
 def model():
     names = ["label-propagation", "one-hot-logistic", "gramme-fusion"]
-    return GrammeAuto(ensemble=2, epochs=5, ingredients=names, random_state=0).fit(HALVES_GRAPH, Y)
+    return GrammeAuto(ensemble=2, epochs=5, ingredients=names, random_state=0).fit(
+        HALVES_GRAPH, HALVES_Y
+    )
 
 
 def test_each_label_is_predicted_by_ingredients_of_the_other_half(model):
@@ -146,7 +155,7 @@ def test_a_label_never_reaches_its_own_prediction(model, monkeypatch):
 
 
 def test_one_ingredient_alone_is_pooled_and_calibrated_as_in_the_fit():
-    alone = GrammeAuto(ingredients=["one-hot-logistic"], random_state=0).fit(HALVES_GRAPH, Y)
+    alone = GrammeAuto(ingredients=["one-hot-logistic"], random_state=0).fit(HALVES_GRAPH, HALVES_Y)
     inner = alone.models_["one-hot-logistic"]
     halved = dict(zip(*_rows(inner.out_of_half()), strict=True))
     found = alone.out_of_half()
@@ -234,6 +243,7 @@ def test_every_number_of_the_sentence_is_one_of_the_tables(place: int):
 
 FAST = {"ensemble": 2, "folds": 2, "epochs": 20, "random_state": 0, "device": "cpu"}
 GRAPH = planted()
+Y = half_known(GRAPH)
 
 
 class TestGrammeAuto(MethodCase):

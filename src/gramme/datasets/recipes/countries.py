@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gramme.datasets.download import cache_folder, data_folder
+from gramme.datasets.files import cache_folder, data_folder
 from gramme.datasets.readers import nearest_edges, positive_int
 from gramme.datasets.record import Dataset, DatasetInfo, Paths
 from gramme.errors import DataError, FileFormatError, import_extra

@@ -12,10 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gramme._types import Floats
 from gramme.distributed import ALONE, World, node_count, world_of
 from gramme.graph import MultilayerGraph
 from gramme.methods.contributions import Pair, Through, hearings, logarithmic_mean
-from gramme.methods.labels import Floats
 from gramme.nn import AttentionHop, Network, Output, Plan, SGNetwork, SupraFusion, levelled
 from gramme.nn.plan import Step
 from gramme.ops import Features

@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from gramme._progress import part
 from gramme._text import rough_duration
+from gramme._types import Floats
 from gramme.errors import GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import in_name_order
@@ -24,7 +25,7 @@ from gramme.methods.attention.training_size import Allowance, Effort, OutOfTimeE
 from gramme.methods.base import NodeClassifier
 from gramme.methods.cross_fitting import OutOfFold, refit_for_folds
 from gramme.methods.data_size import DataSize
-from gramme.methods.labels import Floats, KnownLabels, class_prior, enough_folds, stratified_folds
+from gramme.methods.labels import KnownLabels, class_prior, enough_folds, stratified_folds
 from gramme.methods.params import (
     Choice,
     Device,
@@ -412,7 +413,7 @@ class GrammeAuto(NodeClassifier):
         for name in [] if self.ingredients is not None else too_large_for(graph):
             self._say_done(f"The data are too large for {name}, which is left out.")
         whole = stratified_folds(known.codes, self.folds, seed)
-        fold = enough_folds(whole, graph.num_entries)
+        fold = enough_folds(whole)
         recipe = self._recipe(names_for(graph, self.ingredients), known.nodes.size, seed)
         self.models_ = {}
         unseen: list[Floats] = []

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
-from gramme.datasets.download import cache_folder
+from gramme.datasets.files import cache_folder
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import checksum

@@ -14,12 +14,13 @@ import torch
 from numpy.typing import NDArray
 
 from gramme._progress import part
+from gramme._types import Floats
 from gramme.distributed import node_count, places_of, rows_at
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.cross_fitting import refit_for_folds
 from gramme.methods.data_size import DataSize
-from gramme.methods.labels import Floats, KnownLabels, softmax, stratified_folds
+from gramme.methods.labels import KnownLabels, softmax, stratified_folds
 from gramme.methods.params import POSITIVE, SHARE, Flag, Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedValue
 from gramme.methods.prepare import feature_blocks, given_columns

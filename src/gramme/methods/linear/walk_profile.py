@@ -29,6 +29,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from gramme._types import Floats
 from gramme.distributed import ALONE, PartGraph, World
 from gramme.distributed.part_graph import PartEdges, PartGroups
 from gramme.distributed.storage import gathered_graph
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
 
 # Steps of a walk over a graph whose parts lie at several processes, as products with each layer.
 
-
-Floats = NDArray[np.float64]
 
 MAX_GATHERED_ENTRIES = 2_000_000
 """Edges, memberships and nodes up to which every process gathers all layers for the eigenvectors, and works alone.

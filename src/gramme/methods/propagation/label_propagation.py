@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from gramme._progress import part
+from gramme._types import Floats
 from gramme.distributed import PartGraph, here, node_count, rows_at, world_of
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
@@ -19,6 +20,7 @@ from gramme.methods.base import NodeClassifier
 from gramme.methods.contributions import shares_of_joined
 from gramme.methods.data_size import DataSize
 from gramme.methods.labels import (
+    ENOUGH_LABELS,
     KnownLabels,
     class_prior,
     enough_folds,
@@ -41,7 +43,7 @@ from gramme.methods.params import (
 from gramme.methods.persistence import SavedArray, SavedField, SavedSeries, SavedValue
 from gramme.ops import layers_sum
 
-from .series import Floats, ManyLayersWalk, NodeWalk, Propagated, Walk, propagate, walk_of
+from .series import ManyLayersWalk, NodeWalk, Propagated, Walk, propagate, walk_of
 
 # How label propagation chooses its settings: inner cross-validation on the training labels, all
 # folds at once.
@@ -170,9 +172,7 @@ def choose(
     if len(candidates) == 1 or not tested.any():
         return candidates[0]
     folds = plan.folds or (10 if known.codes.size <= MANY_FOLDS_LABELS else 5)
-    fold = stratified_folds(known.codes, folds, seed)
-    if walk.large:
-        fold = enough_folds(fold, graph.num_entries)
+    fold = enough_folds(stratified_folds(known.codes, folds, seed))
     kept = fold[None, :] != np.arange(fold.max() + 1)[:, None]
     loss = np.zeros(len(candidates))
     skill = skills(graph, known, kept) if given is None and max(plan.powers) > 0 else None
@@ -256,7 +256,6 @@ def _held_out_losses(
 EDGES_NODE_SECONDS, HASTY_NODE_SECONDS, GROUPS_NODE_SECONDS = 2.5e-5, 1e-5, 5e-6
 """For each node that is joined by edges, by very many of them, and by groups; used only to show progress."""
 TOLERANCE = 1e-5
-MANY_LABELS = 1_000  # from which a copy takes over the settings of large data: none of them hangs on one label
 
 
 class LabelPropagation(NodeClassifier):
@@ -274,9 +273,9 @@ class LabelPropagation(NodeClassifier):
     Cost: edges (or memberships) x classes for each of some 10 to 60 steps, and for the inner cross-validation as many
     again for each fold and each power of the layers' skill; a table whose columns have few values is propagated among
     these values instead, so that the cross-validation hardly depends on its length. Steps run in float64, those of the
-    cross-validation in float32. Beyond two million nodes, memberships and ends of edges, unless it is such a table, all
-    steps run in float32 and end earlier if no tolerance is given; only as many folds are tested as have a thousand
-    labels, and copies of a model of a thousand labels or more take over its settings.
+    cross-validation in float32. Only as many folds are tested as have a thousand labels, and copies of a model of a
+    thousand labels or more take over its settings. Beyond two million nodes, memberships and ends of edges, unless it
+    is such a table, all steps run in float32 and end earlier if no tolerance is given.
 
     Parameters
     ----------
@@ -407,7 +406,7 @@ class LabelPropagation(NodeClassifier):
             given = given / given.sum()
         walk = walk_of(graph)
         chosen = settings or choose(graph, walk, known, self._plan(walk, given), given, seed)
-        many = walk.large and known.nodes.size >= MANY_LABELS
+        many = known.nodes.size >= ENOUGH_LABELS
         self._handed = {"settings": chosen} if many else {}
         weights = self._weights(graph, known, chosen, given)
         self.alpha_, self.sharpness_ = chosen.alpha, chosen.sharpness

@@ -24,14 +24,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gramme._types import Floats, Ints
 from gramme.distributed import here, places_of, world_of
 from gramme.distributed.part_graph import PartGroups
 from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.methods.labels import is_large
 from gramme.ops import layers_sum
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Propagated(NamedTuple):
@@ -258,9 +256,10 @@ def _series(
     reached = int(world.total(int(state.count_nonzero())))
     for power in range(2, most + 1):
         after = walk.step(state, weights)
-        change, largest = world.largest(
-            np.array([float(torch.dist(after, state, float("inf"))), _largest(state)])
-        )
+        largest = _largest(state)
+        # in place: the last state is not needed any more, and torch.dist takes as long as the step itself
+        change = _largest(state.sub_(after).abs_())
+        change, largest = world.largest(np.array([change, largest]))
         settled = bool(change <= tolerance * largest)
         # a row that is still to be reached has nothing but what is to come, however little that is
         before, reached = reached, int(world.total(int(after.count_nonzero())))

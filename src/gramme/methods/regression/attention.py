@@ -11,12 +11,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gramme._types import Floats
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.estimator import NETWORK_FIELDS, check_members
 from gramme.methods.attention.features import SOURCES, InputFeatures
 from gramme.methods.attention.given_features import GivenFeatures
 from gramme.methods.attention.members import Members, seen_labels
-from gramme.methods.labels import Floats
 from gramme.methods.linear.walk_profile import WalkProfile
 from gramme.methods.params import (
     POSITIVE,

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from gramme._types import Floats
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import NameOrder, in_name_order
 from gramme.methods.base import GraphEstimator
-from gramme.methods.labels import Floats
 from gramme.methods.params import check_number_range
 from gramme.methods.persistence import SavedArray, SavedField
 

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from gramme._progress import part
+from gramme._types import Floats
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.features import SOURCES
 from gramme.methods.attention.training_size import Effort
 from gramme.methods.auto.mixture import SavedModels
 from gramme.methods.data_size import DataSize
-from gramme.methods.labels import Floats
 from gramme.methods.params import (
     Choice,
     Device,

@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
+from gramme._types import Floats
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.auto.ingredients import MAX_TABLE_NUMBERS
-from gramme.methods.labels import Floats
 from gramme.methods.linear.one_hot import (
     LayerColumns,
     SavedColumns,

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from gramme._types import Floats
 from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.graph.layer import Layer
 from gramme.methods import NodeClassifier
@@ -32,8 +33,8 @@ from .html import Packed, name, pack_floats, pack_integers, pack_shares, shorten
 # looks wrong.
 
 
-MAX_PAGE_NODES = 100_000
-"""Nodes that a page shows; of more, a random sample."""
+MAX_PAGE_NODES = 15_000
+"""Nodes that a page lists; of more, a random sample, so that a page of five layers stays below 4 MB."""
 
 _ALWAYS_SHOWN = 500  # least certain nodes, and as many doubtful labels, that a sample must hold
 _MAX_TEXT_CHARACTERS = 5_000_000  # characters of names that a page may hold
@@ -202,14 +203,13 @@ MAX_NODE_LAYERS = 1_000_000
 MAX_NEIGHBOURS = 30
 """Neighbours of a node that a page holds in a layer of edges."""
 
-_MAX_NEIGHBOUR_ENTRIES = 400_000  # neighbours that a page holds in all layers of edges together
+_MAX_NEIGHBOUR_ENTRIES = 200_000  # neighbours that a page holds in all layers of edges together
 _ATTENTION_WORK = (
     20_000_000  # nodes x layers x layers shown, beyond which attention is left out of a page
 )
 _MAX_GROUP_NAMES = 20_000  # groups of a layer whose names a page holds
 _NEIGHBOURS_MAX_NAME_CHARACTERS = 120
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 
@@ -346,7 +346,7 @@ def _groups(layer: MembershipLayer, attention: Floats | None, chosen: Places) ->
 
 MAX_THROUGH_PER_PART = 6
 """Neighbours and groups of a node that a page holds for each ingredient."""
-MAX_PAGE_THROUGH = 400_000  # of all nodes together
+MAX_PAGE_THROUGH = 200_000  # of all nodes together
 
 
 def page_reasons(model: NodeClassifier, graph: MultilayerGraph, chosen: Places) -> Reasons | None:

@@ -11,8 +11,8 @@ import pytest
 from tests.datasets.server import serving
 
 from gramme._files import lock, unlock
-from gramme.datasets import download as fetch_module
-from gramme.datasets.download import cache_folder, fetch, local_path, provide, whereabouts
+from gramme.datasets import files as fetch_module
+from gramme.datasets.files import cache_folder, fetch, local_path, provide, whereabouts
 from gramme.datasets.record import DataFile
 from gramme.errors import DataError, GrammeWarning
 
@@ -114,7 +114,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path):
     program = (
         "import signal, sys; from pathlib import Path\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from gramme.datasets.download import fetch\n"
+        "from gramme.datasets.files import fetch\n"
         "fetch(sys.argv[1], Path(sys.argv[2]), sha256='0' * 64, size=340_000)\n"
     )
     with serving(files={"data.txt": CONTENT}, stall=True) as server:
@@ -165,8 +165,11 @@ def test_what_a_killed_download_left_is_swept_and_a_living_one_is_not(tmp_path):
 
 
 LOCATE_CONTENT = b"content\n"
-FILE = DataFile("folder", "name.txt", len(LOCATE_CONTENT), SHA256, "http://127.0.0.1:9/name.txt")
-UNSERVED = DataFile("folder", "name.txt", len(LOCATE_CONTENT), SHA256)
+LOCATE_SHA256 = hashlib.sha256(LOCATE_CONTENT).hexdigest()
+FILE = DataFile(
+    "folder", "name.txt", len(LOCATE_CONTENT), LOCATE_SHA256, "http://127.0.0.1:9/name.txt"
+)
+UNSERVED = DataFile("folder", "name.txt", len(LOCATE_CONTENT), LOCATE_SHA256)
 
 
 @pytest.fixture
