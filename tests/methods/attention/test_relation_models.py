@@ -137,3 +137,12 @@ def test_an_empty_graph_gets_empty_predictions(
     nobody = graph.subset([]) if hasattr(graph, "subset") else graph.subgraph([])
     for model in models.values():
         assert model.probabilities(nobody).shape == (0, 3)
+
+
+def test_some_nodes_tell_the_importance_of_layers_on_a_large_graph(
+    graph: MultilayerGraph, models: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = {kind: model.layer_shares(graph) for kind, model in models.items()}
+    monkeypatch.setattr("gramme.methods.attention.relation_models.MAX_EXPLAINED_NODES", 40)
+    for kind, model in models.items():
+        assert model.layer_shares(graph) == pytest.approx(whole[kind], abs=0.2)

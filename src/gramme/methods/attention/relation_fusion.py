@@ -178,8 +178,7 @@ class RelationFusion(AttentionModel):
         pool = self.relations_
         if pool is None:
             return super()._embed(order)
-        first = {model.kind: model for model in reversed(pool.models)}  # the first of each kind
-        parts = [order.back(model.embedding(order.graph)) for model in first.values()]
+        parts = [order.back(model.embedding(order.graph)) for model in pool.first_of_kind()]
         if self.members_:
             parts.append(super()._embed(order))
         return np.concatenate(parts, axis=1)
@@ -188,14 +187,17 @@ class RelationFusion(AttentionModel):
 
     @cached_property
     def layer_importances_(self) -> pd.DataFrame:
-        """How much each member, and each network over relations, relies on each layer: rows that sum to 1."""
+        """How much each member relies on each layer: rows that sum to 1.
+
+        Of networks over relations the first of each kind has a row, after those of the members.
+        """
         self.check_fitted()
         graph = self._fitted_order().graph
         rows = []
         if self.members_:
             rows.append(member_shares(self._each_batch(graph), graph))
         if self.relations_ is not None:
-            rows += [model.layer_shares(graph)[None] for model in self.relations_.models]
+            rows += [model.layer_shares(graph)[None] for model in self.relations_.first_of_kind()]
         shares = shares_of_joined(np.concatenate(rows), graph)
         return pd.DataFrame(shares, columns=self.layer_order_)[self.layers_]
 
@@ -205,11 +207,9 @@ class RelationFusion(AttentionModel):
         table = self.layer_importances_
         if self.relations_ is None:
             return table.mean(axis=0).rename("importance")
-        networks = len(self.relations_.shares)
-        fixed = len(table) - networks
-        weights = np.array(
-            [self.relations_.fixed_share / max(fixed, 1)] * fixed + self.relations_.shares
-        )
+        shares = list(self.relations_.kind_shares().values())
+        fixed = len(table) - len(shares)
+        weights = np.array([self.relations_.fixed_share / max(fixed, 1)] * fixed + shares)
         weighed = table.mul(weights, axis=0).sum(axis=0)
         return (weighed / weighed.sum()).rename("importance")
 

@@ -31,6 +31,8 @@ from gramme.ops.views import SparseSum, StackedViews
 
 HIDDEN_PARTS = 5
 """Known labels are predicted in so many parts, each while its labels are not shown."""
+MAX_EXPLAINED_NODES = 5_000
+"""Nodes from whose predictions the importance of layers is found."""
 MAX_MUTED_ALONE, BLOCKS = 100, 32
 """Layers up to which each is muted by itself; more are muted in so many blocks, whose layers share alike."""
 
@@ -96,11 +98,14 @@ class RelationModel:
         """How much the predictions rest on each layer, summing to 1.
 
         As :func:`gramme.methods.attention.explain.layer_shares`: what is lost without a layer and what it gives alone.
+        On a large graph some nodes are asked, evenly spaced in the order of their names.
         """
-        layers = graph.num_layers
+        layers, nodes = graph.num_layers, None
+        if graph.num_nodes > MAX_EXPLAINED_NODES:
+            nodes = np.linspace(0, graph.num_nodes - 1, MAX_EXPLAINED_NODES).astype(np.int64)
         count = layers if layers <= MAX_MUTED_ALONE else BLOCKS
         blocks = [block.tolist() for block in np.array_split(np.arange(layers), count)]
-        predict = self._repeated(graph)
+        predict = self._repeated(graph, nodes)
 
         def said(muted: set[int]) -> Tensor:
             self.network.muted = tuple(muted)
@@ -124,8 +129,10 @@ class RelationModel:
         shares: Floats = worth / worth.sum() if worth.sum() > 1e-12 else np.full(layers, 1 / layers)
         return shares
 
-    def _repeated(self, graph: MultilayerGraph) -> Callable[[], Output]:
-        """A pass over a graph that may be repeated, with what it needs made once."""
+    def _repeated(
+        self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None
+    ) -> Callable[[], Output]:
+        """A pass for some nodes or all that may be repeated, with what it needs made once."""
         raise NotImplementedError
 
     def received(self, graph: MultilayerGraph, hop: int) -> Floats:
@@ -166,14 +173,16 @@ class LabelInputs(RelationModel):
     def output(self, graph: MultilayerGraph) -> Output:
         return self._repeated(graph)()
 
-    def _repeated(self, graph: MultilayerGraph) -> Callable[[], Output]:
-        plan = RelationPlan(matching_views(graph, self.layout), self.network.hops)
-        nodes, codes = self.known(graph)
+    def _repeated(
+        self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None
+    ) -> Callable[[], Output]:
+        plan = RelationPlan(matching_views(graph, self.layout), self.network.hops, nodes)
+        shown, codes = self.known(graph)
         self.network.eval()
 
         @torch.no_grad()
         def once() -> Output:
-            output: Output = self.network(plan, nodes, codes)
+            output: Output = self.network(plan, shown, codes)
             return output
 
         return once
@@ -260,8 +269,10 @@ class LearnedInputs(RelationModel):
     def output(self, graph: MultilayerGraph) -> Output:
         return self._repeated(graph)()
 
-    def _repeated(self, graph: MultilayerGraph) -> Callable[[], Output]:
-        views, stack, rows = self._on(graph)
+    def _repeated(
+        self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None
+    ) -> Callable[[], Output]:
+        views, stack, rows = self._on(graph, nodes)
         layers = [view.layer for view in views]
         self.network.eval()
 
@@ -272,10 +283,12 @@ class LearnedInputs(RelationModel):
 
         return once
 
-    def _on(self, graph: MultilayerGraph) -> tuple[list[View], StackedViews, SparseSum]:
-        """A graph's views, stacked, and the table's row of each source."""
+    def _on(
+        self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None
+    ) -> tuple[list[View], StackedViews, SparseSum]:
+        """A graph's views, stacked, with some listeners or all, and the table's row of each source."""
         views = matching_views(graph, self.layout)
-        stack = table_views(views)
+        stack = table_views(views, nodes)
         return views, stack, self.rows_of(graph, views, stack)
 
     def rows_of(

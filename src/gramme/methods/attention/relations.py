@@ -114,6 +114,10 @@ class RelationPool:
     fixed_share: float
     exponent: float
 
+    def first_of_kind(self) -> list[RelationModel]:
+        """The first network of each kind, in the order of :meth:`kind_shares`."""
+        return [next(m for m in self.models if m.kind == kind) for kind in self.kind_shares()]
+
     def kind_shares(self) -> dict[str, float]:
         """The share of all networks of a kind."""
         found: dict[str, float] = {}
