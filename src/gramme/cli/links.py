@@ -25,6 +25,11 @@ def links(
         "--pairs",
         help="CSV file of pairs to ask about: source,target or layer,source,target.",
     ),
+    missing_share: float = typer.Option(
+        0.2,
+        "--missing-share",
+        help="Share of a layer's links that you take to be missing in the data; probabilities hold for it.",
+    ),
     seed: int = typer.Option(0, "--seed", min=0, help="The same seed gives the same result."),
     raw_csv: bool = typer.Option(False, "--raw-csv", help=RAW_CSV),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
@@ -35,8 +40,10 @@ def links(
 ) -> None:
     """Say which pairs of nodes of DATA will be, or should be, linked, with a probability and the reason.
 
-    Writes links.csv (layer, source, target, probability, why), ingredients.csv, model.safetensors, report.html and
-    config.json to the folder. The probabilities are learned from edges that are set aside.
+    Writes links.csv (layer, source, target, probability, score, why), ingredients.csv, model.safetensors, report.html
+    and config.json to the folder. The probability is the chance that the pair is a link, learned from where edges that
+    are set aside stand in the list; so the terminal says how many links to expect: "of these 100 pairs expect about 46
+    (38 to 55) to be links". The score compares pairs as if links were as frequent as unlinked pairs.
     """
     with loading():
         from . import links_steps
@@ -56,6 +63,7 @@ def links(
                 top=top,
                 node=node,
                 pairs=None if pairs is None else str(pairs),
+                missing_share=missing_share,
                 seed=seed,
             ),
             described={"data": " ".join(data), "command": links_steps.command_line(context)},

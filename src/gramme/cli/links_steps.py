@@ -17,6 +17,7 @@ from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
 from gramme.io.values import require_proper
 from gramme.links import GrammeLinks
+from gramme.links.expected import expected_by_layer, expected_sentences
 from gramme.links.expected_time import expected_seconds
 from gramme.links.explain import percent
 from gramme.links.sampling import checked, layers_to_learn, with_edges
@@ -39,6 +40,7 @@ class LinksRequest:
     top: int
     node: str | None
     pairs: str | None
+    missing_share: float
     seed: int
 
 
@@ -64,18 +66,22 @@ def links_of_graph(
     flat = checked(graph)
     learnable = layers_to_learn(with_edges(flat), request.layers)
     asked = None if request.pairs is None else _read_pairs(Path(request.pairs), names, learnable)
-    expected = expected_seconds(flat, learnable)
-    search = sum(expected.candidates.values()) if asked is None and node is None else len(learnable)
+    seconds_of = expected_seconds(flat, learnable)
+    search = (
+        sum(seconds_of.candidates.values()) if asked is None and node is None else len(learnable)
+    )
     page = min(PAGE_SECONDS + PAGE_SECONDS_PER_NODE * graph.num_nodes, MAX_PAGE_SECONDS)
-    whole = expected.fit + search + page
+    whole = seconds_of.fit + search + page
     expect(whole)
-    with steps_bar("Learning what speaks for a link", expected.fit / whole, silent=silent):
-        model = GrammeLinks(random_state=request.seed).fit(graph, layers=request.layers)
+    with steps_bar("Learning what speaks for a link", seconds_of.fit / whole, silent=silent):
+        model = GrammeLinks(random_state=request.seed, missing_share=request.missing_share).fit(
+            graph, layers=request.layers
+        )
     found = []
     with steps_bar("Looking for candidates", search / whole, silent=silent):
         for layer in model.layers_:
             with part(
-                f"in {layer}", expected.candidates[layer] / sum(expected.candidates.values())
+                f"in {layer}", seconds_of.candidates[layer] / sum(seconds_of.candidates.values())
             ):
                 if asked is None:
                     found.append(model.candidates(layer, request.top, node, tell=tell_steps))
@@ -91,11 +97,14 @@ def links_of_graph(
         files = write_links(
             target, model, links, config=config, overwrite=overwrite, raw_csv=raw_csv
         )
+    expected = expected_by_layer(model, links)
     if as_json:
         record = {"out": str(target), "files": files, "explanation": model.explanation_}
-        typer.echo(json_text(record | {"links": len(links)}))
+        typer.echo(json_text(record | {"links": len(links), "expected": expected}))
     elif not silent:
         out.print(_table(links.head(_SHOWN)))
+        for sentence in expected_sentences(expected):
+            out.print(escape(sentence))
         out.print(escape(model.explanation_))
         out.print(escape(f"in {target}: {', '.join(files)}"))
         out.print(escape(f"open {target / 'report.html'}"))
@@ -146,9 +155,10 @@ def _read_pairs(path: Path, names: dict[str, Any], layers: list[str]) -> pd.Data
 def _table(links: pd.DataFrame) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in links.columns:
-        table.add_column(column, justify="right" if column == "probability" else "left")
+        table.add_column(column, justify="right" if column in ("probability", "score") else "left")
     for row in links.to_dict(orient="records"):
         row["probability"] = percent(row["probability"])
+        row["score"] = percent(row["score"])
         table.add_row(*(escape(str(value)) for value in row.values()))
     return table
 

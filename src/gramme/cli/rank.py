@@ -23,6 +23,12 @@ def rank(
     layers: list[str] | None = typer.Option(
         None, "--layer", help="Use this layer only; may be repeated."
     ),
+    negative: list[str] | None = typer.Option(
+        None,
+        "--negative",
+        help="Leave out this layer, whose edges are negative, like dislike; guessed from names if not given. May be "
+        'repeated; --negative "" keeps all layers.',
+    ),
     per_layer: bool = typer.Option(
         False, "--per-layer", help="Add the measures of each layer alone."
     ),
@@ -73,6 +79,7 @@ def rank(
             target,
             rank_steps.RankRequest(
                 measures=rank_steps.words(measures),
+                negative=negative or None,
                 per_layer=per_layer,
                 coupling=coupling,
                 restart=restart,

@@ -21,7 +21,13 @@ from gramme.io.values import require_proper
 from gramme.ranking import MEASURES, influence, layer_influences, rank
 from gramme.ranking.influence import check_model, easy_choice
 from gramme.ranking.measures import chosen_measures
-from gramme.ranking.rank_nodes import expected_seconds, leading_nodes
+from gramme.ranking.rank_nodes import (
+    coinciding_measures,
+    expected_seconds,
+    leading_nodes,
+    tied,
+    without_negative,
+)
 from gramme.report.result_folders import check_target, write_ranks
 
 from .console import note, out
@@ -41,6 +47,7 @@ class RankRequest:
     """What was asked for."""
 
     measures: list[str] | None
+    negative: list[str] | None
     per_layer: bool
     coupling: float
     restart: list[str] | None
@@ -78,6 +85,7 @@ def rank_graph(
     require_proper("layer", graph.layers)
     require_proper("node", graph.nodes)
     began = time.perf_counter()
+    graph = without_negative(graph, request.negative)
     spread = request.spread and _small_enough(graph)
     expected = expected_seconds(
         graph, spread=spread, seeds=bool(request.seeds), per_layer=request.per_layer
@@ -89,6 +97,7 @@ def rank_graph(
         ranks = rank(
             graph,
             request.measures,
+            negative=(),
             coupling=request.coupling,
             per_layer=request.per_layer,
             restart=_named(graph, request.restart),
@@ -119,10 +128,9 @@ def rank_graph(
         out.print(_table(ranks, first))
         if seeds is not None:
             last = seeds.iloc[-1]
-            names = ", ".join(str(name) for name in seeds["node"])
             out.print(
                 escape(
-                    f"to spread news begin with: {names}; they reach {last['reach']:.1f} nodes on average "
+                    f"to spread news begin with: {_seed_names(seeds)}; they reach {last['reach']:.1f} nodes on average "
                     f"(95 % interval {last['reach_low']:.1f} to {last['reach_high']:.1f})"
                 )
             )
@@ -172,15 +180,30 @@ def _seeds(
         return None
 
 
+def _seed_names(seeds: pd.DataFrame) -> str:
+    """The seeds in order; those that are not ordered with "or" between them.
+
+    >>> _seed_names(pd.DataFrame({"node": ["a", "b", "c"], "order": [1, 1, 3]}))
+    'a or b, c'
+    """
+    groups = seeds.groupby("order", sort=False)["node"]
+    return ", ".join(" or ".join(str(name) for name in some) for _, some in groups)
+
+
 def _table(ranks: pd.DataFrame, first: NDArray[np.int64]) -> Table:
     measures = [name for name in ranks.columns if name in MEASURES]
     shown = [name for name in _IN_TERMINAL if name in measures] or measures[: len(_IN_TERMINAL)]
+    shown = [name for name in shown if name in coinciding_measures(ranks)] or shown
     table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
     table.add_column("rank by", overflow="fold")
     for name in shown:
         table.add_column(name, justify="right")
+    shared = {name: tied(ranks[f"{name}_rank"].to_numpy()) for name in shown}
     for place in first:
-        values = [f"{int(ranks[f'{name}_rank'].iloc[place]):,}" for name in shown]
+        values = [
+            f"{int(ranks[f'{name}_rank'].iloc[place]):,}{'=' if shared[name][place] else ''}"
+            for name in shown
+        ]
         table.add_row(escape(str(ranks.index[place])), *values)
     return table
 
