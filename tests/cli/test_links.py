@@ -38,7 +38,7 @@ def test_a_file_becomes_links_a_model_and_a_page(friends: Path, tmp_path: Path, 
     target = tmp_path / "links"
     assert run("links", friends, "--layer", "talk", "--top", 7, "--out", target) == 0
     table = pd.read_csv(target / "links.csv")
-    assert list(table.columns) == ["layer", "source", "target", "probability", "why"]
+    assert list(table.columns) == ["layer", "source", "target", "probability", "score", "why"]
     assert len(table) == 7
     assert set(table["layer"]) == {"talk"}
     assert {path.name for path in target.iterdir()} == {

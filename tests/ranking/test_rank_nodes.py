@@ -138,7 +138,7 @@ def test_measures_that_coincide_count_once_in_the_mean_rank() -> None:
     same = coinciding_measures(found)
     assert "strength" in same["degree"], "an undirected graph without weights"
     assert same["eigenvector"] == ["hub", "authority"]
-    once = rank(graph, [name for name in same])
+    once = rank(graph, list(same))
     assert mean_ranks(found).tolist() == mean_ranks(once).tolist()
     weighted = graph.replace(
         layers={"talk": EdgeLayer(40, source[linked], target[linked], random.random(linked.sum()))}

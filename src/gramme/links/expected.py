@@ -64,7 +64,7 @@ class ExpectedLinks(NamedTuple):
         The number of candidates; fewer than were asked for where there are not as many.
     """
 
-    count: float
+    count: float  # type: ignore[assignment]  # a tuple's own count is of no use here
     low: int
     high: int
     shown: int
@@ -386,7 +386,9 @@ def expected_by_layer(model: GrammeLinks, links: pd.DataFrame) -> list[dict[str,
         str(layer): model.expected_of(str(layer), rows["score"].to_numpy())
         for layer, rows in links.groupby("layer", sort=False)
     }
-    found = [{"layer": layer} | count._asdict() for layer, count in counts.items()]
+    found: list[dict[str, Any]] = [
+        {"layer": layer} | count._asdict() for layer, count in counts.items()
+    ]
     if len(counts) > 1:
         found.append({"layer": None} | expected_in_all(list(counts.values()))._asdict())
     return found
