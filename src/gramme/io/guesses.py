@@ -209,8 +209,8 @@ def guess_plan(paths: Sequence[Path], labels: Path | None = None) -> list[FileGu
     if tables and len(tables[0].columns) == 2 and len(guesses) > 1:
         first, second = tables[0].columns
         if {first.role, second.role} & {"id"} and not {first.role, second.role} & {"label"}:
-            other = second if first.role == "id" else first
-            other.role, other.why = "label", "the only column besides the names"
+            label_column = second if first.role == "id" else first
+            label_column.role, label_column.why = "label", "the only column besides the names"
     if all(one.role != "edges" for one in guesses):  # alone, a table has no features, but groups
         for column in tables[0].columns if tables else ():
             if column.role == "feature":
