@@ -202,17 +202,12 @@ def fit(
             together.run(job)
             return
     with warnings_as_notes(silent=quiet):
-        opened = open_data(
-            data,
-            read,
-            then=lambda entries: fit_steps.FitPlan.by_size(entries, model, plan).seconds,
-        )
+        opened = open_data(data, read)
         if not quiet:
             opened.tell()
         described |= {} if opened.table is None else {"table": opened.table}
         described |= {"reading": list(opened.notes)} if opened.notes else {}
         if together is not None and job is not None:
-            fit_steps.expect_processes(opened.graph, model, plan)
             together.run_on(job, opened.graph, described)
             return
         fit_steps.fit_graph(

@@ -52,9 +52,8 @@ from gramme.training.checkpoint import checkpoints
 
 from .console import complain, out, warnings_as_notes
 from .distributed_fit import speaks
-from .fit_plan import FitPlan
-from .fit_steps import EstimatePlan, SetPlan, make_model, method, printer
-from .progress import expect, note_beside, noted
+from .fit_steps import EstimatePlan, SetPlan, fit_stages, make_model, method, printer
+from .progress import progress_file, writing_progress
 
 MAX_WHOLE_ENTRIES = 20_000_000
 """Edges, memberships and nodes up to which the first process reads the whole graph, for the page."""
@@ -184,7 +183,7 @@ def _fit_together(job: FitJob, world: World) -> None:
         _fit_and_join(job, world, graph, model, known, None)
     elif job.folder is not None:
         folder = Path(job.folder)
-        with noted(note_beside(folder)):
+        with writing_progress(progress_file(folder)):
             outcome = _fit_and_join(job, world, graph, model, known, folder)
         outcome.leave(folder)
     else:
@@ -209,19 +208,19 @@ def _fit_and_join(
     if job.holdout is not None:
         aside = set_aside(known, job.holdout, job.seed)
     train = known.without(aside) if aside.any() else known
-    plan = FitPlan.of(graph, model, EstimatePlan(job.holdout, job.folds, job.estimate))
-    expect(plan.seconds)
+    estimating = EstimatePlan(job.holdout, job.folds, job.estimate)
+    fitting, testing, writing = fit_stages(graph, model, estimating, job.method)
     started = time.perf_counter()
     with checkpoints(Path(f"{job.target}.checkpoints"), world, resume=job.resume):
-        with part(f"Fitting {job.method}", plan.share(plan.fit)):
+        with part(*fitting):
             model.fit(graph, train)
             if job.described.get("class_weight") == "balanced":
                 model.balance_classes()
         seconds = time.perf_counter() - started
-        with part("Estimating the accuracy from the labelled nodes", plan.share(plan.tests)):
+        with part(*testing):
             estimate = _estimate(job, model, graph, known)
         record = _record(job, model, graph, train, estimate, seconds)
-        with part("Writing the results and the page", plan.share(plan.page)):
+        with part(*writing):
             if graph.num_entries > MAX_WHOLE_ENTRIES:
                 files = fill_huge_folder(folder, model, graph, record)
             else:
@@ -346,8 +345,8 @@ def convert_to_parts(
         if not target.is_dir():
             raise DataError(f"{target} is a file, not a folder")
         check_earlier_parts(target, FORMAT)
-    owner = assign(graph, parts, how)
-    with output_folder(target, overwrite=overwrite) as place:
+    with output_folder(target, overwrite=overwrite) as place, part(f"Writing {target}", 1.0):
+        owner = assign(graph, parts, how)
         manifest = write_parts(graph, place.folder, owner, parts)
     sizes = [part["nodes"] for part in manifest.parts]
     out.print(

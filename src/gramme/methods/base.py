@@ -25,7 +25,6 @@ from gramme.graph.canonical import NameOrder, in_name_order
 from ._plotting import PlotMixin
 from .conformal import SET_FIELDS, PredictsSets
 from .cross_fitting import refit_for_folds
-from .data_size import DataSize
 from .labels import KnownLabels, coded_labels, known_labels, reweighed
 from .params import Flag, Rule, check_parameters, seed_from
 from .persistence import (
@@ -382,21 +381,6 @@ class NodeClassifier(PlotMixin, PredictsSets, ClassifierMixin, GraphEstimator):
 
     def _begin_with(self, known: KnownLabels) -> None:
         self.classes_ = known.classes
-
-    def expected_seconds(self, graph: MultilayerGraph, share: float = 1.0) -> float:
-        """Roughly how long a fit with a share of the labels takes on one core, judged by the size of the data.
-
-        It is used only to show progress.
-        """
-        return self.seconds_for(DataSize.of(graph).with_labels(share))
-
-    def seconds_for(self, size: DataSize) -> float:
-        """The same for data of a size."""
-        return 1.0 + 6e-6 * size.entries
-
-    def seconds_with_folds(self, size: DataSize, folds: int) -> float:
-        """The same for a fit with a copy for each fold (:meth:`fit_with_folds`)."""
-        return self.seconds_for(size) / self._own_share(folds)
 
     def fit_copy(self, graph: MultilayerGraph, y: Any = None) -> Self:
         """Fit a copy of this fitted model on a part of the same labels, as a cross-validation does.

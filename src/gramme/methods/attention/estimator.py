@@ -25,7 +25,6 @@ from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import NameOrder
 from gramme.methods.base import NodeClassifier
 from gramme.methods.contributions import shares_of_joined
-from gramme.methods.data_size import DataSize
 from gramme.methods.labels import KnownLabels, by_name, coded_labels
 from gramme.methods.linear.walk_profile import SavedProfile, WalkProfile
 from gramme.methods.params import (
@@ -304,10 +303,6 @@ class AttentionModel(NodeClassifier):
         self.progress = progress
         self.device = device
         self.random_state = random_state
-
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        return Effort(self.ensemble, 0, self.epochs).seconds(size)
 
     @abstractmethod
     def _network(self, shape: Shape, random: MemberRandom) -> Network:

@@ -18,7 +18,6 @@ from gramme.distributed import node_count, places_of, rows_at
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.cross_fitting import refit_for_folds
-from gramme.methods.data_size import DataSize
 from gramme.methods.labels import Floats, KnownLabels, softmax, stratified_folds
 from gramme.methods.params import POSITIVE, SHARE, Flag, Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedValue
@@ -157,7 +156,6 @@ def _loss(
     return np.array(found)
 
 
-NUMBER_SECONDS = 6e-7  # for each number of a labelled node; used only to show progress
 STRENGTHS = (10.0, 1.0, 100.0, 1000.0)
 HOPS = 2
 
@@ -224,10 +222,6 @@ class NeighbourhoodLogistic(LinearModel):
         self.C = C
         self.smooth = smooth
         self.random_state = random_state
-
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        return 0.1 + NUMBER_SECONDS * size.labels * size.columns * (1 + HOPS * size.layers)
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         if not given_columns(graph):

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from gramme.distributed import node_count, sparse_rows_at, world_of
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.data_size import DataSize
 from gramme.methods.labels import KnownLabels
 from gramme.methods.params import Flag, Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import SavedArray, SavedField
@@ -141,9 +140,6 @@ def _squares_within(columns: sp.csr_array, matrix: Floats) -> Floats:
     return found
 
 
-END_SECONDS, MEMBERSHIP_SECONDS, SCALES_SECONDS = 2.3e-5, 3e-6, 0.15
-"""For each neighbour and each group of a labelled node, and for learning the scales of the layers, for each class; used
-only to show progress."""
 STRENGTHS = (1.0, 0.1, 10.0, 0.01, 100.0)
 AROUND_LEARNED = (1.0, 0.3, 3.0, 10.0, 100.0)
 """Where the layers' penalties are learned, C corrects them as a whole, ..."""
@@ -231,14 +227,6 @@ class OneHotLogistic(LinearModel):
         self.weigh_layers = weigh_layers
         self.max_iter = max_iter
         self.random_state = random_state
-
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        share = size.labels / max(size.nodes, 1)
-        regressions = END_SECONDS * size.ends + MEMBERSHIP_SECONDS * size.memberships
-        # a layer's scale is learned from 500 labels at most
-        scales = SCALES_SECONDS * min(size.labels / 500, 1) ** 3 * min(size.classes, 10)
-        return 0.05 + share * regressions + scales * self.weigh_layers
 
     def _fit(
         self,

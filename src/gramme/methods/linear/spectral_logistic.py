@@ -10,15 +10,12 @@ from numpy.typing import NDArray
 
 from gramme.distributed import here, node_count, rows_at
 from gramme.graph import MultilayerGraph
-from gramme.methods.data_size import DataSize
 from gramme.methods.labels import KnownLabels
 from gramme.methods.params import Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import SavedField
 
 from .logistic import (
-    FOLDS,
     MANY_LABELS,
-    MAX_PENALTY_LABELS,
     Floats,
     LinearModel,
     chosen_strength,
@@ -28,8 +25,6 @@ from .logistic import (
 )
 from .walk_profile import WALK_STEPS, Matrix, SavedProfile, WalkProfile
 
-ENTRY_SECONDS, ROW_SECONDS = 3e-7, 2.5e-5
-"""For the walks, and for each row of each regression; used only to show progress."""
 STRENGTHS = (100.0, 10.0, 1000.0, 1.0)
 CHUNK_NODES = 65_536  # nodes scored at once, which bounds the memory
 IMPORTANCE_NODES = 20_000  # nodes at most that tell how much the layers matter
@@ -72,11 +67,6 @@ class SpectralLogistic(LinearModel):
         self.dim = dim
         self.C = C
         self.random_state = random_state
-
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        choice = len(STRENGTHS) * FOLDS * min(size.labels, MAX_PENALTY_LABELS)
-        return 0.05 + ENTRY_SECONDS * size.entries + ROW_SECONDS * (choice + size.labels)
 
     def _fit(
         self,

@@ -17,12 +17,10 @@ from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
 from gramme.methods.contributions import shares_of_joined
-from gramme.methods.data_size import DataSize
 from gramme.methods.labels import (
     KnownLabels,
     class_prior,
     enough_folds,
-    is_large,
     softmax,
     stratified_folds,
 )
@@ -253,8 +251,6 @@ def _held_out_losses(
         yield losses.reshape(-1, held.size)
 
 
-EDGES_NODE_SECONDS, HASTY_NODE_SECONDS, GROUPS_NODE_SECONDS = 2.5e-5, 1e-5, 5e-6
-"""For each node that is joined by edges, by very many of them, and by groups; used only to show progress."""
 TOLERANCE = 1e-5
 MANY_LABELS = 1_000  # from which a copy takes over the settings of large data: none of them hangs on one label
 
@@ -383,14 +379,6 @@ class LabelPropagation(NodeClassifier):
         weights = self._given_weights(graph)
         if weights is not None and weights.sum() == 0:
             raise DataError("layer_weights are all 0; at least one layer must count")
-
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        groups = GROUPS_NODE_SECONDS * size.nodes
-        if not size.ends:
-            return 0.05 + groups
-        each = HASTY_NODE_SECONDS if is_large(int(size.entries)) else EDGES_NODE_SECONDS
-        return 0.05 + each * size.nodes + groups * bool(size.memberships)
 
     def _fit(
         self,
