@@ -60,11 +60,10 @@ def test_dealing():
     assert dealt_in_turn(np.zeros(0, dtype=np.int64), 2).tolist() == []
 
 
-def test_all_folds_of_small_data_and_of_few_labels_are_tested():
+def test_all_folds_of_few_labels_are_tested():
     few = np.arange(50) % 5
-    assert enough_folds(few, 2_000_000) is few
-    assert (enough_folds(few, 10**8) == few).all()
-    assert enough_folds(np.arange(6000) % 5, 10**8).max() == 0
+    assert (enough_folds(few) == few).all()
+    assert enough_folds(np.arange(6000) % 5).max() == 0
 
 
 GRAPH = MultilayerGraph({"layer": EdgeLayer(4, [0], [1])}, nodes=["w", "x", "y", "z"])

@@ -2,8 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gramme.datasets import load
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.methods import GrammeFusion
+from gramme.methods import GrammeFusion, Majority
 from gramme.report import embedding_table, layer_table, prediction_table, tables, write_csv
 
 
@@ -107,3 +108,20 @@ def test_no_cell_is_a_formula_to_a_spreadsheet(tmp_path) -> None:
 def test_what_is_no_unicode_text_is_written_with_backslashes(tmp_path) -> None:
     write_csv(pd.DataFrame({"node": ["a\udcff"]}, dtype=object), tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_text(encoding="utf-8") == "node\na\\udcff\n"
+
+
+def test_of_many_classes_and_nodes_the_leading_ones_are_written(monkeypatch):
+    graph = load("balance_scale")
+    model = Majority().fit(graph)
+    monkeypatch.setattr(tables, "MAX_CLASS_CELLS", 10)
+    short = tables.prediction_table(model, graph)
+    assert list(short.columns) == [
+        *("node", "known", "predicted", "probability"),
+        *("second", "second_probability", "third", "third_probability"),
+    ]
+    whole = tables.prediction_table(model, graph, all_classes=True)
+    row, listed = short.iloc[0], whole.iloc[0]
+    for name in ("predicted", "second", "third"):
+        chance = row["probability" if name == "predicted" else f"{name}_probability"]
+        assert chance == listed[f"probability_{row[name]}"]
+    assert row["probability"] >= row["second_probability"] >= row["third_probability"]

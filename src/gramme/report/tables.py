@@ -18,14 +18,23 @@ from gramme.methods import GrammeRegressor, NodeClassifier
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?", re.IGNORECASE)
 
-MAX_EMBEDDING_CELLS = 50_000_000
-"""Numbers of an embedding that are still written whole: about half a gigabyte of text."""
+MAX_EMBEDDING_CELLS = 5_000_000
+"""Numbers of an embedding that are written whole: about 50 megabytes of text."""
+MAX_CLASS_CELLS = 2_000_000
+"""Probabilities, nodes x classes, up to which a table of predictions has a column for each class."""
 
 
 def prediction_table(
-    model: NodeClassifier, graph: MultilayerGraph, known: np.ndarray | None = None
+    model: NodeClassifier,
+    graph: MultilayerGraph,
+    known: np.ndarray | None = None,
+    *,
+    all_classes: bool | None = None,
 ) -> pd.DataFrame:
     """One row per node: node, known, predicted, probability, then ``probability_<class>`` for each class.
+
+    Where that would be more than ``MAX_CLASS_CELLS`` numbers, the classes that come second and third stand there
+    instead, each with its probability.
 
     Parameters
     ----------
@@ -35,6 +44,8 @@ def prediction_table(
         The graph to predict for; the one it was fitted on or another.
     known : array of object, optional
         Labels that are known, None if not; the graph's own if not given.
+    all_classes : bool, optional
+        Whether there is a column for each class, however many numbers that are.
     """
     if known is None:
         known = np.full(graph.num_nodes, None) if graph.labels is None else graph.labels
@@ -48,8 +59,15 @@ def prediction_table(
         "predicted": pd.Series(model.classes_[best], dtype=object),
         "probability": probabilities.max(axis=1) if len(best) else [],
     }
-    for position, label in enumerate(model.classes_.tolist()):
-        columns[proper_text(f"probability_{label}")] = probabilities[:, position]
+    if all_classes or (all_classes is None and probabilities.size <= MAX_CLASS_CELLS):
+        for position, label in enumerate(model.classes_.tolist()):
+            columns[proper_text(f"probability_{label}")] = probabilities[:, position]
+        return pd.DataFrame(columns)
+    ranked = np.argsort(-probabilities, axis=1, kind="stable")
+    for position, name in enumerate(("second", "third")[: len(model.classes_) - 1], start=1):
+        which = ranked[:, position]
+        columns[name] = pd.Series(model.classes_[which], dtype=object)
+        columns[f"{name}_probability"] = np.take_along_axis(probabilities, which[:, None], 1)[:, 0]
     return pd.DataFrame(columns)
 
 

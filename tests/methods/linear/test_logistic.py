@@ -108,9 +108,9 @@ def test_many_labels_are_sampled(monkeypatch):
     seen = []
     proper = logistic.regression
 
-    def noted(rows, *arguments):
+    def noted(rows, *arguments, **options):
         seen.append(rows.shape[0])
-        return proper(rows, *arguments)
+        return proper(rows, *arguments, **options)
 
     monkeypatch.setattr(logistic, "MAX_PENALTY_LABELS", 20)
     monkeypatch.setattr(logistic, "regression", noted)
@@ -123,3 +123,34 @@ def test_how_many_labels_there_were_is_saved(tmp_path):
     assert model.labels_ == 18
     model.save(tmp_path / "m")
     assert gramme.load(tmp_path / "m").labels_ == 18
+
+
+def test_with_many_labels_strengths_that_cannot_win_are_not_tried(monkeypatch):
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 3, 1_200)
+    rows = np.eye(3)[codes] + random.normal(size=(1_200, 3))
+    tried = []
+    proper = logistic.regression
+
+    def noted(rows, codes, classes, strength, *arguments, **options):
+        tried.append(strength)
+        return proper(rows, codes, classes, strength, *arguments, **options)
+
+    monkeypatch.setattr(logistic, "regression", noted)
+    strengths = (1.0, 1e-2, 1e-4, 1e-6)
+    known = known_of(codes, 3)
+    assert chosen_strength(rows, known, strengths, 0) == 1.0
+    assert tried.count(1e-6) == 0, "the loss rises already on the way there"
+    monkeypatch.setattr(logistic, "ENOUGH_LABELS", 10_000)
+    assert chosen_strength(rows, known, strengths, 0) == 1.0, "trying all comes to the same"
+    assert tried.count(1e-6) > 0
+
+
+def test_a_regression_that_begins_elsewhere_ends_at_the_same_place():
+    random = np.random.default_rng(1)
+    codes = random.integers(0, 3, 200)
+    rows = np.eye(3)[codes] + random.normal(size=(200, 3))
+    from_zero = logistic.regression(rows, codes, 4, 1.0)
+    begun = logistic.regression(rows, codes, 4, 1.0, start=logistic.regression(rows, codes, 4, 10))
+    assert np.allclose(from_zero[0], begun[0], atol=1e-2)
+    assert np.isneginf(begun[1][3])

@@ -183,7 +183,7 @@ def test_a_penalty_per_layer_finds_the_one_layer_of_many():
 @pytest.mark.parametrize(("many", "learned"), [(10, 0), (1_000, 1)])
 def test_a_copy_takes_over_the_penalties_where_labels_are_many(monkeypatch, many, learned):
     graph = datasets.load("synthetic_table", nodes=60, random_state=0)
-    monkeypatch.setattr(one_hot_logistic, "MANY_LABELS", many)
+    monkeypatch.setattr(one_hot_logistic, "ENOUGH_LABELS", many)
     model = OneHotLogistic(weigh_layers=True, random_state=0).fit(graph)
     calls = []
 

@@ -70,7 +70,7 @@ def test_a_copy_takes_over_the_penalty_only_where_labels_are_many(monkeypatch):
     assert model.fit_copy(GRAPH, Y).C_ == 1
     assert asked
     asked.clear()
-    monkeypatch.setattr(spectral_logistic, "MANY_LABELS", 10)
+    monkeypatch.setattr(spectral_logistic, "ENOUGH_LABELS", 10)
     assert model.fit_copy(GRAPH, Y).C_ == model.C_
     assert not asked
 

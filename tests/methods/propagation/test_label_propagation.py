@@ -265,7 +265,7 @@ def test_real_data(gramme_data: Path, name, percent, floor):
 def large_graph(monkeypatch: pytest.MonkeyPatch) -> tuple[MultilayerGraph, np.ndarray]:
     """A graph that counts as large, and the labels of every third of its nodes."""
     monkeypatch.setattr(folds, "LARGE_ENTRIES", 1_000)
-    monkeypatch.setattr(module, "MANY_LABELS", 100)
+    monkeypatch.setattr(module, "ENOUGH_LABELS", 100)
     monkeypatch.setattr(folds, "ENOUGH_LABELS", 150)
     graph = datasets.load("synthetic_kinds", nodes=900, random_state=1)
     assert graph.labels is not None
@@ -282,7 +282,7 @@ def test_large_data_are_propagated_in_haste_with_nearly_the_same_result(monkeypa
     assert not (quick.probabilities_ == exact.probabilities_).all()
 
 
-def test_large_data_choose_settings_once_and_on_the_folds_that_are_enough(monkeypatch):
+def test_many_labels_choose_settings_once_and_on_the_folds_that_are_enough(monkeypatch):
     graph, y = large_graph(monkeypatch)
     known = known_labels(graph, y)
     chosen = []
@@ -299,7 +299,7 @@ def test_large_data_choose_settings_once_and_on_the_folds_that_are_enough(monkey
     assert len(chosen) == 1
     assert np.isfinite(unseen).all()
     assert (unseen.argmax(axis=1) == known.codes).mean() > 0.8
-    monkeypatch.setattr(folds, "LARGE_ENTRIES", 10**9)
+    monkeypatch.setattr(module, "ENOUGH_LABELS", 10**9)
     LabelPropagation(random_state=0).fit_with_folds(graph, known, fold)
     assert len(chosen) == 1 + 4
 

@@ -403,7 +403,7 @@ class GrammeAuto(NodeClassifier):
         for name in [] if self.ingredients is not None else too_large_for(graph):
             self._say_done(f"The data are too large for {name}, which is left out.")
         whole = stratified_folds(known.codes, self.folds, seed)
-        fold = enough_folds(whole, graph.num_entries)
+        fold = enough_folds(whole)
         recipe = self._recipe(names_for(graph, self.ingredients), known.nodes.size, seed)
         self.models_ = {}
         unseen: list[Floats] = []

@@ -18,7 +18,13 @@ from gramme.distributed import world_of
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
 from gramme.methods.contributions import shares_of_joined
-from gramme.methods.labels import KnownLabels, softmax, stratified_folds
+from gramme.methods.labels import (
+    ENOUGH_LABELS,
+    KnownLabels,
+    enough_folds,
+    softmax,
+    stratified_folds,
+)
 from gramme.methods.params import POSITIVE, Optional, RandomState, Rule, WholeNumber
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedSeries, SavedValue
 
@@ -28,7 +34,6 @@ MAX_DENSE_NUMBERS = 100_000  # of a sparse table that is solved as a dense one
 LEAST_GAIN = 64 * float(np.finfo(float).eps)  # of a step, as a share of the loss
 NUMBERS_PER_ENTRY = 10  # of a table, which take as long in a product as an edge does in a fit
 PENALTY_SHARE = 0.8  # of a fit that chooses its penalty; used only to show progress
-MANY_LABELS = 1_000  # from which a copy takes over penalties: chosen on so many, they tell nothing of one of them
 
 Floats = NDArray[np.float64]
 Table = Any  # a numpy array or a scipy sparse one
@@ -81,7 +86,11 @@ def class_shares(table: Table, coefficients: Floats, intercept: Floats) -> Float
 
 
 def fitted_regression(
-    rows: Table, codes: NDArray[np.int64] | NDArray[np.bool_], strength: float, max_iter: int
+    rows: Table,
+    codes: NDArray[np.int64] | NDArray[np.bool_],
+    strength: float,
+    max_iter: int,
+    start: tuple[Floats, Floats] | None = None,
 ) -> tuple[Floats, Floats]:
     """Coefficients (columns, classes) and intercepts of a logistic regression; the first of two classes has zeros.
 
@@ -100,6 +109,8 @@ def fitted_regression(
     strength : float
         Inverse strength of the penalty, C in scikit-learn.
     max_iter : int
+    start : tuple of arrays, optional
+        The coefficients and intercepts of a regression of the same classes with a similar penalty, to begin at.
     """
     labels, columns = rows.shape
     if not isinstance(rows, np.ndarray) and labels * columns <= MAX_DENSE_NUMBERS:
@@ -129,12 +140,14 @@ def fitted_regression(
         gradient[-1] = missed.sum(axis=0) / labels
         return losses.sum() / labels + penalty / 2 * (weights**2).sum(), gradient.ravel()
 
-    start = np.zeros((columns + 1) * (1 if two else found.size))
+    begin = np.zeros((columns + 1) * (1 if two else found.size))
+    if start is not None:
+        begin = np.vstack([start[0], start[1]])[:, 1 if two else 0 :].ravel()
     # of few labels, however large the graph: threads would wait for each other after each of thousands of products
     with one_thread_below(labels * columns // NUMBERS_PER_ENTRY):
         best = minimize(
             loss_and_gradient,
-            start,
+            begin,
             jac=True,
             method="L-BFGS-B",
             options={"maxiter": max_iter, "maxls": 50, "gtol": 1e-4, "ftol": LEAST_GAIN},
@@ -145,9 +158,17 @@ def fitted_regression(
 
 
 def regression(
-    rows: Table, codes: NDArray[np.int64], classes: int, strength: float, max_iter: int = 500
+    rows: Table,
+    codes: NDArray[np.int64],
+    classes: int,
+    strength: float,
+    max_iter: int = 500,
+    start: tuple[Floats, Floats] | None = None,
 ) -> tuple[Floats, Floats]:
-    """Coefficients (columns, classes) and intercepts; classes that are not among the codes get no chance."""
+    """Coefficients (columns, classes) and intercepts; classes that are not among the codes get no chance.
+
+    ``start`` is what this returned for the same rows and another strength.
+    """
     found = np.unique(codes)
     coefficients = np.zeros((rows.shape[1], classes))
     intercept = np.where(np.isin(np.arange(classes), found), 0.0, -np.inf)
@@ -155,7 +176,11 @@ def regression(
         intercept[found] = np.log(np.bincount(codes)[found])
     elif found.size > 1:
         shorter, basis = row_space(rows)
-        learned, intercept[found] = fitted_regression(shorter, codes, strength, max_iter)
+        if start is not None and basis is None:
+            start = start[0][:, found], start[1][found]
+        else:
+            start = None
+        learned, intercept[found] = fitted_regression(shorter, codes, strength, max_iter, start)
         coefficients[:, found] = learned if basis is None else basis @ learned
     return coefficients, intercept
 
@@ -200,19 +225,37 @@ def chosen_strength(
     if not tested.any() or rows.shape[1] == 0:
         return strengths[0]
     rows, _ = row_space(rows)
-    fold = stratified_folds(codes, FOLDS, seed)
-    losses = []
+    fold = enough_folds(stratified_folds(codes, FOLDS, seed))
     folds = int(fold.max()) + 1
+    # with few labels every strength costs nothing, and a start from zero keeps results the same to the last digit
+    many = codes.size >= ENOUGH_LABELS
+    losses: dict[float, float] = {}
+    fitted: dict[tuple[float, int], tuple[Floats, Floats]] = {}
     for strength in strengths:
+        if many and _cannot_win(strength, losses):
+            continue
+        near = min(losses, key=lambda other: abs(np.log(other / strength)), default=0.0)
         loss = caution * float(np.log10(strength / strengths[0])) ** 2
         for number in range(folds):
             held = fold == number
+            start = fitted.get((near, number)) if many else None
             with part("", PENALTY_SHARE / (folds * len(strengths))):
-                fitted = regression(rows[~held], codes[~held], classes, strength, max_iter)
-            own = class_shares(rows[held], *fitted)[np.arange(int(held.sum())), codes[held]]
+                learned = regression(
+                    rows[~held], codes[~held], classes, strength, max_iter, start=start
+                )
+            fitted[strength, number] = learned
+            own = class_shares(rows[held], *learned)[np.arange(int(held.sum())), codes[held]]
             loss -= float(np.log(np.maximum(own, 1e-3))[tested[held]].sum())
-        losses.append(loss)
-    return strengths[int(np.argmin(losses))]
+        losses[strength] = loss
+    return min(losses, key=lambda strength: losses[strength])
+
+
+def _cannot_win(strength: float, losses: Mapping[float, float]) -> bool:
+    """Whether the loss already rises on the way from the best strength so far to this one."""
+    if not losses:
+        return False
+    best = min(losses, key=lambda other: losses[other])
+    return any(min(best, strength) < other < max(best, strength) for other in losses)
 
 
 def importances(parts: Iterable[Floats], graph: MultilayerGraph) -> Floats:

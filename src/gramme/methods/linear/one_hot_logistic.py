@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from gramme.distributed import node_count, sparse_rows_at, world_of
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.labels import KnownLabels
+from gramme.methods.labels import ENOUGH_LABELS, KnownLabels
 from gramme.methods.params import Flag, Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import SavedArray, SavedField
 from gramme.methods.prepare import given_columns, given_features
 
 from .logistic import (
-    MANY_LABELS,
     Floats,
     LinearModel,
     chosen_strength,
@@ -278,7 +277,7 @@ class OneHotLogistic(LinearModel):
     def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
         handed: dict[str, Any] = {"strength": self.C_, "explained": False}
         scales = getattr(self, "layer_scales_", None)  # files of older versions lack them
-        if self.labels_ >= MANY_LABELS and scales is not None:
+        if self.labels_ >= ENOUGH_LABELS and scales is not None:
             handed["layer_scales"] = scales
         return handed
 

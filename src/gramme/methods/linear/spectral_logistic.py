@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from gramme.distributed import here, node_count, rows_at
 from gramme.graph import MultilayerGraph
-from gramme.methods.labels import KnownLabels
+from gramme.methods.labels import ENOUGH_LABELS, KnownLabels
 from gramme.methods.params import Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import SavedField
 
 from .logistic import (
-    MANY_LABELS,
     Floats,
     LinearModel,
     chosen_strength,
@@ -101,7 +100,7 @@ class SpectralLogistic(LinearModel):
 
     def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
         handed: dict[str, Any] = {"explained": False}
-        if self.labels_ >= MANY_LABELS:
+        if self.labels_ >= ENOUGH_LABELS:
             handed["strength"] = self.C_
         if self.fitted_on(graph):  # eigenvectors need no labels
             handed |= {"profile": self.profile_, "placed": self.placed_}

@@ -18,6 +18,7 @@ from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
 from gramme.methods.contributions import shares_of_joined
 from gramme.methods.labels import (
+    ENOUGH_LABELS,
     KnownLabels,
     class_prior,
     enough_folds,
@@ -168,9 +169,7 @@ def choose(
     if len(candidates) == 1 or not tested.any():
         return candidates[0]
     folds = plan.folds or (10 if known.codes.size <= MANY_FOLDS_LABELS else 5)
-    fold = stratified_folds(known.codes, folds, seed)
-    if walk.large:
-        fold = enough_folds(fold, graph.num_entries)
+    fold = enough_folds(stratified_folds(known.codes, folds, seed))
     kept = fold[None, :] != np.arange(fold.max() + 1)[:, None]
     loss = np.zeros(len(candidates))
     skill = skills(graph, known, kept) if given is None and max(plan.powers) > 0 else None
@@ -252,7 +251,6 @@ def _held_out_losses(
 
 
 TOLERANCE = 1e-5
-MANY_LABELS = 1_000  # from which a copy takes over the settings of large data: none of them hangs on one label
 
 
 class LabelPropagation(NodeClassifier):
@@ -270,9 +268,9 @@ class LabelPropagation(NodeClassifier):
     Cost: edges (or memberships) x classes for each of some 10 to 60 steps, and for the inner cross-validation as many
     again for each fold and each power of the layers' skill; a table whose columns have few values is propagated among
     these values instead, so that the cross-validation hardly depends on its length. Steps run in float64, those of the
-    cross-validation in float32. Beyond two million nodes, memberships and ends of edges, unless it is such a table, all
-    steps run in float32 and end earlier if no tolerance is given; only as many folds are tested as have a thousand
-    labels, and copies of a model of a thousand labels or more take over its settings.
+    cross-validation in float32. Only as many folds are tested as have a thousand labels, and copies of a model of a
+    thousand labels or more take over its settings. Beyond two million nodes, memberships and ends of edges, unless it
+    is such a table, all steps run in float32 and end earlier if no tolerance is given.
 
     Parameters
     ----------
@@ -395,7 +393,7 @@ class LabelPropagation(NodeClassifier):
             given = given / given.sum()
         walk = walk_of(graph)
         chosen = settings or choose(graph, walk, known, self._plan(walk, given), given, seed)
-        many = walk.large and known.nodes.size >= MANY_LABELS
+        many = known.nodes.size >= ENOUGH_LABELS
         self._handed = {"settings": chosen} if many else {}
         weights = self._weights(graph, known, chosen, given)
         self.alpha_, self.sharpness_ = chosen.alpha, chosen.sharpness

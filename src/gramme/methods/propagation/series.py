@@ -258,9 +258,10 @@ def _series(
     reached = int(world.total(int(state.count_nonzero())))
     for power in range(2, most + 1):
         after = walk.step(state, weights)
-        change, largest = world.largest(
-            np.array([float(torch.dist(after, state, float("inf"))), _largest(state)])
-        )
+        largest = _largest(state)
+        # in place: the last state is not needed any more, and torch.dist takes as long as the step itself
+        change = _largest(state.sub_(after).abs_())
+        change, largest = world.largest(np.array([change, largest]))
         settled = bool(change <= tolerance * largest)
         # a row that is still to be reached has nothing but what is to come, however little that is
         before, reached = reached, int(world.total(int(after.count_nonzero())))

@@ -32,8 +32,8 @@ from .html import Packed, name, pack_floats, pack_integers, pack_shares, shorten
 # looks wrong.
 
 
-MAX_PAGE_NODES = 100_000
-"""Nodes that a page shows; of more, a random sample."""
+MAX_PAGE_NODES = 15_000
+"""Nodes that a page lists; of more, a random sample, so that a page of five layers stays below 4 MB."""
 
 _ALWAYS_SHOWN = 500  # least certain nodes, and as many doubtful labels, that a sample must hold
 _MAX_TEXT_CHARACTERS = 5_000_000  # characters of names that a page may hold
@@ -202,7 +202,7 @@ MAX_NODE_LAYERS = 1_000_000
 MAX_NEIGHBOURS = 30
 """Neighbours of a node that a page holds in a layer of edges."""
 
-_MAX_NEIGHBOUR_ENTRIES = 400_000  # neighbours that a page holds in all layers of edges together
+_MAX_NEIGHBOUR_ENTRIES = 200_000  # neighbours that a page holds in all layers of edges together
 _ATTENTION_WORK = (
     20_000_000  # nodes x layers x layers shown, beyond which attention is left out of a page
 )
@@ -346,7 +346,7 @@ def _groups(layer: MembershipLayer, attention: Floats | None, chosen: Places) ->
 
 MAX_THROUGH_PER_PART = 6
 """Neighbours and groups of a node that a page holds for each ingredient."""
-MAX_PAGE_THROUGH = 400_000  # of all nodes together
+MAX_PAGE_THROUGH = 200_000  # of all nodes together
 
 
 def page_reasons(model: NodeClassifier, graph: MultilayerGraph, chosen: Places) -> Reasons | None:
