@@ -40,7 +40,7 @@ from gramme.report.result_folders import versions
 from gramme.report.tables import number_table, with_sets, write_csv
 
 from .console import bounded_memory, messages, note, out
-from .distributed_fit import Together, is_first_process
+from .distributed_fit import DistributedFit, is_first_process
 from .options import make_model, set_parameters
 from .table import describe
 
@@ -489,7 +489,7 @@ def table_record(model: Path) -> dict[str, Any] | None:
 
 __all__ = [
     "EstimatePlan",
-    "Together",
+    "DistributedFit",
     "is_first_process",
     "SetPlan",
     "check_target",

@@ -25,8 +25,8 @@ from gramme._runtime import PARENT, end_with
 from gramme._text import escape, on_command_line
 from gramme._version import __version__
 from gramme.distributed import (
+    Communicator,
     PartGraph,
-    World,
     assign,
     join,
     node_count,
@@ -86,7 +86,6 @@ class FitJob:
     quiet: bool = False
     as_json: bool = False
     resume: bool = False
-    wire: str | None = None
     folder: str | None = None
     described: dict[str, Any] = field(default_factory=dict)
 
@@ -115,7 +114,6 @@ class FitJob:
             "--class-weight": self.described.get("class_weight"),
             "--coverage": self.coverage,
             "--coverage-by-class": self.coverage_by_class,
-            "--wire": self.wire,
             "--resume": self.resume,
         }
 
@@ -166,38 +164,38 @@ def run_job(job: FitJob) -> None:
     """Do this process's share of a job; the processes meet by what is in the environment."""
     with (
         warnings_as_notes(silent=job.quiet or os.environ.get("RANK", "0") != "0"),
-        join(wire=job.wire, terms=job.terms(), watch=True) as world,
+        join(terms=job.terms(), watch=True) as communicator,
     ):
-        _fit_together(job, world)
+        _fit_together(job, communicator)
 
 
-def _fit_together(job: FitJob, world: World) -> None:
-    graph = read_part(job.parts, world)
+def _fit_together(job: FitJob, communicator: Communicator) -> None:
+    graph = read_part(job.parts, communicator)
     model = make_model(
         method(job.method), job.settings, random_state=job.seed, device=job.device, progress=False
     )
     if not model.attends_couplings:
         graph = graph.with_coupling_layers()
     known = known_labels(graph)
-    if not world.first:
-        _fit_and_join(job, world, graph, model, known, None)
+    if not communicator.first:
+        _fit_and_join(job, communicator, graph, model, known, None)
     elif job.folder is not None:
         folder = Path(job.folder)
         with writing_progress(progress_file(folder)):
-            outcome = _fit_and_join(job, world, graph, model, known, folder)
+            outcome = _fit_and_join(job, communicator, graph, model, known, folder)
         outcome.leave(folder)
     else:
         with (
             output_folder(Path(job.target), overwrite=job.overwrite) as place,
             cleaned_up(lambda: shutil.rmtree(place.folder.parent, ignore_errors=True)),
         ):
-            outcome = _fit_and_join(job, world, graph, model, known, place.folder)
+            outcome = _fit_and_join(job, communicator, graph, model, known, place.folder)
         outcome.show(job)
 
 
 def _fit_and_join(
     job: FitJob,
-    world: World,
+    communicator: Communicator,
     graph: PartGraph,
     model: NodeClassifier,
     known: KnownLabels,
@@ -211,7 +209,7 @@ def _fit_and_join(
     estimating = EstimatePlan(job.holdout, job.folds, job.estimate)
     fitting, testing, writing = fit_stages(graph, model, estimating, job.method)
     started = time.perf_counter()
-    with checkpoints(Path(f"{job.target}.checkpoints"), world, resume=job.resume):
+    with checkpoints(Path(f"{job.target}.checkpoints"), communicator, resume=job.resume):
         with part(*fitting):
             model.fit(graph, train)
             if job.described.get("class_weight") == "balanced":
@@ -224,22 +222,22 @@ def _fit_and_join(
             if graph.num_entries > MAX_WHOLE_ENTRIES:
                 files = fill_huge_folder(folder, model, graph, record)
             else:
-                files = _fill_joined(job, world, model, estimate, record, folder)
-        world.wait()  # so that none is lost between the result and the end
+                files = _fill_joined(job, communicator, model, estimate, record, folder)
+        communicator.barrier()  # so that none is lost between the result and the end
     layers = layer_table(model)
     return Outcome(record, None if layers is None else layers.to_dict("list"), files)
 
 
 def _fill_joined(
     job: FitJob,
-    world: World,
+    communicator: Communicator,
     model: NodeClassifier,
     estimate: Estimate,
     record: dict[str, Any],
     folder: Path | None,
 ) -> list[str]:
     """Join the parts of the model at the first process, and fill the folder there as a single process does."""
-    whole = whole_graph(job.parts) if world.first else None
+    whole = whole_graph(job.parts) if communicator.first else None
     if whole is not None and not model.attends_couplings:
         whole = whole.with_coupling_layers()
     back = join_model(model, whole)
@@ -310,7 +308,7 @@ def _record(
         "training_labels": int(train.nodes.size),
         "estimate": estimate.record(),
         "seconds": round(seconds, 2),
-        "processes": graph.world.size,
+        "processes": graph.communicator.size,
     }
 
 

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -27,35 +27,7 @@ from gramme.report.folder import output_folder
 
 from .parts_fit import JOB, FitJob, Outcome
 from .progress import progress_file, relay, relay_progress
-
-# One process of a fit on a Ray cluster: it starts the same program as on one machine, and imports
-# nothing of it.
-
-
-class RayWorker:
-    """An actor that runs the program of a worker on the machine where Ray has put it."""
-
-    def host(self) -> str:
-        """The address that others reach this machine at."""
-        import ray
-
-        address: str = ray.util.get_node_ip_address()
-        return address
-
-    def run(self, job: str, variable: str, environment: Mapping[str, str]) -> int:
-        """Do this process's share of a job, whose file an environment variable names; returns its exit code."""
-        with scratch_folder("job") as scratch:
-            path = scratch / "job.json"
-            path.write_text(job, encoding="utf-8")
-            one = subprocess.Popen(
-                [sys.executable, "-m", "gramme.cli.parts_fit"],
-                env={**os.environ, **environment, variable: str(path), PARENT: str(os.getpid())},
-            )
-            try:
-                return one.wait()
-            finally:
-                one.kill()
-
+from .ray_worker import RayWorker
 
 GRACE_SECONDS = 5.0
 """How long the other processes may take to end by themselves once one is lost, before they are killed."""

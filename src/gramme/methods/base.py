@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from gramme._progress import part
 from gramme._runtime import one_thread_below
-from gramme.distributed import here, places_of, world_of
+from gramme.distributed import communicator_of, global_positions, local_index
 from gramme.errors import DataError, NotFittedError
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import NameOrder, in_name_order
@@ -449,14 +449,14 @@ class NodeClassifier(PlotMixin, PredictsSets, ClassifierMixin, GraphEstimator):
         return 1 / (1 + self.copy_cost * folds)
 
     def _finish(self, found: NDArray[np.floating[Any]], known: KnownLabels) -> None:
-        if world_of(self.graph_).any(not np.isfinite(found).all()):
+        if communicator_of(self.graph_).any(not np.isfinite(found).all()):
             raise DataError(
                 f"{type(self).__name__} finds no probabilities: its numbers have grown too large; scale the weights or "
                 "features, or choose other parameters"
             )
         self.probabilities_ = found.astype(np.float32, copy=False)
         labels = self.classes_[self.probabilities_.argmax(axis=1)]
-        which, nodes = here(self.graph_, known.nodes)
+        which, nodes = local_index(self.graph_, known.nodes)
         labels[nodes] = self.classes_[known.codes[which]]
         self.transduction_ = labels
         self.labelled_ = np.zeros(len(labels), dtype=bool)
@@ -488,9 +488,9 @@ class NodeClassifier(PlotMixin, PredictsSets, ClassifierMixin, GraphEstimator):
             1
         ]
         counts = np.bincount(codes[self.labelled_], minlength=len(self.classes_))
-        counts = world_of(self.graph_).total(counts)
+        counts = communicator_of(self.graph_).all_sum(counts)
         self.class_weights_ = counts.sum() / (len(counts) * np.maximum(counts, 1))
-        nodes = places_of(self.graph_)[self.labelled_]
+        nodes = global_positions(self.graph_)[self.labelled_]
         known = KnownLabels(nodes, codes[self.labelled_], self.classes_)
         self._finish(self._weighed(self.probabilities_), known)
         return self

@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gramme.distributed import here, world_of
+from gramme.distributed import communicator_of, local_index
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import NameOrder
@@ -372,8 +372,8 @@ class AttentionModel(NodeClassifier):
         inputs = InputFeatures.of(graph, *wanted, known, seed)
         self.source_, self.profile_, self.scales_, self.walk_size_ = inputs.learned
         self.seed_, self.shape_ = seed, self._shape(graph, inputs.columns)
-        members, world = self._members(), world_of(graph)
-        plan = self._plan(graph, here(graph, known.nodes)[1]).to(members.device)
+        members, communicator = self._members(), communicator_of(graph)
+        plan = self._plan(graph, local_index(graph, known.nodes)[1]).to(members.device)
         decay = settled_decay(self.weight_decay, known.nodes.size)
         settings = Settings(self.epochs, self.learning_rate, decay, self.patience)
         folds = 0 if fold is None else int(fold.max()) + 1
@@ -400,7 +400,7 @@ class AttentionModel(NodeClassifier):
             trained=tally.add,
             title=type(self).__name__,
             progress=self.progress,
-            world=world,
+            communicator=communicator,
         )
         self.history_, self.interrupted_ = found.history, found.interrupted
         self.members_ = min(found.members, effort.members)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gramme._text import setting
-from gramme.distributed import world_of
+from gramme.distributed import communicator_of
 from gramme.errors import GrammeError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.nn import Plan
@@ -112,17 +112,22 @@ def settled_effort(
     if allowance is None:
         _warn_if_long(full, folds, graph)
         return full
-    world = world_of(graph)  # processes that train together go by the clock of the slowest
-    left = -float(world.largest(-allowance.seconds))
+    communicator = communicator_of(
+        graph
+    )  # processes that train together go by the clock of the slowest
+    left = -float(communicator.all_max(-allowance.seconds))
     seconds = expected_step_seconds(graph)
     if allowance.measured:
-        seconds = float(world.largest(timed()))
+        seconds = float(communicator.all_max(timed()))
     return full.within(TRAINING_SHARE * left / max(seconds, 1e-9), folds)
 
 
 def _warn_if_long(effort: Effort, folds: int, graph: MultilayerGraph) -> None:
     """Tell whoever set no budget what takes long, and what would take less."""
-    if graph.num_entries * effort.steps(folds) < MANY_ENTRY_STEPS or not world_of(graph).first:
+    if (
+        graph.num_entries * effort.steps(folds) < MANY_ENTRY_STEPS
+        or not communicator_of(graph).first
+    ):
         return
     if effort.members == effort.epochs == 1:  # nothing would take less
         return

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from gramme._progress import part
-from gramme.distributed import node_count, places_of, rows_at
+from gramme.distributed import gather_rows, global_positions, node_count
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.cross_fitting import refit_for_folds
@@ -128,7 +128,7 @@ def _spread(
     walk: NodeWalk, shares: Floats, weights: Floats, alphas: Sequence[float], steps: int = STEPS
 ) -> Floats:
     """The sums of all nodes for each alpha; as many steps whatever the values, so that one step leads to the next."""
-    nodes = places_of(walk.graph)
+    nodes = global_positions(walk.graph)
     return propagate(walk, nodes, shares, weights, alphas, None, tolerance=0, most=steps).values
 
 
@@ -150,7 +150,9 @@ def _loss(
     labels = np.arange(known.nodes.size)
     found = []
     for values in spread:
-        held = rows_at(graph, values, known.nodes).reshape(labels.size, -1, classes)[labels, fold]
+        held = gather_rows(graph, values, known.nodes).reshape(labels.size, -1, classes)[
+            labels, fold
+        ]
         own = [_sharpened(held, power)[labels, known.codes] for power in sharpness]
         found.append([-np.log(np.maximum(one, MIN_PROBABILITY))[tested].sum() for one in own])
     return np.array(found)
@@ -265,7 +267,7 @@ class NeighbourhoodLogistic(LinearModel):
         self.columns_, self.labels_ = given_columns(graph), known.nodes.size
         seen = _surroundings(graph) if seen is None else seen
         self._kept = seen if keep else None
-        rows, classes = rows_at(graph, seen.table, known.nodes), len(known.classes)
+        rows, classes = gather_rows(graph, seen.table, known.nodes), len(known.classes)
         self.C_ = float(self.C or strength or chosen_strength(rows, known, STRENGTHS, seed))
         self.coefficients_, self.intercept_ = regression(rows, known.codes, classes, self.C_)
         if explained:
@@ -284,7 +286,7 @@ class NeighbourhoodLogistic(LinearModel):
         self, graph: MultilayerGraph, seen: Surroundings, known: KnownLabels, seed: int
     ) -> Smoothing:
         fold = stratified_folds(known.codes, FOLDS, seed)
-        rows = rows_at(graph, seen.table, known.nodes)
+        rows = gather_rows(graph, seen.table, known.nodes)
         unseen = []
         for number in range(int(fold.max()) + 1):
             rest = fold != number

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gramme.distributed import node_count, sparse_rows_at, world_of
+from gramme.distributed import communicator_of, gather_sparse_rows, node_count
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.labels import ENOUGH_LABELS, KnownLabels
@@ -245,7 +245,7 @@ class OneHotLogistic(LinearModel):
         ]
         self.scale_ = _scale(graph) if self.use_features else np.zeros(0)
         parts = self._parts(graph)
-        layers = [sparse_rows_at(graph, part, known.nodes) for part in parts]
+        layers = [gather_sparse_rows(graph, part, known.nodes) for part in parts]
         if not self.weigh_layers:
             layer_scales = np.ones(len(layers))
         elif layer_scales is None:
@@ -325,7 +325,7 @@ def _scale(graph: MultilayerGraph) -> Floats:
         return np.zeros(0)
     features = given_features(graph)
     matrix: Any = sp.csr_array(features).astype(np.float64)
-    nodes, total = node_count(graph), world_of(graph).total
+    nodes, total = node_count(graph), communicator_of(graph).all_sum
     mean = total(np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()) / nodes
     square = total(np.asarray(matrix.multiply(matrix).sum(axis=0), np.float64).ravel()) / nodes
     deviation = np.sqrt(np.maximum(square - mean**2, 0))

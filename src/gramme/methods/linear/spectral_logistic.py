@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gramme.distributed import here, node_count, rows_at
+from gramme.distributed import gather_rows, local_index, node_count
 from gramme.graph import MultilayerGraph
 from gramme.methods.labels import ENOUGH_LABELS, KnownLabels
 from gramme.methods.params import Rule, WholeNumber, check_number_range
@@ -87,7 +87,7 @@ class SpectralLogistic(LinearModel):
             profile = WalkProfile.of(graph, self.dim)
             placed = profile.placed(graph)
         self.profile_, self.placed_, self.labels_ = profile, placed, known.nodes.size
-        rows = profile.table(rows_at(graph, placed, known.nodes))
+        rows = profile.table(gather_rows(graph, placed, known.nodes))
         self.C_ = float(self.C or strength or chosen_strength(rows, known, STRENGTHS, seed))
         self.coefficients_, self.intercept_ = regression(
             rows, known.codes, len(known.classes), self.C_
@@ -122,7 +122,7 @@ class SpectralLogistic(LinearModel):
         """Each layer's part of the scores of some nodes."""
         nodes = node_count(graph)
         chosen = np.linspace(0, nodes - 1, min(IMPORTANCE_NODES, nodes)).astype(np.int64)
-        some = here(graph, chosen)[1]
+        some = local_index(graph, chosen)[1]
         placed = placed[some]
         for heard, _ in self.profile_.messages(graph):
             rows = self.profile_.table(heard[some].astype(np.float32), placed)
