@@ -34,7 +34,7 @@ LATE_SHARE = 0.2
 """Of the time that a step has said nothing, which it is given at least: what is late is seldom about to end."""
 
 SILENT_OPTIONS = ("--quiet", "--json", "--help", "--version")
-QUICK_COMMANDS = ("methods", "results", "help", "new")  # the last asks questions
+QUICK_COMMANDS = ("methods", "results", "help", "new", "app")  # the last two wait for a person
 
 
 @dataclass
@@ -175,6 +175,17 @@ _current: list[SignOfLife] = []
 
 
 @contextmanager
+def listening(sign: SignOfLife) -> Iterator[None]:
+    """Within this, a sign of life hears of the work; whoever made it shows it."""
+    _current.append(sign)
+    try:
+        with watched(sign.tell):
+            yield
+    finally:
+        _current.remove(sign)
+
+
+@contextmanager
 def sign_of_life(arguments: Sequence[str]) -> Iterator[None]:
     """Within this, a command that takes longer than two seconds says what it is doing."""
     words = [word for word in arguments if not word.startswith("-")]
@@ -190,12 +201,10 @@ def sign_of_life(arguments: Sequence[str]) -> Iterator[None]:
 
     thread = threading.Thread(target=show, daemon=True)
     thread.start()
-    _current.append(sign)
     try:
-        with watched(sign.tell):
+        with listening(sign):
             yield
     finally:
-        _current.remove(sign)
         end.set()
         thread.join(timeout=1.0)
         sign.close_bar()

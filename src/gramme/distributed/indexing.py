@@ -14,13 +14,12 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme._types import Ints
 from gramme.graph import MultilayerGraph
 from gramme.io.values import decode, encode
 
 from .communicator import communicator_of
 from .part_graph import PartGraph
-
-Ints = NDArray[np.int64]
 
 
 def node_count(graph: MultilayerGraph) -> int:

@@ -18,6 +18,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme._types import Ints
 from gramme.errors import DataError
 from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import BoolArray
@@ -36,9 +37,6 @@ from .sums import (
 
 # The layers of a graph as one process holds them: the edges of its nodes, and its members of the
 # groups.
-
-
-Ints = NDArray[np.int64]
 
 
 class PartEdges(Layer):
@@ -424,7 +422,7 @@ class PartGraph(MultilayerGraph):
                 self.part_couplings.links,
                 symmetric=not self.part_couplings.directed,
                 outputs=outputs,
-                hears_itself=False,
+                include_self=False,
             )
         return PartSupraSum(
             self.communicator, self.layers_sum(names, nodes), present, nodes, further

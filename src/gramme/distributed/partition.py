@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme._types import Ints
 from gramme.errors import DataError
 from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.graph.coupling import BETWEEN
@@ -33,8 +34,6 @@ MAX_GROUP_MEMBERS = 200  # members up to which a group says who belongs together
 CLUSTERS_PER_PART = 8  # so that parts can be filled evenly
 CLUSTER_SWEEPS = 8
 MAX_PART_LOAD = 1.05  # a part's share at most, where 1 is even
-
-Ints = NDArray[np.int64]
 
 
 def assign(

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme._types import Ints
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import loose_index
@@ -397,9 +398,6 @@ __all__ = ["WholeFacts", "open_part", "read_part"]
 
 # A graph in parts on disk: a manifest and one file per part, which is checked and then mapped by
 # its process alone.
-
-
-Ints = NDArray[np.int64]
 
 
 def write_parts(graph: MultilayerGraph, folder: Path, owner: NDArray[Any], parts: int) -> Manifest:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.metrics import average_precision_score
 
+from gramme._types import Floats
 from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import checksum
@@ -91,7 +92,6 @@ def layers_with_links(graph: MultilayerGraph) -> list[str]:
 
 
 Pairs = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -460,7 +460,7 @@ def as_numbers(
     wrong = np.isinf(values) | (np.isnan(values) & ~gaps)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        raise DataError(f"{plain(column.iloc[row])!r} in row {row} is not a finite number")
+        raise DataError(f"{plain(column.iloc[row])!r} in row {row + 1} is not a finite number")
     return values, None
 
 

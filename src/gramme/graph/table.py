@@ -7,6 +7,7 @@ and followed as often as there are tables.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._text import setting
 from gramme.errors import DataError, GrammeWarning, did_you_mean
 
 from .arrays import as_pandas, loose_index, plain
@@ -32,6 +34,22 @@ ROW_NUMBER_NAMES = {
     *("rownames", "unnamed: 0", "v1", "x"),
 }
 """What a column of row numbers is called where R, pandas or a person wrote one."""
+IDENTIFIER_WORDS = {
+    "id",
+    "ids",
+    "uid",
+    "guid",
+    "no",
+    "nr",
+    "num",
+    "number",
+    "code",
+    "key",
+    "index",
+    "idx",
+    "ssn",
+}
+"""Last words of the names of columns that number or mark rows."""
 FREE_TEXT_SHARE = 0.9
 """The share of different values from which on text is free text."""
 MIN_JUDGED_ROWS = 20
@@ -203,6 +221,8 @@ def says_nothing(column: pd.Series) -> str | None:
     ("its only value is 'x'", None)
     >>> says_nothing(pd.Series(range(1, 30), name="id"))
     'it only numbers the rows'
+    >>> says_nothing(pd.Series(range(70_000, 70_040), name="sample_no"))
+    '40 of its 40 values are different, like an identifier'
     """
     try:
         known = column.dropna()
@@ -216,6 +236,9 @@ def says_nothing(column: pd.Series) -> str | None:
     if _numbers_rows(column):
         return "it only numbers the rows"
     if pd.api.types.is_numeric_dtype(column.dtype) or _is_time(column.dtype):
+        many = len(known) >= MIN_JUDGED_ROWS and different > FREE_TEXT_SHARE * len(known)
+        if many and _is_identifier(known):
+            return f"{different:,} of its {len(known):,} values are different, like an identifier"
         return None
     if pd.api.types.infer_dtype(known, skipna=True) not in ("string", "categorical", "mixed"):
         return None
@@ -236,6 +259,20 @@ def _numbers_rows(column: pd.Series) -> bool:
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     first = values[0]
     return bool(first in (0, 1) and np.array_equal(values, first + np.arange(values.size)))
+
+
+def _is_identifier(known: pd.Series) -> bool:
+    """Whether a column of whole numbers is called like one: ``ID``, ``sample_no``, ``patientCode``."""
+    name = re.sub(
+        r"(?<=[a-z])(?=[A-Z])", "_", ("" if known.name is None else str(known.name)).strip()
+    ).lower()
+    last_word = re.split(r"[\W_]+", name.rstrip("#._ "))[-1]
+    if last_word not in IDENTIFIER_WORDS or pd.api.types.is_complex_dtype(known.dtype):
+        return False
+    if not pd.api.types.is_numeric_dtype(known.dtype):
+        return False
+    values = known.to_numpy(dtype=np.float64)
+    return bool((np.isfinite(values) & (np.round(values) == values)).all())
 
 
 def _is_time(kind: Any) -> bool:
@@ -275,15 +312,15 @@ def node_names(table: pd.DataFrame, id: Any) -> Any:
         index = table.index
         if isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1:
             return None
-        names, source = loose_index(index), "the index of the table (or name a column with id=...)"
+        names, source = loose_index(index), "the index of the table"
     else:
         names, source = loose_index(table[id]), f"the id column {id!r}"
     for wrong, problem in ((names.isna(), "missing"), (names.duplicated(), "there already")):
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
             raise DataError(
-                f"{source}: the name {plain(names[row])!r} in row {row} is {problem}; every row "
-                "needs a name of its own"
+                f"{source}: the name {plain(names[row])!r} in row {row + 1} is {problem}; every row "
+                f"needs a name of its own: {setting('id')} names the column that has one"
             )
     return names
 

@@ -15,15 +15,13 @@ from numpy.typing import NDArray
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import name_index, smallest_int
-from gramme.graph.columns import settled_labels
 from gramme.graph.coupling import Pair
 
 from .couplings import couples, named_nodes, own_layers, read_couplings
-from .labels import NodeFacts, read_labels
-from .node_table import LABEL_COLUMN, node_columns, read_attributes
+from .labels import NodeFacts, read_labels, settle_labels
+from .node_table import LABEL_COLUMN, name_column, node_columns, read_attributes
 from .parsed import EdgeRows, Groups, Parsed, ReadOptions, ReadReport
-from .source import tell
-from .values import id_base, in_order, known_labels
+from .values import id_base, in_order, tell_of_twins
 
 # Graphs put together again from arrays that a graph was saved as, without copying or sorting them
 # anew.
@@ -129,15 +127,12 @@ def assemble(
     _take_nodes_file(parsed, options)
     facts = _node_facts(parsed, options, met)
     if facts.labels is not None:
-        facts.labels, unknown = known_labels(facts.labels, options.marks)
-        if unknown:
-            tell(unknown)
-        facts.labels = settled_labels(
-            facts.labels, options.label_kind, options.label_bins, options.label_edges
-        )
+        facts.labels = settle_labels(facts.labels, options)
     _take_groups(parsed, facts)
-    _tell_of_spaces(parsed.rows)
+    if not parsed.rows.whole:
+        tell_of_twins(facts.nodes, "names", "nodes")
     layers, couplings = _layers(parsed, options, facts.nodes)
+    tell_of_twins(layers, "names", "layers")
     graph = _guarded(path, lambda: _graph(layers, couplings, facts, path))
     if options.labels is not None and not _is_path(options.labels):
         graph = graph.replace(labels=options.labels)
@@ -219,10 +214,11 @@ def _take_nodes_file(parsed: Parsed, options: ReadOptions) -> None:
         return
     path = Path(options.nodes)
     table = read_attributes(path, options.encoding)
-    parsed.nodes, parsed.nodes_file = table.names(), path
+    column = name_column(table, set(_met_nodes(parsed)), options)
+    parsed.nodes, parsed.nodes_file = table.names(column), path
     labels = table.labels(parsed.nodes, options.label)
     parsed.labels = parsed.labels if labels is None else labels
-    taken = {table.header[0], options.label or LABEL_COLUMN}
+    taken = {column, options.label or LABEL_COLUMN}
     made = node_columns(table, parsed.nodes, taken, options)
     parsed.features, parsed.node_groups = made.features, made.groups
     parsed.files.append(path)
@@ -265,20 +261,6 @@ def _take_groups(parsed: Parsed, facts: NodeFacts) -> None:
     for name, members in facts.groups.items():
         groups[name if name not in known else f"{name} (attribute)"] = members
     parsed.groups = groups
-
-
-def _tell_of_spaces(rows: EdgeRows) -> None:
-    """Names that differ in spaces alone are two nodes, which is hardly ever meant."""
-    if rows.whole:
-        return
-    known = set(rows.nodes)
-    double = [name for name in rows.nodes if name != name.strip() and name.strip() in known]
-    if double:
-        more = f", and {len(double) - 1} more pairs" if len(double) > 1 else ""
-        tell(
-            f"{double[0]!r} and {double[0].strip()!r} differ in spaces alone and are two nodes{more}",
-            doubt=True,
-        )
 
 
 def _check_listed(parsed: Parsed, met: list[str]) -> None:
@@ -344,6 +326,7 @@ def _layers(
                 weight,
                 directed=_is_directed(parsed.directed, options.directed, name),
                 nodes=present,
+                ways=np.ones(len(source), dtype=np.int8),
             )
         except DataError as error:
             raise FileFormatError(f"layer {name!r}: {error}", file=parsed.rows_file) from error

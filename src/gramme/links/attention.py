@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from gramme._types import Floats
 from gramme.graph import Layer, MultilayerGraph
 from gramme.methods.attention.features import InputFeatures
 from gramme.methods.attention.features import feature_source_feature_sources as feature_source
@@ -24,7 +25,7 @@ from gramme.nn import FusionNetwork, Shape
 from gramme.nn.plan import fusion_plan
 from gramme.training.loop import Adam, threads_for
 
-from .pair_scores import Floats, Pairs
+from .pair_scores import Pairs
 from .sampling import unlinked_pairs
 
 EPOCHS = 60

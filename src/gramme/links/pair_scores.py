@@ -24,6 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.graph import MultilayerGraph
 from gramme.methods.linear.walk_profile import WalkProfile
 from gramme.ops.kernels import compiled_sums
@@ -43,7 +44,6 @@ _DENSE_SPEED = 20.0
 _ROWS = 512
 """Nodes whose two steps are found by one product."""
 
-Floats = NDArray[np.float64]
 Pairs = NDArray[np.int64]
 
 

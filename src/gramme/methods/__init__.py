@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gramme.methods.embedding.line import LINE
     from gramme.methods.embedding.mne import MNE
     from gramme.methods.embedding.pmne import PMNECoanalysis, PMNENetwork, PMNEResults
+    from gramme.methods.linear.label_shares import LabelShares
     from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic
     from gramme.methods.linear.one_hot_logistic import OneHotLogistic
     from gramme.methods.linear.spectral_logistic import SpectralLogistic
@@ -54,6 +55,7 @@ __all__ = [
     "GrammeSG",
     "Ingredient",
     "LabelPropagation",
+    "LabelShares",
     "Majority",
     "Method",
     "NeighbourhoodLogistic",

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramme._progress import part
+from gramme._types import Floats
 from gramme.distributed import gather_rows
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import in_name_order
 
-from .labels import Floats, KnownLabels, class_prior, stratified_folds
+from .labels import KnownLabels, class_prior, stratified_folds
 
 if TYPE_CHECKING:
     from .base import NodeClassifier

@@ -29,6 +29,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from gramme._types import Floats
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.attention.explain import attention_reasons
@@ -42,7 +43,7 @@ from gramme.methods.regression.ingredients import GroupsRidge, WalksRidge
 
 from .base import GraphEstimator, NodeClassifier
 from .contributions import Pair, Through, hearings, kind_of, logarithmic_mean
-from .labels import Floats, class_prior
+from .labels import class_prior
 from .prepare import with_layers_of_fit
 
 # What a prediction for a node of another graph is based on: neighbours, groups or features that

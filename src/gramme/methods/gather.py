@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from gramme._types import Ints
 from gramme.distributed import PartGraph
 from gramme.distributed.part_graph import PartGroups
 from gramme.graph import MultilayerGraph
@@ -25,8 +25,6 @@ from gramme.methods.linear.walk_profile import GroupVectors, WalkProfile
 from gramme.methods.propagation.label_propagation import LabelPropagation
 
 from .base import NodeClassifier
-
-Ints = NDArray[np.int64]
 
 
 def join_model(model: NodeClassifier, whole: MultilayerGraph | None) -> Ints | None:

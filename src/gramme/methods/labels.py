@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.distributed import PartGraph
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph, sorted_labels
@@ -18,9 +19,6 @@ from gramme.graph.columns import amounts
 from .persistence import natural_array
 
 # Class probabilities from counts and scores, as every method needs them.
-
-
-Floats = NDArray[np.float64]
 
 
 def class_prior(counts: NDArray[Any]) -> Floats:
@@ -135,7 +133,7 @@ class KnownLabels:
 
     def sorted_by_name(self, order: NameOrder) -> tuple[KnownLabels, NDArray[np.int64]]:
         """The labels in the order of their nodes' names, and where each stood."""
-        places = np.argsort(order.there(self.nodes), kind="stable")
+        places = np.argsort(order.to_sorted(self.nodes), kind="stable")
         return KnownLabels(self.nodes[places], self.codes[places], self.classes), places
 
     def at(self, nodes: NDArray[np.int64]) -> KnownLabels:

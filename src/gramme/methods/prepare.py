@@ -14,14 +14,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.distributed import communicator_of
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.node_values import Features, missing_rows
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -95,11 +93,11 @@ def with_layers_of_fit(graph: MultilayerGraph, layers: Sequence[str]) -> Multila
     return graph.select_layers(layers)
 
 
-def seen_graph(
-    graph: MultilayerGraph, views: ViewScale | None, *, attends_couplings: bool
+def prepare_graph(
+    graph: MultilayerGraph, views: ViewScale | None, *, supports_couplings: bool
 ) -> MultilayerGraph:
     """The graph for a model; ``views`` is what it learned of the layers' features, None if it learned nothing."""
-    seen = graph if attends_couplings else graph.with_coupling_layers()
+    seen = graph if supports_couplings else graph.with_coupling_layers()
     if not seen.layer_features:
         return seen
     if views is None:

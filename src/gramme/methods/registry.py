@@ -128,6 +128,11 @@ METHODS = {
             "logistic regression on the nodes' groups",
         ),
         Method(
+            "label-shares",
+            "gramme.methods.linear.label_shares.LabelShares",
+            "what neighbours' labels say, learned per layer and direction",
+        ),
+        Method(
             "majority", "gramme.methods.majority.Majority", "the most frequent class for everybody"
         ),
     )

@@ -192,7 +192,7 @@ def rank(
             alone = RankingTask(graph.select_layers([name]), coupling, starts)
             for measure in chosen:
                 _add(columns, f"{measure.name}[{name}]", measure.compute(alone))
-    rows = {name: order.back(values) for name, values in columns.items()}
+    rows = {name: order.to_given(values) for name, values in columns.items()}
     return pd.DataFrame(rows, index=pd.Index(given.nodes, name="node"))
 
 

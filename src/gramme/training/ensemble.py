@@ -22,6 +22,7 @@ from rich.progress import Progress as ProgressBar
 from torch import Tensor
 
 from gramme._progress import advance
+from gramme._types import Ints
 from gramme.distributed import local_index
 from gramme.distributed.communicator import SINGLE_PROCESS, Communicator
 from gramme.errors import GrammeError
@@ -35,11 +36,8 @@ from .loop import Callback, Task, evaluate, train
 # What each member of an ensemble learns from, and which labels tell it when to stop.
 
 
-Ints = NDArray[np.int64]
-
-
 @dataclass(frozen=True)
-class Lessons:
+class TrainingTargets:
     """The labels of an ensemble's training, member by member.
 
     Attributes
@@ -234,7 +232,7 @@ def train_ensemble(
     batches: Sequence[range],
     make: Callable[[range], tuple[Network, Features]],
     plan: Plan,
-    lessons: Lessons,
+    lessons: TrainingTargets,
     settings: Settings,
     *,
     monitor: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
@@ -255,7 +253,7 @@ def train_ensemble(
         A fresh network and the features of some members.
     plan : Plan
         For the nodes of the lessons, on the device that the networks are on.
-    lessons : Lessons
+    lessons : TrainingTargets
     settings : Settings
     monitor : pair of arrays of int, optional
         Nodes and classes whose accuracy is noted after every epoch; nothing depends on it.

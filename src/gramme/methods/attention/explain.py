@@ -12,10 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gramme._types import Floats
 from gramme.distributed import SINGLE_PROCESS, Communicator, communicator_of, node_count
 from gramme.graph import MultilayerGraph
 from gramme.methods.contributions import Pair, Through, hearings, logarithmic_mean
-from gramme.methods.labels import Floats
 from gramme.nn import AttentionHop, Network, Output, Plan, SGNetwork, SupraFusion, levelled
 from gramme.nn.plan import Step
 from gramme.ops import Features
@@ -183,7 +183,7 @@ def relative_attention(scores: Tensor, present: NDArray[np.bool_]) -> NDArray[np
 
 
 @dataclass(frozen=True)
-class AttentionReasons:
+class AttentionContributions:
     """The log-odds of some nodes taken apart; all of it adds up to them.
 
     Attributes
@@ -203,7 +203,7 @@ class AttentionReasons:
 
 def attention_reasons(
     batches: Iterable[tuple[Network, Features, Plan]], graph: MultilayerGraph, pair: Pair
-) -> AttentionReasons:
+) -> AttentionContributions:
     """Take the log-odds of an ensemble apart.
 
     In a supra graph a node's other copies and the couplings between layers belong to no layer; what they say is left
@@ -237,7 +237,7 @@ def attention_reasons(
             itself += np.einsum("ij,ij->i", said[pair.rows], direction)
     scale = 1 / (members * logarithmic_mean(shares[0] / members, shares[1] / members))
     through = [one.through(part, scale) for one, part in zip(heard, parts, strict=True)]
-    return AttentionReasons(through, scale * itself, scale * intercepts)
+    return AttentionContributions(through, scale * itself, scale * intercepts)
 
 
 class _Seen:

@@ -21,12 +21,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gramme._types import Floats
 from gramme.distributed import communicator_of, gather_rows
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.arrays import plain
 from gramme.methods.auto.mixture import mixed_with_prior, mixture_weights
-from gramme.methods.labels import Floats, KnownLabels, class_prior, stratified_folds
+from gramme.methods.labels import KnownLabels, class_prior, stratified_folds
 from gramme.methods.linear.logistic import FOLDS, class_shares, regression
 from gramme.methods.linear.walk_profile import WALK_STEPS, WalkProfile
 from gramme.methods.prepare import feature_blocks, given_columns, given_features

@@ -30,6 +30,7 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.distributed import SINGLE_PROCESS, Communicator
 from gramme.errors import DataError
 from gramme.methods.params import POSITIVE, Flag
@@ -46,7 +47,6 @@ ENTRY_SUM = (
 PASSES = 4  # over the features to find the directions
 CHUNK_ROWS = 65_536  # rows of a dense matrix that are scaled at a time
 
-Floats = NDArray[np.float64]
 Matrix = NDArray[np.float32]
 Features = Any  # a numpy array or a scipy CSR array
 

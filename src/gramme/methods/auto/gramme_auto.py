@@ -15,23 +15,24 @@ from sklearn.base import clone
 
 from gramme._progress import part
 from gramme._text import rough_duration
+from gramme._types import Floats
 from gramme.errors import GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import in_name_order
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.attention.features import SOURCES
-from gramme.methods.attention.training_size import Allowance, Effort, OutOfTimeError
+from gramme.methods.attention.training_size import OutOfTimeError, TimeBudget, TrainingSize
 from gramme.methods.base import NodeClassifier
 from gramme.methods.cross_fitting import OutOfFold, refit_for_folds
-from gramme.methods.labels import Floats, KnownLabels, class_prior, enough_folds, stratified_folds
+from gramme.methods.labels import KnownLabels, class_prior, enough_folds, stratified_folds
 from gramme.methods.params import (
     Choice,
     Device,
     Duration,
     Flag,
     Names,
+    NoneOr,
     Number,
-    Optional,
     RandomState,
     Rule,
     Text,
@@ -76,22 +77,22 @@ def work_shares(recipe: Recipe, folds: int, copies: int) -> dict[str, float]:
     return {name: count / sum(models.values()) for name, count in models.items()}
 
 
-def attention_allowance(budget: float | None, began: float) -> Allowance:
+def attention_allowance(budget: float | None, began: float) -> TimeBudget:
     """What a budget for the whole, in seconds on the clock, leaves to attention, which comes last."""
     if budget is None:
-        return Allowance(DEFAULT_SECONDS, measured=False)
-    return Allowance(budget - (time.perf_counter() - began), measured=True)
+        return TimeBudget(DEFAULT_SECONDS, measured=False)
+    return TimeBudget(budget - (time.perf_counter() - began), measured=True)
 
 
-def effort_in_words(
-    effort: Effort, full: Effort, folds: int, tested: int, budget: float | None
+def training_size_in_words(
+    effort: TrainingSize, full: TrainingSize, folds: int, tested: int, budget: float | None
 ) -> str:
     """A sentence on what was done where it was less than everything; nothing where it was all.
 
-    >>> full = Effort(8, 2, 40)
-    >>> effort_in_words(Effort(2, 1, 40), full, folds=5, tested=5, budget=600)
+    >>> full = TrainingSize(8, 2, 40)
+    >>> training_size_in_words(TrainingSize(2, 1, 40), full, folds=5, tested=5, budget=600)
     'To keep to 10 min, attention has 2 of 8 members and 1 of 2 members for each fold.'
-    >>> effort_in_words(full, full, 5, 5, None)
+    >>> training_size_in_words(full, full, 5, 5, None)
     ''
     """
     less = [
@@ -339,10 +340,10 @@ class GrammeAuto(NodeClassifier):
         "ensemble": WholeNumber(),
         "folds": WholeNumber(2),
         "epochs": WholeNumber(),
-        "ingredients": Optional(Names(INGREDIENTS)),
-        "budget": Optional(Duration()),
-        "features": Optional(Choice(*SOURCES)),
-        "progress": Optional(Flag()),
+        "ingredients": NoneOr(Names(INGREDIENTS)),
+        "budget": NoneOr(Duration()),
+        "features": NoneOr(Choice(*SOURCES)),
+        "progress": NoneOr(Flag()),
         "device": Device(),
         "random_state": RandomState(),
     }
@@ -360,8 +361,8 @@ class GrammeAuto(NodeClassifier):
         SavedModels("models", INGREDIENTS),
     )
 
-    tests_itself: ClassVar[bool] = True
-    hands_graph_on: ClassVar[bool] = True
+    has_out_of_fold: ClassVar[bool] = True
+    delegates_preprocessing: ClassVar[bool] = True
 
     models_: dict[str, NodeClassifier]
     done_in_time_: str
@@ -430,9 +431,9 @@ class GrammeAuto(NodeClassifier):
             unseen.append(found)
             self.models_[name] = model
             if isinstance(model, AttentionModel):
-                full = Effort(self.ensemble, COPIES_PER_FOLD, self.epochs)
+                full = TrainingSize(self.ensemble, COPIES_PER_FOLD, self.epochs)
                 folds, tested = int(whole.max()) + 1, int(fold.max()) + 1
-                self._say_done(effort_in_words(model.effort_, full, folds, tested, budget))
+                self._say_done(training_size_in_words(model.effort_, full, folds, tested, budget))
             if model.interrupted_:  # make do with what there is
                 self.interrupted_ = True
                 break

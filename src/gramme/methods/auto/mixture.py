@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from gramme._types import Floats
 from gramme.methods.base import GraphEstimator
-from gramme.methods.labels import Floats, softmax
+from gramme.methods.labels import softmax
 from gramme.methods.persistence import Learned, MisfitError, SavedField, Sizes, from_json, to_json
 
 # How predictions of several methods become one: weights and an exponent from out-of-fold

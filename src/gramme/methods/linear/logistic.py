@@ -14,6 +14,7 @@ from scipy.special import expit
 
 from gramme._progress import part
 from gramme._runtime import one_thread_below
+from gramme._types import Floats
 from gramme.distributed import communicator_of
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
@@ -25,7 +26,7 @@ from gramme.methods.labels import (
     softmax,
     stratified_folds,
 )
-from gramme.methods.params import POSITIVE, Optional, RandomState, Rule, WholeNumber
+from gramme.methods.params import POSITIVE, NoneOr, RandomState, Rule, WholeNumber
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedSeries, SavedValue
 
 FOLDS = 5
@@ -35,7 +36,6 @@ LEAST_GAIN = 64 * float(np.finfo(float).eps)  # of a step, as a share of the los
 NUMBERS_PER_ENTRY = 10  # of a table, which take as long in a product as an edge does in a fit
 PENALTY_SHARE = 0.8  # of a fit that chooses its penalty; used only to show progress
 
-Floats = NDArray[np.float64]
 Table = Any  # a numpy array or a scipy sparse one
 
 
@@ -53,7 +53,7 @@ class LinearModel(NodeClassifier):
     """
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "C": Optional(POSITIVE),
+        "C": NoneOr(POSITIVE),
         "random_state": RandomState(),
     }
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
@@ -64,7 +64,7 @@ class LinearModel(NodeClassifier):
         SavedArray("intercept", np.float64, ("classes",)),
     )
 
-    copy_cost: ClassVar[float] = 0.4
+    _copy_cost: ClassVar[float] = 0.4
     C: float | None
     C_: float
     labels_: int

@@ -14,11 +14,12 @@ import torch
 from numpy.typing import NDArray
 
 from gramme._progress import part
+from gramme._types import Floats
 from gramme.distributed import gather_rows, global_positions, node_count
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.cross_fitting import refit_for_folds
-from gramme.methods.labels import Floats, KnownLabels, softmax, stratified_folds
+from gramme.methods.labels import KnownLabels, softmax, stratified_folds
 from gramme.methods.params import POSITIVE, SHARE, Flag, Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedValue
 from gramme.methods.prepare import feature_blocks, given_columns
@@ -299,7 +300,7 @@ class NeighbourhoodLogistic(LinearModel):
             return unsmoothed(len(self.layers_))
         return Smoothing(self.alpha_, self.sharpness_, self.layer_weights_)
 
-    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+    def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         return {
             "strength": self.C_,
             "smoothing": self._smoothing(),

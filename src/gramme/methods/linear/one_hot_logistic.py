@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.distributed import communicator_of, gather_sparse_rows, node_count
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
@@ -18,14 +19,7 @@ from gramme.methods.params import Flag, Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import SavedArray, SavedField
 from gramme.methods.prepare import given_columns, given_features
 
-from .logistic import (
-    Floats,
-    LinearModel,
-    chosen_strength,
-    class_shares,
-    importances,
-    regression,
-)
+from .logistic import LinearModel, chosen_strength, class_shares, importances, regression
 from .one_hot import LayerColumns, SavedColumns, kinds_in_words, kinds_of_columns
 
 # How strongly a linear model may rely on each layer, learned from the labels by empirical Bayes.
@@ -274,7 +268,7 @@ class OneHotLogistic(LinearModel):
             np.repeat(self.layer_scales_, [layer.shape[1] for layer in layers])[:, None] * found
         )
 
-    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+    def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         handed: dict[str, Any] = {"strength": self.C_, "explained": False}
         scales = getattr(self, "layer_scales_", None)  # files of older versions lack them
         if self.labels_ >= ENOUGH_LABELS and scales is not None:

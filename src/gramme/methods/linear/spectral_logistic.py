@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.distributed import gather_rows, local_index, node_count
 from gramme.graph import MultilayerGraph
 from gramme.methods.labels import ENOUGH_LABELS, KnownLabels
@@ -15,7 +16,6 @@ from gramme.methods.params import Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import SavedField
 
 from .logistic import (
-    Floats,
     LinearModel,
     chosen_strength,
     class_shares,
@@ -98,7 +98,7 @@ class SpectralLogistic(LinearModel):
             )
         return self._scored(placed)
 
-    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+    def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         handed: dict[str, Any] = {"explained": False}
         if self.labels_ >= ENOUGH_LABELS:
             handed["strength"] = self.C_

@@ -29,6 +29,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from gramme._types import Floats
 from gramme.distributed import SINGLE_PROCESS, Communicator, PartGraph
 from gramme.distributed.part_graph import PartEdges, PartGroups
 from gramme.distributed.storage import gathered_graph
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
 
 # Steps of a walk over a graph whose parts lie at several processes, as products with each layer.
 
-
-Floats = NDArray[np.float64]
 
 MAX_GATHERED_ENTRIES = 2_000_000
 """Edges, memberships and nodes up to which every process gathers all layers for the eigenvectors, and works alone.
@@ -77,7 +76,7 @@ class EdgeSteps(LayerSteps):
     def __init__(self, graph: PartGraph, layer: PartEdges) -> None:
         self.directed = layer.directed
         self.sum = PartEdgeSum(
-            graph.communicator, layer.links, symmetric=not layer.directed, hears_itself=False
+            graph.communicator, layer.links, symmetric=not layer.directed, include_self=False
         )
         self.scale = inverse_roots(self.both_ways(np.ones((graph.num_nodes, 1)))[:, 0])
 

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from gramme._progress import part
+from gramme._types import Floats
 from gramme.distributed import PartGraph, communicator_of, gather_rows, local_index, node_count
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
@@ -29,8 +30,8 @@ from gramme.methods.params import (
     POSITIVE,
     SHARE,
     Flag,
+    NoneOr,
     Number,
-    Optional,
     PerLayer,
     RandomState,
     Rule,
@@ -40,7 +41,7 @@ from gramme.methods.params import (
 from gramme.methods.persistence import SavedArray, SavedField, SavedSeries, SavedValue
 from gramme.ops import layers_sum
 
-from .series import Floats, ManyLayersWalk, NodeWalk, Propagated, Walk, propagate, walk_of
+from .series import ManyLayersWalk, NodeWalk, Propagated, Walk, propagate, walk_of
 
 # How label propagation chooses its settings: inner cross-validation on the training labels, all
 # folds at once.
@@ -329,12 +330,12 @@ class LabelPropagation(NodeClassifier):
     """
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "alpha": Optional(SHARE),
-        "layer_weights": Optional(PerLayer(Number(0), words=("equal",))),
-        "sharpness": Optional(POSITIVE),
+        "alpha": NoneOr(SHARE),
+        "layer_weights": NoneOr(PerLayer(Number(0), words=("equal",))),
+        "sharpness": NoneOr(POSITIVE),
         "class_mass": Flag(),
-        "folds": Optional(WholeNumber(2)),
-        "tolerance": Optional(SHARE),
+        "folds": NoneOr(WholeNumber(2)),
+        "tolerance": NoneOr(SHARE),
         "max_iter": WholeNumber(),
         "random_state": RandomState(),
     }
@@ -414,7 +415,7 @@ class LabelPropagation(NodeClassifier):
             )
         return result
 
-    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+    def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         return getattr(self, "_handed", {}) | {"explained": False}  # a file does not have the first
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:

@@ -24,14 +24,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gramme._types import Floats, Ints
 from gramme.distributed import communicator_of, global_positions, local_index
 from gramme.distributed.part_graph import PartGroups
 from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.methods.labels import is_large
 from gramme.ops import layers_sum
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Propagated(NamedTuple):

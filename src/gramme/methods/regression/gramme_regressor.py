@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from gramme._progress import part
+from gramme._types import Floats
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.features import SOURCES
 from gramme.methods.auto.mixture import SavedModels
-from gramme.methods.labels import Floats
 from gramme.methods.params import (
     Choice,
     Device,
     Flag,
     Names,
+    NoneOr,
     Number,
-    Optional,
     RandomState,
     Rule,
     Text,
@@ -101,9 +101,9 @@ class GrammeRegressor(NodeRegressor):
         "folds": WholeNumber(2),
         "ensemble": WholeNumber(),
         "epochs": WholeNumber(),
-        "ingredients": Optional(Names(INGREDIENTS)),
-        "features": Optional(Choice(*SOURCES)),
-        "progress": Optional(Flag()),
+        "ingredients": NoneOr(Names(INGREDIENTS)),
+        "features": NoneOr(Choice(*SOURCES)),
+        "progress": NoneOr(Flag()),
         "device": Device(),
         "random_state": RandomState(),
     }
@@ -120,7 +120,7 @@ class GrammeRegressor(NodeRegressor):
         SavedModels("models", INGREDIENTS),
     )
 
-    hands_graph_on: ClassVar[bool] = True
+    delegates_preprocessing: ClassVar[bool] = True
 
     models_: dict[str, NodeRegressor]
     ingredients_: pd.DataFrame

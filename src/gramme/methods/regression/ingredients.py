@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
+from gramme._types import Floats
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.auto.ingredients import MAX_TABLE_NUMBERS
-from gramme.methods.labels import Floats
 from gramme.methods.linear.one_hot import (
     LayerColumns,
     SavedColumns,
@@ -23,7 +23,7 @@ from gramme.methods.linear.one_hot import (
     kinds_of_columns,
 )
 from gramme.methods.linear.walk_profile import WALK_STEPS, SavedProfile, WalkProfile
-from gramme.methods.params import POSITIVE, Number, Optional, Rule, WholeNumber
+from gramme.methods.params import POSITIVE, NoneOr, Number, Rule, WholeNumber
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedValue
 from gramme.methods.prepare import given_columns, given_features
 from gramme.methods.propagation.series import Walk, propagate, walk_of
@@ -127,7 +127,7 @@ class RidgeOnTable(TriedRegressor):
         The penalty that was used.
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {"penalty": Optional(POSITIVE)}
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"penalty": NoneOr(POSITIVE)}
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedValue("penalty", POSITIVE),
         SavedValue("intercept", Number(-np.inf, open_low=True)),
@@ -293,7 +293,7 @@ class NumberPropagation(TriedRegressor):
         How far numbers spread; chosen among 0.3, 0.6 and 0.9 if not given.
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {"alpha": Optional(ALPHA)}
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"alpha": NoneOr(ALPHA)}
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedValue("alpha", ALPHA),
         SavedValue("heard", Number(0)),

@@ -14,6 +14,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.evaluation.metrics import accuracy_interval
 from gramme.graph import MultilayerGraph
 from gramme.graph.layer import Layer
@@ -25,8 +26,6 @@ from .html import name, soft_name
 
 MAX_PRODUCTS = 3_000_000
 """Products of two memberships or edges that are taken; beyond them nodes are sampled."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -156,7 +155,7 @@ _MIN_NODES = 3  # labelled nodes with labelled neighbours, below which nothing i
 Codes = NDArray[np.int64]
 
 
-def layer_stories(
+def layer_comparison(
     graph: MultilayerGraph, order: Sequence[str], codes: Codes, classes: Sequence[str]
 ) -> dict[str, Any]:
     """Similarities of the layers, and how much each speaks for each class.

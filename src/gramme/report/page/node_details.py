@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from gramme._types import Floats
 from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.graph.layer import Layer
 from gramme.methods import NodeClassifier
@@ -209,7 +210,6 @@ _ATTENTION_WORK = (
 _MAX_GROUP_NAMES = 20_000  # groups of a layer whose names a page holds
 _NEIGHBOURS_MAX_NAME_CHARACTERS = 120
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 
