@@ -96,6 +96,7 @@ def in_name_order(graph: MultilayerGraph) -> NameOrder:
         features=features,
         couplings=couplings,
         layer_features=layer_features,
+        feature_names=graph.feature_names,
         name=graph.name,
     )
     found = NameOrder(ordered, places)

@@ -26,7 +26,7 @@ from ._plotting import PlotMixin
 from .conformal import SET_FIELDS, PredictionSetMixin
 from .cross_fitting import refit_for_folds
 from .data_size import DataSize
-from .labels import KnownLabels, coded_labels, known_labels, reweighed
+from .labels import KnownLabels, coded_labels, known_labels, labels_within, reweighed
 from .params import Flag, Rule, check_parameters, seed_from
 from .persistence import (
     Learned,
@@ -351,15 +351,20 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
 
     # Fitting
 
-    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
+    def fit(self, graph: MultilayerGraph, y: Any = None, *, mask: str | None = None) -> Self:
         """Learn from the labelled nodes of a graph.
 
         Parameters
         ----------
         graph : MultilayerGraph
         y : sequence, mapping or Series, optional
-            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given.
+            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given,
+            of its mask "train" where it has one.
+        mask : str, optional
+            One of the graph's masks: labels of other nodes are not learned from.
         """
+        if mask is not None:
+            y = labels_within(self._check_graph(graph), y, mask)
         return self._run_fit(graph, y)
 
     @abstractmethod
@@ -550,7 +555,9 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
-    def score(self, graph: MultilayerGraph | None = None, y: Any = None) -> float:
+    def score(
+        self, graph: MultilayerGraph | None = None, y: Any = None, *, mask: str | None = None
+    ) -> float:
         """The accuracy on labelled nodes: the share whose label is predicted correctly.
 
         Parameters
@@ -560,9 +567,18 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         y : sequence, mapping or Series, optional
             Labels in node order or by node name; nodes without one do not count, and a class the model has never seen
             counts as wrong. For another graph, that graph's own labels if not given. For the fitted graph they must
-            be given: labels the model has learned from say nothing about its accuracy.
+            be given, or chosen by ``mask``: labels the model has learned from say nothing about its accuracy, and are
+            left out where that graph's own are taken.
+        mask : str, optional
+            One of the graph's masks, like "test": other nodes do not count.
         """
-        target = self._graph_to_score(graph, y, "labels")
-        nodes, codes = coded_labels(target, y, self.classes_, "test", strict=False)
+        target = self._graph_to_score(graph, y if mask is None else mask, "labels")
+        own_labels = y is None
+        y = labels_within(target, y, mask)
+        if own_labels and target is getattr(self, "graph_", None) and target.labels is not None:
+            y = np.where(self.labelled_, None, target.labels if y is None else y)
+        nodes, codes = coded_labels(
+            target, target.labels if y is None else y, self.classes_, "test", strict=False
+        )
         found = self.predict_proba(graph).argmax(axis=1)[nodes]
         return float((found == codes).mean())
