@@ -188,9 +188,9 @@ def guess_plan(paths: Sequence[Path], labels: Path | None = None) -> list[FileGu
     guesses = [guess_file(path) for path in paths]
     for one in guesses:
         belongs = _COMPANION.fullmatch(Path(one.name).stem)
-        for other in guesses if belongs else ():
-            if other is not one and belongs and other.name.startswith(belongs["start"]):
-                one.role, one.why, one.columns = "leave out", f"it is read with {other.name}", []
+        for main in guesses if belongs else ():
+            if main is not one and belongs and main.name.startswith(belongs["start"]):
+                one.role, one.why, one.columns = "leave out", f"it is read with {main.name}", []
     if labels is not None:
         named = guess_file(labels)
         if named.role != "nodes":
