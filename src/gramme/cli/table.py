@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +160,11 @@ def _in_words(plan: LayerPlan, graph: MultilayerGraph, name: str) -> str:
         if not numbers:
             days = ", ".join(str(edge).partition("T")[0] for edge in plan.choice)
             return f"dates cut at {days}"
-        return f"numbers cut at {', '.join(map(_short, plan.choice))}"
+        alone = [low for low, high in pairwise(plan.choice) if high == np.nextafter(low, np.inf)]
+        ends = {*alone, *np.nextafter(alone, np.inf)}
+        cuts = [_short(edge) for edge in plan.choice if edge not in ends]
+        said = f"numbers cut at {', '.join(cuts)}" if cuts else "numbers"
+        return f"{said}; {', '.join(map(_short, alone))} by itself" if alone else said
     if plan.way == "dates":
         return f"dates, {groups:,} groups by {plan.choice}"
     kind = "values between separators" if plan.way == "separator" else "categories"

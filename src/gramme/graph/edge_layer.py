@@ -23,6 +23,9 @@ from .arrays import (
 )
 from .layer import Layer, presence
 
+MAX_STATED_EDGES = 5_000_000
+"""Edges of an undirected layer beyond which the way they were stated is forgotten: it takes a search for each."""
+
 
 class EdgeLayer(Layer):
     """A list of edges among ``num_nodes`` nodes, cleaned once when it is made.
@@ -44,6 +47,9 @@ class EdgeLayer(Layer):
         Whether edges have a direction.
     nodes : array of int or mask, optional
         The nodes this layer holds; all if not given.
+    ways : array of int, shape (edges,), optional
+        Which way the edges of an undirected layer were stated, where that may mean something: 1 from
+        source to target, 2 back, 3 both. Edges join both ways all the same.
 
     Attributes
     ----------
@@ -71,6 +77,7 @@ class EdgeLayer(Layer):
     source: IntArray
     target: IntArray
     weight: FloatArray | None
+    ways: NDArray[np.int8] | None
 
     def __init__(
         self,
@@ -81,6 +88,7 @@ class EdgeLayer(Layer):
         *,
         directed: bool = False,
         nodes: ArrayLike | None = None,
+        ways: ArrayLike | None = None,
     ) -> None:
         self.num_nodes = node_count(num_nodes)
         self.directed = bool(directed)
@@ -104,9 +112,14 @@ class EdgeLayer(Layer):
         if self.self_loops_dropped:
             start, end = start[~loops], end[~loops]
             weights = None if weights is None else weights[~loops]
+        stated = None
         if not self.directed:
+            if ways is not None and 0 < start.size <= MAX_STATED_EDGES:
+                stated = _turned_ways(np.asarray(ways, dtype=np.int8)[~loops], start > end)
             start, end = np.minimum(start, end), np.maximum(start, end)
+        given = (start, end)
         start, end, weights = _merged(self.num_nodes, start, end, weights)
+        self.ways = None if stated is None else _merged_ways(stated, given, (start, end))
         self.duplicates_merged = rows - self.self_loops_dropped - start.size
         self.source = frozen(smallest_int(start, self.num_nodes))
         self.target = frozen(smallest_int(end, self.num_nodes))
@@ -151,6 +164,21 @@ class EdgeLayer(Layer):
         matrix.sort_indices()
         return matrix
 
+    def stated_ways(self) -> sp.csr_array:
+        """Adjacency matrix of the edges the way they were stated; both ways where nobody knows."""
+        if self.directed or self.ways is None:
+            return self.to_scipy()
+        along, back = (self.ways & 1) > 0, (self.ways & 2) > 0
+        weights = np.ones(self.num_edges) if self.weight is None else self.weight
+        ends = (
+            np.concatenate([self.source[along], self.target[back]]),
+            np.concatenate([self.target[along], self.source[back]]),
+        )
+        values = np.concatenate([weights[along], weights[back]])
+        matrix = sp.csr_array((values, ends), shape=(self.num_nodes, self.num_nodes))
+        matrix.sort_indices()
+        return matrix
+
     def degrees(self) -> NDArray[np.int64]:
         """Neighbours of each node (out-neighbours where edges are directed), in O(edges)."""
         degrees = np.bincount(self.source, minlength=self.num_nodes)
@@ -174,11 +202,15 @@ class EdgeLayer(Layer):
 
     def subset(self, nodes: NDArray[np.int64]) -> EdgeLayer:
         """The edges whose both ends are among the given nodes, which are numbered anew."""
+        inside = np.zeros(self.num_nodes, dtype=bool)
+        inside[nodes] = True
+        kept = inside[self.source] & inside[self.target]
         return EdgeLayer(
             nodes.size,
             *edges_among(self, nodes),
             directed=self.directed,
             nodes=None if self._present is None else self._present[nodes],
+            ways=None if self.ways is None else self.ways[kept],
         )
 
     def with_entries(self, kept: NDArray[np.bool_]) -> EdgeLayer:
@@ -190,6 +222,7 @@ class EdgeLayer(Layer):
             None if self.weight is None else self.weight[kept],
             directed=self.directed,
             nodes=self.present,
+            ways=None if self.ways is None else self.ways[kept],
         )
 
     def __eq__(self, other: object) -> bool:
@@ -253,6 +286,27 @@ def _merged(
             f"{matrix.indices[first]} add up to more than a number can hold"
         )
     return sources, matrix.indices, merged
+
+
+def _turned_ways(ways: NDArray[np.int8], turned: NDArray[np.bool_]) -> NDArray[np.int8]:
+    """Ways of edges some of which change source and target: 1 becomes 2, and 3 stays."""
+    return np.where(turned, ((ways & 1) << 1) | ((ways & 2) >> 1), ways).astype(np.int8)
+
+
+def _merged_ways(
+    ways: NDArray[np.int8],
+    given: tuple[NDArray[Any], NDArray[Any]],
+    merged: tuple[NDArray[Any], NDArray[Any]],
+) -> NDArray[np.int8]:
+    """All ways in which each of the merged edges, in order, was given."""
+    wanted, there = (
+        one[0].astype(np.int64) * (int(merged[1].max()) + 1) + one[1] for one in (given, merged)
+    )
+    place = np.searchsorted(there, wanted)
+    found = np.zeros(there.size, dtype=np.int8)
+    for bit in (1, 2):
+        found[place[(ways & bit) > 0]] |= bit
+    return frozen(found)
 
 
 def _distinct_pairs(

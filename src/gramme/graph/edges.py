@@ -100,6 +100,7 @@ def from_edges(
                 None if weight is None else row_weights(weight, rows, source, target),
                 directed=bool(one_way[layer]),
                 nodes=inside,
+                ways=np.ones(rows.size, dtype=np.int8),
             )
         except DataError as error:
             raise DataError(f"layer {layer!r}: {error}") from error

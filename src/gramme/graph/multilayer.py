@@ -21,6 +21,7 @@ from .membership_layer import MembershipLayer
 from .node_values import (
     Features,
     aligned,
+    checked_feature_names,
     checked_features,
     checked_layer_features,
     checked_masks,
@@ -114,6 +115,8 @@ class MultilayerGraph(Frozen):
         Edges from a node in the first layer to a node in the second, by position.
     layer_features : mapping of layer name to matrix, optional
         Attributes that belong to one layer, a row per node; a row of nothing but NaN is missing.
+    feature_names : sequence of str, optional
+        A distinct name for each column of ``features``.
     masks : mapping of str to array of bool, shape (nodes,), optional
         Sets of nodes by name, as PyTorch Geometric has them. Where there is a mask ``"train"``, models learn from the
         labels of its nodes alone unless they are given others.
@@ -136,6 +139,8 @@ class MultilayerGraph(Frozen):
         Read-only; undirected ones under their layers in the graph's order.
     layer_features : mapping of str to array or scipy CSR
         Read-only.
+    feature_names : tuple of str or None
+        The names of the columns of ``features``, where they have some: the number columns of a table do.
     masks : mapping of str to array of bool
         Read-only.
 
@@ -157,6 +162,7 @@ class MultilayerGraph(Frozen):
     name: str | None
     couplings: Mapping[Pair, Coupling]
     layer_features: Mapping[str, Features]
+    feature_names: tuple[str, ...] | None
     masks: Mapping[str, NDArray[np.bool_]]
 
     def __init__(
@@ -168,6 +174,7 @@ class MultilayerGraph(Frozen):
         features: ArrayLike | sp.sparray | sp.spmatrix | Mapping[str, Any] | None = None,
         couplings: Mapping[Pair, Any] | None = None,
         layer_features: Mapping[str, Any] | None = None,
+        feature_names: Sequence[str] | None = None,
         masks: Mapping[str, Any] | None = None,
         name: str | None = None,
         num_nodes: int | None = None,
@@ -197,6 +204,7 @@ class MultilayerGraph(Frozen):
         self.features = None if features is None else checked_features(features, self.nodes)
         self.couplings = checked_couplings(couplings, self.layers, self.nodes)
         self.layer_features = checked_layer_features(layer_features, self.layers, self.nodes)
+        self.feature_names = checked_feature_names(feature_names, self.features)
         self.masks = checked_masks(masks, len(self.nodes))
         self.name = name
 
@@ -204,9 +212,9 @@ class MultilayerGraph(Frozen):
         return super().__getstate__() | {part: dict(getattr(self, part)) for part in _MAPPINGS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # A graph that was pickled before there were couplings has none
+        # A graph that was pickled before there were couplings or names of features has none
         parts = {part: MappingProxyType(state.get(part, {})) for part in _MAPPINGS}
-        super().__setstate__(state | parts)
+        super().__setstate__({"feature_names": None} | state | parts)
         for matrix in (self.features, *self.layer_features.values()):
             freeze_features(matrix)
         for mask in self.masks.values():
@@ -297,6 +305,7 @@ class MultilayerGraph(Frozen):
             "name": self.name,
             "couplings": self.couplings,
             "layer_features": self.layer_features,
+            "feature_names": None if "features" in changes else self.feature_names,
             "masks": self.masks,
         }
         unknown = set(changes) - set(parts)
@@ -346,6 +355,7 @@ class MultilayerGraph(Frozen):
             features=None if self.features is None else self.features[places],
             couplings={pair: each.subset(places) for pair, each in self.couplings.items()},
             layer_features={name: each[places] for name, each in self.layer_features.items()},
+            feature_names=self.feature_names,
             masks={name: mask[places] for name, mask in self.masks.items()},
             name=self.name,
             num_nodes=places.size,
@@ -380,6 +390,7 @@ class MultilayerGraph(Frozen):
             and all(layer == other.layers[name] for name, layer in self.layers.items())
             and same_values(self.labels, other.labels)
             and same_features(self.features, other.features)
+            and self.feature_names == other.feature_names
             and dict(self.couplings) == dict(other.couplings)
             and same_layer_features(self.layer_features, other.layer_features)
             and self.masks.keys() == other.masks.keys()
@@ -609,6 +620,7 @@ class MultilayerGraph(Frozen):
         separator: Mapping[Any, str] | None = None,
         dates: Mapping[Any, str] | None = None,
         missing: str | Mapping[Any, str] = "nobody",
+        numbers: bool = True,
         name: str | None = None,
     ) -> MultilayerGraph:
         """One layer per column of a table; see :func:`gramme.graph.table.from_table`."""
@@ -625,6 +637,7 @@ class MultilayerGraph(Frozen):
             separator=separator,
             dates=dates,
             missing=missing,
+            numbers=numbers,
             name=name,
         )
 

@@ -454,6 +454,7 @@ def _edge_layers(
             pairs.col,
             pairs.data if weighted else None,
             directed=bool(one_way[name]),
+            ways=np.ones(pairs.nnz, dtype=np.int8),
         )
     return made
 

@@ -25,6 +25,7 @@ from .columns import POLICIES, as_numbers, column_layer, count_within, settled
 from .layer import Layer
 from .multilayer import MultilayerGraph
 from .nearest import nearest_points_layer
+from .table_numbers import NumberColumn, number_columns, number_features
 
 # From a table with a row per node: every column becomes a layer that joins rows that are alike.
 
@@ -68,6 +69,7 @@ def from_table(
     separator: Mapping[Any, str] | None = None,
     dates: Mapping[Any, str] | None = None,
     missing: str | Mapping[Any, str] = "nobody",
+    numbers: bool = True,
     name: str | None = None,
 ) -> MultilayerGraph:
     """A graph with a node per row and a layer per column.
@@ -75,7 +77,9 @@ def from_table(
     A column of text, truth values, categories, or whole numbers with at most 20 different values
     joins the rows that share a value. Dates join rows of the same year, of the same decade where there
     are more than 20 years, or of the same month where there are at most two. Other numbers are cut into 5
-    groups of about equal size unless ``bins``, ``quantiles``, ``knn`` or ``dates`` say otherwise.
+    groups of about equal size unless ``bins``, ``quantiles``, ``knn`` or ``dates`` say otherwise; a
+    number that a fifth of the rows have, such as 0 hours, is a group of its own. Beside their groups,
+    columns of numbers and dates are kept as they are: they are the features of the nodes.
     In a table of 20 rows or more, columns that say nothing about who is alike are left out with a
     warning: empty ones, those with one value, and text that hardly ever repeats.
 
@@ -104,6 +108,9 @@ def from_table(
         What becomes of missing values: the row is absent from the layer, or in a group called
         "missing" (absent where ``knn`` makes no groups), or has the column's median (the lower of
         two) or most common value (the first of several).
+    numbers : bool, default=True
+        Whether numbers, and dates in years, are features as well (``graph.features``, by name in
+        ``graph.feature_names``). Gaps are filled with the median; a further feature says where they are.
     name : str, optional
         What to call the graph.
 
@@ -114,7 +121,7 @@ def from_table(
     ... )
     >>> g = from_table(table, label="party", bins={"age": [18, 65]})
     >>> g
-    MultilayerGraph(3 nodes, 2 layers: city 2 groups, age 2 groups, 2 classes on 2 nodes)
+    MultilayerGraph(3 nodes, 2 layers: city 2 groups, age 2 groups, 2 classes on 2 nodes, 1 feature)
     >>> list(g.layers["age"].group_names)
     ['[18, 65)', '65 and above']
     """
@@ -152,10 +159,14 @@ def from_table(
                 stacklevel=3,  # the caller of MultilayerGraph.from_table
             )
         layers[str(column)] = layer
+    kept = [column for column in used if ways.get(column, ("",))[0] != "separator"]
+    features, feature_names = number_features(table, number_columns(table, kept if numbers else ()))
     return MultilayerGraph(
         layers,
         nodes=nodes,
         labels=None if label is None else list(table[label]),
+        features=features,
+        feature_names=feature_names,
         name=name,
         num_nodes=len(table),
     )
@@ -385,6 +396,8 @@ class TablePlan:
         Whether rows with a missing value are absent from a layer or make a group.
     left_out : dict of str to str
         Columns of the first table that make no layer, and why.
+    numbers : dict of str to NumberColumn
+        Columns whose numbers are features of the rows as well.
 
     Examples
     --------
@@ -399,6 +412,7 @@ class TablePlan:
     id: str | None = None
     missing: str = "nobody"
     left_out: dict[str, str] = field(default_factory=dict)
+    numbers: dict[str, NumberColumn] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -415,6 +429,7 @@ class TablePlan:
         separator: Mapping[str, str] | None = None,
         dates: Mapping[str, str] | None = None,
         missing: str = "nobody",
+        numbers: bool = True,
     ) -> TablePlan:
         """The plan for a table; what to say about it is as for :meth:`MultilayerGraph.from_table`.
 
@@ -422,7 +437,7 @@ class TablePlan:
         ----------
         table : DataFrame
             Its columns have names that are text.
-        label, id, columns, bins, quantiles, knn, separator, dates, missing
+        label, id, columns, bins, quantiles, knn, separator, dates, missing, numbers
             See :func:`gramme.graph.table.from_table`; ``missing`` may be "nobody" or "group".
         together : mapping of several columns to int, optional
             A layer of edges to the so many rows that are nearest in all these columns together, each divided by its
@@ -455,7 +470,10 @@ class TablePlan:
             count_within(neighbours, 1, f"knn of {'+'.join(several)}", len(table))
             scale = [_spread(_numbers(table, column)) for column in several]
             layers["+".join(several)] = LayerPlan(list(several), "together", neighbours, scale)
-        return cls(layers, label, id, missing, left_out)
+        kept = dict.fromkeys([*alone, *(column for several in joint for column in several)])
+        kept = {column: None for column in kept if column not in (separator or {})}
+        found = number_columns(table, kept if numbers else ())
+        return cls(layers, label, id, missing, left_out, found)
 
     def graph(self, table: pd.DataFrame, *, name: str | None = None) -> MultilayerGraph:
         """The graph of a table that has the columns of the plan; it may lack the label and the id."""
@@ -486,10 +504,13 @@ class TablePlan:
                     stacklevel=2,
                 )
         label = self.label if self.label in table.columns else None
+        features, feature_names = number_features(table, self.numbers)
         return MultilayerGraph(
             layers,
             nodes=node_names(table, self.id if self.id in table.columns else None),
             labels=None if label is None else list(table[label]),
+            features=features,
+            feature_names=feature_names,
             name=name,
             num_nodes=len(table),
         )
@@ -516,8 +537,12 @@ class TablePlan:
         try:
             layers = {str(title): LayerPlan(**one) for title, one in record["layers"].items()}
             left_out = {str(name): str(why) for name, why in record.get("left_out", {}).items()}
-            plan = cls(layers, record["label"], record["id"], record["missing"], left_out)
+            numbers = {
+                str(name): NumberColumn(**one) for name, one in record.get("numbers", {}).items()
+            }
+            plan = cls(layers, record["label"], record["id"], record["missing"], left_out, numbers)
             fits = all(one.is_whole() for one in layers.values())
+            fits = fits and all(one.is_whole() for one in numbers.values())
             fits = fits and all(isinstance(one, (str, type(None))) for one in (plan.label, plan.id))
             fits = fits and plan.missing in ("nobody", "group")
         except (TypeError, KeyError, AttributeError) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from gramme.errors import DataError, FileFormatError
 from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import name_index, smallest_int
 from gramme.graph.coupling import Pair
+from gramme.graph.node_values import checked_feature_names
 
 from .couplings import couples, named_nodes, own_layers, read_couplings
 from .labels import NodeFacts, read_labels, settle_labels
@@ -80,6 +81,7 @@ def restored_graph(
     labels: NDArray[np.object_] | None,
     features: Any,
     name: str | None,
+    feature_names: Sequence[str] | None = None,
 ) -> MultilayerGraph:
     """A graph from its own parts; the features are used as they are, so that they can stay on disk."""
     graph = MultilayerGraph(
@@ -94,7 +96,8 @@ def restored_graph(
         if not np.isfinite(flat[block]).all():
             raise ValueError("some features are not finite numbers")
     whole = MultilayerGraph.__new__(MultilayerGraph)
-    whole.__setstate__(graph.__getstate__() | {"features": features})
+    named = checked_feature_names(feature_names, features)
+    whole.__setstate__(graph.__getstate__() | {"features": features, "feature_names": named})
     return whole
 
 
@@ -326,6 +329,7 @@ def _layers(
                 weight,
                 directed=_is_directed(parsed.directed, options.directed, name),
                 nodes=present,
+                ways=np.ones(len(source), dtype=np.int8),
             )
         except DataError as error:
             raise FileFormatError(f"layer {name!r}: {error}", file=parsed.rows_file) from error

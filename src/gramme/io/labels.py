@@ -144,11 +144,13 @@ def _table(
     header = (
         fields(first) if separator == " " else [cell.strip('" ') for cell in first.split(separator)]
     )
-    if len(header) < 2 or header[0] in known:
+    if len(header) < 2:
         return None
-    asked = [options.id, options.label]
-    named = plain_word(header[0]) in NODE_WORDS or (not header[0] and separator != " ")
-    if named or any(name in header for name in asked if name is not None):
+    asked = any(name in header for name in (options.id, options.label) if name is not None)
+    # a node may be called "node": what was asked for, or a column "label", still makes a header
+    if header[0] in known and not asked and header[1:2] != [LABEL_COLUMN]:
+        return None
+    if asked or plain_word(header[0]) in NODE_WORDS or (not header[0] and separator != " "):
         return parse_attributes(text, path, separator)
     if len(header) < 3 or separator == " " or len(set(header)) < len(header):
         return None

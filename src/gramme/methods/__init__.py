@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from gramme.methods.attention.gramme_sg import GrammeSG
     from gramme.methods.auto.gramme_auto import GrammeAuto
     from gramme.methods.auto.ingredients import Ingredient, register_ingredient
+    from gramme.methods.boosting.table_boosting import TableBoosting
     from gramme.methods.embedding.deepwalk import DeepWalk, Node2Vec
     from gramme.methods.embedding.line import LINE
     from gramme.methods.embedding.mne import MNE
     from gramme.methods.embedding.pmne import PMNECoanalysis, PMNENetwork, PMNEResults
+    from gramme.methods.linear.label_shares import LabelShares
     from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic
     from gramme.methods.linear.one_hot_logistic import OneHotLogistic
     from gramme.methods.linear.spectral_logistic import SpectralLogistic
@@ -54,6 +56,7 @@ __all__ = [
     "GrammeSG",
     "Ingredient",
     "LabelPropagation",
+    "LabelShares",
     "Majority",
     "Method",
     "NeighbourhoodLogistic",
@@ -65,6 +68,7 @@ __all__ = [
     "PMNENetwork",
     "PMNEResults",
     "SpectralLogistic",
+    "TableBoosting",
     "load",
     "method",
     "names",

@@ -128,6 +128,16 @@ METHODS = {
             "logistic regression on the nodes' groups",
         ),
         Method(
+            "label-shares",
+            "gramme.methods.linear.label_shares.LabelShares",
+            "what neighbours' labels say, learned per layer and direction",
+        ),
+        Method(
+            "boosting",
+            "gramme.methods.boosting.table_boosting.TableBoosting",
+            "boosted trees on numbers and on statistics of groups",
+        ),
+        Method(
             "majority", "gramme.methods.majority.Majority", "the most frequent class for everybody"
         ),
     )

@@ -22,7 +22,7 @@ from gramme.io.source import checked_file, tell
 from gramme.io.spreadsheet import cell_text
 
 _SPARE_BYTES, _BYTES_PER_BYTE = 100_000_000, 50
-"""A database may hold so many bytes of text, and so many for each of its own: DuckDB packs repeated text to 2 %."""
+"""Bytes of text that a database may hold, and how many more for each of its own: DuckDB packs repeated text to 2 %."""
 MAX_QUERY_SECONDS = 600
 """By the clock, for all that is asked of a database: a recursive query may go on for ever."""
 _READING = {

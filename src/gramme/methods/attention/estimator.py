@@ -24,7 +24,7 @@ from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import NameOrder
 from gramme.methods.base import NodeClassifier
-from gramme.methods.contributions import shares_of_joined
+from gramme.methods.contributions import Pair, Through, shares_of_joined
 from gramme.methods.data_size import DataSize
 from gramme.methods.labels import KnownLabels, by_name, coded_labels, labels_within
 from gramme.methods.linear.walk_profile import SavedProfile, WalkProfile
@@ -34,8 +34,8 @@ from gramme.methods.params import (
     Choice,
     Device,
     Flag,
+    NoneOr,
     Number,
-    Optional,
     PerClass,
     PerLayer,
     RandomState,
@@ -69,11 +69,11 @@ from gramme.nn import (
 from gramme.ops import Features
 from gramme.training import Settings, evaluate, train_ensemble
 
-from .explain import attention_received, member_shares
+from .explain import attention_reasons, attention_received, member_shares
 from .features import SOURCES, InputFeatures
 from .given_features import GivenFeatures, SavedScales
-from .members import Members, Tally, lessons_of
-from .training_size import Allowance, Effort, settled_effort, step_seconds
+from .members import EnsemblePredictions, Members, make_targets
+from .training_size import TimeBudget, TrainingSize, settled_training_size, step_seconds
 
 if TYPE_CHECKING:
     from gramme.methods.base import GraphEstimator
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 
 
 RULES: Mapping[str, Rule] = {
-    "feature_dim": Optional(WholeNumber()),
+    "feature_dim": NoneOr(WholeNumber()),
     "hidden_dim": WholeNumber(),
     "heads": PerLayer(WholeNumber()),
     "depth": PerLayer(WholeNumber()),
@@ -91,19 +91,19 @@ RULES: Mapping[str, Rule] = {
     "epochs": WholeNumber(),
     "dropout": SHARE,
     "attention_dropout": SHARE,
-    "weight_decay": Optional(Number(0)),
-    "score_bound": Optional(POSITIVE),
+    "weight_decay": NoneOr(Number(0)),
+    "score_bound": NoneOr(POSITIVE),
     "activation": Choice(*ACTIVATIONS),
     "head_weights": Choice(*HEAD_WEIGHTS),
     "combine_heads": Choice(*HEAD_COMBINATIONS),
     "readout": Choice(*READOUTS),
-    "features": Optional(Choice(*SOURCES)),
+    "features": NoneOr(Choice(*SOURCES)),
     "entry_sum": POSITIVE,
     "ensemble": WholeNumber(),
     "validation_fraction": SHARE,
     "patience": WholeNumber(),
-    "class_weight": Optional(PerClass(("balanced",), POSITIVE)),
-    "progress": Optional(Flag()),
+    "class_weight": NoneOr(PerClass(("balanced",), POSITIVE)),
+    "progress": NoneOr(Flag()),
     "device": Device(),
     "random_state": RandomState(),
 }
@@ -134,7 +134,7 @@ class SavedShape(SavedField):
         "dropout": SHARE,
         "attention_dropout": SHARE,
         "combine_heads": Choice(*HEAD_COMBINATIONS),
-        "score_bound": Optional(POSITIVE),
+        "score_bound": NoneOr(POSITIVE),
         "readout": Choice(*READOUTS),
     }
 
@@ -184,7 +184,7 @@ NETWORK_FIELDS: tuple[SavedField, ...] = (
     SavedScales("scales"),
     SavedValue("walk_size", Number(0), default=1.0),
     SavedValue("seed", WholeNumber(0)),
-    SavedValue("members", WholeNumber()),
+    SavedValue("members", WholeNumber(0)),
     SavedShape("shape"),
     SavedTable("history"),
     SavedWeights("state"),
@@ -250,7 +250,7 @@ class AttentionModel(NodeClassifier):
     state_: dict[str, Tensor]
     history_: pd.DataFrame
     out_of_fold_: NDArray[np.float64]
-    effort_: Effort
+    effort_: TrainingSize
 
     _features_per_layer: Any = False
 
@@ -307,7 +307,7 @@ class AttentionModel(NodeClassifier):
 
     def seconds_for(self, size: DataSize) -> float:
         """Roughly how long a fit takes on one core; used only to show progress."""
-        return Effort(self.ensemble, 0, self.epochs).seconds(size)
+        return TrainingSize(self.ensemble, 0, self.epochs).seconds(size)
 
     @abstractmethod
     def _network(self, shape: Shape, random: MemberRandom) -> Network:
@@ -361,7 +361,7 @@ class AttentionModel(NodeClassifier):
         known: KnownLabels,
         fold: NDArray[np.int64],
         copies: int,
-        allowance: Allowance | None = None,
+        allowance: TimeBudget | None = None,
     ) -> NDArray[np.float64]:
         """Fit, and in the same batched program further members for each fold that do not see the fold's labels."""
         self._run_fit(graph, known, fold=fold, copies=copies, allowance=allowance)
@@ -377,8 +377,15 @@ class AttentionModel(NodeClassifier):
         monitor: Any = None,
         fold: NDArray[np.int64] | None = None,
         copies: int = 1,
-        allowance: Allowance | None = None,
+        allowance: TimeBudget | None = None,
+        fixed_only: bool = False,
     ) -> NDArray[np.floating[Any]]:
+        if not fixed_only:
+            asked = {"validation": validation, "monitor": monitor}
+            asked |= {"fold": fold, "copies": copies, "allowance": allowance}
+            otherwise = self._fit_otherwise(graph, known, seed, asked)
+            if otherwise is not None:
+                return otherwise
         wanted = self.features, self.feature_dim, self.entry_sum
         inputs = InputFeatures.of(graph, *wanted, known, seed)
         self.source_, self.profile_, self.scales_, self.walk_size_ = inputs.learned
@@ -391,13 +398,13 @@ class AttentionModel(NodeClassifier):
 
         def timed() -> float:
             every = np.ones((known.nodes.size, self.ensemble + folds * copies), dtype=bool)
-            tried = lessons_of(self, graph, known, every, validation)
+            tried = make_targets(self, graph, known, every, validation)
             return step_seconds(members, graph, plan, tried, settings)
 
-        full = Effort(self.ensemble, copies, self.epochs)
-        effort = self.effort_ = settled_effort(full, folds, allowance, graph, timed)
-        tally = Tally(graph, known, effort.members, fold, effort.copies)
-        lessons = lessons_of(self, graph, known, tally.seen, validation)
+        full = TrainingSize(self.ensemble, copies, self.epochs)
+        effort = self.effort_ = settled_training_size(full, folds, allowance, graph, timed)
+        tally = EnsemblePredictions(graph, known, effort.members, fold, effort.copies)
+        lessons = make_targets(self, graph, known, tally.seen, validation)
         watched = monitor
         if monitor is not None:
             watched = coded_labels(graph, monitor, known.classes, "monitor", strict=False)
@@ -429,6 +436,15 @@ class AttentionModel(NodeClassifier):
         self.out_of_fold_ = tally.unseen * (1.0 if found.members == lessons.members else np.nan)
         # asked without the members that leave out a fold: to the bit what the model says about any other graph
         return self._inductive_proba(graph, plan)
+
+    def _fit_otherwise(
+        self, graph: MultilayerGraph, known: KnownLabels, seed: int, asked: Mapping[str, Any]
+    ) -> NDArray[np.floating[Any]] | None:
+        """A fit with other inputs than fixed features, or with several, where these suit the task; else None.
+
+        ``asked`` are the further arguments of ``_fit``, which with ``fixed_only`` takes fixed features alone.
+        """
+        return None
 
     def _inputs(self) -> InputFeatures:
         """Where the members' features come from."""
@@ -483,7 +499,7 @@ class AttentionModel(NodeClassifier):
         self.check_fitted()
         order = self._ordered(graph)
         rows = np.arange(graph.num_nodes) if nodes is None else nodes
-        found = self._members().start(order.graph, order.there(rows))
+        found = self._members().start(order.graph, order.to_sorted(rows))
         copies = found.reshape(-1, rows.size, found.shape[1])
         if len(copies) > 1:
             copies = copies[[self.layer_order_.index(name) for name in self.layers_]]
@@ -521,7 +537,7 @@ class AttentionModel(NodeClassifier):
             evaluate(network, features, plan).embedding.flatten(1).cpu().numpy()
             for network, features, plan in self._each_batch(order.graph)
         ]
-        return order.back(np.concatenate(parts, axis=1).astype(np.float32, copy=False))
+        return order.to_given(np.concatenate(parts, axis=1).astype(np.float32, copy=False))
 
     @cached_property
     def embedding_(self) -> NDArray[np.float32]:
@@ -571,16 +587,26 @@ class AttentionModel(NodeClassifier):
         order.graph.layer(layer)  # says so where there is none
         position = self.layer_order_.index(layer)
         WholeNumber().check("hop", hop)
-        if hop > self.shape_.depth[position]:
-            raise DataError(f"layer {layer!r} has {self.shape_.depth[position]} hops, not {hop}")
+        if hop > self._most_hops(position):
+            raise DataError(f"layer {layer!r} has {self._most_hops(position)} hops, not {hop}")
         # one pass serves all layers, and who asks for one of the fitted graph's will ask for the others
         kept = self.__dict__.setdefault("_received_", {}) if graph is None else {}
         if hop not in kept:
-            kept[hop] = attention_received(
-                self._each_batch(order.graph), self._hops, order.graph, hop
-            )
-        names = order.back(order.graph.nodes.to_numpy())
-        return pd.Series(order.back(kept[hop][position]), index=names, name=layer)
+            kept[hop] = self._received(order.graph, hop)
+        names = order.to_given(order.graph.nodes.to_numpy())
+        return pd.Series(order.to_given(kept[hop][position]), index=names, name=layer)
+
+    def _most_hops(self, position: int) -> int:
+        """Hops of the layer at a position."""
+        return self.shape_.depth[position]
+
+    def _received(self, graph: MultilayerGraph, hop: int) -> NDArray[np.float64]:
+        """How much attention each node receives in each layer at a hop, (layers, nodes)."""
+        return attention_received(self._each_batch(graph), self._hops, graph, hop)
+
+    def reasons(self, graph: MultilayerGraph, pair: Pair) -> list[Through]:
+        """What came through neighbours and groups, as parts of the log-odds of two classes."""
+        return attention_reasons(self._each_batch(graph), graph, pair).through
 
     def _check_loaded(self) -> None:
         with torch.device("meta"):

@@ -26,7 +26,7 @@ from gramme.report.tables import layer_table
 
 from .fit_sections import fit_body, page_title
 from .html import pack_shares, page
-from .layer_comparison import layer_stories
+from .layer_comparison import layer_comparison
 from .network import network
 from .node_details import (
     LEARNED,
@@ -87,6 +87,8 @@ def fit_data(
     config: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Everything the page of a fit shows, as plain values; parameters as for :func:`write_fit_page`."""
+    from .before_labels import next_labels  # which needs the format of this page
+
     measured = dict(estimate or {"kind": "none"})
     nodes = node_table(model, graph, known, measured.pop("predictions", None))
     chosen = nodes.chosen()
@@ -117,7 +119,7 @@ def fit_data(
         },
         "estimate": measured,
         "layers": None if layers is None else layers.to_dict(orient="list"),
-        "stories": layer_stories(
+        "stories": layer_comparison(
             seen, order, np.where(nodes.use == LEARNED, nodes.label, 0), nodes.labels
         ),
         "members": len(getattr(model, "layer_importances_", ())) or None,
@@ -132,6 +134,7 @@ def fit_data(
         else None,
         "why": why(model, seen, chosen, reasons),
         "leading_groups": leading_groups(reasons, seen, classes),
+        "next_labels": next_labels(graph, nodes.learned_labels(), nodes.use > 0),
     }
 
 

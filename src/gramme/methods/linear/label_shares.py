@@ -1,0 +1,505 @@
+"""LabelShares: what the labels of a node's neighbours say about its own, learned per layer and direction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gramme.distributed import PartGraph
+from gramme.errors import DataError
+from gramme.graph import MultilayerGraph
+from gramme.graph.arrays import loose_index
+from gramme.methods.base import NodeClassifier
+from gramme.methods.contributions import shares_of_joined
+from gramme.methods.data_size import DataSize
+from gramme.methods.labels import KnownLabels, stratified_folds
+from gramme.methods.params import (
+    POSITIVE,
+    Choice,
+    Flag,
+    NoneOr,
+    RandomState,
+    Rule,
+    Text,
+    WholeNumber,
+    check_number_range,
+)
+from gramme.methods.persistence import (
+    Column,
+    Learned,
+    MisfitError,
+    SavedArray,
+    SavedField,
+    SavedSeries,
+    SavedTable,
+    Sizes,
+    plain_name,
+    unique_names,
+)
+
+from .map_regression import Maps, Singles
+from .neighbour_views import ALONG, DIRECTIONS, NeighbourView, graph_views
+from .share_rounds import (
+    FEW_LABELS,
+    SHARES,
+    SPREAD,
+    Context,
+    LabelFolds,
+    Layout,
+    Round,
+    Surroundings,
+    columns_of,
+    extended_folds,
+    learn_rounds,
+    neighbour_columns,
+    planned_rounds,
+)
+
+if TYPE_CHECKING:
+    from gramme.methods.base import GraphEstimator
+
+FOLDS = 5
+PAIR_SECONDS, LABEL_SECONDS = 1.5e-7, 3e-7
+"""For each node with neighbours in a layer, and each label with neighbours in one, and class; only to show progress."""
+MIN_LEAD_SHARE = (
+    0.15  # share of the nodes behind a pair of unlike classes that is worth a sentence, ...
+)
+MIN_LEAD_RATIO = 1.5  # ... and how much more that is than among all nodes of the layer
+MIN_LEAD_NODES = 5.0  # ... and how many nodes that must be
+ALIKE_SHARE = (
+    0.5  # of neighbours with equal labels, up to which a layer is said to join unlike ones
+)
+MAX_NAMED_MAPS = 2
+
+
+class ViewColumns(NamedTuple):
+    """Neighbours or groups of a view that have a column each."""
+
+    layer: str
+    direction: str
+    names: pd.Index
+
+
+class SavedViewColumns(SavedField):
+    """The columns of each view that has some."""
+
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
+        learned.record[self.name] = [
+            {**one._asdict(), "names": [plain_name(name) for name in one.names]}
+            for one in getattr(model, self.attribute)
+        ]
+
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
+        entry = self.entry(learned.record)
+        fits = isinstance(entry, list) and all(
+            isinstance(one, dict)
+            and set(one) == {"layer", "direction", "names"}
+            and one["layer"] in model.layers_
+            and one["direction"] in DIRECTIONS
+            for one in entry
+        )
+        if not fits:
+            raise self.misfit("layer, direction and names of each view", entry)
+        found = [
+            ViewColumns(
+                one["layer"], one["direction"], loose_index(unique_names(self, one["names"]))
+            )
+            for one in entry
+        ]
+        setattr(model, self.attribute, found)
+
+
+class LabelShares(NodeClassifier):
+    """Logistic regression on the labels among a node's neighbours, repeated with its own predictions.
+
+    A layer need not join equals: a word's derivation is of another part of speech, a thief's victims are no thieves.
+    Here every layer, and each direction of one whose edges have a direction, has a map from the labels of neighbours to
+    a node's own. The first round looks at how far known labels spread within each layer by itself; so it learns how
+    far each layer can be trusted. Every further round looks at the shares of labels among the direct neighbours, known
+    ones where they are known and predicted ones elsewhere, and at what was predicted for the node itself. Rounds end
+    when the loss on hidden labels stops falling. A label never reaches the row that it is the target of
+    (:mod:`gramme.methods.linear.share_rounds`).
+
+    With few labels the maps are shrunk to what all layers have in common: that neighbours are alike.
+
+    For another graph known labels are carried over by node name.
+
+    Cost: edges (or memberships) x classes for some 15 steps and 2 to 6 rounds, for each fold; the edges that groups
+    imply are never built. Regressions cost the labels' views x classes squared. Up to 1,000 labels everything is
+    done once more for each fold.
+
+    Parameters
+    ----------
+    rounds : int, default=6
+        Rounds at most.
+    penalty : float or None, default=None
+        Strength of the penalty on the maps. If not given, chosen in each round by the log loss on hidden labels.
+    neighbour_columns : bool or None, default=None
+        Whether each neighbour and group that labelled nodes share has coefficients of its own beside; if not given,
+        where that gains on hidden labels.
+    folds : int, default=5
+        Folds of the labels that are hidden in turn.
+    random_state : int, numpy generator or None, default=None
+        Decides which labels share a fold.
+
+    Attributes
+    ----------
+    classes_, probabilities_, transduction_
+        As for every :class:`~gramme.methods.NodeClassifier`.
+    rounds_ : DataFrame
+        One row per round: ``kind`` ("spread" or "shares"), ``split`` (whether directions are apart), ``one_hot``
+        (whether neighbours have columns), ``penalty``, and ``log_loss`` on hidden labels.
+    class_maps_ : DataFrame
+        One row per layer and direction: the share of neighbours with equal labels (``alike``), and the pair of unlike
+        classes that stands out most, ``neighbour`` and ``own``, with the ``share`` of ``own`` among nodes with such
+        neighbours and the ``usual`` share in the layer.
+    layer_importance_ : Series
+        How much each layer's part of the scores differs from node to node, mean over the rounds; sums to 1.
+
+    References
+    ----------
+    Q. Lu, L. Getoor, "Link-based Classification", ICML 2003 (iterative classification).
+
+    Examples
+    --------
+    >>> from gramme import EdgeLayer
+    >>> pairs = np.arange(60).reshape(-1, 2).T  # every edge joins unlike labels
+    >>> labels = np.array(["thief", "victim"] * 30, dtype=object)
+    >>> g = MultilayerGraph({"robs": EdgeLayer(60, *pairs)}, labels=labels)
+    >>> y = g.labels.copy()
+    >>> y[40:50:2] = None
+    >>> model = LabelShares(random_state=0).fit(g, y)
+    >>> bool((model.predict() == g.labels)[40:50:2].all())
+    True
+    >>> model.maps_in_words()
+    'robs leads from thief to victim'
+    """
+
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "rounds": WholeNumber(),
+        "penalty": NoneOr(POSITIVE),
+        "neighbour_columns": NoneOr(Flag()),
+        "folds": WholeNumber(2),
+        "random_state": RandomState(),
+    }
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedTable(
+            "rounds",
+            Column("kind", Choice(SPREAD, SHARES)),
+            Column("split", Flag()),
+            Column("one_hot", Flag()),
+            Column("penalty", POSITIVE),
+            Column("log_loss"),
+        ),
+        SavedTable(
+            "view_maps",
+            Column("layer", Text()),
+            Column("direction", Choice(*DIRECTIONS)),
+            Column("neighbour", WholeNumber(0)),
+            Column("own", WholeNumber(0)),
+            Column("alike"),
+            Column("share"),
+            Column("usual"),
+            Column("nodes"),
+        ),
+        SavedSeries("layer_importance"),
+        SavedArray("known", np.int64, ("labels",), below="nodes"),
+        SavedViewColumns("columns"),
+        SavedArray("rarity", np.float64, ("neighbour_columns",), low=0),
+        SavedArray("coefficients", np.float32, ("coefficient_rows", "classes")),
+        SavedArray("weights", np.float64, ("view_weights",)),
+        SavedArray("intercepts", np.float64, ("rounds", "classes")),
+    )
+    _copy_cost: ClassVar[float] = 0.3
+
+    rounds_: pd.DataFrame
+    view_maps_: pd.DataFrame
+    layer_importance_: pd.Series
+    known_: NDArray[np.int64]
+    columns_: list[ViewColumns]
+    rarity_: NDArray[np.float64]
+    coefficients_: Singles
+    weights_: NDArray[np.float64]
+    intercepts_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        *,
+        rounds: int = 6,
+        penalty: float | None = None,
+        neighbour_columns: bool | None = None,
+        folds: int = FOLDS,
+        random_state: Any = None,
+    ) -> None:
+        self.rounds = rounds
+        self.penalty = penalty
+        self.neighbour_columns = neighbour_columns
+        self.folds = folds
+        self.random_state = random_state
+
+    def seconds_for(self, size: DataSize) -> float:
+        """Roughly how long a fit takes on one core; used only to show progress."""
+        pairs = min(size.copies, size.ends + size.memberships)
+        share = size.labels / max(size.nodes, 1)
+        chains = 1 + self.folds * (size.labels <= FEW_LABELS)
+        spread = PAIR_SECONDS * pairs * size.classes * (self.folds + 1) * chains
+        return 0.1 + spread + LABEL_SECONDS * share * pairs * size.classes**2 * self.folds * chains
+
+    def _check_parameters(self, graph: MultilayerGraph) -> None:
+        if isinstance(graph, PartGraph):
+            raise DataError(
+                "label-shares works on a whole graph, not on one in parts; take label-propagation or gramme-auto"
+            )
+
+    def _fit_with_folds(
+        self,
+        graph: MultilayerGraph,
+        known: KnownLabels,
+        fold: NDArray[np.int64],
+        copies: int,
+        allowance: Any = None,
+    ) -> NDArray[np.float64]:
+        # the folds are those it hides labels by anyway
+        self._run_fit(graph, known, fold=fold)
+        unseen = self._unseen
+        del self._unseen
+        unseen[fold < 0] = np.nan
+        return unseen
+
+    def _fit(
+        self,
+        graph: MultilayerGraph,
+        known: KnownLabels,
+        seed: int,
+        *,
+        fold: NDArray[np.int64] | None = None,
+        plan: Sequence[tuple[Layout, float]] | None = None,
+    ) -> NDArray[np.floating[Any]]:
+        """Learn; a copy may have the plan of the model it is a copy of: what each round looks at, and its penalty.
+
+        With folds given, it keeps the out-of-fold predictions.
+        """
+        check_number_range(graph)
+        classes, nodes = len(known.classes), graph.num_nodes
+        parts = stratified_folds(known.codes, self.folds, seed) if fold is None else fold
+        labels = LabelFolds(
+            known.nodes, known.codes, extended_folds(parts, self.folds), classes, nodes
+        )
+        joined, ways = graph_views(graph)
+        columns, used = neighbour_columns(ways, known.nodes, nodes)
+        around = Surroundings(joined, ways, columns)
+        losses: Sequence[float] = []
+        if plan is None:
+            found = learn_rounds(around, labels, self.rounds, self.penalty, self.neighbour_columns)
+            rounds, losses = found.rounds, found.losses
+            if fold is not None:
+                self._unseen = found.unseen
+        else:
+            rounds = planned_rounds(around, labels, plan)
+        self.known_ = self.nodes_.get_indexer(graph.nodes[known.nodes])
+        self._store(graph, rounds, losses, ways, used)
+        context = Context(known.nodes, known.codes, classes, nodes)
+        variances = around.follow(rounds, context)
+        assert context.predicted is not None
+        self.view_maps_ = _view_maps(ways, context)
+        self.layer_importance_ = self._by_layer(_importance(graph, variances), "importance")
+        return context.predicted
+
+    def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
+        return {"plan": [(one.layout, one.penalty) for one in self._rounds()]}
+
+    def _store(
+        self,
+        graph: MultilayerGraph,
+        rounds: Sequence[Round],
+        losses: Sequence[float],
+        ways: Sequence[NeighbourView],
+        used: Sequence[NDArray[np.int64]],
+    ) -> None:
+        """Store what was learned, round after round in one array of each kind."""
+        self.rounds_ = pd.DataFrame(
+            {
+                "kind": [one.layout.kind for one in rounds],
+                "split": [one.layout.split for one in rounds],
+                "one_hot": [one.layout.one_hot for one in rounds],
+                "penalty": [one.penalty for one in rounds],
+                "log_loss": list(losses) or [np.nan] * len(rounds),
+            }
+        )
+        self.coefficients_ = np.concatenate([one.maps.coefficients for one in rounds])
+        self.weights_ = np.concatenate([one.maps.weights for one in rounds])
+        self.intercepts_ = np.stack([one.maps.intercept for one in rounds])
+        self.columns_, rarity = [], [np.zeros(0)]
+        if rounds[-1].layout.one_hot:
+            for view, some in zip(ways, used, strict=True):
+                names = _names_of_columns(graph, view)[some]
+                self.columns_.append(ViewColumns(view.layer, view.direction, names))
+                rarity.append(view.rarity(some))
+        self.rarity_ = np.concatenate(rarity)
+
+    def _rounds(self) -> list[Round]:
+        """The rounds, from the arrays that hold them."""
+        found: list[Round] = []
+        column = weight = 0
+        for columns, weights in self._sizes():
+            number = len(found)
+            kind, split, one_hot, penalty = self.rounds_.iloc[number, :4]
+            maps = Maps(
+                self.coefficients_[column : column + columns],
+                self.weights_[weight : weight + weights],
+                self.intercepts_[number],
+            )
+            column, weight = column + columns, weight + weights
+            layout = Layout(str(kind), bool(split), bool(one_hot))
+            found.append(Round(layout, float(penalty), maps))
+        return found
+
+    def _sizes(self) -> Iterator[tuple[int, int]]:
+        """Columns and weights of each round."""
+        classes = len(self.classes_)
+        for number, (split, one_hot) in enumerate(
+            zip(self.rounds_["split"], self.rounds_["one_hot"], strict=True)
+        ):
+            views, own = len(self.view_maps_) if split else len(self.layers_), int(number > 0)
+            columns = views * (classes + 1) + own * classes + self.rarity_.size * bool(one_hot)
+            yield columns, views + own
+
+    @property
+    def known_codes(self) -> NDArray[np.int64]:
+        """The class of each labelled node, as a position among the classes."""
+        number = {label: code for code, label in enumerate(self.classes_.tolist())}
+        labels = self.transduction_[self.known_].tolist()
+        return np.array([number[label] for label in labels], dtype=np.int64)
+
+    def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        codes = self.known_codes
+        places = graph.nodes.get_indexer(self.nodes_[self.known_])
+        met = places >= 0
+        context = Context(places[met], codes[met], len(self.classes_), graph.num_nodes)
+        context.prior = Context(places, codes, len(self.classes_), graph.num_nodes).prior
+        maps = self.view_maps_
+        joined, ways = graph_views(graph, set(maps["layer"][maps["direction"] != ""]))
+        around = Surroundings(joined, ways, self._columns_there(graph, ways))
+        around.follow(self._rounds(), context)
+        assert context.predicted is not None
+        return context.predicted
+
+    def _columns_there(self, graph: MultilayerGraph, ways: Sequence[NeighbourView]) -> sp.csr_array:
+        """The columns of the fit on another graph, by the names of neighbours and groups."""
+        if not self.columns_:
+            return columns_of(ways, [np.zeros(0, dtype=np.int64)] * len(ways), graph.num_nodes)
+        places = [
+            _names_of_columns(graph, view).get_indexer(one.names)
+            for view, one in zip(ways, self.columns_, strict=True)
+        ]
+        stops = np.cumsum([len(one.names) for one in self.columns_])
+        rarity = np.split(self.rarity_, stops[:-1])
+        return columns_of(ways, places, graph.num_nodes, rarity)
+
+    # Explaining
+
+    @property
+    def class_maps_(self) -> pd.DataFrame:
+        """What neighbours' labels lead to, by layer and direction."""
+        self.check_fitted()
+        codes = {
+            name: self.classes_[self.view_maps_[name].to_numpy()] for name in ("neighbour", "own")
+        }
+        return self.view_maps_.assign(**codes)
+
+    def maps_in_words(self) -> str:
+        """Which unlike classes some layers join, for a sentence; nothing where layers join equal ones.
+
+        An edge of a layer with a direction leads from its source to its target.
+        """
+        maps = self.class_maps_
+        told = maps[
+            (maps["alike"] < ALIKE_SHARE)
+            & (maps["share"] >= MIN_LEAD_SHARE)
+            & (maps["share"] >= MIN_LEAD_RATIO * maps["usual"])
+            & (maps["nodes"] >= MIN_LEAD_NODES)
+        ]
+        told = told.sort_values("nodes", ascending=False, kind="stable")
+        told = told.drop_duplicates("layer").head(MAX_NAMED_MAPS)
+        parts = []
+        for _, one in told.iterrows():
+            ends = [one["neighbour"], one["own"]]
+            first, last = ends[::-1] if one["direction"] == ALONG else ends
+            parts.append(f"{one['layer']} leads from {first} to {last}")
+        return " and ".join(parts)
+
+    def _check_loaded(self) -> None:
+        sizes = list(self._sizes())
+        if not sizes or self.intercepts_.shape[0] != len(sizes):
+            raise MisfitError("intercepts must have a row for each round")
+        columns, weights = (sum(size) for size in zip(*sizes, strict=True))
+        if len(self.coefficients_) != columns or self.weights_.size != weights:
+            raise MisfitError(
+                f"the rounds need {columns} rows of coefficients and {weights} weights"
+            )
+        if self.rarity_.size != sum(len(one.names) for one in self.columns_):
+            raise MisfitError("rarity must have a number for each column of neighbours")
+        if self.columns_ and len(self.columns_) != len(self.view_maps_):
+            raise MisfitError("columns and view_maps must have the same views")
+        codes = self.view_maps_[["neighbour", "own"]].to_numpy()
+        if codes.size and codes.max() >= len(self.classes_):
+            raise MisfitError("view_maps must name classes by their position")
+
+
+def _names_of_columns(graph: MultilayerGraph, view: NeighbourView) -> pd.Index:
+    names = graph.nodes
+    if view.members is not None:
+        groups = graph.layers[view.layer].group_names
+        assert groups is not None
+        assert view.groups is not None
+        names = groups[view.groups]
+    return names
+
+
+def _importance(
+    graph: MultilayerGraph, variances: Sequence[Mapping[str, float]]
+) -> NDArray[np.float64]:
+    """The mean over the rounds of each layer's part of the spread of the scores."""
+    total = np.zeros(graph.num_layers)
+    for one in variances:
+        sizes = np.sqrt([one.get(name, 0.0) for name in graph.layers])
+        total += sizes / sizes.sum() if sizes.sum() > 0 else 1 / len(sizes)
+    return shares_of_joined(total, graph)
+
+
+def _view_maps(ways: Sequence[NeighbourView], context: Context) -> pd.DataFrame:
+    """Of each view, how many neighbours are alike, and the pair of unlike classes that stands out most.
+
+    That is the one with the largest evidence: nodes of the pair times the logarithm of how much more frequent the
+    second class is among nodes whose neighbours have the first than among all.
+    """
+    beliefs = context.beliefs()
+    found: dict[str, list[Any]] = {
+        name: []
+        for name in ("layer", "direction", "neighbour", "own", "alike", "share", "usual", "nodes")
+    }
+    for view in ways:
+        sums = view.sums(beliefs)
+        shares = sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-12)
+        joint = (shares.T @ beliefs[view.rows]).astype(np.float64)
+        total = max(joint.sum(), 1e-12)
+        after = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-12)
+        usual = joint.sum(axis=0) / total
+        with np.errstate(divide="ignore", invalid="ignore"):
+            evidence = np.where(joint > 0, joint * np.log(after / usual), 0.0)
+        np.fill_diagonal(evidence, -1.0)
+        neighbour, own = divmod(int(evidence.argmax()), evidence.shape[1])
+        found["layer"].append(view.layer)
+        found["direction"].append(view.direction)
+        found["neighbour"].append(neighbour)
+        found["own"].append(own)
+        found["alike"].append(float(np.trace(joint) / total))
+        found["share"].append(float(after[neighbour, own]))
+        found["usual"].append(float(usual[own]))
+        found["nodes"].append(float(joint[neighbour, own]))
+    return pd.DataFrame(found)
