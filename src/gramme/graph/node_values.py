@@ -68,7 +68,7 @@ def checked_masks(
     masks: Mapping[str, Any] | None, num_nodes: int
 ) -> Mapping[str, NDArray[np.bool_]]:
     """Truth values per node by name, read-only; an error names the mask that is something else."""
-    if not isinstance(masks, (Mapping, type(None))):
+    if masks is not None and not isinstance(masks, Mapping):
         raise DataError(f"masks must be a mapping of name to truth values, not {masks!r}")
     checked = {}
     for name, mask in (masks or {}).items():
