@@ -34,6 +34,7 @@ help: ## show this list
 
 demo: $(CORE) ## the main job on embedded data
 	$(VENV)/bin/gramme demo --out build/demo
+	@echo 'On a page, with your own files: $(VENV)/bin/pip install -e ".[app]" && $(VENV)/bin/gramme app'
 
 test: lint ## lint, types, tests and doctests
 	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)

@@ -55,7 +55,7 @@ def judged(
     order, found = model._fitted_order(), []
     for network, features, plan in model._each_batch(order.graph):
         shares = evaluate(network, features, plan).scores.double().softmax(-1).numpy()
-        found += [order.back(shares[:, one])[nodes] for one in range(shares.shape[1])]
+        found += [order.to_given(shares[:, one])[nodes] for one in range(shares.shape[1])]
 
     def figures(shares: np.ndarray) -> tuple[float, float]:
         own = shares[np.arange(nodes.size), truth]

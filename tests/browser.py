@@ -103,11 +103,11 @@ class Page:
         while not (self.evaluate(until) if isinstance(until, str) else until()):
             if time.monotonic() > end:
                 raise AssertionError(f"waited {seconds} s in vain for {until}")
-            self.evaluate("new Promise(done => setTimeout(done, 20))")
+            self.evaluate("new Threshold(done => setTimeout(done, 20))")
 
     def frames(self, count: int = 2) -> None:
         for _ in range(count):
-            self.evaluate("new Promise(done => requestAnimationFrame(() => done(1)))")
+            self.evaluate("new Threshold(done => requestAnimationFrame(() => done(1)))")
 
     def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
@@ -131,6 +131,8 @@ class Page:
     def key(self, key: str) -> None:
         codes = {"Enter": 13, "ArrowDown": 40, "ArrowLeft": 37, "Tab": 9, "Escape": 27}
         more = {"windowsVirtualKeyCode": codes[key]} if key in codes else {"text": key}
+        if key == "Enter":
+            more["text"] = "\r"  # a button is pressed by the letter, not by the key
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **more)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
         self.frames()

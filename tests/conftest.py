@@ -1,6 +1,6 @@
 """What all tests share: where the real datasets are, which skips are failures, hypothesis profiles.
 
-`GRAMME_REQUIRE=dataset,browser,ray,distributed` names markers whose tests must run: a skip of such a test becomes a
+`GRAMME_REQUIRE=dataset,browser,app,ray,distributed` names markers whose tests must run: a skip of such a test becomes a
 failure. CI sets it, so that a missing dataset cannot pass for a green run.
 """
 

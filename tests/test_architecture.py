@@ -27,7 +27,7 @@ PACKAGES = (
     "methods",
     "links",
     "ranking",
-    "groups",
+    "grouping",
     "evaluation",
     "plots",
     "report",

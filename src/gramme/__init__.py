@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from . import distributed as distributed
     from . import evaluation as evaluation
     from . import graph as graph
+    from . import grouping as grouping
     from . import io as io
     from . import links as links
     from . import methods as methods
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from . import report as report
     from . import training as training
     from .graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
+    from .grouping import ask, groups
     from .io import read, write
     from .links import GrammeLinks
     from .methods import GrammeAuto, GrammeFusion, GrammeRegressor, GrammeSG, load
@@ -48,6 +50,7 @@ _ROOMS = (
     "distributed",
     "methods",
     "ranking",
+    "grouping",
     "links",
     "evaluation",
     "plots",
@@ -64,6 +67,8 @@ _HOMES = {
     "MembershipLayer": "gramme.graph",
     "MultilayerGraph": "gramme.graph",
     "load": "gramme.methods",
+    "ask": "gramme.grouping",
+    "groups": "gramme.grouping",
     "rank": "gramme.ranking",
     "read": "gramme.io",
     "write": "gramme.io",
@@ -88,6 +93,8 @@ __all__ = [
     "MultilayerGraph",
     "__version__",
     "datasets",
+    "ask",
+    "groups",
     "load",
     "rank",
     "read",

@@ -83,8 +83,8 @@ def test_classes_that_count_alike_are_tested_alike() -> None:
 
 @pytest.mark.parametrize("kind", [GrammeAuto, NodeClassifier])
 def test_who_tests_itself_has_folds(kind: type[NodeClassifier]) -> None:
-    assert kind.tests_itself == (kind is GrammeAuto)
-    assert not kind.tests_itself or "folds" in kind._get_param_names()
+    assert kind.has_out_of_fold == (kind is GrammeAuto)
+    assert not kind.has_out_of_fold or "folds" in kind._get_param_names()
 
 
 def labels_of(text: str) -> np.ndarray:

@@ -53,9 +53,9 @@ def test_every_order_of_a_graph_has_the_same_order_of_names(seed):
         for layer in order.graph.layers.values()
         if isinstance(layer, MembershipLayer)
     )
-    assert order.back(order.graph.nodes.to_numpy()).tolist() == given.nodes.tolist()
+    assert order.to_given(order.graph.nodes.to_numpy()).tolist() == given.nodes.tolist()
     places = np.arange(given.num_nodes)
-    assert order.graph.nodes[order.there(places)].tolist() == given.nodes.tolist()
+    assert order.graph.nodes[order.to_sorted(places)].tolist() == given.nodes.tolist()
     assert order.graph.labels is None, "who works on it has no label but those it is given"
 
 

@@ -227,8 +227,8 @@ def test_what_becomes_of_missing_values(missing, expected):
 @pytest.mark.parametrize(
     ("column", "way", "choice", "missing", "words"),
     [
-        (["a", "b"], "bins", 2, "nobody", "'a' in row 0 is not a finite number"),
-        ([1.0, np.inf], "quantiles", 2, "nobody", "inf in row 1"),
+        (["a", "b"], "bins", 2, "nobody", "'a' in row 1 is not a finite number"),
+        ([1.0, np.inf], "quantiles", 2, "nobody", "inf in row 2"),
         (["a", None], None, None, "median", "needs numbers"),
         ([None, None], None, None, "median", "at least one value"),
         (["a"], "separator", "", "nobody", "separator must be text"),

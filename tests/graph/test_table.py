@@ -246,8 +246,8 @@ TABLE = pd.DataFrame({"age": [1.5, 2.5], "city": ["Ulm", "Ulm"], "who": ["Ann", 
         (TABLE, {"label": "agee"}, "label: there is no column 'agee'; did you mean 'age'?"),
         (TABLE, {"label": TABLE["age"]}, "label must be the name of a column"),
         (TABLE, {"id": "wo"}, "id: there is no column 'wo'; did you mean 'who'?"),
-        (TABLE, {"id": "who"}, "the id column 'who': the name 'Ann' in row 1 is there already"),
-        (TABLE.assign(who=["Ann", None]), {"id": "who"}, "in row 1 is missing"),
+        (TABLE, {"id": "who"}, "the id column 'who': the name 'Ann' in row 2 is there already"),
+        (TABLE.assign(who=["Ann", None]), {"id": "who"}, "in row 2 is missing"),
         (TABLE.set_index("who"), {}, "the index of the table"),
         (TABLE, {"columns": ["cty"]}, "columns: there is no column 'cty'; did you mean 'city'?"),
         (TABLE, {"columns": ["age"], "label": "age"}, "is the label or id"),
@@ -259,7 +259,7 @@ TABLE = pd.DataFrame({"age": [1.5, 2.5], "city": ["Ulm", "Ulm"], "who": ["Ann", 
         (TABLE, {"bins": {"age": True}}, "bins must be a whole number or a list of edges"),
         (TABLE, {"bins": {"age": []}}, "bins must be a whole number or a list of edges"),
         (TABLE, {"bins": {"age": [3, 1]}}, "the edges of bins must rise"),
-        (TABLE, {"bins": {"city": 3}}, "column 'city': 'Ulm' in row 0 is not a finite number"),
+        (TABLE, {"bins": {"city": 3}}, "column 'city': 'Ulm' in row 1 is not a finite number"),
         (TABLE, {"quantiles": {"age": 2.5}}, "quantiles must be a whole number of at least 2"),
         (TABLE, {"knn": {"age": 0}}, "knn must be a whole number of at least 1, not 0"),
         (TABLE, {"separator": {"city": ""}}, "separator must be text such as ';'"),
@@ -271,7 +271,7 @@ TABLE = pd.DataFrame({"age": [1.5, 2.5], "city": ["Ulm", "Ulm"], "who": ["Ann", 
             "column 'city': missing='median' needs numbers",
         ),
         (TABLE.assign(age=np.nan), {"missing": "median"}, "needs at least one value"),
-        (TABLE.assign(age=[1.0, np.inf]), {}, "column 'age': inf in row 1 is not a finite number"),
+        (TABLE.assign(age=[1.0, np.inf]), {}, "column 'age': inf in row 2 is not a finite number"),
         (TABLE.assign(age=[1j, 2j]), {}, "complex numbers have no order"),
         (TABLE.assign(age=[[1], [2]]), {}, "a cell holds one value, or text with a separator"),
     ],
@@ -412,7 +412,7 @@ def test_a_constant_amount_is_one_group():
         ({"together": {("age", "chldren"): 3}}, "no column 'chldren'; did you mean 'children'"),
         (
             {"together": {("age", "city"): 3}},
-            "column 'city': 'Ulm' in row 0 is not a finite number",
+            "column 'city': 'Ulm' in row 1 is not a finite number",
         ),
         ({"bins": {"age": 1}}, "column 'age': bins must be a whole number of at least 2"),
         ({"knn": {"age": 10**9}}, "column 'age': 1000000000 knn are more than the"),
@@ -448,3 +448,14 @@ def test_a_record_that_is_none(record):
 def test_a_table_that_lacks_a_column():
     with pytest.raises(DataError, match="there is no column 'city'; known: town"):
         TablePlan.of(FIRST[["city"]]).graph(pd.DataFrame({"town": ["x"]}))
+
+
+@pytest.mark.parametrize("name", ["ID", "sample_no", "patientCode", "Case Number", "row.key"])
+def test_a_column_of_sample_numbers_makes_no_layer(name):
+    rows = 60
+    samples = [70_000 + 13 * row for row in range(rows - 3)] + [70_000] * 3
+    table = pd.DataFrame({name: samples, "city": ["Ulm", "Bonn"] * (rows // 2), "age": range(rows)})
+    with pytest.warns(GrammeWarning, match="like an identifier"):
+        graph = MultilayerGraph.from_table(table)
+    assert list(graph.layers) == ["city", "age"]
+    assert list(MultilayerGraph.from_table(table, columns=[name, "city"]).layers) == [name, "city"]

@@ -243,6 +243,28 @@ class FormatCase(ReadCase):
 
         check()
 
+    def test_what_is_written_is_read(self, tmp_path):
+        """Couplings, weights and directions in any mixture: a writer may refuse, a reader of its output may not."""
+        path = tmp_path / self.file_name
+
+        @given(
+            graph=multilayer_graphs(kinds=["edges"], text_names=True, couplings=True, labels=False)
+        )
+        def check(graph):
+            clear(tmp_path)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                try:
+                    write(graph, path, format=self.format)
+                except DataError as error:
+                    assert "cannot hold" in str(error) or "npz" in str(error)
+                    return
+                warnings.simplefilter("ignore")
+                again = read(path, format=self.format)
+            assert caught or again == graph
+
+        check()
+
     @pytest.mark.parametrize("name", AWKWARD)
     def test_awkward_names_come_back(self, tmp_path, name):
         layers = {name: EdgeLayer(3, [0, 1], [1, 2])}

@@ -1,5 +1,7 @@
 import pytest
 
+from gramme.errors import FileFormatError
+from gramme.io import read
 from gramme.io.headers import edge_header, plain_word
 
 
@@ -41,3 +43,11 @@ def test_no_edges(names):
 
 def test_plain_words():
     assert plain_word(' "Src-Node.ID" ') == "srcnodeid"
+
+
+@pytest.mark.parametrize("header", ["source,target,weight,weight", "source,target,layer,Layer"])
+def test_two_columns_of_one_role_are_refused(tmp_path, header):
+    row = ",".join("ab12"[: header.count(",") + 1])
+    (tmp_path / "g.csv").write_text(f"{header}\n{row}\n")
+    with pytest.raises(FileFormatError, match="could both be the"):
+        read(tmp_path / "g.csv")

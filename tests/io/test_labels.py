@@ -140,3 +140,14 @@ def test_labels_for_a_graph_without_nodes(tmp_path):
     (tmp_path / "l.csv").write_text("id,label\na,x\n")
     with pytest.raises(FileFormatError, match="there is nothing to label, the graph has no nodes"):
         read(tmp_path / "g.json", labels=tmp_path / "l.csv")
+
+
+@pytest.mark.parametrize(
+    ("header", "options"),
+    [("node,label", {}), ("node,file", {"label": "file"}), ("node,file", {"id": "node"})],
+)
+def test_a_header_is_one_even_where_a_node_is_called_node(tmp_path, header, options):
+    (tmp_path / "e.csv").write_text("source,target\na,b\nb,node\n")
+    (tmp_path / "l.csv").write_text(f"{header}\na,x\nb,\n")
+    graph = read(tmp_path / "e.csv", labels=tmp_path / "l.csv", **options)
+    assert list(graph.labels) == ["x", None, None]

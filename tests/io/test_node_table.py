@@ -139,9 +139,9 @@ def test_names_that_only_one_side_knows_are_said(office):
     text = "person,Team,Age\nAnn,x,1\nBo,y,2\nCy,x,3\nZoe,y,9\n"
     graph, report = office(text, label="Team")
     assert graph.nodes.tolist() == ["Ann", "Bo", "Cy", "Di", "Zoe"]
-    assert "1 nodes of the edges are not in people.csv, and 1 of its rows have no edges" in (
-        report.doubts
-    )
+    assert "people.csv: 1 node of the edges has no row in it" in report.doubts
+    assert report.doubts[-2].startswith("people.csv: 1 of its rows becomes a node without edges")
+    assert report.doubts[-2].endswith(": 'Zoe'")
     with pytest.raises(FileFormatError, match="'Eve' is not in the graph"):
         office("id,Team,Age\nAnn,x,1\nEve,y,2\nZoe,x,3\n", label="Team")
 
@@ -193,7 +193,9 @@ def test_names_that_differ_in_spaces_alone_are_told(tmp_path):
     (tmp_path / "g.csv").write_text('source,target\nAnn,Bo\n"Ann ",Cy\n')
     graph, report = inspect(tmp_path / "g.csv")
     assert graph.num_nodes == 4
-    assert report.doubts == ("'Ann ' and 'Ann' differ in spaces alone and are two nodes",)
+    assert report.doubts == (
+        "the names 'Ann' and 'Ann ' differ in case, spaces or invisible characters alone and are two nodes",
+    )
 
 
 def test_spaces_around_names_without_quotes_are_left_out(tmp_path):
@@ -210,3 +212,85 @@ def test_row_numbers_that_r_writes_are_no_feature(office, name):
     graph, report = office("\n".join(numbered), label="Team")
     assert any("it only numbers the rows" in note for note in report.notes)
     np.testing.assert_array_equal(graph.features, [[31], [31], [44], [27]])
+
+
+@pytest.fixture
+def club(tmp_path):
+    """Read 34 numbered nodes in a ring with the given table as labels."""
+    pairs = "".join(f"{node},{node % 34 + 1}\n" for node in range(1, 35))
+    (tmp_path / "ties.csv").write_text("source,target\n" + pairs)
+
+    def read_with(table, label="club", name="members.csv", **options):
+        (tmp_path / name).write_text(table)
+        return inspect(tmp_path / "ties.csv", labels=tmp_path / name, label=label, **options)
+
+    return read_with
+
+
+def by_node(graph):
+    return dict(zip(graph.nodes, graph.labels, strict=True))
+
+
+def shuffled_members(header, numbered=lambda row, name: row):
+    names = [(7 * row) % 34 + 1 for row in range(34)]
+    rows = (
+        f'"{numbered(row, name)}","{name}","{"left" if name < 18 else "right"}",{name % 5}\n'
+        for row, name in enumerate(names, start=1)
+    )
+    return header + "\n" + "".join(rows)
+
+
+@pytest.mark.parametrize(
+    ("header", "numbered"),
+    [
+        ('"","name","club","age"', lambda row, name: row),  # write.csv
+        ('"","name","club","age"', lambda row, name: 35 - row),  # write.csv of sorted rows
+        ('"","student","club","age"', lambda row, name: row),
+        ('"Unnamed: 0","student","club","age"', lambda row, name: row - 1),  # pandas, twice
+        ('"rownames","student","club","age"', lambda row, name: row),
+        ('"id","student","club","age"', lambda row, name: f"p{row}"),  # of another study
+        ('"id","student","club","age"', lambda row, name: row + 5),  # 29 of 34 happen to be nodes
+    ],
+)
+def test_row_numbers_are_no_names_of_nodes(club, header, numbered):
+    graph, report = club(shuffled_members(header, numbered))
+    wanted = ["left" if int(node) < 18 else "right" for node in graph.nodes]
+    assert graph.labels.tolist() == wanted
+    name = header.split(",")[1].strip('"')
+    assert f"members.csv: the column {name!r} names the nodes" in report.notes
+
+
+def test_two_columns_that_could_name_the_nodes_are_asked_about(club):
+    table = shuffled_members("id,name,club,age", lambda row, name: row)
+    with pytest.raises(FileFormatError, match=r"'id' and 'name' could both name the nodes.* id"):
+        club(table)
+    assert by_node(club(table, id="name")[0]) == {
+        str(node): "left" if node < 18 else "right" for node in range(1, 35)
+    }
+    assert by_node(club(table, id="id")[0]) != by_node(club(table, id="name")[0])
+
+
+def test_row_numbers_that_are_all_there_is_are_a_doubt(club):
+    rows = "".join(f'"{row}","{"left" if row < 18 else "right"}"\n' for row in range(1, 35))
+    graph, report = club('"","club"\n' + rows)
+    assert graph.labels[16:18].tolist() == ["left", "right"]
+    assert any("row numbers are taken as names" in doubt for doubt in report.doubts)
+
+
+@pytest.mark.parametrize("columns", [2, 3])
+def test_extra_people_are_said(club, columns):
+    header = ["node", "club", "age"][:columns]
+    rows = [[str(node), "left" if node < 18 else "right", "3"][:columns] for node in range(1, 37)]
+    graph, report = club("\n".join(map(",".join, [header, *rows])) + "\n")
+    assert graph.num_nodes == 36
+    assert any("2 of its rows become nodes without edges" in doubt for doubt in report.doubts)
+
+
+@pytest.mark.parametrize("where", ["nodes", "companion"])
+def test_a_table_of_all_nodes_is_read_alike(tmp_path, club, where):
+    graph, _ = club(shuffled_members('"","student","club","age"'))
+    name = "all.csv" if where == "nodes" else "ties.nodes.csv"
+    (tmp_path / name).write_text(shuffled_members('"","student","club","age"'))
+    options = {"nodes": tmp_path / name} if where == "nodes" else {}
+    again, _ = inspect(tmp_path / "ties.csv", label="club", **options)
+    assert by_node(again) == by_node(graph)

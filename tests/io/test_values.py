@@ -223,3 +223,30 @@ def test_what_cannot_be_kept(value):
 def test_what_is_none_of_ours(data):
     with pytest.raises(ValueError, match=r"."):
         decode(data)
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["1b", "1B", "2"], 3),
+        (["Zo\u00eb", "Zoe\u0308", "K"], 3),
+        (["red", "re\u200bd", "blue"], 3),
+        (["north west", "north  west", "east"], 3),
+    ],
+)
+def test_labels_that_look_alike_are_said(tmp_path, labels, classes):
+    (tmp_path / "g.csv").write_text("source,target\na,b\nb,c\n", encoding="utf-8")
+    rows = "".join(f"{node},{label}\n" for node, label in zip("abc", labels, strict=True))
+    (tmp_path / "labels.csv").write_text("node,label\n" + rows, encoding="utf-8")
+    graph, report = inspect(tmp_path / "g.csv", labels=tmp_path / "labels.csv")
+    assert len(graph.classes) == classes  # nothing is changed, as 1b and 1B may be two classes
+    assert any("labels" in doubt and "two classes" in doubt for doubt in report.doubts)
+
+
+def test_nodes_and_layers_that_look_alike_are_said(tmp_path):
+    (tmp_path / "g.csv").write_text(
+        "layer,source,target\nchat,Ann,Bo\nChat,ann,Bo\n", encoding="utf-8"
+    )
+    _, report = inspect(tmp_path / "g.csv")
+    assert any("'Ann' and 'ann'" in doubt and "two nodes" in doubt for doubt in report.doubts)
+    assert any("'chat' and 'Chat'" in doubt and "two layers" in doubt for doubt in report.doubts)

@@ -97,7 +97,7 @@ def test_undirected_pairs_have_one_probability_in_both_orders(graph, model):
 
 def test_candidates_are_new_pairs_best_first_with_a_reason(graph, model):
     table = model.candidates("talk", top=20)
-    assert list(table.columns) == ["layer", "source", "target", "probability", "why"]
+    assert list(table.columns) == ["layer", "source", "target", "probability", "score", "why"]
     assert table["probability"].is_monotonic_decreasing
     known = graph.layers["talk"].to_scipy()
     places = graph.positions(table["source"]), graph.positions(table["target"])

@@ -33,7 +33,7 @@ def few_trees(monkeypatch):
 
 def test_probabilities_hold_for_new_pairs(monkeypatch):
     monkeypatch.setattr("gramme.links.mixture.NUM_TREES", NUM_TREES)
-    mixtures, _ = fitted_mixtures({"a": examples(2000)}, seed=0)
+    mixtures = fitted_mixtures({"a": examples(2000)}, seed=0).mixtures
     fresh = examples(2000, seed=5)
     found = mixtures["a"].probability(fresh.rows)
     assert link_calibration_error(fresh.linked, found) < 0.02
@@ -41,7 +41,9 @@ def test_probabilities_hold_for_new_pairs(monkeypatch):
 
 
 def test_probabilities_hold_better_against_pairs_that_are_not_linked_in_truth():
-    mixtures, _ = fitted_mixtures({"a": replace(examples(2000, hidden=0.3), hidden=0.2)}, seed=0)
+    mixtures = fitted_mixtures(
+        {"a": replace(examples(2000, hidden=0.3), hidden=0.2)}, seed=0
+    ).mixtures
     fresh = examples(2000, seed=5)
     found = mixtures["a"]
     right = link_calibration_error(fresh.linked, found.probability(fresh.rows))
@@ -60,7 +62,8 @@ def test_the_order_of_pairs_stays_and_probabilities_stay_below_1():
 
 def test_layers_learn_from_each_other_and_the_loss_is_of_unseen_pairs():
     few, many = examples(40, seed=2), examples(1000, seed=3)
-    mixtures, unseen = fitted_mixtures({"few": few, "many": many}, seed=0)
+    fitted = fitted_mixtures({"few": few, "many": many}, seed=0)
+    mixtures, unseen = fitted.mixtures, fitted.unseen
     assert {"all layers", "trees of all layers"} & set(mixtures["few"].parts)
     assert roc_auc(few.linked, unseen["few"]) > 0.9
     guess = {name: np.full(len(one), 0.5) for name, one in unseen.items()}
@@ -72,7 +75,8 @@ def test_evidence_that_is_nothing_plays_no_part():
     asked = examples(600)
     without = asked.with_column(0, np.zeros(600))
     assert asked.rows[:, 0].any(), "the examples themselves stay as they are"
-    mixtures, unseen = fitted_mixtures({"a": without}, seed=0)
+    fitted = fitted_mixtures({"a": without}, seed=0)
+    mixtures, unseen = fitted.mixtures, fitted.unseen
     assert roc_auc(asked.linked, unseen["a"]) < 0.65
     changed = asked.rows.copy()
     changed[:, 0] += 5.0
@@ -83,14 +87,14 @@ def test_evidence_of_the_whole_graph_does_not_make_every_pair_more_likely():
     one = examples(300, seed=5)
     richer = one.rows.copy()
     richer[:, :3] += 0.4  # what set-aside edges add to every pair
-    plain = fitted_mixtures({"a": one}, 0)[0]["a"]
+    plain = fitted_mixtures({"a": one}, 0).mixtures["a"]
     before = plain.probability(one.rows).mean()
     assert plain.probability(richer).mean() > before + 0.02
     compared = replace(one, whole=richer[one.compared])
-    found = fitted_mixtures({"a": compared}, 0)[0]["a"]
+    found = fitted_mixtures({"a": compared}, 0).mixtures["a"]
     np.testing.assert_allclose(found.probability(richer).mean(), before, atol=0.02)
     same = replace(one, whole=one.rows[one.compared])
-    assert fitted_mixtures({"a": same}, 0)[0]["a"].offset == plain.offset
+    assert fitted_mixtures({"a": same}, 0).mixtures["a"].offset == plain.offset
 
 
 def test_what_a_model_knows_by_heart_is_not_taken_for_more_evidence():
@@ -99,7 +103,7 @@ def test_what_a_model_knows_by_heart_is_not_taken_for_more_evidence():
     for seed in range(3):
         one, other = (examples(500, seed=number) for number in (seed, seed + 50))
         anew = replace(one, whole=other.rows[one.compared])
-        plain, found = (fitted_mixtures({"a": some}, seed)[0]["a"] for some in (one, anew))
+        plain, found = (fitted_mixtures({"a": some}, seed).mixtures["a"] for some in (one, anew))
         rises.append(plain.offset - found.offset)
     assert abs(np.mean(rises)) < 0.15
 
@@ -134,7 +138,7 @@ def test_degree_matched_pairs_are_learned_from_but_probabilities_are_about_the_o
     truth = np.repeat([True, False], 2000)
     found = {}
     for name, examples_ in (("both", both), ("plain", plain)):
-        mixture = fitted_mixtures({"a": examples_}, seed=0)[0]["a"]
+        mixture = fitted_mixtures({"a": examples_}, seed=0).mixtures["a"]
         for kind in ("uniform", "matched"):
             rows = np.concatenate([fresh["linked"], fresh[kind]])
             found[name, kind] = mixture.probability(rows)

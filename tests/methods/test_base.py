@@ -145,7 +145,7 @@ class Even(NodeClassifier):
         self.called_ = (graph, known, seed, note)
         return np.full((graph.num_nodes, len(known.classes)), 1 / len(known.classes))
 
-    def _hand_down(self, graph):
+    def _warm_start(self, graph):
         return {"note": "from a model"}
 
 

@@ -10,7 +10,7 @@ from gramme.methods import LabelPropagation, Majority, OneHotLogistic
 from gramme.methods.conformal import (
     LEAST_RATIO,
     MOST_RATIO,
-    UnseenLabels,
+    CalibrationScores,
     fewest_labels,
     miss_ratio,
 )
@@ -39,7 +39,7 @@ def test_without_folds_or_with_halves_alone_nothing_is_told(folds):
 
 
 def thresholds(scores, codes, classes, coverage, **options):
-    tested = UnseenLabels(scores, codes)
+    tested = CalibrationScores(scores, codes)
     return np.array([one.threshold for one in tested.promises(coverage, classes, **options)])
 
 
@@ -86,7 +86,7 @@ def test_where_misses_fall_with_the_labels_the_promise_is_that_of_all_labels(lab
     for _ in range(2000):
         chance = random.random(labels)  # an easy label is easy for all models
         halved = drawn(0.5, chance)
-        found = UnseenLabels(drawn(0.8, chance), codes, halved, folds=5).promise(coverage)
+        found = CalibrationScores(drawn(0.8, chance), codes, halved, folds=5).promise(coverage)
         said.append(found.level)
         kept.append(1 - found.threshold ** (1 / (1 + slope / labels)))
     assert abs(np.mean(kept) - np.mean(said)) < 0.02
@@ -96,14 +96,16 @@ def test_where_misses_fall_with_the_labels_the_promise_is_that_of_all_labels(lab
 def test_without_models_of_halves_and_without_folds_nothing_is_corrected():
     scores, halved = np.linspace(0.01, 0.99, 99), np.linspace(0.01, 0.8, 99)
     codes = np.zeros(99, dtype=np.int64)
-    plain = UnseenLabels(scores, codes).promise(0.9)
-    assert UnseenLabels(scores, codes, halved, folds=0).promise(0.9) == plain
-    assert UnseenLabels(scores, codes, halved, folds=5).promise(0.9).threshold > plain.threshold
+    plain = CalibrationScores(scores, codes).promise(0.9)
+    assert CalibrationScores(scores, codes, halved, folds=0).promise(0.9) == plain
+    assert (
+        CalibrationScores(scores, codes, halved, folds=5).promise(0.9).threshold > plain.threshold
+    )
 
 
 def test_the_fewest_labels_keep_the_promise_also_where_a_half_does_better():
     scores = np.linspace(0.1, 0.9, 9)
-    found = UnseenLabels(scores, np.zeros(9, dtype=np.int64), np.ones(9), folds=5).promise(0.9)
+    found = CalibrationScores(scores, np.zeros(9, dtype=np.int64), np.ones(9), folds=5).promise(0.9)
     assert found.threshold == pytest.approx(0.1)
     assert found.level == pytest.approx(0.9)
 

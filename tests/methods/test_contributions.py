@@ -10,7 +10,7 @@ from gramme.methods import GrammeFusion, GrammeSG, LabelPropagation, OneHotLogis
 from gramme.methods.contributions import (
     GROUPS,
     NEIGHBOURS,
-    Hearing,
+    NeighbourContributions,
     Pair,
     kind_of,
     logarithmic_mean,
@@ -90,7 +90,7 @@ def test_sums_are_the_neighbourhood_sums(place: int) -> None:
     values = RANDOM.normal(size=(40, 3))
     rows = np.array([3, 0, 17])
     wanted = stack([layer], 40)(torch.from_numpy(values)).numpy()[rows]
-    assert np.allclose(Hearing.of("one", layer, rows).sums(values), wanted)
+    assert np.allclose(NeighbourContributions.of("one", layer, rows).sums(values), wanted)
 
 
 @pytest.mark.parametrize("place", range(4))
@@ -98,7 +98,7 @@ def test_parts_and_the_node_itself_are_the_product_with_the_sum(place: int) -> N
     layer = layers()[place]
     values, rows = RANDOM.normal(size=(40, 3)), np.array([5, 30, 2, 11])
     directions = RANDOM.normal(size=(4, 3))
-    heard = Hearing.of("one", layer, rows)
+    heard = NeighbourContributions.of("one", layer, rows)
     through = heard.through(heard.parts(values, directions), np.array([1.0, 2, 3, 4]))
     itself = (values[rows] * directions).sum(axis=1)
     wanted = (heard.sums(values) * directions).sum(axis=1)

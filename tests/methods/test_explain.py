@@ -6,6 +6,7 @@ from tests.methods.auto.test_gramme_auto import fits
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeAuto, GrammeFusion, LabelPropagation, OneHotLogistic
+from gramme.methods.boosting.table_boosting import TableBoosting
 from gramme.methods.contributions import Pair
 from gramme.methods.explain import prediction_basis, reasons
 from gramme.methods.linear import neighbourhood_logistic
@@ -175,6 +176,35 @@ def test_every_ingredient_of_a_mixture_says_through_whom() -> None:
     assert len(found.parts) == 6
     for part in found.parts:
         assert part.through, part.name
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_steps_of_trees_add_up_to_the_log_odds(place: int) -> None:
+    """With what nobody's groups tell, the numbers and how frequent the classes are, they are the log-odds."""
+    graph = fits()[place].replace(features=np.random.default_rng(place).normal(size=(40, 2)))
+    model = TableBoosting(leaves=4, rounds=15, random_state=0).fit(graph)
+    found = reasons(model, graph)
+    (part,) = found.parts
+    came = sum(np.asarray(one.parts.sum(axis=1)) for one in part.through)
+    classes = len(model.classes_)
+    both = np.eye(classes)
+    direction = both[found.predicted] - both[found.against]
+    if classes == 2:
+        direction = direction[:, 1:]
+    ordered = with_layers_of_fit(graph, model.layer_order_)
+    table = model.statistics_.table(ordered, model._folds_by_name(ordered))
+    trees = model.trees_
+    before = trees.base + np.bincount(trees.output, trees.expected[trees.roots], trees.base.size)
+    numbers = trees.contributions(table, direction)[:, :2].sum(axis=1)
+    alone = sum(
+        np.where(np.diff(layer.columns(ordered.nodes)[0].indptr) == 0, added, 0)
+        for layer, added in zip(
+            ordered.layers.values(),
+            model.layer_contributions(ordered, found.predicted, found.against).values(),
+            strict=True,
+        )
+    )
+    assert np.allclose(came + numbers + alone + direction @ before, log_odds(model), atol=1e-4)
 
 
 @pytest.mark.parametrize("place", range(3))

@@ -10,7 +10,7 @@ import gramme
 from gramme import datasets
 from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.methods.prepare import ViewScale, seen_graph
+from gramme.methods.prepare import ViewScale, prepare_graph
 from gramme.methods.registry import method
 
 COUPLED = datasets.load("synthetic_coupled", nodes=240)
@@ -158,26 +158,26 @@ def test_peers_get_all_views_side_by_side(name):
 
 def test_views_are_scaled_by_the_graph_of_the_fit():
     views = ViewScale.learned(VIEWS)
-    seen = seen_graph(VIEWS, views, attends_couplings=False)
+    seen = prepare_graph(VIEWS, views, supports_couplings=False)
     for name, matrix in seen.layer_features.items():
         there = ~np.isnan(VIEWS.layer_features[name][:, 0])
         assert np.allclose(matrix[there].mean(axis=0), 0, atol=1e-5)
         assert np.allclose(matrix[there].std(axis=0), 1, atol=1e-4)
         assert (matrix[~there] == 0).all()
-    part = seen_graph(VIEWS.subgraph(range(9, 12)), views, attends_couplings=False)
+    part = prepare_graph(VIEWS.subgraph(range(9, 12)), views, supports_couplings=False)
     assert np.allclose(part.layer_features["left"], seen.layer_features["left"][9:12])
     with pytest.raises(DataError, match="needs 16 features of single layers; the graph has 4"):
-        seen_graph(VIEWS.select_layers(["left"]), views, attends_couplings=False)
+        prepare_graph(VIEWS.select_layers(["left"]), views, supports_couplings=False)
 
 
 def test_sparse_features_of_a_layer_keep_their_zeros():
     words = sp.csr_array(np.eye(6)[:, :2] * 4)
     graph = MultilayerGraph({"l": MembershipLayer.from_codes([0] * 6)}, layer_features={"l": words})
-    seen = seen_graph(graph, ViewScale.learned(graph), attends_couplings=True)
+    seen = prepare_graph(graph, ViewScale.learned(graph), supports_couplings=True)
     assert sp.issparse(seen.layer_features["l"])
     assert seen.layer_features["l"].nnz == 2
     plain = datasets.load("wine")
-    assert seen_graph(plain, None, attends_couplings=False) is plain
+    assert prepare_graph(plain, None, supports_couplings=False) is plain
 
 
 @pytest.mark.parametrize("name", ["label-propagation", "gramme-fusion", "gramme-sg"])

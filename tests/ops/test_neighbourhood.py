@@ -8,7 +8,7 @@ from tests.ops.cases import LAYERS, NODES, agree, dense
 from tests.strategies import layers
 
 from gramme.graph import EdgeLayer, Layer, MembershipLayer
-from gramme.ops import Bags, EdgeSum, GroupSum, MembershipSum, stack
+from gramme.ops import EdgeSum, GroupSum, MembershipSum, SparseRowSum, stack
 from gramme.ops import neighbourhood as bags_module
 from gramme.ops import neighbourhood as memberships
 from gramme.ops.neighbourhood import MAX_OWN_SHARE
@@ -72,7 +72,7 @@ def test_printed_form() -> None:
 
 def test_further_edges_without_the_rows_themselves() -> None:
     edges = sp.csr_array([[0.0, 2.0], [0.0, 0.0]])
-    further = EdgeSum(edges, symmetric=False, hears_itself=False)
+    further = EdgeSum(edges, symmetric=False, include_self=False)
     np.testing.assert_array_equal(dense(further, 2), edges.toarray())
     np.testing.assert_array_equal(dense(further.transposed, 2), edges.toarray().T)
 
@@ -95,7 +95,7 @@ def test_a_large_group_is_summed_precisely(weighted: bool) -> None:
     matrix = sp.csr_array((weights, np.arange(members), [0, members]), shape=(1, members))
     values = torch.from_numpy(random.random((members, 2)).astype(np.float32))
     exact = torch.from_numpy(weights) @ values.double()
-    found = Bags(matrix)(values)[0].double()
+    found = SparseRowSum(matrix)(values)[0].double()
     assert ((found - exact).abs() / exact).max() < 2e-6
 
 
@@ -108,22 +108,22 @@ def test_chunks_make_no_difference(sizes: list[int], chunk: int) -> None:
     values = random.random((5, 3))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bags_module, "CHUNK", chunk)
-        chunked = Bags(matrix)
+        chunked = SparseRowSum(matrix)
     np.testing.assert_allclose(chunked(torch.from_numpy(values)).numpy(), matrix @ values)
 
 
 def test_weights_keep_their_precision_after_use_in_single_precision() -> None:
-    bags = Bags(sp.csr_array([[0.1, 0.0], [0.0, 1.0]]))
+    bags = SparseRowSum(sp.csr_array([[0.1, 0.0], [0.0, 1.0]]))
     assert bags(torch.ones(2, 1)).dtype == torch.float32
     assert bags(torch.ones(2, 1, dtype=torch.float64))[0, 0] == 0.1
 
 
 def test_no_members() -> None:
-    assert Bags(sp.csr_array((3, 2)))(torch.ones(2, 4)).tolist() == [[0.0] * 4] * 3
+    assert SparseRowSum(sp.csr_array((3, 2)))(torch.ones(2, 4)).tolist() == [[0.0] * 4] * 3
 
 
 def test_tensors_move_with_the_module_and_are_not_saved() -> None:
-    bags = Bags(sp.csr_array([[0.5, 2.0]]))
+    bags = SparseRowSum(sp.csr_array([[0.5, 2.0]]))
     assert bags.state_dict() == {}
     bags(torch.ones(2, 1))  # makes the weights in single precision
     moved = bags.to("meta")
@@ -135,7 +135,7 @@ def test_doubles_without_weights_are_summed_as_torch_does(columns: int) -> None:
     random = np.random.default_rng(0)
     matrix = sp.csr_array(sp.random_array((7, 5), density=0.5, random_state=random, format="csr"))
     matrix.data[:] = 1.0
-    bags = Bags(matrix)
+    bags = SparseRowSum(matrix)
     values = torch.from_numpy(random.random((5, columns)))
     through_torch = bags(values.clone().requires_grad_())
     assert through_torch.requires_grad
@@ -217,7 +217,7 @@ def test_some_rows_alone(kind: str, many: bool, monkeypatch: pytest.MonkeyPatch)
     whole = dense(MembershipSum(incidence), 11)
     some = MembershipSum(incidence, rows)
     assert (some.rows, some.outputs) == (11, 3)
-    assert some.cheaper_in_part == many
+    assert some.supports_subset == many
     if many:  # groups that nobody asks for are left out
         filled = memberships.with_own_groups(incidence)
         assert some.groups.bags == np.unique(filled[rows].indices).size < filled.shape[1]
@@ -229,7 +229,7 @@ def test_memberships_cost_no_edges() -> None:
     nodes = 300_000
     neighbourhood = stack([MembershipLayer.from_codes(np.zeros(nodes, dtype=int))], nodes)
     assert isinstance(neighbourhood, MembershipSum)
-    assert not neighbourhood.cheaper_in_part
+    assert not neighbourhood.supports_subset
     assert torch.equal(neighbourhood(torch.ones(nodes, 1)), torch.full((nodes, 1), float(nodes)))
 
 

@@ -101,7 +101,7 @@ def test_for_some_nodes_it_is_their_rows(name: str) -> None:
     rows = (np.arange(len(chosen))[:, None] * NODES + SOME).ravel()
     whole, some = layers_sum(GRAPH, chosen), layers_sum(GRAPH, chosen, SOME)
     assert (some.rows, some.outputs) == (whole.rows, rows.size)
-    assert whole.cheaper_in_part == ("groups" not in name)
+    assert whole.supports_subset == ("groups" not in name)
     wanted = dense(whole, whole.rows)[rows]
     np.testing.assert_allclose(dense(some, whole.rows), wanted, atol=1e-15)
     np.testing.assert_allclose(dense(some.transposed, rows.size), wanted.T, atol=1e-15)

@@ -8,9 +8,9 @@ from tests.methods.graphs import planted
 from gramme import GrammeError
 from gramme.nn import FusionNetwork, MemberRandom, Shape, fusion_plan
 from gramme.training import (
-    Lessons,
     ProgressDisplay,
     Settings,
+    TrainingTargets,
     ensemble,
     evaluate,
     held_out_labels,
@@ -25,7 +25,7 @@ NODES, LESSONS_CODES = np.array([4, 0, 2, 7]), np.array([0, 1, 0, 1])
 
 def test_members_learn_by_their_weights():
     weights = np.array([[1.0, 0.0], [1.0, 2.0], [0.0, 1.0], [2.0, 1.0]])
-    lessons = Lessons(NODES, LESSONS_CODES, weights)
+    lessons = TrainingTargets(NODES, LESSONS_CODES, weights)
     assert lessons.members == 2
     task, stopping = lessons.tasks(range(1, 2), CPU)
     assert stopping is None
@@ -35,7 +35,9 @@ def test_members_learn_by_their_weights():
 
 def test_labels_set_aside_teach_nothing_and_tell_when_to_stop():
     aside = np.array([[True], [False], [False], [True]])
-    task, stopping = Lessons(NODES, LESSONS_CODES, np.ones((4, 1)), aside).tasks(range(1), CPU)
+    task, stopping = TrainingTargets(NODES, LESSONS_CODES, np.ones((4, 1)), aside).tasks(
+        range(1), CPU
+    )
     assert stopping is not None
     assert (task.weights[:, 0] > 0).tolist() == (~aside[:, 0]).tolist()
     assert (stopping.weights[:, 0] > 0).tolist() == aside[:, 0].tolist()
@@ -43,9 +45,9 @@ def test_labels_set_aside_teach_nothing_and_tell_when_to_stop():
 
 def test_validation_labels_count_alike_for_all_members():
     validation = (np.array([1, 3]), np.array([0, 1]))
-    task, stopping = Lessons(NODES, LESSONS_CODES, np.ones((4, 3)), validation=validation).tasks(
-        range(1, 3), CPU
-    )
+    task, stopping = TrainingTargets(
+        NODES, LESSONS_CODES, np.ones((4, 3)), validation=validation
+    ).tasks(range(1, 3), CPU)
     assert stopping is not None
     assert stopping.nodes.tolist() == [1, 3]
     assert stopping.weights.tolist() == [[0.5, 0.5], [0.5, 0.5]]
@@ -132,7 +134,9 @@ def make(members):
 
 
 def run(batches, epochs=6, learning_rate=0.05, **options):
-    lessons = Lessons(LABELLED, CODES[LABELLED], np.ones((8, 4)), **options.pop("lessons", {}))
+    lessons = TrainingTargets(
+        LABELLED, CODES[LABELLED], np.ones((8, 4)), **options.pop("lessons", {})
+    )
     settings = Settings(epochs, learning_rate, 0.0, patience=2)
     return train_ensemble(batches, make, PLAN, lessons, settings, **options)
 

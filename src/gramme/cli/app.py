@@ -17,6 +17,8 @@ from gramme._text import never_fail_to_print, on_command_line
 from gramme._version import __version__
 from gramme.errors import GrammeError
 
+from .app_command import app as app_command
+from .ask import ask
 from .benchmark import benchmark
 from .console import complain, warnings_as_notes
 from .datasets import app as datasets_app
@@ -24,6 +26,7 @@ from .demo import demo, methods
 from .distributed_fit import speaks
 from .files import convert, info
 from .fit import fit, predict
+from .groups import groups
 from .help import epilog, help_
 from .links import links
 from .new import new
@@ -44,6 +47,9 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "predict": predict,
     "links": links,
     "rank": rank,
+    "groups": groups,
+    "ask": ask,
+    "app": app_command,
     "report": report,
     "benchmark": benchmark,
     "results": results,
@@ -81,7 +87,9 @@ def main(arguments: list[str] | None = None) -> None:
     if (
         arguments is None
     ):  # a program of its own: its memory goes with it, and looking for cycles takes most of a second
-        atexit.register(gc.freeze)
+        atexit.register(
+            lambda: None if "_duckdb" in sys.modules else gc.freeze()
+        )  # it would complain
     try:
         given = sys.argv[1:] if arguments is None else arguments
         told = given if os.environ.get("RANK", "0") == "0" else []

@@ -23,7 +23,15 @@ def benchmark(
         None, "--methods", help="Names of methods, with commas between them; see gramme methods."
     ),
     task: str = typer.Option(
-        "labels", "--task", help="What is to be predicted: labels of nodes, or links between them."
+        "labels",
+        "--task",
+        help="What is compared: predicting labels, or links, or (ask) choosing whom to label.",
+    ),
+    predictors: str | None = typer.Option(
+        None, "--predictors", help="With --task ask: methods that learn from the chosen nodes."
+    ),
+    per_class: str | None = typer.Option(
+        None, "--per-class", help="With --task ask: labels to ask for per class, like 1,2,4."
     ),
     train: str | None = typer.Option(
         None, "--train", help="Percentages of labelled nodes to learn from, like 10,20,30."
@@ -56,14 +64,19 @@ def benchmark(
 
     With --task links, edges of each layer are held out while all other layers stay visible. Methods must tell them from
     as many unlinked pairs, drawn uniformly or matched by degree.
+
+    With --task ask, ways to choose whom to label (--methods cover,random,degree,...) choose from a random half of the
+    nodes, and what is learned from their labels is tested on the other half.
     """
     from . import benchmark_steps
     from .options import command_line
 
-    if task not in ("labels", "links"):
-        raise DataError(f"--task cannot be {task!r}; say labels or links")
+    if task not in ("labels", "links", "ask"):
+        raise DataError(f"--task cannot be {task!r}; say labels, links or ask")
+    if task != "ask" and (predictors is not None or per_class is not None):
+        raise DataError("--predictors and --per-class are for --task ask")
     with warnings_as_notes():
-        graphs = benchmark_steps.graphs(datasets, read, needs_label=task == "labels")
+        graphs = benchmark_steps.graphs(datasets, read, needs_label=task != "links")
     if task == "links":
         if train is not None or settings:
             raise DataError("--train and --set are for labels; links are held out by fifths")
@@ -74,6 +87,24 @@ def benchmark(
             target=target,
             jobs=jobs,
             backend=backend,
+            force=force,
+            quiet=quiet,
+            as_json=as_json,
+        )
+        return
+    if task == "ask":
+        if train is not None or settings:
+            raise DataError("--train and --set are for --task labels; say --per-class 1,2")
+        benchmark_steps.run_ask(
+            graphs,
+            strategies=methods,
+            predictors=predictors,
+            per_class=per_class,
+            repeats=repeats,
+            target=target,
+            jobs=jobs,
+            backend=backend,
+            quick=quick,
             force=force,
             quiet=quiet,
             as_json=as_json,

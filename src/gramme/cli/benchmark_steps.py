@@ -13,6 +13,15 @@ from gramme._progress import advance, part
 from gramme._text import escape
 from gramme.errors import DataError
 from gramme.evaluation import RunResult, RunSpec, benchmark
+from gramme.evaluation.ask_benchmark import (
+    DEFAULT_BUDGETS,
+    DEFAULT_PREDICTORS,
+    AskLedger,
+    ask_benchmark,
+    strategy_ranks,
+    summarise_asking,
+)
+from gramme.evaluation.ask_strategies import ASK_STRATEGIES
 from gramme.evaluation.benchmark import (
     DEFAULT_DATASETS,
     DEFAULT_REPEATS,
@@ -267,3 +276,84 @@ def _show(table: pd.DataFrame, style: str) -> None:
     else:
         text = table.round(1).to_string(index=False, na_rep="")
     typer.echo(text)
+
+
+# The work of ``gramme benchmark --task ask``.
+
+
+def run_ask(
+    graphs: dict[str, MultilayerGraph],
+    *,
+    strategies: str | None,
+    predictors: str | None,
+    per_class: str | None,
+    repeats: int | None,
+    target: Path,
+    jobs: int | None,
+    backend: str,
+    quick: bool,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Run the benchmark of asking and print its summary."""
+    chosen = list(ASK_STRATEGIES) if strategies is None else _words(strategies, "--methods")
+    judges = DEFAULT_PREDICTORS if predictors is None else _words(predictors, "--predictors")
+    with steps_bar("Runs", silent=quiet or as_json) as bar:
+        table = ask_benchmark(
+            graphs,
+            chosen,
+            out=target,
+            predictors=judges,
+            per_class=_counts(per_class),
+            repeats=(QUICK_REPEATS if quick else DEFAULT_REPEATS) if repeats is None else repeats,
+            jobs=jobs,
+            backend=backend,
+            force=force,
+            tell=bar,
+        )
+    failed = int(table["failed"].sum())
+    if failed:
+        note(f"{failed} runs failed; giving the same command again repeats them")
+    if as_json or not quiet:
+        _show_asking(table, "json" if as_json else "table")
+    if not quiet and not as_json:
+        messages.print(
+            escape(f"All runs are in {target}; gramme results {target} shows them again.")
+        )
+
+
+def show_ask_ledger(ledger: Path, style: str) -> None:
+    """Print the summary of a ledger of asking."""
+    with AskLedger(ledger, create=False) as opened:
+        rows = opened.rows()
+    if not len(rows):
+        raise DataError(f"{ledger} holds no runs yet; gramme benchmark --task ask fills it")
+    _show_asking(summarise_asking(rows), style)
+
+
+def _show_asking(table: pd.DataFrame, style: str) -> None:
+    if style not in STYLES:
+        raise DataError(f"a ledger of asking is shown as {', '.join(STYLES)}, not as {style!r}")
+    if style == "csv":
+        text = table.to_csv(index=False, float_format="%.4g")
+    elif style == "json":
+        text = table.to_json(orient="records", double_precision=4)
+    else:
+        columns = [name for name in table if name not in ("failed", "cpu_seconds")]
+        text = table[columns].round(2).to_string(index=False, na_rep="")
+        if table["dataset"].nunique() > 1 and "against_random" in table:
+            text += "\n\n" + strategy_ranks(table).round(2).to_string(index=False, na_rep="")
+    typer.echo(text)
+
+
+def _counts(text: str | None) -> list[int]:
+    if text is None:
+        return list(DEFAULT_BUDGETS)
+    words = _words(text, "--per-class")
+    for word in words:
+        if not word.isdecimal() or int(word) < 1:
+            raise DataError(
+                f"--per-class: {word!r} is not a whole number from 1; write it like 1,2"
+            )
+    return [int(word) for word in words]

@@ -288,7 +288,7 @@ def fit_graph(
             "the column or attribute that holds them"
         )
     _check_names(graph)
-    if not model.attends_couplings:
+    if not model.supports_couplings:
         graph = (
             graph.with_coupling_layers()
         )  # so that tables and page show the layers the model sees

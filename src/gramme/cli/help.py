@@ -34,6 +34,18 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "gramme rank school_multiplex.edges --out ranks",
         "gramme rank school_multiplex.edges --measures pagerank,k-shell --out ranks",
     ),
+    "groups": (
+        "gramme groups school_multiplex.edges --out groups",
+        "gramme groups votes.csv --table --id member --count 2 --out groups",
+    ),
+    "ask": (
+        "gramme ask school_multiplex.edges --count 20 --out ask",
+        "gramme ask school_multiplex.edges --labels ask/ask.csv --count 10 --out ask2",
+    ),
+    "app": (
+        "gramme app",
+        "gramme app advice.csv friends.csv --labels people.csv",
+    ),
     "report": (
         "gramme report result --out page.html",
         "gramme report results.sqlite --out comparison.html",

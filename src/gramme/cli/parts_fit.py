@@ -177,7 +177,7 @@ def _fit_together(job: FitJob, world: World) -> None:
     model = make_model(
         method(job.method), job.settings, random_state=job.seed, device=job.device, progress=False
     )
-    if not model.attends_couplings:
+    if not model.supports_couplings:
         graph = graph.with_coupling_layers()
     known = known_labels(graph)
     if not world.first:
@@ -241,7 +241,7 @@ def _fill_joined(
 ) -> list[str]:
     """Join the parts of the model at the first process, and fill the folder there as a single process does."""
     whole = whole_graph(job.parts) if world.first else None
-    if whole is not None and not model.attends_couplings:
+    if whole is not None and not model.supports_couplings:
         whole = whole.with_coupling_layers()
     back = join_model(model, whole)
     if whole is None or folder is None or back is None:
@@ -293,7 +293,7 @@ def _estimate(job: FitJob, model: NodeClassifier, graph: PartGraph, known: Known
 
 def _tests_itself(job: FitJob, model: NodeClassifier) -> bool:
     """Whether the fit itself tells how good it is."""
-    return model.tests_itself and job.folds is None and job.holdout is None and job.estimate
+    return model.has_out_of_fold and job.folds is None and job.holdout is None and job.estimate
 
 
 def _record(

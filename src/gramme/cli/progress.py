@@ -248,7 +248,7 @@ LATER_SECONDS = 20.0
 """From then on; after ten minutes a line a minute."""
 
 SILENT_OPTIONS = ("--quiet", "--json", "--help", "--version")
-QUICK_COMMANDS = ("methods", "results", "help", "new")  # the last asks questions
+QUICK_COMMANDS = ("methods", "results", "help", "new", "app")  # the last two wait for a person
 
 
 @dataclass

@@ -52,9 +52,15 @@ def report(
                 "--data is for the page of a fit; a ledger holds all that its page needs"
             )
         check_not_read(target, [source])
+        from gramme.evaluation.ask_benchmark import is_ask_ledger
         from gramme.evaluation.ledger import is_link_ledger
         from gramme.report.page.benchmark_page import benchmark_page, link_benchmark_page
 
+        if is_ask_ledger(source):
+            raise DataError(
+                f"{source} is a ledger of gramme benchmark --task ask, which has no page; "
+                f"gramme results {source} shows it"
+            )
         about_links = is_link_ledger(source)
         text = link_benchmark_page(source) if about_links else benchmark_page(source)
     elif data is not None:

@@ -41,6 +41,13 @@ def results(
 
         show_ledger(ledger, style)
         return
+    from gramme.evaluation.ask_benchmark import is_ask_ledger
+
+    if is_ask_ledger(ledger):
+        from .benchmark_steps import show_ask_ledger
+
+        show_ask_ledger(ledger, style)
+        return
     from gramme.evaluation import Ledger, rank_methods
     from gramme.report.benchmark_tables import (
         STYLES,

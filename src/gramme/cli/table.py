@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,10 @@ from gramme.errors import DataError, FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.columns import MAX_NUMBER_CLASSES, amounts, settled_labels, too_many
 from gramme.graph.table import LayerPlan, TablePlan, known_column
-from gramme.io.labels import read_labels
+from gramme.io.labels import read_labels, settle_labels
 from gramme.io.parsed import ReadOptions
 from gramme.io.plain_table import ENDINGS, read_table
-from gramme.io.source import tell
-from gramme.io.values import known_labels
+from gramme.io.values import tell_of_twins
 
 from .options import Reading
 
@@ -128,7 +128,11 @@ def _in_words(plan: LayerPlan, graph: MultilayerGraph, name: str) -> str:
         if not numbers:
             days = ", ".join(str(edge).partition("T")[0] for edge in plan.choice)
             return f"dates cut at {days}"
-        return f"numbers cut at {', '.join(map(_short, plan.choice))}"
+        alone = [low for low, high in pairwise(plan.choice) if high == np.nextafter(low, np.inf)]
+        ends = {*alone, *np.nextafter(alone, np.inf)}
+        cuts = [_short(edge) for edge in plan.choice if edge not in ends]
+        said = f"numbers cut at {', '.join(cuts)}" if cuts else "numbers"
+        return f"{said}; {', '.join(map(_short, alone))} by itself" if alone else said
     if plan.way == "dates":
         return f"dates, {groups:,} groups by {plan.choice}"
     kind = "values between separators" if plan.way == "separator" else "categories"
@@ -189,6 +193,7 @@ def _settled(graph: MultilayerGraph, read: Reading) -> np.ndarray[Any, Any]:
     """The labels of the graph, cut into classes where they are numbers and that was asked for."""
     assert graph.labels is not None
     known = {str(place): label for place, label in enumerate(graph.labels) if label is not None}
+    tell_of_twins(dict.fromkeys(map(str, known.values())), "labels", "classes")
     found = settled_labels(known, read.label_kind, read.label_bins, read.edges())
     return np.array([found.get(str(place)) for place in range(graph.num_nodes)], dtype=object)
 
@@ -202,12 +207,12 @@ def _with_labels_file(graph: MultilayerGraph, read: Reading) -> MultilayerGraph:
         encoding=read.encoding,
         missing=tuple(read.marks()),
         keep_na=read.keep_na,
+        label_kind=read.label_kind,
+        label_bins=read.label_bins,
+        label_edges=read.edges(),
     )
     facts = read_labels(read.labels, names, options, complete=True, form=options.labels_format)
-    found, unknown = known_labels(facts.labels or {}, options.marks)
-    if unknown:
-        tell(unknown)
-    found = settled_labels(found, read.label_kind, read.label_bins, read.edges())
+    found = settle_labels(facts.labels or {}, options)
     values = np.array([found.get(name) for name in names], dtype=object)
     return graph.replace(labels=values)
 

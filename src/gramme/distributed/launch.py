@@ -424,6 +424,6 @@ def _from_environment(name: str, given: int | None) -> int | None:
     text = os.environ.get(name)
     if text is None:
         return None
-    if not text.isdigit():
+    if not text.isdecimal():
         raise DataError(f"{name}={text!r} in the environment is not a number")
     return int(text)

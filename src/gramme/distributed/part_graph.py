@@ -286,7 +286,7 @@ class PartGraph(MultilayerGraph):
         self.world, self.whole = world, whole
         self.places, self.given = places, given
         self.label_codes, self.part_couplings = label_codes, couplings
-        self.features, self.name = features, name
+        self.features, self.feature_names, self.name = features, None, name
         self.layer_features = MappingProxyType(dict(layer_features or {}))
         self.couplings = MappingProxyType({})
         found = np.empty(len(nodes), dtype=object)
@@ -420,7 +420,7 @@ class PartGraph(MultilayerGraph):
                 self.part_couplings.links,
                 symmetric=not self.part_couplings.directed,
                 outputs=outputs,
-                hears_itself=False,
+                include_self=False,
             )
         return PartSupraSum(self.world, self.layers_sum(names, nodes), present, nodes, further)
 

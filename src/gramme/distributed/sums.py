@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gramme._types import Ints
-from gramme.ops import Bags, GroupSum, MembershipSum, NeighbourhoodSum, SideBySide, SupraSum
+from gramme.ops import GroupSum, MembershipSum, NeighbourhoodSum, SideBySide, SparseRowSum, SupraSum
 from gramme.ops.neighbourhood import MAX_OWN_SHARE, hold, own_share, with_own_groups
 
 from .communicator import World
@@ -209,11 +209,11 @@ class PartEdgeSum(AcrossProcesses):
         Whether the edges of all processes together go both ways.
     outputs : array of int, optional
         The rows whose sums are wanted; all if not given. Every process says some or none does.
-    hears_itself : bool, default=True
+    include_self : bool, default=True
         Whether V_i is part of the sum.
     """
 
-    cheaper_in_part = True
+    supports_subset = True
 
     def __init__(
         self,
@@ -222,7 +222,7 @@ class PartEdgeSum(AcrossProcesses):
         *,
         symmetric: bool,
         outputs: Ints | None = None,
-        hears_itself: bool = True,
+        include_self: bool = True,
     ) -> None:
         super().__init__()
         self.world, self.rows = world, links.rows
@@ -231,14 +231,14 @@ class PartEdgeSum(AcrossProcesses):
             links, own, symmetric = links.at(outputs), own[outputs], False
         self.outputs, self.symmetric = links.rows, symmetric
         inside = sp.csr_array(links.matrix[:, : self.rows])
-        inside = sp.csr_array(inside + own) if hears_itself else inside
-        self.heard = Bags(inside)
-        self.listeners = self.heard if symmetric else Bags(sp.csr_array(inside.T.tocsr()))
+        inside = sp.csr_array(inside + own) if include_self else inside
+        self.heard = SparseRowSum(inside)
+        self.listeners = self.heard if symmetric else SparseRowSum(sp.csr_array(inside.T.tocsr()))
         self.exchange = Exchange(world, links.owner, links.row)
         self._outside = sp.csr_array(links.matrix[:, self.rows :])
-        self.outside = Bags(self._outside)
-        self.back: Bags | None = None if symmetric else Bags(_turned(self._outside))
-        self._by_peer: list[tuple[Bags, Bags | None]] | None = None
+        self.outside = SparseRowSum(self._outside)
+        self.back: SparseRowSum | None = None if symmetric else SparseRowSum(_turned(self._outside))
+        self._by_peer: list[tuple[SparseRowSum, SparseRowSum | None]] | None = None
 
     def forward(self, values: Tensor) -> Tensor:
         if self._too_large(values):
@@ -283,7 +283,7 @@ class PartEdgeSum(AcrossProcesses):
             sums.index_add_(0, self.exchange.rows_sent[given], came)
         return sums
 
-    def _peers(self) -> list[tuple[Bags, Bags | None]]:
+    def _peers(self) -> list[tuple[SparseRowSum, SparseRowSum | None]]:
         """The halo's part of the sum by the process it comes from, in the order of the rounds."""
         if self._by_peer is None:
             columns = self._outside.tocsc()
@@ -291,8 +291,8 @@ class PartEdgeSum(AcrossProcesses):
             device = self.exchange.rows_sent.device
             for taken, *_ in self.exchange.peers():
                 some = sp.csr_array(columns[:, taken].tocsr())
-                back = None if self.symmetric else Bags(_turned(some)).to(device)
-                self._by_peer.append((Bags(some).to(device), back))
+                back = None if self.symmetric else SparseRowSum(_turned(some)).to(device)
+                self._by_peer.append((SparseRowSum(some).to(device), back))
         return self._by_peer
 
 

@@ -37,7 +37,7 @@ CROSS_FITTING = "cross-fitting"
 
 
 def fitted_estimate(model: NodeClassifier, labels: NDArray[np.object_]) -> Estimate:
-    """The estimate of a fitted model that tests itself (:attr:`~gramme.methods.NodeClassifier.tests_itself`).
+    """The estimate of a fitted model that tests itself (:attr:`~gramme.methods.NodeClassifier.has_out_of_fold`).
 
     Parameters
     ----------
@@ -242,7 +242,9 @@ class EstimatePlan:
     def none_further(self, model: NodeClassifier) -> bool:
         """Whether the estimate takes no fit besides the model's own."""
         return (
-            self.share is not None or not self.wanted or (model.tests_itself and self.folds is None)
+            self.share is not None
+            or not self.wanted
+            or (model.has_out_of_fold and self.folds is None)
         )
 
 
@@ -336,7 +338,7 @@ def _estimate(
         return Estimate("none", "the training was interrupted")
     if not plan.wanted:
         return Estimate("none", "it was not asked for")
-    if model.tests_itself and plan.folds is None:
+    if model.has_out_of_fold and plan.folds is None:
         return fitted_estimate(model, labels)
     try:
         return cross_validate(

@@ -41,7 +41,7 @@ class NameOrder:
     graph: MultilayerGraph
     places: Places | None = None
 
-    def there(self, places: Places) -> Places:
+    def to_sorted(self, places: Places) -> Places:
         """Positions in the given graph as positions in the ordered one."""
         if self.places is None:
             return places
@@ -50,7 +50,7 @@ class NameOrder:
         found: Places = rank[places]
         return found
 
-    def back(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def to_given(self, rows: NDArray[Any]) -> NDArray[Any]:
         """An array with a row for each node of the ordered graph, in the order of the given one."""
         if self.places is None:
             return rows
@@ -70,7 +70,7 @@ def in_name_order(graph: MultilayerGraph) -> NameOrder:
     >>> order = in_name_order(MultilayerGraph(layers, nodes=["Cy", "Ann", "Bo"]))
     >>> order.graph.nodes.tolist(), list(order.graph.layers)
     (['Ann', 'Bo', 'Cy'], ['advice', 'work'])
-    >>> order.back(np.array([1, 2, 3])).tolist()  # numbers of Ann, Bo and Cy
+    >>> order.to_given(np.array([1, 2, 3])).tolist()  # numbers of Ann, Bo and Cy
     [3, 1, 2]
     """
     known: NameOrder | None = vars(graph).get("_name_order")
@@ -96,6 +96,7 @@ def in_name_order(graph: MultilayerGraph) -> NameOrder:
         features=features,
         couplings=couplings,
         layer_features=layer_features,
+        feature_names=graph.feature_names,
         name=graph.name,
     )
     found = NameOrder(ordered, places)

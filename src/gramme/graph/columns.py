@@ -54,14 +54,23 @@ def stated_bins(values: FloatArray, bins: Any, show: Callable[[Any], str] | None
     codes = np.searchsorted(edges, values, side="right").astype(np.int64)
     codes[np.isnan(values)] = -1
     texts = _texts(edges, show)
-    inner = [f"[{low}, {high})" for low, high in pairwise(texts)]
-    return codes, [f"below {texts[0]}", *inner, f"{texts[-1]} and above"]
+    inner = _names(edges, texts)
+    last = (
+        f"above {_texts(edges[-2:-1], show)[0]}" if _alone(edges[-2:]) else f"{texts[-1]} and above"
+    )
+    return codes, [f"below {texts[0]}", *inner, last]
 
 
 def quantile_groups(
-    values: FloatArray, quantiles: Any, show: Callable[[Any], str] | None = None
+    values: FloatArray,
+    quantiles: Any,
+    show: Callable[[Any], str] | None = None,
+    *,
+    frequent_alone: bool = False,
 ) -> Groups:
     """Groups of about equal size, fewer where many numbers are equal; -1 where a number is NaN.
+
+    With ``frequent_alone``, a number whose share would fill a group is one by itself.
 
     >>> codes, names = quantile_groups(np.arange(8.0), 4)
     >>> np.bincount(codes).tolist(), names
@@ -71,16 +80,22 @@ def quantile_groups(
     known = values[~np.isnan(values)]
     if not known.size:
         return np.full(values.size, -1, dtype=np.int64), []
-    return _cut(values, _at_midnight(_equal_sizes(known, count), known, show), show)
+    cuts = frequent_and_others(known, count) if frequent_alone else _equal_sizes(known, count)
+    return _cut(values, _at_midnight(cuts, known, show), show)
 
 
 def cut_points(
-    values: FloatArray, way: str, choice: Any, show: Callable[[Any], str] | None = None
+    values: FloatArray,
+    way: str,
+    choice: Any,
+    show: Callable[[Any], str] | None = None,
+    *,
+    frequent_alone: bool = False,
 ) -> list[float]:
     """Edges that cut these numbers, and later ones alike, into the groups that were asked for.
 
     For a count of equal-width ``bins`` or of ``quantiles``; :func:`stated_bins` takes the result. Empty where all
-    numbers are missing.
+    numbers are missing. ``frequent_alone`` as for :func:`quantile_groups`.
 
     >>> cut_points(np.arange(11.0), "bins", 2), cut_points(np.arange(8.0), "quantiles", 4)
     ([5.0], [1.75, 3.5, 5.25])
@@ -90,8 +105,15 @@ def cut_points(
     if not known.size:
         return []
     cuts = _equal_widths(known, count) if way == "bins" else _equal_sizes(known, count)
+    if frequent_alone:
+        cuts = frequent_and_others(known, count)
     cuts = _at_midnight(cuts, known, show)
     inside = _inside(cuts, float(known.min()), float(known.max()))
+    if (
+        frequent_alone
+    ):  # a later table may have numbers beyond a frequent one that is the least or largest here
+        inside = np.union1d(inside, cuts[np.isin(cuts, known)])
+        inside = np.union1d(inside, cuts[np.isin(np.nextafter(cuts, -np.inf), inside)])
     found: list[float] = (inside if inside.size else known[:1]).tolist()
     return found
 
@@ -134,6 +156,25 @@ def _equal_sizes(known: FloatArray, count: int) -> FloatArray:
     return np.quantile(known, np.linspace(0, 1, count + 1)[1:-1])
 
 
+def frequent_and_others(known: FloatArray, count: int) -> FloatArray:
+    """Cuts around each number that as many rows have as a group should, and between the others.
+
+    >>> frequent_and_others(np.array([0.0, 0, 0, 0, 0, 0, 1, 2, 3, 4]), 3)
+    array([0.0e+000, 4.9e-324, 2.5e+000])
+    """
+    different, times = np.unique(known, return_counts=True)
+    frequent = different[times * count >= known.size] if different.size > count else different[:0]
+    if not frequent.size:
+        return _equal_sizes(known, count)
+    others = np.sort(known[~np.isin(known, frequent)])
+    groups = max(count - frequent.size, 2)
+    cuts = _equal_sizes(others, groups) if others.size else others
+    # a cut close to a frequent number would leave a group of very few between them
+    between = np.searchsorted(others, cuts)[:, None] - np.searchsorted(others, frequent)
+    cuts = cuts[(np.abs(between) >= others.size / (2 * groups)).all(axis=1)]
+    return np.unique(np.concatenate([frequent, np.nextafter(frequent, np.inf), cuts]))
+
+
 def _at_midnight(
     cuts: FloatArray, values: FloatArray, show: Callable[[Any], str] | None
 ) -> FloatArray:
@@ -157,9 +198,31 @@ def _cut(values: FloatArray, cuts: FloatArray, show: Callable[[Any], str] | None
     codes = np.searchsorted(inside, values, side="right").astype(np.int64)
     codes[np.isnan(values)] = -1
     # The largest number may be a cut itself; then the last group holds it alone
-    texts = _texts(np.concatenate([[low], inside, [high]]), show)
-    names = [f"[{start}, {end})" for start, end in pairwise(texts)]
-    return codes, [*names[:-1], names[-1][:-1] + "]"]
+    edges = np.concatenate([[low], inside, [high]])
+    names = _names(edges, _texts(edges, show))
+    if names[-1].endswith(")"):
+        names[-1] = names[-1][:-1] + "]"
+    if high > low and np.nextafter(high, np.inf) in cuts:  # the largest number, by itself
+        names[-1] = _texts(edges[-1:], show)[0]
+    return codes, names
+
+
+def _alone(ends: FloatArray) -> bool:
+    """Whether no number but the first lies between two ends."""
+    return ends.size == 2 and bool(ends[1] == np.nextafter(ends[0], np.inf))
+
+
+def _names(edges: FloatArray, texts: list[str]) -> list[str]:
+    """The names of the groups between edges: "[18, 35)", "above 0" after a group of 0 alone, "0" for that group."""
+    names = []
+    for place, (low, high) in enumerate(pairwise(texts)):
+        if _alone(edges[place : place + 2]):
+            names.append(low)
+        elif place and _alone(edges[place - 1 : place + 1]):
+            names.append(f"({texts[place - 1]}, {high})")
+        else:
+            names.append(f"[{low}, {high})")
+    return names
 
 
 def _texts(edges: FloatArray, show: Callable[[Any], str] | None) -> list[str]:
@@ -389,7 +452,9 @@ def column_layer(
             choice = _moments(choice)
         codes, names = stated_bins(numbers, choice, show)
     else:
-        codes, names = quantile_groups(numbers, choice if way else DEFAULT_QUANTILES, show)
+        codes, names = quantile_groups(
+            numbers, choice if way else DEFAULT_QUANTILES, show, frequent_alone=way is None
+        )
     return _grouped(codes, names, missing)
 
 
@@ -416,7 +481,13 @@ def settled(column: pd.Series, way: str | None = None, choice: Any = None) -> tu
         return way, count_within(choice, 1, "knn", len(column))
     if way == "bins" and not isinstance(choice, (int, np.integer)):
         return way, list(choice)
-    edges = cut_points(numbers, way or "quantiles", choice if way else DEFAULT_QUANTILES, show)
+    edges = cut_points(
+        numbers,
+        way or "quantiles",
+        choice if way else DEFAULT_QUANTILES,
+        show,
+        frequent_alone=way is None,
+    )
     if not edges:
         return "categories", None
     if show is not None:
@@ -460,7 +531,7 @@ def as_numbers(
     wrong = np.isinf(values) | (np.isnan(values) & ~gaps)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        raise DataError(f"{plain(column.iloc[row])!r} in row {row} is not a finite number")
+        raise DataError(f"{plain(column.iloc[row])!r} in row {row + 1} is not a finite number")
     return values, None
 
 

@@ -21,6 +21,7 @@ from .membership_layer import MembershipLayer
 from .node_values import (
     Features,
     aligned,
+    checked_feature_names,
     checked_features,
     checked_layer_features,
     freeze_features,
@@ -113,6 +114,8 @@ class MultilayerGraph(Frozen):
         Edges from a node in the first layer to a node in the second, by position.
     layer_features : mapping of layer name to matrix, optional
         Attributes that belong to one layer, a row per node; a row of nothing but NaN is missing.
+    feature_names : sequence of str, optional
+        A distinct name for each column of ``features``.
     name : str, optional
         What to call the graph in reports.
     num_nodes : int, optional
@@ -132,6 +135,8 @@ class MultilayerGraph(Frozen):
         Read-only; undirected ones under their layers in the graph's order.
     layer_features : mapping of str to array or scipy CSR
         Read-only.
+    feature_names : tuple of str or None
+        The names of the columns of ``features``, where they have some: the number columns of a table do.
 
     Examples
     --------
@@ -151,6 +156,7 @@ class MultilayerGraph(Frozen):
     name: str | None
     couplings: Mapping[Pair, Coupling]
     layer_features: Mapping[str, Features]
+    feature_names: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -161,6 +167,7 @@ class MultilayerGraph(Frozen):
         features: ArrayLike | sp.sparray | sp.spmatrix | Mapping[str, Any] | None = None,
         couplings: Mapping[Pair, Any] | None = None,
         layer_features: Mapping[str, Any] | None = None,
+        feature_names: Sequence[str] | None = None,
         name: str | None = None,
         num_nodes: int | None = None,
     ) -> None:
@@ -189,15 +196,16 @@ class MultilayerGraph(Frozen):
         self.features = None if features is None else checked_features(features, self.nodes)
         self.couplings = checked_couplings(couplings, self.layers, self.nodes)
         self.layer_features = checked_layer_features(layer_features, self.layers, self.nodes)
+        self.feature_names = checked_feature_names(feature_names, self.features)
         self.name = name
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {part: dict(getattr(self, part)) for part in _MAPPINGS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # A graph that was pickled before there were couplings has none
+        # A graph that was pickled before there were couplings or names of features has none
         parts = {part: MappingProxyType(state.get(part, {})) for part in _MAPPINGS}
-        super().__setstate__(state | parts)
+        super().__setstate__({"feature_names": None} | state | parts)
         for matrix in (self.features, *self.layer_features.values()):
             freeze_features(matrix)
 
@@ -286,6 +294,7 @@ class MultilayerGraph(Frozen):
             "name": self.name,
             "couplings": self.couplings,
             "layer_features": self.layer_features,
+            "feature_names": None if "features" in changes else self.feature_names,
         }
         unknown = set(changes) - set(parts)
         if unknown:
@@ -334,6 +343,7 @@ class MultilayerGraph(Frozen):
             features=None if self.features is None else self.features[places],
             couplings={pair: each.subset(places) for pair, each in self.couplings.items()},
             layer_features={name: each[places] for name, each in self.layer_features.items()},
+            feature_names=self.feature_names,
             name=self.name,
             num_nodes=places.size,
         )
@@ -367,6 +377,7 @@ class MultilayerGraph(Frozen):
             and all(layer == other.layers[name] for name, layer in self.layers.items())
             and same_values(self.labels, other.labels)
             and same_features(self.features, other.features)
+            and self.feature_names == other.feature_names
             and dict(self.couplings) == dict(other.couplings)
             and same_layer_features(self.layer_features, other.layer_features)
         )
@@ -594,6 +605,7 @@ class MultilayerGraph(Frozen):
         separator: Mapping[Any, str] | None = None,
         dates: Mapping[Any, str] | None = None,
         missing: str | Mapping[Any, str] = "nobody",
+        numbers: bool = True,
         name: str | None = None,
     ) -> MultilayerGraph:
         """One layer per column of a table; see :func:`gramme.graph.table.from_table`."""
@@ -610,6 +622,7 @@ class MultilayerGraph(Frozen):
             separator=separator,
             dates=dates,
             missing=missing,
+            numbers=numbers,
             name=name,
         )
 

@@ -7,6 +7,7 @@ and followed as often as there are tables.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._text import setting
 from gramme.errors import DataError, GrammeWarning, did_you_mean
 
 from .arrays import as_pandas, loose_index, plain
@@ -23,6 +25,7 @@ from .columns import POLICIES, as_numbers, column_layer, count_within, settled
 from .layer import Layer
 from .multilayer import MultilayerGraph
 from .nearest import nearest_points_layer
+from .table_numbers import NumberColumn, number_columns, number_features
 
 # From a table with a row per node: every column becomes a layer that joins rows that are alike.
 
@@ -32,6 +35,22 @@ ROW_NUMBER_NAMES = {
     *("rownames", "unnamed: 0", "v1", "x"),
 }
 """What a column of row numbers is called where R, pandas or a person wrote one."""
+IDENTIFIER_WORDS = {
+    "id",
+    "ids",
+    "uid",
+    "guid",
+    "no",
+    "nr",
+    "num",
+    "number",
+    "code",
+    "key",
+    "index",
+    "idx",
+    "ssn",
+}
+"""Last words of the names of columns that number or mark rows."""
 FREE_TEXT_SHARE = 0.9
 """The share of different values from which on text is free text."""
 MIN_JUDGED_ROWS = 20
@@ -50,6 +69,7 @@ def from_table(
     separator: Mapping[Any, str] | None = None,
     dates: Mapping[Any, str] | None = None,
     missing: str | Mapping[Any, str] = "nobody",
+    numbers: bool = True,
     name: str | None = None,
 ) -> MultilayerGraph:
     """A graph with a node per row and a layer per column.
@@ -57,7 +77,9 @@ def from_table(
     A column of text, truth values, categories, or whole numbers with at most 20 different values
     joins the rows that share a value. Dates join rows of the same year, of the same decade where there
     are more than 20 years, or of the same month where there are at most two. Other numbers are cut into 5
-    groups of about equal size unless ``bins``, ``quantiles``, ``knn`` or ``dates`` say otherwise.
+    groups of about equal size unless ``bins``, ``quantiles``, ``knn`` or ``dates`` say otherwise; a
+    number that a fifth of the rows have, such as 0 hours, is a group of its own. Beside their groups,
+    columns of numbers and dates are kept as they are: they are the features of the nodes.
     In a table of 20 rows or more, columns that say nothing about who is alike are left out with a
     warning: empty ones, those with one value, and text that hardly ever repeats.
 
@@ -86,6 +108,9 @@ def from_table(
         What becomes of missing values: the row is absent from the layer, or in a group called
         "missing" (absent where ``knn`` makes no groups), or has the column's median (the lower of
         two) or most common value (the first of several).
+    numbers : bool, default=True
+        Whether numbers, and dates in years, are features as well (``graph.features``, by name in
+        ``graph.feature_names``). Gaps are filled with the median; a further feature says where they are.
     name : str, optional
         What to call the graph.
 
@@ -96,7 +121,7 @@ def from_table(
     ... )
     >>> g = from_table(table, label="party", bins={"age": [18, 65]})
     >>> g
-    MultilayerGraph(3 nodes, 2 layers: city 2 groups, age 2 groups, 2 classes on 2 nodes)
+    MultilayerGraph(3 nodes, 2 layers: city 2 groups, age 2 groups, 2 classes on 2 nodes, 1 feature)
     >>> list(g.layers["age"].group_names)
     ['[18, 65)', '65 and above']
     """
@@ -134,10 +159,14 @@ def from_table(
                 stacklevel=3,  # the caller of MultilayerGraph.from_table
             )
         layers[str(column)] = layer
+    kept = [column for column in used if ways.get(column, ("",))[0] != "separator"]
+    features, feature_names = number_features(table, number_columns(table, kept if numbers else ()))
     return MultilayerGraph(
         layers,
         nodes=nodes,
         labels=None if label is None else list(table[label]),
+        features=features,
+        feature_names=feature_names,
         name=name,
         num_nodes=len(table),
     )
@@ -203,6 +232,8 @@ def says_nothing(column: pd.Series) -> str | None:
     ("its only value is 'x'", None)
     >>> says_nothing(pd.Series(range(1, 30), name="id"))
     'it only numbers the rows'
+    >>> says_nothing(pd.Series(range(70_000, 70_040), name="sample_no"))
+    '40 of its 40 values are different, like an identifier'
     """
     try:
         known = column.dropna()
@@ -216,6 +247,9 @@ def says_nothing(column: pd.Series) -> str | None:
     if _numbers_rows(column):
         return "it only numbers the rows"
     if pd.api.types.is_numeric_dtype(column.dtype) or _is_time(column.dtype):
+        many = len(known) >= MIN_JUDGED_ROWS and different > FREE_TEXT_SHARE * len(known)
+        if many and _is_identifier(known):
+            return f"{different:,} of its {len(known):,} values are different, like an identifier"
         return None
     if pd.api.types.infer_dtype(known, skipna=True) not in ("string", "categorical", "mixed"):
         return None
@@ -236,6 +270,20 @@ def _numbers_rows(column: pd.Series) -> bool:
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     first = values[0]
     return bool(first in (0, 1) and np.array_equal(values, first + np.arange(values.size)))
+
+
+def _is_identifier(known: pd.Series) -> bool:
+    """Whether a column of whole numbers is called like one: ``ID``, ``sample_no``, ``patientCode``."""
+    name = re.sub(
+        r"(?<=[a-z])(?=[A-Z])", "_", ("" if known.name is None else str(known.name)).strip()
+    ).lower()
+    last_word = re.split(r"[\W_]+", name.rstrip("#._ "))[-1]
+    if last_word not in IDENTIFIER_WORDS or pd.api.types.is_complex_dtype(known.dtype):
+        return False
+    if not pd.api.types.is_numeric_dtype(known.dtype):
+        return False
+    values = known.to_numpy(dtype=np.float64)
+    return bool((np.isfinite(values) & (np.round(values) == values)).all())
 
 
 def _is_time(kind: Any) -> bool:
@@ -275,15 +323,15 @@ def node_names(table: pd.DataFrame, id: Any) -> Any:
         index = table.index
         if isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1:
             return None
-        names, source = loose_index(index), "the index of the table (or name a column with id=...)"
+        names, source = loose_index(index), "the index of the table"
     else:
         names, source = loose_index(table[id]), f"the id column {id!r}"
     for wrong, problem in ((names.isna(), "missing"), (names.duplicated(), "there already")):
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
             raise DataError(
-                f"{source}: the name {plain(names[row])!r} in row {row} is {problem}; every row "
-                "needs a name of its own"
+                f"{source}: the name {plain(names[row])!r} in row {row + 1} is {problem}; every row "
+                f"needs a name of its own: {setting('id')} names the column that has one"
             )
     return names
 
@@ -348,6 +396,8 @@ class TablePlan:
         Whether rows with a missing value are absent from a layer or make a group.
     left_out : dict of str to str
         Columns of the first table that make no layer, and why.
+    numbers : dict of str to NumberColumn
+        Columns whose numbers are features of the rows as well.
 
     Examples
     --------
@@ -362,6 +412,7 @@ class TablePlan:
     id: str | None = None
     missing: str = "nobody"
     left_out: dict[str, str] = field(default_factory=dict)
+    numbers: dict[str, NumberColumn] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -378,6 +429,7 @@ class TablePlan:
         separator: Mapping[str, str] | None = None,
         dates: Mapping[str, str] | None = None,
         missing: str = "nobody",
+        numbers: bool = True,
     ) -> TablePlan:
         """The plan for a table; what to say about it is as for :meth:`MultilayerGraph.from_table`.
 
@@ -385,7 +437,7 @@ class TablePlan:
         ----------
         table : DataFrame
             Its columns have names that are text.
-        label, id, columns, bins, quantiles, knn, separator, dates, missing
+        label, id, columns, bins, quantiles, knn, separator, dates, missing, numbers
             See :func:`gramme.graph.table.from_table`; ``missing`` may be "nobody" or "group".
         together : mapping of several columns to int, optional
             A layer of edges to the so many rows that are nearest in all these columns together, each divided by its
@@ -418,7 +470,10 @@ class TablePlan:
             count_within(neighbours, 1, f"knn of {'+'.join(several)}", len(table))
             scale = [_spread(_numbers(table, column)) for column in several]
             layers["+".join(several)] = LayerPlan(list(several), "together", neighbours, scale)
-        return cls(layers, label, id, missing, left_out)
+        kept = dict.fromkeys([*alone, *(column for several in joint for column in several)])
+        kept = {column: None for column in kept if column not in (separator or {})}
+        found = number_columns(table, kept if numbers else ())
+        return cls(layers, label, id, missing, left_out, found)
 
     def graph(self, table: pd.DataFrame, *, name: str | None = None) -> MultilayerGraph:
         """The graph of a table that has the columns of the plan; it may lack the label and the id."""
@@ -449,10 +504,13 @@ class TablePlan:
                     stacklevel=2,
                 )
         label = self.label if self.label in table.columns else None
+        features, feature_names = number_features(table, self.numbers)
         return MultilayerGraph(
             layers,
             nodes=node_names(table, self.id if self.id in table.columns else None),
             labels=None if label is None else list(table[label]),
+            features=features,
+            feature_names=feature_names,
             name=name,
             num_nodes=len(table),
         )
@@ -479,8 +537,12 @@ class TablePlan:
         try:
             layers = {str(title): LayerPlan(**one) for title, one in record["layers"].items()}
             left_out = {str(name): str(why) for name, why in record.get("left_out", {}).items()}
-            plan = cls(layers, record["label"], record["id"], record["missing"], left_out)
+            numbers = {
+                str(name): NumberColumn(**one) for name, one in record.get("numbers", {}).items()
+            }
+            plan = cls(layers, record["label"], record["id"], record["missing"], left_out, numbers)
             fits = all(one.is_whole() for one in layers.values())
+            fits = fits and all(one.is_whole() for one in numbers.values())
             fits = fits and all(isinstance(one, (str, type(None))) for one in (plan.label, plan.id))
             fits = fits and plan.missing in ("nobody", "group")
         except (TypeError, KeyError, AttributeError) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import name_index, smallest_int
-from gramme.graph.columns import settled_labels
 from gramme.graph.coupling import Pair
+from gramme.graph.node_values import checked_feature_names
 
 from .couplings import couples, named_nodes, own_layers, read_couplings
-from .labels import NodeFacts, read_labels
-from .node_table import LABEL_COLUMN, node_columns, read_attributes
+from .labels import NodeFacts, read_labels, settle_labels
+from .node_table import LABEL_COLUMN, name_column, node_columns, read_attributes
 from .parsed import EdgeRows, Groups, Parsed, ReadOptions, ReadReport
-from .source import tell
-from .values import id_base, in_order, known_labels
+from .values import id_base, in_order, tell_of_twins
 
 # Graphs put together again from arrays that a graph was saved as, without copying or sorting them
 # anew.
@@ -82,6 +81,7 @@ def restored_graph(
     labels: NDArray[np.object_] | None,
     features: Any,
     name: str | None,
+    feature_names: Sequence[str] | None = None,
 ) -> MultilayerGraph:
     """A graph from its own parts; the features are used as they are, so that they can stay on disk."""
     graph = MultilayerGraph(
@@ -96,7 +96,8 @@ def restored_graph(
         if not np.isfinite(flat[block]).all():
             raise ValueError("some features are not finite numbers")
     whole = MultilayerGraph.__new__(MultilayerGraph)
-    whole.__setstate__(graph.__getstate__() | {"features": features})
+    named = checked_feature_names(feature_names, features)
+    whole.__setstate__(graph.__getstate__() | {"features": features, "feature_names": named})
     return whole
 
 
@@ -129,15 +130,12 @@ def assemble(
     _take_nodes_file(parsed, options)
     facts = _node_facts(parsed, options, met)
     if facts.labels is not None:
-        facts.labels, unknown = known_labels(facts.labels, options.marks)
-        if unknown:
-            tell(unknown)
-        facts.labels = settled_labels(
-            facts.labels, options.label_kind, options.label_bins, options.label_edges
-        )
+        facts.labels = settle_labels(facts.labels, options)
     _take_groups(parsed, facts)
-    _tell_of_spaces(parsed.rows)
+    if not parsed.rows.whole:
+        tell_of_twins(facts.nodes, "names", "nodes")
     layers, couplings = _layers(parsed, options, facts.nodes)
+    tell_of_twins(layers, "names", "layers")
     graph = _guarded(path, lambda: _graph(layers, couplings, facts, path))
     if options.labels is not None and not _is_path(options.labels):
         graph = graph.replace(labels=options.labels)
@@ -219,10 +217,11 @@ def _take_nodes_file(parsed: Parsed, options: ReadOptions) -> None:
         return
     path = Path(options.nodes)
     table = read_attributes(path, options.encoding)
-    parsed.nodes, parsed.nodes_file = table.names(), path
+    column = name_column(table, set(_met_nodes(parsed)), options)
+    parsed.nodes, parsed.nodes_file = table.names(column), path
     labels = table.labels(parsed.nodes, options.label)
     parsed.labels = parsed.labels if labels is None else labels
-    taken = {table.header[0], options.label or LABEL_COLUMN}
+    taken = {column, options.label or LABEL_COLUMN}
     made = node_columns(table, parsed.nodes, taken, options)
     parsed.features, parsed.node_groups = made.features, made.groups
     parsed.files.append(path)
@@ -265,20 +264,6 @@ def _take_groups(parsed: Parsed, facts: NodeFacts) -> None:
     for name, members in facts.groups.items():
         groups[name if name not in known else f"{name} (attribute)"] = members
     parsed.groups = groups
-
-
-def _tell_of_spaces(rows: EdgeRows) -> None:
-    """Names that differ in spaces alone are two nodes, which is hardly ever meant."""
-    if rows.whole:
-        return
-    known = set(rows.nodes)
-    double = [name for name in rows.nodes if name != name.strip() and name.strip() in known]
-    if double:
-        more = f", and {len(double) - 1} more pairs" if len(double) > 1 else ""
-        tell(
-            f"{double[0]!r} and {double[0].strip()!r} differ in spaces alone and are two nodes{more}",
-            doubt=True,
-        )
 
 
 def _check_listed(parsed: Parsed, met: list[str]) -> None:

@@ -12,10 +12,10 @@ from gramme.errors import DataError, FileFormatError, NoEdgesError
 
 from .combine import joined
 from .couplings import between
-from .headers import DIRECTIONS, EdgeHeader, edge_header, plain_word
-from .labels import node_column, table_facts
+from .headers import DIRECTIONS, EdgeHeader, edge_header, plain_word, repeated_role
+from .labels import table_facts
 from .matrix_rows import find_matrix, matrix_layer
-from .node_table import tabled
+from .node_table import node_column, tabled
 from .parsed import Parsed, ReadOptions, RowCollector
 from .source import tell
 from .values import UNKNOWN
@@ -71,6 +71,13 @@ def parse_edges(
         if len(row) != len(names):
             problem = f"there are {len(row)} cells, but the header names {len(names)} columns"
             raise FileFormatError(problem, file=path, line=line)
+    repeated = repeated_role(names)
+    if repeated is not None:
+        role, first, second = repeated
+        raise FileFormatError(
+            f"the columns {first.strip()!r} and {second.strip()!r} could both be the {role} of an edge; rename one",
+            file=path,
+        )
     _settle_type(header, rows)
     _tell(header, names, rows, where)
     _tell_of_nobody(header, rows, where)
@@ -234,7 +241,7 @@ def no_edges(
             f'like sqlite:{path.name}?query=SELECT "..." AS source, "..." AS target FROM "..."'
         )
         return NoEdgesError(problem, file=path)
-    numbered = len(cells) in (3, 4) and all(cell.isdigit() for cell in cells[:3])
+    numbered = len(cells) in (3, 4) and all(cell.isdecimal() for cell in cells[:3])
     multiplex = (
         "; for rows of a layer, a node and a node, format='multiplex' (--from multiplex)"
         if numbered
@@ -309,7 +316,8 @@ def _take_nodes(parsed: Parsed, rows: SheetsRows, path: Path, options: ReadOptio
         table = tabled([(line, list(row)) for line, row in enumerate(rows, start=1)], path)
     except FileFormatError:
         return False
-    if len(table.header) < 2 or node_column(table, set(nodes)) is None:
+    named = options.id in table.header or node_column(table, set(nodes)) is not None
+    if len(table.header) < 2 or not named:
         return False
     try:
         facts = table_facts(table, list(nodes), options, complete=False)

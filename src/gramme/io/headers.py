@@ -81,6 +81,22 @@ def plain_word(name: str) -> str:
     return re.sub(r"[\s_.-]+", "", text)
 
 
+def repeated_role(names: Sequence[str]) -> tuple[str, str, str] | None:
+    """The role that two columns could both have, and their names; None if each role has one column at most.
+
+    >>> repeated_role(["source", "target", "weight", "Weight"])
+    ('weight', 'weight', 'Weight')
+    """
+    words = [plain_word(name) for name in names]
+    ends = [word for pair in _ENDS if set(pair) <= set(words) for word in pair][:2]
+    for role, known in (("end", ends), ("layer", _LAYER[:1]), ("weight", _WEIGHT[:1])):
+        for word in known:
+            alike = [name for name, met in zip(names, words, strict=True) if met == word]
+            if len(alike) > 1:
+                return role, alike[0], alike[1]
+    return None
+
+
 def edge_header(names: Sequence[str]) -> EdgeHeader | None:
     """Which column is what in a list of edges; None if no two columns are the ends of one.
 

@@ -14,22 +14,27 @@ Anything else is an error that asks for ``labels_format``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramme._text import setting
 from gramme.errors import FileFormatError, did_you_mean
+from gramme.graph.columns import settled_labels
 from gramme.io.formats.parquet import parquet_attributes
 
 from .headers import plain_word
 from .node_table import (
     LABEL_COLUMN,
+    NODE_WORDS,
     AttributeTable,
     is_feature_name,
+    name_column,
+    node_column,
     node_columns,
     parse_attributes,
     read_attributes,
@@ -37,23 +42,9 @@ from .node_table import (
 from .parsed import Groups, LabelsForm, ReadOptions
 from .source import AUTO, checked_file, decode, numbered_lines, read_bytes, tell
 from .text import cells, fields, separator_of
-from .values import is_whole
+from .values import is_whole, known_labels, tell_of_twins
 
 MOST_COLUMNS_NAMED = 8
-_HEADS = {
-    "node",
-    "nodeid",
-    "id",
-    "name",
-    "person",
-    "personid",
-    "actor",
-    "ego",
-    "vertex",
-    "knoten",
-    "nom",
-    "nombre",
-}
 
 
 @dataclass
@@ -127,6 +118,16 @@ def read_labels(
     return NodeFacts(nodes, {node: label for node, label in labels.items() if label})
 
 
+def settle_labels(labels: Mapping[str, Any], options: ReadOptions) -> dict[str, Any]:
+    """The labels that are known, as the user wants numbers to be taken; what is doubtful about them is said."""
+    known, unknown = known_labels(labels, options.marks)
+    if unknown:
+        tell(unknown)
+    different = dict.fromkeys(label for label in known.values() if isinstance(label, str))
+    tell_of_twins(different, "labels", "classes")
+    return settled_labels(known, options.label_kind, options.label_bins, options.label_edges)
+
+
 def _hint(node: str, nodes: Sequence[str]) -> str:
     said = did_you_mean(node, nodes) if len(nodes) <= 1000 else "known: "
     return f"nodes are named {_some(nodes)}" if said.startswith("known: ") else said
@@ -143,24 +144,18 @@ def _table(
     header = (
         fields(first) if separator == " " else [cell.strip('" ') for cell in first.split(separator)]
     )
-    if len(header) < 2 or header[0] in known:
+    if len(header) < 2:
         return None
-    asked = [options.id, options.label]
-    if plain_word(header[0]) in _HEADS or any(name in header for name in asked if name is not None):
+    asked = any(name in header for name in (options.id, options.label) if name is not None)
+    # a node may be called "node": what was asked for, or a column "label", still makes a header
+    if header[0] in known and not asked and header[1:2] != [LABEL_COLUMN]:
+        return None
+    if asked or plain_word(header[0]) in NODE_WORDS or (not header[0] and separator != " "):
         return parse_attributes(text, path, separator)
     if len(header) < 3 or separator == " " or len(set(header)) < len(header):
         return None
     table = parse_attributes(text, path, separator)
     return table if node_column(table, known) is not None else None
-
-
-def node_column(table: AttributeTable, known: set[str]) -> str | None:
-    """The first column most of whose cells are nodes of the graph."""
-    for place, name in enumerate(table.header):
-        met = sum(row[place] in known for row in table.rows)
-        if table.rows and met > len(table.rows) / 2:
-            return name
-    return None
 
 
 def _labelled(
@@ -186,10 +181,7 @@ def table_facts(
     In a table of labels alone a name that is not a node is a mistake, unless it names all nodes.
     """
     known = set(nodes)
-    id_column = options.id
-    if id_column is None:
-        usual = plain_word(table.header[0]) in _HEADS
-        id_column = table.header[0] if usual else node_column(table, known) or table.header[0]
+    id_column = name_column(table, known, options)
     listed = table.names(id_column)
     column = options.label
     if column is None and not table.has(LABEL_COLUMN) and len(table.header) == 2:
@@ -204,14 +196,24 @@ def table_facts(
                 problem = f"the node {node!r} is not in the graph; {_hint(node, nodes)}"
                 raise FileFormatError(problem, file=table.path, line=line)
     labels = table.labels(listed, column)
-    order = listed if known <= named and not complete else nodes
-    if joined and not known <= named:
-        order = nodes + [node for node in listed if node not in known]
+    further = [] if complete else [node for node in listed if node not in known]
+    order = listed if known <= named and not complete else nodes + further
+    if further and nodes:
+        several = (
+            "1 of its rows becomes a node"
+            if len(further) == 1
+            else (f"{len(further):,} of its rows become nodes")
+        )
         tell(
-            f"{len(known - named)} nodes of the edges are not in {table.path.name}, and {len(named - known)} of its "
-            "rows have no edges",
+            f"{table.path.name}: {several} without edges, since the edges do not name them: {_some(further)}",
             doubt=True,
         )
+    absent = len(known - named)
+    if joined and absent:
+        several = (
+            "1 node of the edges has" if absent == 1 else f"{absent:,} nodes of the edges have"
+        )
+        tell(f"{table.path.name}: {several} no row in it", doubt=True)
     return NodeFacts(order, labels, _spread(table, listed, order, features), made.groups)
 
 

@@ -15,20 +15,25 @@ from gramme._text import setting
 from gramme.errors import DataError, FileFormatError, did_you_mean
 from gramme.graph import MembershipLayer
 from gramme.graph.columns import column_layer, settled
-from gramme.graph.table import says_nothing
+from gramme.graph.table import ROW_NUMBER_NAMES, says_nothing
 
 from .cells import typed_column
+from .headers import plain_word
 from .parsed import Groups, ReadOptions
 from .source import decode, numbered_lines, read_bytes, tell
 from .spreadsheet import read_sheets
 from .text import cells, quoted_fields, separator_of
-from .values import parse_number
+from .values import is_whole, parse_number, tell_of_twins
 
 # A table of nodes with their attributes: the label is one column, numeric columns may be
 # features.
 
 
 LABEL_COLUMN = "label"
+NODE_WORDS = frozenset(
+    ("node", "nodeid", "id", "name", "person", "personid", "actor", "ego", "vertex", "knoten", "nom", "nombre")
+)  # fmt: skip
+"""What a column with the names of nodes is called."""
 _FEATURE_COLUMN = re.compile(r"feature[_ .:-]?\d+\Z", re.IGNORECASE)
 
 
@@ -66,16 +71,20 @@ class AttributeTable:
 
     def names(self, column: str | None = None) -> list[str]:
         """The cells of the first (or another) column, which must be filled and distinct."""
-        found = self.column(column) if column is not None else [row[0] for row in self.rows]
-        seen: dict[str, int] = {}
-        for name, line in zip(found, self.lines, strict=True):
-            if not name:
-                raise FileFormatError(f"the {self.header[0]} is missing", file=self.path, line=line)
-            if name in seen:
-                problem = f"{name!r} is here for the second time, after line {seen[name]}"
+        column = self.header[0] if column is None else column
+        names = self.column(column)
+        first_line: dict[str, int] = {}
+        for name, line in zip(names, self.lines, strict=True):
+            problem = "" if name else f"the {column or 'name'} is missing"
+            if name in first_line:
+                problem = f"{name!r} is here for the second time, after line {first_line[name]}"
+            if problem and len(self.header) > 1:
+                shown = f"the column {column!r}" if column else "the first column"
+                problem += f"; {shown} is taken for the names, {setting('id')} chooses another"
+            if problem:
                 raise FileFormatError(problem, file=self.path, line=line)
-            seen[name] = line
-        return found
+            first_line[name] = line
+        return names
 
     def labels(self, nodes: Sequence[str], column: str | None) -> dict[str, str] | None:
         """The label of each node, empty cells left out; None without a column of labels."""
@@ -155,6 +164,73 @@ def tabled(
     if table is None:
         raise FileFormatError("the file is blank; its first line must be a header", file=path)
     return table
+
+
+def node_column(
+    table: AttributeTable, known: Collection[str], taken: Collection[str | None] = ()
+) -> str | None:
+    """The column that names the nodes: of those whose cells all differ, the one with the most nodes of the graph.
+
+    Row numbers, as R and pandas write them beside a table, count only where no other column names nodes. Between equals
+    a column called like names of nodes wins, ``node`` before all; None where no column has nodes in most rows.
+
+    Parameters
+    ----------
+    table : AttributeTable
+    known : collection of str
+        The nodes of the graph.
+    taken : collection of str, optional
+        Columns that hold something else, such as the label.
+
+    Raises
+    ------
+    FileFormatError
+        Where several columns name the nodes equally well.
+    """
+    ranks: dict[str, tuple[int, ...]] = {}
+    for place, name in enumerate(table.header):
+        values = [row[place] for row in table.rows]
+        nodes_met = sum(value in known for value in values)
+        word = plain_word(name)
+        distinct = len(set(values)) == len(values)
+        if name in taken or is_feature_name(name) or 2 * nodes_met <= len(values):
+            continue
+        if distinct or word in NODE_WORDS:
+            called = 3 if word in ("node", "nodeid") else 2 if word in NODE_WORDS else bool(word)
+            ranks[name] = (distinct, not _are_row_numbers(name, values), nodes_met, called)
+    best = [name for name, rank in ranks.items() if rank == max(ranks.values())]
+    if len(best) > 1:
+        raise FileFormatError(
+            f"the columns {' and '.join(map(repr, best[:2]))} could both name the nodes; say which one does with "
+            f"{setting('id')}",
+            file=table.path,
+        )
+    return best[0] if best else None
+
+
+def _are_row_numbers(name: str, values: Sequence[str]) -> bool:
+    """Whether a column may be the row numbers that R and pandas write: without a name of its own, and whole numbers."""
+    return name.strip().lower() in ROW_NUMBER_NAMES - NODE_WORDS and all(map(is_whole, values))
+
+
+def name_column(table: AttributeTable, known: Collection[str], options: ReadOptions) -> str:
+    """The column that names the nodes (:func:`node_column`, else the first), which is said unless it is ``node``."""
+    if options.id is not None:
+        return options.id
+    found = node_column(table, known, (options.label or LABEL_COLUMN,))
+    chosen = table.header[0] if found is None else found
+    if chosen == "node" or not table.rows:
+        return chosen
+    if _are_row_numbers(chosen, table.column(chosen)):
+        tell(
+            f"{table.path.name}: the row numbers are taken as names of the nodes, since no other column names them; "
+            f"say {setting('id')} if one does",
+            doubt=True,
+        )
+    else:
+        shown = f"the column {chosen!r}" if chosen else "the first column, which has no name,"
+        tell(f"{table.path.name}: {shown} names the nodes")
+    return chosen
 
 
 MAX_FEATURE_CATEGORIES = 50
@@ -270,6 +346,7 @@ def _as_groups(table: AttributeTable, name: str, series: pd.Series, nodes: Seque
     way, unit = settled(series)
     by = f", dates by {unit}" if way == "dates" else ""
     names = [str(group) for group in layer.group_names]
+    tell_of_twins(names, f"values of {name!r}", "groups")
     absent = int((~layer.present).sum())
     gaps = f"; {absent} unknown, in none of them" if absent else ""
     tell(

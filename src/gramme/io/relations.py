@@ -16,14 +16,13 @@ import pandas as pd
 
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MembershipLayer, MultilayerGraph
-from gramme.graph.columns import settled_labels
 
 from .headers import edge_header
-from .labels import NodeFacts, read_labels, table_facts
+from .labels import NodeFacts, read_labels, settle_labels, table_facts
 from .node_table import AttributeTable, read_attributes
 from .parsed import ReadOptions, ReadReport
 from .source import checked_file, gathered, tell
-from .values import in_order, known_labels, parse_weight
+from .values import in_order, parse_weight
 
 FORMAT = "relations"
 _TYPED = ("source_type", "source", "target_type", "target")
@@ -115,12 +114,7 @@ def _graph(
         facts = _label_facts(Path(labels), nodes, target, options)
         nodes, features, labels = facts.nodes, facts.features, facts.labels
         if labels is not None:
-            labels, unknown = known_labels(labels, options.marks)
-            if unknown:
-                tell(unknown)
-            labels = settled_labels(
-                labels, options.label_kind, options.label_bins, options.label_edges
-            )
+            labels = settle_labels(labels, options)
     try:
         return MultilayerGraph.from_relations(
             pairs,

@@ -27,7 +27,7 @@ from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 
 from .couplings import between
 from .lossy import TextGraph, as_text, text_names
-from .node_table import LABEL_COLUMN, AttributeTable, node_columns
+from .node_table import LABEL_COLUMN, AttributeTable, name_column, node_columns
 from .parsed import Groups, Parsed, ReadOptions
 from .values import parse_weight
 
@@ -221,7 +221,7 @@ def _take_groups(groups: dict[str, Groups], table: AttributeTable) -> None:
 
 
 def _take_nodes(parsed: Parsed, table: AttributeTable, options: ReadOptions) -> None:
-    column = "node" if table.has("node") else table.header[0]
+    column = "node" if table.has("node") else name_column(table, set(parsed.rows.nodes), options)
     parsed.nodes, parsed.nodes_file = table.names(column), table.path
     parsed.labels = table.labels(parsed.nodes, options.label)
     made = node_columns(table, parsed.nodes, {column, options.label or LABEL_COLUMN}, options)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -16,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from gramme.errors import DataError
+
+from .source import tell
 
 # Names of nodes and layers in files: always text, put in numeric order where all are whole
 # numbers.
@@ -51,6 +54,43 @@ def id_base(names: Sequence[str]) -> int | None:
     if not names or not all(map(is_whole, names)):
         return None
     return min(map(int, names))
+
+
+def plain_form(name: str) -> str:
+    """A name without what a reader overlooks: case, spaces around and repeated, invisible marks, forms of letters.
+
+    >>> plain_form(" Zoe\u0308  K\u200b") == plain_form("zo\u00eb k")
+    True
+    """
+    if not name.isascii():
+        name = unicodedata.normalize("NFKC", name)
+        name = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
+    return " ".join(name.casefold().split())
+
+
+def tell_of_twins(names: Iterable[str], what: str, become: str) -> None:
+    """Say which names look alike to a reader and are different all the same, which is hardly ever meant.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Distinct ones.
+    what, become : str
+        What they are, in the plural, and what two of them become: "labels" and "classes".
+    """
+    first_of: dict[str, str] = {}
+    pairs = []
+    for name in names:
+        alike = first_of.setdefault(plain_form(name), name)
+        if alike != name:
+            pairs.append((alike, name))
+    if pairs:
+        more = f", and {len(pairs) - 1:,} more pairs" if len(pairs) > 1 else ""
+        tell(
+            f"the {what} {pairs[0][0]!a} and {pairs[0][1]!a} differ in case, spaces or invisible characters "
+            f"alone and are two {become}{more}",
+            doubt=True,
+        )
 
 
 def require_proper(kind: str, names: Iterable[Any]) -> None:

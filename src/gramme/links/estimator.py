@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any, Self
@@ -21,7 +21,7 @@ from gramme.errors import DataError, FileFormatError, NotFittedError
 from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import loose_index
 from gramme.graph.canonical import in_name_order
-from gramme.methods.params import RandomState, check_parameters, seed_from
+from gramme.methods.params import Number, RandomState, check_parameters, seed_from
 from gramme.methods.persistence import (
     Learned,
     MisfitError,
@@ -34,11 +34,20 @@ from gramme.methods.persistence import (
 
 from .attention import MIN_ATTENTION_NODES, LinkAttention
 from .evidence import Evidence, Gathered, WholeGraph, column_names
+from .expected import ExpectedLinks, FoundRanks, LinkRates, missing_links
 from .expected_time import ExpectedSeconds
 from .explain import explanation, ingredient_table, reasons
-from .mixture import LayerExamples, LayerMixture, Line, Trees, fitted_mixtures, unseen_loss
+from .mixture import (
+    FittedMixtures,
+    LayerExamples,
+    LayerMixture,
+    Line,
+    Trees,
+    fitted_mixtures,
+    unseen_loss,
+)
+from .pair_scores import entries
 from .sampling import (
-    candidate_pairs,
     checked,
     columns,
     edge_layer,
@@ -249,6 +258,51 @@ def _typical(learned: Learned, number: int, mixture: LayerMixture) -> Any:
     return found
 
 
+UnseenPairs = dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]]
+
+
+def rates_to_file(
+    rates: Mapping[str, LinkRates], unseen_pairs: UnseenPairs, learned: Learned
+) -> None:
+    """Add how scores become probabilities, and the scores of unlinked pairs that were learned from."""
+    entries = []
+    for number, (name, one) in enumerate(rates.items()):
+        _put(learned, f"rates{number}.log_odds", one.log_odds)
+        _put(learned, f"rates{number}.rate", one.rate)
+        pairs, scores = unseen_pairs[name]
+        _put(learned, f"rates{number}.unseen_pairs", pairs)
+        _put(learned, f"rates{number}.unseen_scores", scores)
+        entries.append({"layer": name, "missing": one.missing, "set_aside": one.set_aside})
+    learned.record["rates"] = entries
+
+
+def unseen_from_file(learned: Learned, num_nodes: int) -> UnseenPairs:
+    """Unlinked pairs that were learned from, with their scores."""
+    found = {}
+    for number, entry in enumerate(learned.record["rates"]):
+        pairs = _get(learned, f"rates{number}.unseen_pairs")
+        scores = _get(learned, f"rates{number}.unseen_scores")
+        fits = pairs.shape == (len(scores), 2) and ((pairs >= 0) & (pairs < num_nodes)).all()
+        if not fits or not ((scores >= 0) & (scores <= 1)).all():
+            raise MisfitError("the pairs that were learned from do not fit the graph")
+        found[entry["layer"]] = pairs, scores
+    return found
+
+
+def rates_from_file(learned: Learned) -> dict[str, LinkRates]:
+    """What :func:`rates_to_file` wrote; rates must rise with the score."""
+    found = {}
+    for number, entry in enumerate(learned.record["rates"]):
+        odds, rate = (_get(learned, f"rates{number}.{name}") for name in ("log_odds", "rate"))
+        rising = len(odds) and (np.diff(odds) > 0).all() and (np.diff(rate) >= 0).all()
+        if len(odds) != len(rate) or not rising:
+            raise MisfitError("the probabilities of a layer do not rise with its scores")
+        found[entry["layer"]] = LinkRates(
+            odds, rate, float(entry["missing"]), int(entry["set_aside"])
+        )
+    return found
+
+
 def whole_to_file(whole: WholeGraph, learned: Learned) -> None:
     """Add which costly evidence is gathered, and the attention that was trained."""
     learned.record["gathered"] = asdict(whole.gathered)
@@ -265,8 +319,8 @@ def whole_from_file(
 ) -> tuple[Gathered, LinkAttention | None]:
     """What :func:`whole_to_file` wrote, which must fit the graph."""
     record = learned.record["gathered"]
-    alone = tuple(str(name) for name in record.get("told_by_others", ()))
-    gathered = Gathered(**{**record, "told_by_others": alone})
+    alone = tuple(str(name) for name in record.get("excluded_layers", ()))
+    gathered = Gathered(**{**record, "excluded_layers": alone})
     if not gathered.attention:
         return gathered, None
     rows = _get(learned, "attention.rows")
@@ -312,6 +366,7 @@ def _get(learned: Learned, name: str) -> Any:
 
 
 _BLOCK = 200_000
+CACHES = ("_whole", "_listed_pairs")
 NO_GAIN = "Attention was left out: it did not lower the error on pairs set aside."
 TOO_LARGE = "Attention was left out: the graph is too large to train it for links."
 TOO_SMALL = "Attention was left out: the graph is too small to train it for links."
@@ -324,12 +379,16 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
     layers, common groups, walks, degrees and attributes. How much each counts is learned from edges of the layer that
     are set aside while the evidence is gathered, against random pairs without an edge: by logistic regression over all
     layers, by one for each layer, and by boosted trees where a layer has many edges, weighed by pairs they have not
-    seen. Probabilities are those of a pair drawn from as many linked as unlinked pairs.
+    seen. Where edges set aside stand in the list of candidates tells how many of the first are links: probabilities are
+    the chance that a pair is a link, at the rate among candidates.
 
     Parameters
     ----------
     random_state : int, default=0
         Which edges are set aside and which pairs they are compared with.
+    missing_share : float, default=0.2
+        The share of a layer's links that is taken to be missing in the data. No data can tell it; probabilities and
+        expected counts hold for it.
 
     Attributes
     ----------
@@ -351,8 +410,9 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
     (1,)
     """
 
-    def __init__(self, random_state: Any = 0) -> None:
+    def __init__(self, random_state: Any = 0, missing_share: float = 0.2) -> None:
         self.random_state = random_state
+        self.missing_share = missing_share
 
     def fit(
         self,
@@ -375,9 +435,13 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         tell : callable, optional
             Called with the number of steps done and in all.
         """
-        check_parameters({"random_state": RandomState()}, self.get_params(deep=False))
+        checks = {
+            "random_state": RandomState(),
+            "missing_share": Number(0, 1, open_low=True),
+        }
+        check_parameters(checks, self.get_params(deep=False))
         seed = seed_from(self.random_state)
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_whole"]:
+        for name in [name for name in vars(self) if name.endswith("_") or name in CACHES]:
             delattr(self, name)
         graph = checked(graph)
         with one_thread_below(graph.num_entries):
@@ -418,36 +482,44 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
                 "to ask about"
             )
         with step.within("weighing the evidence", expected.mixtures, len(wanted) + 1):
-            mixtures, unseen = fitted_mixtures(learned, seed, step)
+            fitted = fitted_mixtures(learned, seed, step)
         word = ""
-        if not possible.attention and not possible.told_by_others:
+        if not possible.attention and not possible.excluded_layers:
             word = TOO_SMALL if graph.num_nodes < MIN_ATTENTION_NODES else TOO_LARGE
         if possible.attention:
             word = NO_GAIN
             tried = AttentionTrial(graph, learned, given, seed, groups, step)
             with step.within("trying attention", expected.trial, TRIAL_LAYERS):
-                helps = tried.helps(unseen)
+                helps = tried.helps(fitted.unseen)
             if helps:
                 with step.within("training attention", expected.attention, 2 * len(wanted) + 1):
                     richer = tried.joined()
-                    others, found = fitted_mixtures(richer, seed, step)
-                if unseen_loss(richer, found) < unseen_loss(learned, unseen):
-                    mixtures, unseen, learned, word = others, found, richer, ""
+                    others = fitted_mixtures(richer, seed, step)
+                if unseen_loss(richer, others.unseen) < unseen_loss(learned, fitted.unseen):
+                    fitted, learned, word = others, richer, ""
                     self.gathered_ = possible
                     whole = self._whole_graph("")
                     self._whole[""] = WholeGraph(possible, whole.closeness, tried.whole)
-        self.mixtures_ = mixtures
+        self.mixtures_ = fitted.mixtures
+        self.unseen_pairs_: UnseenPairs = {}
+        self.rates_ = {name: self._link_rates(name, learned[name], fitted) for name in wanted}
         learned = {name: learned[name] for name in wanted}
         self.ingredients_ = ingredient_table(learned, self.mixtures_)
-        words = [word, *easily_told(graph, wanted, groups)]
+        assumed = f"Probabilities hold if {self.missing_share:.0%} of a layer's links are missing in the data."
+        words = [assumed, word, *easily_told(graph, wanted, groups)]
         words += evidence_only(graph, wanted) if layers is None else []
-        self.scores_, self.explanation_ = explanation(learned, unseen, self.ingredients_, words)
+        self.scores_, self.explanation_ = explanation(
+            learned, fitted.unseen, self.ingredients_, words
+        )
         return self
 
     def predict_proba(
         self, layer: str, pairs: Any, graph: MultilayerGraph | None = None
     ) -> NDArray[np.float64]:
-        """The probability of a link for each pair of node names, shape (pairs,).
+        """The chance that each pair of node names is a link, at the rate among candidates, shape (pairs,).
+
+        It holds if :attr:`missing_share` of the layer's links are missing in the data. Its order is that of
+        :meth:`balanced_scores`.
 
         Parameters
         ----------
@@ -457,10 +529,21 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         graph : MultilayerGraph, default=None
             Another graph with the same layers, perhaps with new nodes; the fitted one if not given.
         """
+        scores = self.balanced_scores(layer, pairs, graph)
+        return self.rates_[layer].probability(scores)
+
+    def balanced_scores(
+        self, layer: str, pairs: Any, graph: MultilayerGraph | None = None
+    ) -> NDArray[np.float64]:
+        """The probability of a link if pairs were drawn from as many linked as unlinked ones, shape (pairs,).
+
+        It compares pairs with random ones, whatever the number of missing links. Parameters as for
+        :meth:`predict_proba`.
+        """
         mixture = self._mixture(layer)
         seen = self.graph_ if graph is None else self._other(graph)
         positions = named_pairs(seen, pairs)
-        return self._probabilities(self._evidence(seen, layer), mixture, positions)
+        return self._scores(self._evidence(seen, layer), mixture, positions)
 
     def candidates(
         self, layer: str, top: int = 100, node: Any = None, tell: Tell | None = None
@@ -481,36 +564,52 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         DataFrame
-            ``layer``, ``source``, ``target``, ``probability`` and ``why``, most probable first.
+            ``layer``, ``source``, ``target``, ``probability`` (the chance that this pair is a link), ``score`` (the
+            same if links were as frequent as unlinked pairs) and ``why``, most probable first.
         """
-        mixture = self._mixture(layer)
+        self._mixture(layer)
         if top < 1:
             raise DataError(f"top must be at least 1, not {top}")
-        sources = None if node is None else self.graph_.positions([node])
-        evidence = self._evidence(self.graph_, layer)
-        known = self.graph_.layers[layer].to_scipy()
-        directed = self.graph_.layers[layer].directed
-        pairs = candidate_pairs(
-            evidence.scores["all"].adjacency,
-            evidence.matrices.groups,
-            known,
-            directed=directed,
-            sources=sources,
-        )
-        if node is not None and directed:
-            pairs = pairs[pairs[:, 0] == sources]
-        present = self.graph_.layers[layer].present
-        pairs = pairs[present[pairs].all(axis=1)]
-        scores = self._probabilities(evidence, mixture, pairs, tell)
+        pairs, scores = self._listed(layer, node, tell)
         best = np.argsort(-scores, kind="stable")[:top]
+        evidence = self._evidence(self.graph_, layer)
         return self._table(layer, evidence, pairs[best], scores[best], node)
 
+    def expected(self, layer: str, top: int = 100, node: Any = None) -> ExpectedLinks:
+        """How many of the first :meth:`candidates` are expected to be links, with a 90 % interval.
+
+        The number holds if :attr:`missing_share` of the layer's links are missing in the data.
+
+        Parameters
+        ----------
+        layer : str
+        top : int, default=100
+        node : node name, default=None
+            Of the candidates for this node alone.
+
+        Returns
+        -------
+        ExpectedLinks
+            ``count``, ``low``, ``high`` and ``shown``, the number of candidates; in words as a string.
+        """
+        self._mixture(layer)
+        if top < 1:
+            raise DataError(f"top must be at least 1, not {top}")
+        _, scores = self._listed(layer, node)
+        return self.expected_of(layer, np.sort(scores)[::-1][:top])
+
+    def expected_of(self, layer: str, scores: Any) -> ExpectedLinks:
+        """How many pairs with these :meth:`balanced_scores` are expected to be links."""
+        self._mixture(layer)
+        rates = self.rates_[layer]
+        return rates.expected(rates.probability(np.asarray(scores, dtype=np.float64)))
+
     def explained(self, layer: str, pairs: Any) -> pd.DataFrame:
-        """The given pairs with probability and reason, in the form of :meth:`candidates`."""
+        """The given pairs with probability, score and reason, in the form of :meth:`candidates`."""
         mixture = self._mixture(layer)
         evidence = self._evidence(self.graph_, layer)
         positions = named_pairs(self.graph_, pairs)
-        scores = self._probabilities(evidence, mixture, positions)
+        scores = self._scores(evidence, mixture, positions)
         return self._table(layer, evidence, positions, scores)
 
     def save(self, path: Any) -> None:
@@ -519,6 +618,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         learned = Learned()
         graph_to_file(self.graph_, learned)
         mixtures_to_file(self.mixtures_, learned)
+        rates_to_file(self.rates_, self.unseen_pairs_, learned)
         whole_to_file(self._whole_graph(""), learned)
         learned.record["explanation"] = self.explanation_
         learned.record["ingredients"] = self.ingredients_.to_dict(orient="list")
@@ -537,6 +637,8 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             model = cls(**parameters)
             model.graph_ = graph_from_file(learned)
             model.mixtures_ = mixtures_from_file(learned)
+            model.rates_ = rates_from_file(learned)
+            model.unseen_pairs_ = unseen_from_file(learned, model.graph_.num_nodes)
             model.gathered_, attention = whole_from_file(model.graph_, learned)
             model._whole = {"": WholeGraph.of(model.graph_, model.gathered_, attention)}
             model.layers_ = [name for name in model.mixtures_ if name in model.graph_.layers]
@@ -553,7 +655,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         """The evidence in a graph; what is of the graph as a whole is found once for all layers of the fitted one."""
         if graph is not self.graph_:
             return Evidence(graph, layer, WholeGraph.of(graph, self.gathered_, layer=layer))
-        alone = layer in self.gathered_.told_by_others
+        alone = layer in self.gathered_.excluded_layers
         return Evidence(graph, layer, self._whole_graph(layer if alone else ""))
 
     def _whole_graph(self, layer: str) -> WholeGraph:
@@ -564,7 +666,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             self._whole[layer] = WholeGraph.of(self.graph_, self.gathered_, layer=layer or None)
         return self._whole[layer]
 
-    def _probabilities(
+    def _scores(
         self,
         evidence: Evidence,
         mixture: LayerMixture,
@@ -575,9 +677,80 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         for begin in range(0, len(pairs), _BLOCK):
             part = slice(begin, begin + _BLOCK)
             found[part] = mixture.probability(evidence.of(pairs[part]))
+            if evidence.graph is self.graph_:
+                unseen = self._unseen_scores(evidence.layer, pairs[part])
+                found[part] = np.where(np.isnan(unseen), found[part], unseen)
             if tell is not None:
                 tell(min(begin + _BLOCK, len(pairs)), len(pairs))
         return found
+
+    def _listed(
+        self, layer: str, node: Any = None, tell: Tell | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """All candidates of a layer, or of a node in it, with their scores."""
+        if node is None and layer in self._lists:
+            return self._lists[layer]
+        sources = None if node is None else self.graph_.positions([node])
+        evidence = self._evidence(self.graph_, layer)
+        edges = self.graph_.layers[layer]
+        pairs = evidence.candidates(edges.to_scipy(), edges.present, sources)
+        if sources is not None and edges.directed:
+            pairs = pairs[pairs[:, 0] == sources]
+        found = pairs, self._scores(evidence, self.mixtures_[layer], pairs, tell)
+        if node is None:
+            self._lists[layer] = found
+        return found
+
+    @property
+    def _lists(self) -> dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """The candidates of layers that were listed already."""
+        if not hasattr(self, "_listed_pairs"):
+            self._listed_pairs: dict[str, Any] = {}
+        return self._listed_pairs
+
+    def _keep_unseen(
+        self, name: str, fold_of_pair: sp.csr_array, mixtures: Sequence[LayerMixture]
+    ) -> None:
+        """Score the unlinked pairs that were learned from by mixtures that have not seen them, and keep the scores."""
+        linked = self.graph_.layers[name].to_scipy()
+        both = fold_of_pair.tocoo()
+        pairs = np.column_stack([both.row, both.col]).astype(np.int64)
+        fresh = entries(linked, pairs) == 0
+        pairs, folds = pairs[fresh], both.data[fresh] - 1
+        evidence = self._evidence(self.graph_, name)
+        scores = np.zeros(len(pairs))
+        for fold in np.unique(folds):
+            mine = folds == fold
+            scores[mine] = mixtures[fold].probability(evidence.of(pairs[mine]))
+        self.unseen_pairs_[name] = pairs, scores
+
+    def _unseen_scores(self, layer: str, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The scores that were kept for pairs that were learned from; NaN for all others."""
+        known, scores = self.unseen_pairs_[layer]
+        if not self.graph_.layers[layer].directed:
+            pairs = np.sort(pairs, axis=1)
+        keys, asked = (some[:, 0] * self.graph_.num_nodes + some[:, 1] for some in (known, pairs))
+        if not len(keys):
+            return np.full(len(pairs), np.nan)
+        order = np.argsort(keys)
+        place = np.minimum(np.searchsorted(keys[order], asked), len(keys) - 1)
+        return np.where(keys[order][place] == asked, scores[order][place], np.nan)
+
+    def _link_rates(self, name: str, examples: LayerExamples, fitted: FittedMixtures) -> LinkRates:
+        """From scores to probabilities, by the ranks of edges set aside in lists of candidates."""
+        edges = self.graph_.layers[name]
+        fold_of_pair = fitted.fold_of_pairs(name, examples, self.graph_.num_nodes)
+        self._keep_unseen(name, fold_of_pair, fitted.by_fold[name])
+        _, scores = self._listed(name)
+        if examples.lists:
+            ranks = FoundRanks.of_lists(examples, fitted.by_fold[name], fold_of_pair)
+        else:
+            unseen = fitted.unseen[name][examples.linked]
+            ranks = FoundRanks.of_scores(unseen, scores)
+        nodes = int(edges.present.sum())
+        unlinked = nodes * (nodes - 1) // (1 if edges.directed else 2) - edges.num_edges
+        missing = missing_links(edges.num_edges, self.missing_share, unlinked)
+        return LinkRates.of(ranks, scores, missing, unlinked)
 
     def _table(
         self,
@@ -596,7 +769,8 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
                 "layer": np.full(len(pairs), layer, dtype=object),
                 "source": names[pairs[:, 0]].to_numpy().astype(object),
                 "target": names[pairs[:, 1]].to_numpy().astype(object),
-                "probability": scores,
+                "probability": self.rates_[layer].probability(scores),
+                "score": scores,
                 "why": reasons(
                     self.mixtures_[layer], evidence.of(pairs), evidence.linked_in(pairs)
                 ),
@@ -626,4 +800,4 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
             raise NotFittedError("this GrammeLinks is not fitted yet; call fit first")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_whole"}
+        return {name: value for name, value in vars(self).items() if name not in CACHES}

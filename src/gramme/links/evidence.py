@@ -28,6 +28,7 @@ from .pair_scores import (
     affordable_steps,
     entries,
 )
+from .sampling import candidate_pairs
 
 # What the evidence of every layer takes from the graph as a whole: where walks lead, attention
 # trained for links.
@@ -44,7 +45,7 @@ class Gathered:
     attention : bool
     seed : int
         Of the attention's training.
-    told_by_others : tuple of str
+    excluded_layers : tuple of str
         Layers of one group per node, like a column of a table: any member of a group would give away who else is in it,
         so what speaks for a pair is taken from the other layers alone.
     """
@@ -52,17 +53,17 @@ class Gathered:
     long_walks: int = STEPS[-1]
     attention: bool = False
     seed: int = 0
-    told_by_others: tuple[str, ...] = ()
+    excluded_layers: tuple[str, ...] = ()
 
     @classmethod
     def affordable(
-        cls, graph: MultilayerGraph, trainings: int, seed: int, told_by_others: Iterable[str] = ()
+        cls, graph: MultilayerGraph, trainings: int, seed: int, excluded_layers: Iterable[str] = ()
     ) -> Gathered:
         """What a graph of this size allows for, with so many trainings of attention.
 
         Layers that only the others tell of would need an attention each, so there is none then.
         """
-        alone = tuple(told_by_others)
+        alone = tuple(excluded_layers)
         entries = sum(
             2 * layer.num_edges for layer in graph.layers.values() if layer.made_of == "edges"
         )
@@ -96,7 +97,7 @@ class WholeGraph:
         The layer that is asked about matters only if it is one of those that the others tell of.
         """
         wanted = Gathered() if gathered is None else gathered
-        if layer is not None and layer in wanted.told_by_others:
+        if layer is not None and layer in wanted.excluded_layers:
             asked = graph.layers[layer]
             nothing = asked.with_entries(np.zeros(asked.num_entries, dtype=bool))
             graph = graph.replace(layers={**graph.layers, layer: nothing})
@@ -209,13 +210,13 @@ class Evidence:
     """
 
     def __init__(self, graph: MultilayerGraph, layer: str, whole: WholeGraph | None = None) -> None:
-        self.layer = layer
+        self.graph, self.layer = graph, layer
         self.is_directed = graph.layers[layer].directed
         self.whole = WholeGraph.of(graph) if whole is None else whole
         self.matrices = LayerMatrices.of(graph.layers, graph.num_nodes)
         others = self.matrices.summed(leave_out=layer)
         own, together = self.matrices.symmetric[layer], self.matrices.summed()
-        if layer in self.whole.gathered.told_by_others:
+        if layer in self.whole.gathered.excluded_layers:
             own, together = sp.csr_array(own.shape), others
         self.scores = {
             "own": PathScores(own),
@@ -258,6 +259,23 @@ class Evidence:
             column = walks[:, WALKS.index(name)] if name in WALKS else self._plain(name, pairs)
             found.append(column[:, None])
         return np.concatenate(found, axis=1)
+
+    def candidates(
+        self,
+        known: sp.csr_array,
+        present: NDArray[np.bool_],
+        sources: NDArray[np.int64] | None = None,
+    ) -> Pairs:
+        """Pairs of nodes of the layer without an edge in ``known`` that are near each other in any layer."""
+        pairs = candidate_pairs(
+            self.scores["all"].adjacency,
+            self.matrices.groups,
+            known,
+            directed=self.is_directed,
+            sources=sources,
+        )
+        fresh: Pairs = pairs[present[pairs].all(axis=1)]
+        return fresh
 
     def _plain(self, name: str, pairs: Pairs) -> Floats:
         nothing = np.zeros(len(pairs))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme._runtime import thread_pools
@@ -181,7 +182,7 @@ class LayerMixture:
 
     def probability(self, rows: Floats) -> Floats:
         """The probability of a link for each row of evidence."""
-        odds = self.slope * self._mixed(rows) + self.offset
+        odds = self.slope * self.mixed(rows) + self.offset
         return against_truly_unlinked(_share(odds), self.hidden)
 
     def contributions(self, rows: Floats, kinds: Sequence[Linked]) -> Floats:
@@ -198,19 +199,50 @@ class LayerMixture:
         """
         if self.typical is None:
             return np.zeros((len(rows), len(kinds)))
-        whole, nothing = self._mixed(rows), self._mixed(self.typical[None])
+        whole, nothing = self.mixed(rows), self.mixed(self.typical[None])
         found = np.empty((len(rows), len(kinds)))
         for place, mine in enumerate(kinds):
-            lost = whole - self._mixed(np.where(mine, self.typical, rows))
-            gained = self._mixed(np.where(mine, rows, self.typical)) - nothing
+            lost = whole - self.mixed(np.where(mine, self.typical, rows))
+            gained = self.mixed(np.where(mine, rows, self.typical)) - nothing
             found[:, place] = (lost + gained) / 2
         return found
 
-    def _mixed(self, rows: Floats) -> Floats:
+    def mixed(self, rows: Floats) -> Floats:
+        """The log-odds of the mixture before calibration."""
         odds = np.zeros(len(rows))
         for name, part in self.parts.items():
             odds += self.weights[name] * _bounded(part.log_odds(rows))
         return odds
+
+
+@dataclass(frozen=True)
+class CandidateList:
+    """The candidates of a graph that lacks some edges of a layer, those edges among them.
+
+    Attributes
+    ----------
+    pairs : array of int, shape (candidates, 2)
+    rows : array of float, shape (candidates, columns)
+        Their evidence in that graph.
+    linked : array of bool, shape (candidates,)
+        The edges that were set aside.
+    set_aside : int
+        How many edges were set aside; those that are no candidates are not found.
+    sampled_share : float
+        Share of the candidates without a link that are listed here.
+    thinner : CandidateList, optional
+        The same edges in the candidates of a graph that lacks as many others.
+    visible_shares : tuple of float
+        Shares of the layer's edges that the graph has, and the thinner one.
+    """
+
+    pairs: NDArray[np.int64]
+    rows: NDArray[np.float32]
+    linked: Linked
+    set_aside: int
+    sampled_share: float = 1.0
+    thinner: CandidateList | None = None
+    visible_shares: tuple[float, ...] = (1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -230,6 +262,10 @@ class LayerExamples:
         The evidence of the examples :attr:`compared` in the graph with all edges.
     hidden : float, default=0.0
         The share of the unlinked pairs that are taken for links that are missing.
+    part_index : array of int, shape (pairs,), optional
+        In which part the edges were set aside that an example belongs to.
+    lists : tuple of CandidateList
+        For each part the candidates of the graph that lacks it.
     """
 
     rows: Floats
@@ -238,6 +274,8 @@ class LayerExamples:
     pairs: NDArray[np.int64] | None = None
     whole: Floats | None = None
     hidden: float = 0.0
+    part_index: NDArray[np.int64] | None = None
+    lists: tuple[CandidateList, ...] = ()
 
     def with_column(self, place: int, column: Floats, whole: Floats | None = None) -> LayerExamples:
         """The same with another column of evidence at a place; ``whole`` is that of the graph with all edges."""
@@ -264,6 +302,12 @@ class LayerExamples:
             ends = np.sort(self.pairs, axis=1)
             which = np.unique(ends, axis=0, return_inverse=True)[1].ravel()
         drawn = random.permutation(int(which.max()) + 1) if len(which) else which
+        if self.part_index is not None and self.part_index.max(initial=0) + 1 == FOLDS:
+            # a part is a fold, so that one model has seen none of its edges; a pair without a
+            # link that was drawn for several parts is in the fold of the first
+            first_drawn = np.full(len(drawn), FOLDS)
+            np.minimum.at(first_drawn, which, self.part_index)
+            return np.where(self.linked, self.part_index, first_drawn[which])
         found: NDArray[np.int64] = drawn[which] % FOLDS
         return found
 
@@ -286,9 +330,42 @@ def unseen_loss(examples: dict[str, LayerExamples], unseen: dict[str, Floats]) -
     return float(np.mean(found))
 
 
+@dataclass
+class FittedMixtures:
+    """The mixture of each layer, with what is known about pairs that it has not seen.
+
+    Attributes
+    ----------
+    mixtures : mapping of layer to LayerMixture
+        Fitted to all examples.
+    unseen : mapping of layer to array of float
+        The probability of each example by a mixture that was fitted without its fold.
+    by_fold : mapping of layer to list of LayerMixture
+        Those mixtures, one for each fold.
+    folds : mapping of layer to array of int
+        The fold of each example.
+    """
+
+    mixtures: dict[str, LayerMixture] = field(default_factory=dict)
+    unseen: dict[str, Floats] = field(default_factory=dict)
+    by_fold: dict[str, list[LayerMixture]] = field(default_factory=dict)
+    folds: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+
+    def fold_of_pairs(self, layer: str, examples: LayerExamples, num_nodes: int) -> sp.csr_array:
+        """A matrix with the fold of each example, plus one, at its pair; a link has priority."""
+        if examples.pairs is None:
+            return sp.csr_array((num_nodes, num_nodes), dtype=np.int64)
+        pairs, folds = examples.pairs, self.folds[layer]
+        order = np.argsort(~examples.linked, kind="stable")
+        keys = pairs[order, 0] * num_nodes + pairs[order, 1]
+        first = order[np.unique(keys, return_index=True)[1]]
+        ends = pairs[first, 0], pairs[first, 1]
+        return sp.csr_array((folds[first] + 1, ends), shape=(num_nodes, num_nodes))
+
+
 def fitted_mixtures(
     examples: dict[str, LayerExamples], seed: int, tell: Callable[[], None] | None = None
-) -> tuple[dict[str, LayerMixture], dict[str, Floats]]:
+) -> FittedMixtures:
     """A mixture per layer, and the probabilities it gives to its examples when it had not seen them.
 
     ``tell`` is called when what the layers share is fitted, and then after each layer.
@@ -305,14 +382,15 @@ def fitted_mixtures(
     pooled = {part: make(rows, linked) for part, make in shared.items()}
     unseen_pooled = {part: _out_of_fold(examples, folds, make) for part, make in shared.items()}
     tell()
-    found: dict[str, LayerMixture] = {}
-    unseen: dict[str, Floats] = {}
+    found, unseen, by_fold = {}, {}, {}
     for name, one in examples.items():
         makers = _makers(one, seed, own_trees=len(examples) <= MAX_LAYERS_WITH_TREES)
-        odds = {part: values[name] for part, values in unseen_pooled.items()}
+        odds = {part: values[name] for part, (values, _) in unseen_pooled.items()}
+        fold_models = {part: models for part, (_, models) in unseen_pooled.items()}
         parts: dict[str, Line | Trees] = dict(pooled)
         for part, make in makers.items():
-            odds[part] = _out_of_fold({name: one}, folds, make)[name]
+            values, fold_models[part] = _out_of_fold({name: one}, folds, make)
+            odds[part] = values[name]
             parts[part] = make(one.rows, one.linked)
         weights = _weights({part: here for part, (here, _) in odds.items()}, one.linked)
         mixed = np.asarray(sum(weights[part] * _bounded(odds[part][0]) for part in odds))
@@ -324,8 +402,18 @@ def fitted_mixtures(
         found[name].typical = _typical(one)
         unseen[name] = _share(slope * mixed + offset)
         found[name].hidden = one.hidden
+        by_fold[name] = [
+            LayerMixture(
+                {part: models[fold] for part, models in fold_models.items() if part in kept},
+                found[name].weights,
+                slope,
+                lowered,
+                one.hidden,
+            )
+            for fold in range(FOLDS)
+        ]
         tell()
-    return found, unseen
+    return FittedMixtures(found, unseen, by_fold, folds)
 
 
 def _gained(without: Floats, with_all: Floats, one: LayerExamples) -> float:
@@ -398,8 +486,12 @@ def _line_maker(examples: int) -> Maker:
 
 def _out_of_fold(
     examples: dict[str, LayerExamples], folds: dict[str, NDArray[np.int64]], make: Maker
-) -> dict[str, tuple[Floats, Floats]]:
-    """Log-odds by models that have not seen the pair: of all examples of a layer, and of those with all edges."""
+) -> tuple[dict[str, tuple[Floats, Floats]], list[Line | Trees]]:
+    """Log-odds by models that have not seen the pair: of all examples of a layer, and of those with all edges.
+
+    The models come with them, one for each fold.
+    """
+    models: list[Line | Trees] = []
     found = {
         name: (np.zeros(len(one.linked)), np.zeros(0 if one.whole is None else len(one.whole)))
         for name, one in examples.items()
@@ -409,15 +501,18 @@ def _out_of_fold(
         rows = np.concatenate([one.rows[inside[name]] for name, one in examples.items()])
         linked = np.concatenate([one.linked[inside[name]] for name, one in examples.items()])
         if all(some.all() for some in inside.values()) or len(np.unique(linked)) < 2:
+            width = rows.shape[1]
+            models.append(Line(np.zeros(width), np.ones(width), np.zeros(width), 0.0))
             continue
         model = make(rows, linked)
+        models.append(model)
         for name, one in examples.items():
             here, with_all = found[name]
             here[~inside[name]] = model.log_odds(one.rows[~inside[name]])
             if one.whole is not None:
                 outside = ~inside[name][one.compared]
                 with_all[outside] = model.log_odds(one.whole[outside])
-    return found
+    return found, models
 
 
 def _weights(odds: dict[str, Floats], linked: Linked) -> dict[str, float]:
@@ -471,3 +566,9 @@ def _share(odds: Floats) -> Floats:
 def loss_of(odds: Floats, linked: Linked) -> float:
     """The logistic loss of log-odds, a mean over pairs."""
     return float(np.logaddexp(0.0, np.where(linked, -odds, odds)).mean())
+
+
+def log_odds_of(probability: Floats) -> Floats:
+    """The log-odds of probabilities, none beyond what a mixture may say."""
+    inside = np.clip(probability, 1e-15, 1 - 1e-15)
+    return _bounded(np.log(inside / (1 - inside)))

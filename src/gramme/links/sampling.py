@@ -121,11 +121,16 @@ MAX_HIDDEN_SHARE = 0.3
 
 @dataclass(frozen=True)
 class Round:
-    """A graph that lacks some edges of a layer, the pairs they joined, and pairs without an edge."""
+    """A graph that lacks some edges of a layer, the pairs they joined, and pairs without an edge.
+
+    ``thinner`` lacks as many edges again: how much easier links are found in the graph than there tells how much easier
+    they are found in the whole graph.
+    """
 
     graph: MultilayerGraph
     linked: Pairs
     unlinked: Pairs
+    thinner: MultilayerGraph
 
 
 def rounds(
@@ -149,9 +154,16 @@ def rounds(
         parts = np.array_split(order, num_rounds(graph, layer))
     else:
         parts = [order[: min(MAX_LINKED, max(1, int(SHARE * entries_in_all)))]]
-    for part in parts:
+    for place, part in enumerate(parts):
+        also = (
+            parts[(place + 1) % len(parts)] if len(parts) > 1 else order[len(part) : 2 * len(part)]
+        )
         kept = np.ones(entries_in_all, dtype=bool)
         kept[part] = False
+        kept_too = kept.copy()
+        kept_too[also] = False
+        by_entries = groups if groups is not None and by_member else edges
+        thinner = by_entries.with_entries(kept_too).to_edges()
         if groups is not None and by_member:
             left = groups.with_entries(kept).to_edges()
             linked = _lost(edges, left, random)
@@ -161,7 +173,9 @@ def rounds(
         unlinked = unlinked_pairs(
             known, len(linked), random, directed=edges.directed, present=edges.present
         )
-        yield Round(with_layer(graph, layer, left), linked, unlinked)
+        yield Round(
+            with_layer(graph, layer, left), linked, unlinked, with_layer(graph, layer, thinner)
+        )
 
 
 def _lost(before: EdgeLayer, after: EdgeLayer, random: np.random.Generator) -> Pairs:

@@ -6,7 +6,7 @@ trained for all parts only if it tells something there that the other evidence d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -22,7 +22,7 @@ from gramme.graph import Layer, MembershipLayer, MultilayerGraph
 
 from .attention import LinkAttention
 from .evidence import Evidence, Gathered, WholeGraph, column_names, named
-from .mixture import FOLDS, LayerExamples, Line, loss_of
+from .mixture import FOLDS, CandidateList, LayerExamples, Line, loss_of
 from .pair_scores import Pairs, entries
 from .sampling import (
     MAX_IMPLIED_EDGES,
@@ -137,6 +137,8 @@ TRIAL_LAYERS = 2
 LEAST_GAIN = 0.01
 """Share by which attention must lower the loss of the trial."""
 LINKED, UNLINKED, MATCHED = 0, 1, 2
+MAX_LISTED = 50_000
+"""Candidates without a link that are listed for a part of a layer; more are represented by a sample of as many."""
 MATCHED_SHARE = 0.5
 """Degree-matched unlinked pairs per linked one, besides as many uniform ones as there are linked ones."""
 
@@ -147,17 +149,30 @@ def set_aside(
     gathered: Gathered,
     tell: Callable[[], None] | None = None,
     groups: MembershipLayer | None = None,
+    most_candidates: int = MAX_LISTED,
 ) -> LayerExamples:
     """Evidence for edges of a layer that are set aside, and for pairs without one; told after each part.
 
-    ``groups`` is the layer as it was given, if its edges are those that groups imply.
+    ``groups`` is the layer as it was given, if its edges are those that groups imply. ``most_candidates`` bounds how
+    many candidates are listed for each part.
     """
-    rows, kinds, pairs = [], [], []
+    rows, kinds, pairs, lists = [], [], [], []
     for part in _parts(graph, name, gathered.seed, groups):
         evidence = Evidence(part.graph, name, WholeGraph.of(part.graph, gathered, layer=name))
         rows.append(evidence.of(part.pairs))
         kinds.append(part.kinds)
         pairs.append(part.pairs)
+        thinner = Evidence(part.thinner, name, WholeGraph.of(part.thinner, gathered, layer=name))
+        lists.append(
+            replace(
+                _candidate_list(graph, part.graph, part.linked, evidence, most_candidates),
+                thinner=_candidate_list(graph, part.thinner, part.linked, thinner, most_candidates),
+                visible_shares=tuple(
+                    one.layers[name].num_edges / graph.layers[name].num_edges
+                    for one in (part.graph, part.thinner)
+                ),
+            )
+        )
         if tell is not None:
             tell()
     kind = np.concatenate(kinds)
@@ -168,7 +183,29 @@ def set_aside(
         kind == MATCHED,
         np.concatenate(pairs),
         hidden=0.0 if groups is not None else hidden,
+        part_index=np.repeat(np.arange(len(kinds)), [len(some) for some in kinds]),
+        lists=tuple(lists),
     )
+
+
+def _candidate_list(
+    graph: MultilayerGraph, seen: MultilayerGraph, set_aside: Pairs, evidence: Evidence, most: int
+) -> CandidateList:
+    """What would be shown of a graph that lacks some edges: its candidates, or a sample of those without a link."""
+    edges, lacking = graph.layers[evidence.layer], seen.layers[evidence.layer]
+    pairs = evidence.candidates(lacking.to_scipy(), edges.present)
+    places = np.arange(1, len(set_aside) + 1)
+    found = sp.csr_array(
+        (places, (set_aside[:, 0], set_aside[:, 1])), shape=lacking.to_scipy().shape
+    )
+    linked = entries(found, pairs) != 0
+    unlinked = entries(edges.to_scipy(), pairs) == 0
+    share = min(1.0, most / max(int(unlinked.sum()), 1))
+    if share < 1.0:
+        unlinked &= np.random.default_rng(len(pairs)).random(len(pairs)) < share
+    pairs, linked = pairs[linked | unlinked], linked[linked | unlinked]
+    rows = evidence.of(pairs).astype(np.float32)
+    return CandidateList(pairs, rows, linked, len(set_aside), share)
 
 
 def with_all_edges(examples: LayerExamples, evidence: Evidence) -> LayerExamples:
@@ -232,7 +269,7 @@ class AttentionTrial:
         """
         largest = sorted(self.examples, key=lambda name: (-len(self.examples[name].linked), name))
         losses = [
-            trial(self._column(name, 1), self.examples[name], unseen[name])
+            trial(self._column(name, most=1), self.examples[name], unseen[name])
             for name in largest[:TRIAL_LAYERS]
         ]
         before, after = np.sum(losses, axis=0)
@@ -245,14 +282,18 @@ class AttentionTrial:
             whole = None
             if one.pairs is not None:
                 whole = self.whole.of_pairs(name, one.pairs[one.compared])
-            found[name] = one.with_column(ATTENTION, self._column(name), whole)
+            found[name] = one.with_column(ATTENTION, self._column(name, one.lists), whole)
         return found
 
-    def _column(self, name: str, most: int | None = None) -> Floats:
+    def _column(
+        self, name: str, lists: Sequence[CandidateList] = (), most: int | None = None
+    ) -> Floats:
+        """What attention says about the examples; the column of the lists is filled on the way."""
         if name in self.given:
             found = self.whole.of_pairs(name, named_pairs(self.graph, self.given[name][0]))
         else:
-            found = attention_of_set_aside(self.graph, name, self.seed, most, self.groups.get(name))
+            groups = self.groups.get(name)
+            found = attention_of_set_aside(self.graph, name, self.seed, most, groups, lists)
         self.tell()
         return found
 
@@ -263,14 +304,23 @@ def attention_of_set_aside(
     seed: int,
     most: int | None = None,
     groups: MembershipLayer | None = None,
+    lists: Sequence[CandidateList] = (),
 ) -> Floats:
     """What attention says about the examples of :func:`set_aside`, or of those of its first few parts.
 
-    It is trained anew for each part, on the edges that are left.
+    It is trained anew for each part, on the edges that are left. What it says about the candidates of each part is
+    written to their lists.
     """
     found = []
-    for part in islice(_parts(graph, name, seed, groups), most):
-        found.append(LinkAttention.trained(part.graph, seed).of_pairs(name, part.pairs))
+    for place, part in enumerate(islice(_parts(graph, name, seed, groups), most)):
+        attention = LinkAttention.trained(part.graph, seed)
+        found.append(attention.of_pairs(name, part.pairs))
+        if lists:
+            listed = lists[place]
+            listed.rows[:, ATTENTION] = attention.of_pairs(name, listed.pairs)
+            if listed.thinner is not None:
+                also = listed.thinner
+                also.rows[:, ATTENTION] = attention.of_pairs(name, also.pairs)
     return np.concatenate(found)
 
 
@@ -302,6 +352,12 @@ class _Part:
     graph: MultilayerGraph
     pairs: Pairs
     kinds: NDArray[np.int64]
+    thinner: MultilayerGraph
+
+    @property
+    def linked(self) -> Pairs:
+        """The edges set aside."""
+        return self.pairs[self.kinds == LINKED]
 
 
 def _parts(
@@ -322,4 +378,4 @@ def _parts(
         )
         pairs = [one.linked, one.unlinked, matched]
         kinds = np.repeat([LINKED, UNLINKED, MATCHED], [len(some) for some in pairs])
-        yield _Part(one.graph, np.concatenate(pairs), kinds)
+        yield _Part(one.graph, np.concatenate(pairs), kinds, one.thinner)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gramme.methods.attention.gramme_sg import GrammeSG
     from gramme.methods.auto.gramme_auto import GrammeAuto
     from gramme.methods.auto.ingredients import Ingredient, register_ingredient
+    from gramme.methods.boosting.table_boosting import TableBoosting
     from gramme.methods.embedding.deepwalk import DeepWalk, Node2Vec
     from gramme.methods.embedding.line import LINE
     from gramme.methods.embedding.mne import MNE
@@ -67,6 +68,7 @@ __all__ = [
     "PMNENetwork",
     "PMNEResults",
     "SpectralLogistic",
+    "TableBoosting",
     "load",
     "method",
     "names",

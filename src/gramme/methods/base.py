@@ -23,7 +23,7 @@ from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import NameOrder, in_name_order
 
 from ._plotting import PlotMixin
-from .conformal import SET_FIELDS, PredictsSets
+from .conformal import SET_FIELDS, PredictionSetMixin
 from .cross_fitting import refit_for_folds
 from .data_size import DataSize
 from .labels import KnownLabels, coded_labels, known_labels, reweighed
@@ -41,73 +41,10 @@ from .persistence import (
     save_fields,
     write_model,
 )
-from .prepare import ViewScale, seen_graph, with_layers_of_fit
+from .prepare import ViewScale, prepare_graph, with_layers_of_fit
 
 # How a fitted method sees graphs: nodes and layers in the order of their names, with the layers
 # of the fit.
-
-
-class OrderedFit:
-    """What a fitted method knows of graphs and their order."""
-
-    #: Whether the method knows couplings between layers; for others each is a layer of its own.
-    attends_couplings: ClassVar[bool] = False
-    #: Whether the method passes the graph on to other methods as it was given; they put it in order themselves.
-    hands_graph_on: ClassVar[bool] = False
-
-    nodes_: pd.Index
-    layers_: list[str]
-    layer_order_: list[str]
-    graph_: MultilayerGraph
-    given_graph_: MultilayerGraph
-    view_center_: NDArray[np.float64]
-    view_scale_: NDArray[np.float64]
-
-    def _seen(self, graph: MultilayerGraph) -> MultilayerGraph:
-        """Another graph as this model sees it."""
-        views = None
-        if hasattr(self, "view_scale_"):
-            views = ViewScale(self.view_center_, self.view_scale_)
-        return seen_graph(graph, views, attends_couplings=self.attends_couplings)
-
-    def _ordered(self, graph: Any) -> NameOrder:
-        """Another graph as the method would see it in a fit, with the layers of its own fit."""
-        seen = self._seen(self._check_graph(graph))
-        if self.hands_graph_on:
-            return NameOrder(with_layers_of_fit(seen, self.layers_))
-        return self._with_own_layers(in_name_order(seen))
-
-    def _fitted_order(self) -> NameOrder:
-        """The graph of the fit as the method saw it."""
-        if not hasattr(self, "graph_"):
-            raise NotFittedError(
-                "a loaded model does not hold the graph it was fitted on; pass the graph, "
-                "as in embed(graph) or node_attention(layer, graph=graph)"
-            )
-        return self._with_own_layers(in_name_order(self.graph_))
-
-    def _with_own_layers(self, order: NameOrder) -> NameOrder:
-        return NameOrder(with_layers_of_fit(order.graph, self.layer_order_), order.places)
-
-    def fitted_on(self, graph: MultilayerGraph) -> bool:
-        """Whether this is the graph of the fit, as it was given or as the model saw it; never for a loaded model."""
-        return any(graph is vars(self).get(name) for name in ("graph_", "given_graph_"))
-
-    def _in_given_order(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Rows of the nodes of the fit, in the order of the method, as the nodes were given."""
-        return in_name_order(self.graph_).back(rows)
-
-    def _by_layer(self, values: Any, name: str) -> pd.Series:
-        """Numbers of the layers, in the order of the method, as the layers were given."""
-        return pd.Series(values, index=self.layer_order_, name=name)[self.layers_]
-
-    @staticmethod
-    def _check_graph(graph: Any) -> MultilayerGraph:
-        if not isinstance(graph, MultilayerGraph):
-            raise DataError(f"a MultilayerGraph is needed, not {type(graph).__name__}")
-        if graph.num_layers == 0:
-            raise DataError("the graph has no layers, so there is nothing to learn from")
-        return graph
 
 
 # What every estimator on a graph shares, whatever it predicts: the fit around ``_fit``,
@@ -128,7 +65,7 @@ class Known(Protocol):
         """The same with other positions for the nodes."""
 
 
-class GraphEstimator(OrderedFit, BaseEstimator, ABC):
+class GraphEstimator(BaseEstimator, ABC):
     """An estimator that is fitted on the nodes of a graph and knows another graph by the names of its layers."""
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {}
@@ -160,11 +97,11 @@ class GraphEstimator(OrderedFit, BaseEstimator, ABC):
         self._begin_on(graph, given, views)
         with one_thread_below(graph.num_entries):
             self._begin_with(known)
-            if self.hands_graph_on:
+            if self.delegates_preprocessing:
                 found = self._fit(graph, known, seed, **options)
             else:
-                inner = known.at(order.there(known.nodes))
-                found = order.back(self._fit(order.graph, inner, seed, **options))
+                inner = known.at(order.to_sorted(known.nodes))
+                found = order.to_given(self._fit(order.graph, inner, seed, **options))
             self._finish(found, known)
         return self
 
@@ -185,7 +122,7 @@ class GraphEstimator(OrderedFit, BaseEstimator, ABC):
 
     def _seen_by_fit(self, given: MultilayerGraph, views: ViewScale | None) -> MultilayerGraph:
         """The graph of a fit as the method sees it, once the parameters are known to be right for it."""
-        graph = seen_graph(given, views, attends_couplings=self.attends_couplings)
+        graph = prepare_graph(given, views, supports_couplings=self.supports_couplings)
         check_parameters(self._all_rules(), self.get_params(deep=False))
         self._check_parameters(graph)
         return graph
@@ -282,8 +219,74 @@ class GraphEstimator(OrderedFit, BaseEstimator, ABC):
         if not hasattr(self, self._result):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
+    #: Whether the method knows couplings between layers; for others each is a layer of its own.
+    supports_couplings: ClassVar[bool] = False
 
-class NodeClassifier(PlotMixin, PredictsSets, ClassifierMixin, GraphEstimator):
+    #: Whether the method passes the graph on to other methods as it was given; they put it in order themselves.
+    delegates_preprocessing: ClassVar[bool] = False
+
+    nodes_: pd.Index
+
+    layers_: list[str]
+
+    layer_order_: list[str]
+
+    graph_: MultilayerGraph
+
+    given_graph_: MultilayerGraph
+
+    view_center_: NDArray[np.float64]
+
+    view_scale_: NDArray[np.float64]
+
+    def _seen(self, graph: MultilayerGraph) -> MultilayerGraph:
+        """Another graph as this model sees it."""
+        views = None
+        if hasattr(self, "view_scale_"):
+            views = ViewScale(self.view_center_, self.view_scale_)
+        return prepare_graph(graph, views, supports_couplings=self.supports_couplings)
+
+    def _ordered(self, graph: Any) -> NameOrder:
+        """Another graph as the method would see it in a fit, with the layers of its own fit."""
+        seen = self._seen(self._check_graph(graph))
+        if self.delegates_preprocessing:
+            return NameOrder(with_layers_of_fit(seen, self.layers_))
+        return self._with_own_layers(in_name_order(seen))
+
+    def _fitted_order(self) -> NameOrder:
+        """The graph of the fit as the method saw it."""
+        if not hasattr(self, "graph_"):
+            raise NotFittedError(
+                "a loaded model does not hold the graph it was fitted on; pass the graph, "
+                "as in embed(graph) or node_attention(layer, graph=graph)"
+            )
+        return self._with_own_layers(in_name_order(self.graph_))
+
+    def _with_own_layers(self, order: NameOrder) -> NameOrder:
+        return NameOrder(with_layers_of_fit(order.graph, self.layer_order_), order.places)
+
+    def fitted_on(self, graph: MultilayerGraph) -> bool:
+        """Whether this is the graph of the fit, as it was given or as the model saw it; never for a loaded model."""
+        return any(graph is vars(self).get(name) for name in ("graph_", "given_graph_"))
+
+    def _in_given_order(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Rows of the nodes of the fit, in the order of the method, as the nodes were given."""
+        return in_name_order(self.graph_).to_given(rows)
+
+    def _by_layer(self, values: Any, name: str) -> pd.Series:
+        """Numbers of the layers, in the order of the method, as the layers were given."""
+        return pd.Series(values, index=self.layer_order_, name=name)[self.layers_]
+
+    @staticmethod
+    def _check_graph(graph: Any) -> MultilayerGraph:
+        if not isinstance(graph, MultilayerGraph):
+            raise DataError(f"a MultilayerGraph is needed, not {type(graph).__name__}")
+        if graph.num_layers == 0:
+            raise DataError("the graph has no layers, so there is nothing to learn from")
+        return graph
+
+
+class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstimator):
     """A method that predicts the labels of a graph's nodes.
 
     It follows scikit-learn: the constructor only stores, ``fit`` validates and returns self, what is learned ends in
@@ -335,10 +338,10 @@ class NodeClassifier(PlotMixin, PredictsSets, ClassifierMixin, GraphEstimator):
     )
     _result: ClassVar[str] = "probabilities_"
 
-    tests_itself: ClassVar[bool] = False
+    has_out_of_fold: ClassVar[bool] = False
     """Whether a fit leaves predictions of the whole method for labels that it had not seen (``out_of_fold()``), from
     which its accuracy can be estimated without further fits. Such a method has a parameter ``folds``."""
-    copy_cost: ClassVar[float] = 1.0
+    _copy_cost: ClassVar[float] = 1.0
     """How long the fit of a copy takes (:meth:`fit_copy`) where the model's own takes 1; used only to show progress."""
 
     classes_: NDArray[Any]
@@ -365,7 +368,7 @@ class NodeClassifier(PlotMixin, PredictsSets, ClassifierMixin, GraphEstimator):
     ) -> NDArray[np.floating[Any]]:
         """Learn from known labels and return the class probabilities of all nodes, shape (nodes, classes).
 
-        It may take further keyword arguments: those of the method's own ``fit``, and those that :meth:`_hand_down`
+        It may take further keyword arguments: those of the method's own ``fit``, and those that :meth:`_warm_start`
         gives to a copy.
 
         Parameters
@@ -407,9 +410,9 @@ class NodeClassifier(PlotMixin, PredictsSets, ClassifierMixin, GraphEstimator):
         """
         self.check_fitted()
         copy: Self = clone(self)
-        return copy._run_fit(graph, y, **self._hand_down(graph))
+        return copy._run_fit(graph, y, **self._warm_start(graph))
 
-    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+    def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         """Options for the ``_fit`` of a copy on a graph."""
         return {}
 
@@ -431,7 +434,7 @@ class NodeClassifier(PlotMixin, PredictsSets, ClassifierMixin, GraphEstimator):
             The fold of each label; -1 for labels that are in none and not predicted.
         copies : int, default=1
             How many models to average for each fold, if a method can train many at once; other methods train one.
-        allowance : Allowance, optional
+        allowance : TimeBudget, optional
             How long it may take, for methods that can train less.
 
         Returns
@@ -462,7 +465,7 @@ class NodeClassifier(PlotMixin, PredictsSets, ClassifierMixin, GraphEstimator):
 
     def _own_share(self, folds: int) -> float:
         """The share that the model's own fit has of a fit with folds; used only to show progress."""
-        return 1 / (1 + self.copy_cost * folds)
+        return 1 / (1 + self._copy_cost * folds)
 
     def _finish(self, found: NDArray[np.floating[Any]], known: KnownLabels) -> None:
         if world_of(self.graph_).any(not np.isfinite(found).all()):
@@ -534,7 +537,7 @@ class NodeClassifier(PlotMixin, PredictsSets, ClassifierMixin, GraphEstimator):
         if graph is None or self.fitted_on(graph):
             return self.probabilities_.copy()
         order = self._ordered(graph)
-        found = order.back(self._inductive_proba(order.graph))
+        found = order.to_given(self._inductive_proba(order.graph))
         if not np.isfinite(found).all():
             raise DataError(
                 f"{type(self).__name__} finds no probabilities for this graph: its weights or features are too large"

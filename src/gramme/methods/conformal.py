@@ -80,7 +80,7 @@ def fewest_labels(coverage: float) -> int:
 
 
 @dataclass(frozen=True)
-class Promise:
+class Threshold:
     """What a coverage asks for.
 
     Attributes
@@ -97,7 +97,7 @@ class Promise:
 
 
 @dataclass(frozen=True)
-class UnseenLabels:
+class CalibrationScores:
     """How labels did that were predicted unseen, and what that promises.
 
     Attributes
@@ -114,11 +114,13 @@ class UnseenLabels:
     Examples
     --------
     >>> scores = np.arange(1, 100) / 100
-    >>> tested = UnseenLabels(scores, np.zeros(99, dtype=int))
+    >>> tested = CalibrationScores(scores, np.zeros(99, dtype=int))
     >>> tested.promise(0.9)
-    Promise(threshold=0.1, level=0.9)
-    >>> UnseenLabels(scores[:8], np.zeros(8, dtype=int)).promise(0.9)  # too few to promise anything
-    Promise(threshold=0.0, level=1.0)
+    Threshold(threshold=0.1, level=0.9)
+    >>> CalibrationScores(scores[:8], np.zeros(8, dtype=int)).promise(
+    ...     0.9
+    ... )  # too few to promise anything
+    Threshold(threshold=0.0, level=1.0)
     """
 
     scores: Floats
@@ -126,31 +128,31 @@ class UnseenLabels:
     halved: Floats | None = None
     folds: int = 0
 
-    def promise(self, coverage: float) -> Promise:
+    def promise(self, coverage: float) -> Threshold:
         """The threshold for all classes together."""
         labels = self.scores.size
         allowed = _allowed(labels, coverage)
         if allowed < 1:
-            return Promise(0.0, 1.0)
+            return Threshold(0.0, 1.0)
         ordered = np.sort(self.scores)
         # never so large that nine labels promise less than they are asked for
         ratio = min(self._miss_ratio(float(ordered[floor(allowed) - 1])), allowed)
         rank = min(floor(allowed / ratio), labels)
         threshold = float(ordered[rank - 1])
         if threshold < 1:
-            return Promise(threshold, 1 - ratio * rank / (labels + 1))
-        return Promise(threshold, max(coverage, 1 - ratio * float((self.scores < 1).mean())))
+            return Threshold(threshold, 1 - ratio * rank / (labels + 1))
+        return Threshold(threshold, max(coverage, 1 - ratio * float((self.scores < 1).mean())))
 
-    def promises(self, coverage: float, classes: int, *, by_class: bool = False) -> list[Promise]:
+    def promises(self, coverage: float, classes: int, *, by_class: bool = False) -> list[Threshold]:
         """What is promised in each of the classes: the same in all of them, or in every one by itself."""
         if not by_class:
             return [self.promise(coverage)] * classes
         return [self._of(place).promise(coverage) for place in range(classes)]
 
-    def _of(self, place: int) -> UnseenLabels:
+    def _of(self, place: int) -> CalibrationScores:
         mine = self.codes == place
         halved = None if self.halved is None else self.halved[mine]
-        return UnseenLabels(self.scores[mine], self.codes[mine], halved, self.folds)
+        return CalibrationScores(self.scores[mine], self.codes[mine], halved, self.folds)
 
     def _miss_ratio(self, threshold: float) -> float:
         """How much rarer the model misses than its folds did."""
@@ -189,7 +191,7 @@ def _check_coverage(coverage: float) -> None:
         raise DataError(f"coverage must be between 0 and 1, like 0.9, not {coverage!r}")
 
 
-class PredictsSets:
+class PredictionSetMixin:
     """The part of a method that predicts sets of classes."""
 
     labelled_: NDArray[np.bool_]
@@ -359,10 +361,10 @@ class PredictsSets:
             return levels[0].level if not by_class else 1.0
         return float(np.average([each.level for each in levels], weights=counts))
 
-    def _promises(self, coverage: float, by_class: bool) -> list[Promise]:
+    def _promises(self, coverage: float, by_class: bool) -> list[Threshold]:
         seen, halved = self.out_of_fold(), self.out_of_half()
         scores = None if halved is None else halved.set_scores()
-        tested = UnseenLabels(seen.set_scores(), seen.codes, scores, seen.folds)
+        tested = CalibrationScores(seen.set_scores(), seen.codes, scores, seen.folds)
         return tested.promises(coverage, len(self._as_model().classes_), by_class=by_class)
 
     def _as_model(self) -> NodeClassifier:

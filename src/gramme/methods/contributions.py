@@ -87,7 +87,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Hearing:
+class NeighbourContributions:
     """Whom some nodes hear in a layer.
 
     Attributes
@@ -107,7 +107,7 @@ class Hearing:
     members: sp.csr_array | None
 
     @classmethod
-    def of(cls, name: str, layer: Layer, rows: Places) -> Hearing:
+    def of(cls, name: str, layer: Layer, rows: Places) -> NeighbourContributions:
         """Whom some nodes hear in a layer."""
         members = layer.incidence()
         matrix = layer.to_scipy() if members is None else members
@@ -180,10 +180,10 @@ def kind_of(layer: Layer) -> str:
     return GROUPS if layer.made_of == "groups" else NEIGHBOURS
 
 
-def hearings(graph: MultilayerGraph, rows: Places) -> Iterator[Hearing]:
+def hearings(graph: MultilayerGraph, rows: Places) -> Iterator[NeighbourContributions]:
     """Whom some nodes hear in each layer of a graph."""
     for name, layer in graph.layers.items():
-        yield Hearing.of(name, layer, rows)
+        yield NeighbourContributions.of(name, layer, rows)
 
 
 def logarithmic_mean(one: Floats, other: Floats) -> Floats:

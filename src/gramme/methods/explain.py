@@ -14,6 +14,7 @@ with the weights w and the exponent t. What an ingredient adds is taken apart fu
 - the model of features in the surroundings adds up a mean over neighbours, given its length; where its predictions are
   smoothed, they are taken apart as those of label propagation;
 - the model of neighbours' labels adds up, in its last round, what each neighbour's label says, in the same way;
+- boosted trees add, for each layer, the steps that they take on its columns, shared alike by a node's groups;
 - attention, given how much everybody is heard, adds up what neighbours say (:mod:`gramme.methods.attention.explain`).
 
 What is left, mostly how frequent the classes are and what a node knows by itself, is the difference to the whole.
@@ -36,11 +37,13 @@ from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.attention.explain import attention_reasons
 from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.methods.auto.mixture import mixed_with_prior
+from gramme.methods.boosting.table_boosting import TableBoosting
 from gramme.methods.linear.label_shares import LabelShares
 from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic
 from gramme.methods.linear.one_hot_logistic import OneHotLogistic
 from gramme.methods.linear.spectral_logistic import SpectralLogistic
 from gramme.methods.propagation.label_propagation import LabelPropagation
+from gramme.methods.regression.boosting import BoostedRegressor
 from gramme.methods.regression.ingredients import GroupsRidge, WalksRidge
 
 from .base import GraphEstimator, NodeClassifier
@@ -95,6 +98,8 @@ def _reads_features(model: GraphEstimator) -> bool:
         return bool(model.scale_.size)
     if isinstance(model, GroupsRidge):
         return bool(model.feature_scale_.size)
+    if isinstance(model, (TableBoosting, BoostedRegressor)):
+        return bool(model.statistics_.numbers)
     source = getattr(
         model, "source_", ""
     )  # of attention: one kind of features, or several joined by +
@@ -108,6 +113,8 @@ def _in_known_group(model: GraphEstimator, graph: MultilayerGraph) -> Flags:
         columns: list[Any] = []
         if isinstance(part, (OneHotLogistic, GroupsRidge)):
             columns = list(part.columns_)
+        elif isinstance(part, (TableBoosting, BoostedRegressor)):
+            columns = list(part.statistics_.layers)
         elif isinstance(part, (SpectralLogistic, WalksRidge)):
             columns = [group.columns for group in part.profile_.groups.values()]
         for one in columns:
@@ -249,6 +256,8 @@ def _through(
             Through(name, kind_of(graph.layers[name]), parts)
             for name, parts in model.neighbour_parts(graph, pair)
         )
+    elif isinstance(model, TableBoosting):
+        found = _boosted(model, graph, pair)
     elif isinstance(model, AttentionModel):
         found = iter(attention_reasons(model._each_batch(graph), graph, pair).through)
     else:
@@ -276,6 +285,20 @@ def _linear(model: OneHotLogistic, graph: MultilayerGraph, pair: Pair) -> Iterat
         yield Through(
             columns.layer, kind_of(layer), sp.csr_array((values, (part.row, place)), shape=shape)
         )
+
+
+def _boosted(model: TableBoosting, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
+    """What trees make of a layer, shared alike by a node's groups, or by its neighbours."""
+    first, second = np.zeros((2, graph.num_nodes), dtype=np.int64)
+    first[pair.rows], second[pair.rows] = pair.first, pair.second
+    for name, added in model.layer_contributions(graph, first, second).items():
+        matrix, _ = graph.layers[name].columns(graph.nodes)
+        here = sp.csr_array(matrix[pair.rows]).astype(np.float64)
+        here.data[:] = 1.0
+        count = np.diff(here.indptr)
+        shares = np.divide(added[pair.rows], count, out=np.zeros(count.size), where=count > 0)
+        parts = sp.csr_array(sp.diags_array(shares) @ here)
+        yield Through(name, kind_of(graph.layers[name]), parts)
 
 
 def _propagated(model: LabelPropagation, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:

@@ -133,7 +133,7 @@ class KnownLabels:
 
     def sorted_by_name(self, order: NameOrder) -> tuple[KnownLabels, NDArray[np.int64]]:
         """The labels in the order of their nodes' names, and where each stood."""
-        places = np.argsort(order.there(self.nodes), kind="stable")
+        places = np.argsort(order.to_sorted(self.nodes), kind="stable")
         return KnownLabels(self.nodes[places], self.codes[places], self.classes), places
 
     def at(self, nodes: NDArray[np.int64]) -> KnownLabels:

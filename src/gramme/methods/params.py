@@ -120,10 +120,10 @@ class Text(Rule):
 
 
 @dataclass(frozen=True)
-class Optional(Rule):
+class NoneOr(Rule):
     """None, or what another rule allows.
 
-    >>> Optional(WholeNumber()).check("folds", None) is None
+    >>> NoneOr(WholeNumber()).check("folds", None) is None
     True
     """
 

@@ -90,11 +90,11 @@ def with_layers_of_fit(graph: MultilayerGraph, layers: Sequence[str]) -> Multila
     return graph.select_layers(layers)
 
 
-def seen_graph(
-    graph: MultilayerGraph, views: ViewScale | None, *, attends_couplings: bool
+def prepare_graph(
+    graph: MultilayerGraph, views: ViewScale | None, *, supports_couplings: bool
 ) -> MultilayerGraph:
     """The graph for a model; ``views`` is what it learned of the layers' features, None if it learned nothing."""
-    seen = graph if attends_couplings else graph.with_coupling_layers()
+    seen = graph if supports_couplings else graph.with_coupling_layers()
     if not seen.layer_features:
         return seen
     if views is None:

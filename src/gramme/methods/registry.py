@@ -133,6 +133,11 @@ METHODS = {
             "what neighbours' labels say, learned per layer and direction",
         ),
         Method(
+            "boosting",
+            "gramme.methods.boosting.table_boosting.TableBoosting",
+            "boosted trees on numbers and on statistics of groups",
+        ),
+        Method(
             "majority", "gramme.methods.majority.Majority", "the most frequent class for everybody"
         ),
     )

@@ -284,8 +284,8 @@ def weighted_attention(
         heard = projected.view(neighbourhood.rows, members, heads, columns)
         if drop is not None:
             heard = drop(heard)
-        heeded = bounded(scores, score_bound).view(rows)
-        sums, totals = attention_sums(heard.view(*rows, columns), heeded, neighbourhood)
+        attention_scores = bounded(scores, score_bound).view(rows)
+        sums, totals = attention_sums(heard.view(*rows, columns), attention_scores, neighbourhood)
         totals = totals.view(layers, -1, members, heads)
     sums = sums.view(layers, -1, members, heads, columns)
     if shares is None:

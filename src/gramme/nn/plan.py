@@ -259,7 +259,7 @@ def fusion_plan(
     chains = []
     for one, depth, layers in zip(sums, depths, chosen, strict=True):
         last = Step(one, _groups(one), nodes if early else None, pooled)
-        if early and one.cheaper_in_part:
+        if early and one.supports_subset:
             last = Step(layers_sum(graph, layers, nodes))
         if stands and isinstance(one, GroupSum) and depth > 1:
             alone = [Step(None) for _ in range(depth - 2)]
@@ -302,7 +302,7 @@ def _pays(sums: Sequence[NeighbourhoodSum], nodes: Nodes, graph: MultilayerGraph
     """Whether a last hop for these nodes alone costs less."""
     # asked of all processes that hold parts of the graph: their plans must agree
     fewer = world_of(graph).total(nodes.size) < node_count(graph)
-    return bool(fewer and any(one.cheaper_in_part for one in sums))
+    return bool(fewer and any(one.supports_subset for one in sums))
 
 
 def _narrowed(

@@ -10,14 +10,14 @@ from .attention import (
     hop_fits,
 )
 from .features import Features, LayerFeatures, SparseFeatures, project, random_features
-from .neighbourhood import Bags, EdgeSum, GroupSum, MembershipSum, NeighbourhoodSum, spread
+from .neighbourhood import EdgeSum, GroupSum, MembershipSum, NeighbourhoodSum, SparseRowSum, spread
 from .pooled_groups import PooledGroups, pooled_means
 from .stacked import BringsSums, SideBySide, SupraSum, groups_sum, layers_sum, stack, supra_sum
 
 __all__ = [
     "ACTIVATIONS",
     "Activation",
-    "Bags",
+    "SparseRowSum",
     "BringsSums",
     "EdgeSum",
     "Features",

@@ -29,10 +29,10 @@ from .kernels import (
     NONE,
     RELU,
     array,
+    attention_scores,
     fits_compiled,
     fused,
     fused_back,
-    heeded,
     rows_of,
     weighted,
     weighted_back,
@@ -414,7 +414,7 @@ def attention_hop(
     with torch.no_grad():
         scores = projected.new_empty(neighbourhood.rows, factors.shape[1] * factors.shape[2])
         vectors = array(vector).reshape(vector.shape[0], -1)
-        heeded(rows_of(projected), vectors, scores.numpy())
+        attention_scores(rows_of(projected), vectors, scores.numpy())
         if score_bound is not None:
             scores.div_(score_bound).tanh_()
         slopes = None if score_bound is None else 1 - scores.square()

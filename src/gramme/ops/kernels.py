@@ -231,7 +231,7 @@ def _exp(x: Any) -> Any:
 
 
 @compiled_careful_sums
-def heeded(
+def attention_scores(
     values: CompiledHeadsFloats, vector: CompiledHeadsFloats, result: CompiledHeadsFloats
 ) -> None:
     """Scores (rows, places): values (rows, places * columns) times vectors (layers, places * columns)."""
@@ -275,9 +275,10 @@ def weighted_back(
     to_values: CompiledHeadsFloats,
     to_vector: Doubles,
 ) -> None:
-    """Gradients of :func:`weighted` and :func:`heeded` together.
+    """Gradients of :func:`weighted` and :func:`attention_scores` together.
 
-    The weights are the exponentials of the scores; ``slopes`` says how fast these grow with what :func:`heeded` gives.
+    The weights are the exponentials of the scores; ``slopes`` says how fast these grow with what
+    :func:`attention_scores` gives.
     """
     rows, places = weights.shape
     columns = values.shape[1] // places
@@ -1120,3 +1121,166 @@ def _train_multiplex_skip_gram(
                     for i in range(few):
                         for k in range(dim):
                             matrix[i, k] *= shrink
+
+
+# Leiden's algorithm (``leiden.py``)
+
+SMALLEST_MOVE_GAIN = 1e-10
+"""Share of a node's own weight that a move to another group must gain, so that rounding moves nobody."""
+
+
+@compiled
+def move_nodes(
+    starts: NDArray[Any],
+    neighbours: NDArray[Any],
+    weights: Floats,
+    expected: Floats,
+    group: NDArray[np.int64],
+    order: NDArray[np.int64],
+) -> int:
+    """Move nodes to the group that gains most until none wants to move; ``group`` is changed in place."""
+    count, columns = expected.shape
+    totals = np.zeros((count, columns))
+    sizes = np.zeros(count, dtype=np.int64)
+    for node in range(count):
+        sizes[group[node]] += 1
+        for column in range(columns):
+            totals[group[node], column] += expected[node, column]
+    empty = np.empty(count, dtype=np.int64)
+    empties = 0
+    for label in range(count - 1, -1, -1):
+        if sizes[label] == 0:
+            empty[empties] = label
+            empties += 1
+    queue = order.copy()
+    queued = np.ones(count, dtype=np.bool_)
+    head, waiting = 0, count
+    tied = np.zeros(count)
+    touched = np.empty(count, dtype=np.int64)
+    moves = 0
+    while waiting > 0:
+        node = queue[head]
+        head = (head + 1) % count
+        waiting -= 1
+        queued[node] = False
+        own = group[node]
+        number = 0
+        strength = 0.0
+        for at in range(starts[node], starts[node + 1]):
+            other = neighbours[at]
+            if other == node:
+                continue
+            label = group[other]
+            if tied[label] == 0.0:
+                touched[number] = label
+                number += 1
+            tied[label] += weights[at]
+            strength += weights[at]
+        for column in range(columns):
+            totals[own, column] -= expected[node, column]
+        stay = tied[own]
+        for column in range(columns):
+            stay -= expected[node, column] * totals[own, column]
+        best, gain = own, stay
+        least = SMALLEST_MOVE_GAIN * (strength + 1e-300)
+        for place in range(number):
+            label = touched[place]
+            if label == own:
+                continue
+            value = tied[label]
+            for column in range(columns):
+                value -= expected[node, column] * totals[label, column]
+            if value > gain + least:
+                best, gain = label, value
+        # a group of its own gains 0
+        if gain < -least and sizes[own] > 1 and empties > 0:
+            empties -= 1
+            best = empty[empties]
+        for place in range(number):
+            tied[touched[place]] = 0.0
+        for column in range(columns):
+            totals[best, column] += expected[node, column]
+        if best != own:
+            moves += 1
+            sizes[own] -= 1
+            sizes[best] += 1
+            if sizes[own] == 0:
+                empty[empties] = own
+                empties += 1
+            group[node] = best
+            for at in range(starts[node], starts[node + 1]):
+                other = neighbours[at]
+                if group[other] != best and not queued[other]:
+                    queued[other] = True
+                    queue[(head + waiting) % count] = other
+                    waiting += 1
+    return moves
+
+
+@compiled
+def refine_groups(
+    starts: NDArray[Any],
+    neighbours: NDArray[Any],
+    weights: Floats,
+    expected: Floats,
+    group: NDArray[np.int64],
+    order: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Divide every group into parts that are connected and well tied to the rest of their group."""
+    count, columns = expected.shape
+    part = np.arange(count)
+    group_totals = np.zeros((count, columns))
+    for node in range(count):
+        for column in range(columns):
+            group_totals[group[node], column] += expected[node, column]
+    part_totals = expected.copy()
+    single = np.ones(count, dtype=np.bool_)
+    outward = np.zeros(count)  # weight from a part to the rest of its group
+    for node in range(count):
+        for at in range(starts[node], starts[node + 1]):
+            other = neighbours[at]
+            if other != node and group[other] == group[node]:
+                outward[node] += weights[at]
+    tied = np.zeros(count)
+    touched = np.empty(count, dtype=np.int64)
+    for place in range(count):
+        node = order[place]
+        if not single[node]:
+            continue
+        label = group[node]
+        rest = 0.0
+        for column in range(columns):
+            rest += expected[node, column] * (group_totals[label, column] - expected[node, column])
+        if outward[node] < rest:
+            continue
+        number = 0
+        for at in range(starts[node], starts[node + 1]):
+            other = neighbours[at]
+            if other == node or group[other] != label:
+                continue
+            if tied[part[other]] == 0.0:
+                touched[number] = part[other]
+                number += 1
+            tied[part[other]] += weights[at]
+        best, gain = node, 0.0
+        for seen in range(number):
+            there = touched[seen]
+            value = tied[there]
+            needed = 0.0
+            for column in range(columns):
+                value -= expected[node, column] * part_totals[there, column]
+                needed += part_totals[there, column] * (
+                    group_totals[label, column] - part_totals[there, column]
+                )
+            if value > gain and outward[there] >= needed:
+                best, gain = there, value
+        if best != node:
+            outward[best] += outward[node] - 2.0 * tied[best]
+            for column in range(columns):
+                part_totals[best, column] += expected[node, column]
+            part[node] = best
+            single[best] = False
+            single[node] = False
+        for seen in range(number):
+            tied[touched[seen]] = 0.0
+    return part

@@ -37,7 +37,7 @@ class NeighbourhoodSum(nn.Module, ABC):
         Rows of V.
     outputs : int
         Rows of S(V): those of V, unless only some are wanted or rows that hear the same are kept once.
-    cheaper_in_part : bool
+    supports_subset : bool
         Whether S for some of its outputs costs less than S for all, as with edges. The sums of groups serve everybody,
         unless there are millions of memberships.
     across_processes : bool
@@ -46,7 +46,7 @@ class NeighbourhoodSum(nn.Module, ABC):
 
     rows: int
     outputs: int
-    cheaper_in_part: bool = False
+    supports_subset: bool = False
     across_processes: bool = False
 
     @abstractmethod
@@ -96,11 +96,11 @@ class EdgeSum(NeighbourhoodSum):
         Whether the matrix equals its transpose, which then needs no copy of its own.
     outputs : array of int, optional
         The rows whose sums are wanted; all if not given.
-    hears_itself : bool, default=True
+    include_self : bool, default=True
         Whether V_i is part of the sum; without it these are further edges for another structure.
     """
 
-    cheaper_in_part = True
+    supports_subset = True
 
     def __init__(
         self,
@@ -108,17 +108,17 @@ class EdgeSum(NeighbourhoodSum):
         *,
         symmetric: bool,
         outputs: NDArray[np.int64] | None = None,
-        hears_itself: bool = True,
+        include_self: bool = True,
     ) -> None:
         super().__init__()
         self.rows = adjacency.shape[0]
         own = sp.eye_array(self.rows, format="csr")
         if outputs is not None:
             adjacency, own, symmetric = adjacency[outputs], own[outputs], False
-        matrix = sp.csr_array(adjacency + own) if hears_itself else sp.csr_array(adjacency)
+        matrix = sp.csr_array(adjacency + own) if include_self else sp.csr_array(adjacency)
         self.outputs = matrix.shape[0]
-        self.heard = Bags(matrix)
-        self.listeners = self.heard if symmetric else Bags(sp.csr_array(matrix.T.tocsr()))
+        self.heard = SparseRowSum(matrix)
+        self.listeners = self.heard if symmetric else SparseRowSum(sp.csr_array(matrix.T.tocsr()))
 
     def forward(self, values: Tensor) -> Tensor:
         return self.heard(values)
@@ -127,7 +127,7 @@ class EdgeSum(NeighbourhoodSum):
         return self.listeners(values)
 
 
-# Bags: rows that are sums of other rows, the compiled loop under every neighbourhood sum.
+# SparseRowSum: rows that are sums of other rows, the compiled loop under every neighbourhood sum.
 
 
 CHUNK = 4096
@@ -135,7 +135,7 @@ CHUNK = 4096
 rounding error grows with the chunk, not with the bag, and one large bag can occupy many threads."""
 
 
-class Bags(nn.Module):
+class SparseRowSum(nn.Module):
     """Output b is the weighted sum of the members of bag b.
 
     Parameters
@@ -160,7 +160,7 @@ class Bags(nn.Module):
         hold(self, "offsets", torch.from_numpy(offsets.astype(kind)))
         hold(self, "weights", weights)
         hold(self, "_rounded", None)  # the weights in the precision of the last values
-        self.joint = None if chunks is None else Bags(chunks)
+        self.joint = None if chunks is None else SparseRowSum(chunks)
 
     def forward(self, values: Tensor) -> Tensor:
         """The sum of each bag, shape (bags, columns)."""
@@ -274,22 +274,25 @@ class MembershipSum(NeighbourhoodSum):
         incidence = with_own_groups(incidence)
         wanted = incidence if outputs is None else sp.csr_array(incidence[outputs])
         self.rows, self.outputs = incidence.shape[0], wanted.shape[0]
-        self.cheaper_in_part = incidence.nnz > MANY_MEMBERSHIPS and not self.across_processes
+        self.supports_subset = incidence.nnz > MANY_MEMBERSHIPS and not self.across_processes
         self.in_double = self._rounding_shows(incidence)
         # one group per node is the common case: giving back is a plain row look-up, with nothing to correct
         plain = one_each(incidence)
-        back = _Lookup if plain else Bags
-        if outputs is not None and self.cheaper_in_part:
+        back = _Lookup if plain else SparseRowSum
+        if outputs is not None and self.supports_subset:
             # what nobody among the outputs hears is not summed; rows in none of the groups left get nothing back
             heard = np.unique(wanted.indices)
             incidence, wanted = sp.csr_array(incidence[:, heard]), sp.csr_array(wanted[:, heard])
-            back = Bags
+            back = SparseRowSum
         own = 1 - np.asarray(wanted.power(2).sum(axis=1), dtype=np.float64).reshape(-1, 1)
-        self.groups, self.back = Bags(sp.csr_array(incidence.T.tocsr())), back(wanted)
+        self.groups, self.back = SparseRowSum(sp.csr_array(incidence.T.tocsr())), back(wanted)
         # the transpose takes from the outputs and gives to all rows
-        self.taken, self.back_to_all = self.groups, self.back
+        self.taken, self.to_all_nodes = self.groups, self.back
         if outputs is not None:
-            self.taken, self.back_to_all = Bags(sp.csr_array(wanted.T.tocsr())), back(incidence)
+            self.taken, self.to_all_nodes = (
+                SparseRowSum(sp.csr_array(wanted.T.tocsr())),
+                back(incidence),
+            )
         hold(self, "correction", None if plain else torch.from_numpy(own))
         hold(self, "chosen", None if outputs is None else torch.as_tensor(outputs))
 
@@ -306,7 +309,7 @@ class MembershipSum(NeighbourhoodSum):
         if self.chosen is None:
             return self.forward(values)
         work = values.double() if self.in_double else values
-        sums = self.back_to_all(self._whole(self.taken(work)))
+        sums = self.to_all_nodes(self._whole(self.taken(work)))
         if self.correction is not None:
             sums.index_add_(0, self.chosen, work * self.correction.to(work.dtype))
         return sums.to(values.dtype)
@@ -373,7 +376,9 @@ class GroupSum(NeighbourhoodSum):
         self.outputs = len(filled) * self.size
         ones = np.ones(self.rows, dtype=np.float32)
         shape = (self.outputs, self.rows)
-        self.groups = Bags(sp.csr_array((ones, (member_of, np.arange(self.rows))), shape=shape))
+        self.groups = SparseRowSum(
+            sp.csr_array((ones, (member_of, np.arange(self.rows))), shape=shape)
+        )
         hold(self, "member_of", torch.from_numpy(member_of))
 
     def forward(self, values: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ from torch.autograd.function import once_differentiable
 
 from gramme.graph import MultilayerGraph
 
-from .neighbourhood import Bags, hold, one_each
+from .neighbourhood import SparseRowSum, hold, one_each
 
 MAX_POOLED_NUMBERS = 1 << 24
 """Groups x nodes, beyond which the softmax of every group over all nodes is not made."""
@@ -88,7 +88,10 @@ class PooledGroups(nn.Module):
         hold(self, "padded", None if even else torch.from_numpy(padded))
         members = np.bincount(row, minlength=self.rows)
         hold(self, "portion", torch.from_numpy(members / max(self.nodes, 1)))
-        self.to_nodes, self.to_groups = Bags(incidence), Bags(sp.csr_array(incidence.T.tocsr()))
+        self.to_nodes, self.to_groups = (
+            SparseRowSum(incidence),
+            SparseRowSum(sp.csr_array(incidence.T.tocsr())),
+        )
 
     @classmethod
     def of(cls, graph: MultilayerGraph, layers: Iterable[str], columns: int) -> PooledGroups | None:

@@ -52,7 +52,7 @@ def supra_sum(graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) ->
         outputs = None if nodes is None else (copies + nodes).ravel()
         symmetric = not any(coupling.directed for coupling in graph.couplings.values())
         matrix = coupling_matrix(graph)
-        further = EdgeSum(matrix, symmetric=symmetric, outputs=outputs, hears_itself=False)
+        further = EdgeSum(matrix, symmetric=symmetric, outputs=outputs, include_self=False)
     return SupraSum(layers_sum(graph, nodes=nodes), present, nodes, further)
 
 
@@ -105,7 +105,7 @@ class SupraSum(NeighbourhoodSum):
         super().__init__()
         self.layers, self.couplings = layers, couplings
         self.rows, self.outputs = layers.rows, layers.outputs
-        self.cheaper_in_part = layers.cheaper_in_part or couplings is not None
+        self.supports_subset = layers.supports_subset or couplings is not None
         self.complete = bool(present.all())
         hold(self, "present", torch.from_numpy(present))
         hold(self, "node", None)
@@ -239,7 +239,7 @@ class SideBySide(NeighbourhoodSum):
         self.sizes = [part.rows for part in parts]
         self.output_sizes = [part.outputs for part in parts]
         self.rows, self.outputs = sum(self.sizes), sum(self.output_sizes)
-        self.cheaper_in_part = any(part.cheaper_in_part for part in parts)
+        self.supports_subset = any(part.supports_subset for part in parts)
 
     def forward(self, values: Tensor) -> Tensor:
         pieces = torch.split(values, self.sizes)

@@ -364,7 +364,9 @@ def influence(
     -------
     DataFrame
         A row per seed in the order of choice: ``node``, ``reach`` (nodes reached on average by this and all earlier
-        seeds, they included), its 95 % interval ``reach_low`` to ``reach_high``, and ``gain`` over the row before.
+        seeds, they included), its 95 % interval ``reach_low`` to ``reach_high``, ``gain`` over the row before, and
+        ``order``: seeds of the same number are not ordered, since what each would add in the place of the first of them
+        differs by no more than chance.
 
     References
     ----------
@@ -378,9 +380,9 @@ def influence(
     >>> from gramme.graph import EdgeLayer
     >>> g = MultilayerGraph({"talk": EdgeLayer(5, [0, 0, 0], [1, 2, 3])}, nodes=list("abcde"))
     >>> influence(g, 2, probability=1.0)
-      node  reach  reach_low  reach_high  gain
-    0    a    4.0        4.0         4.0   4.0
-    1    e    5.0        5.0         5.0   1.0
+      node  reach  reach_low  reach_high  gain  order
+    0    a    4.0        4.0         4.0   4.0      1
+    1    e    5.0        5.0         5.0   1.0      2
     """
     if not 1 <= seeds <= graph.num_nodes:
         raise DataError(
@@ -397,7 +399,10 @@ def influence(
     before = 0.0
     active = np.zeros((worlds, graph.num_nodes), dtype=np.bool_)
     counts = np.zeros(worlds, dtype=np.int64)
+    tie = _Tie.begun(edges, active, chosen[0], fresh, order=1)
     for count, node in enumerate(chosen, start=1):
+        if not tie.holds(edges, node, fresh):
+            tie = _Tie.begun(edges, active, node, fresh, order=count)
         counts += activate(edges, active, node, fresh, keep=True)
         mean, half = float(counts.mean()), 1.96 * float(counts.std(ddof=1)) / np.sqrt(worlds)
         rows.append(
@@ -407,10 +412,40 @@ def influence(
                 "reach_low": max(mean - half, float(count)),
                 "reach_high": min(mean + half, float(graph.num_nodes)),
                 "gain": mean - before,
+                "order": tie.order,
             }
         )
         before = mean
     return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True)
+class _Tie:
+    """Seeds that are not ordered: what the first of them adds to those before, and who was reached then."""
+
+    reached: NDArray[np.bool_]
+    gains: NDArray[np.int64]
+    order: int
+
+    @classmethod
+    def begun(
+        cls,
+        edges: SpreadingEdges,
+        active: NDArray[np.bool_],
+        node: int,
+        seed: np.uint64,
+        *,
+        order: int,
+    ) -> _Tie:
+        """Begin with a seed, before it is marked as reached."""
+        return cls(active.copy(), activate(edges, active, node, seed, keep=False), order)
+
+    def holds(self, edges: SpreadingEdges, node: int, seed: np.uint64) -> bool:
+        """Whether a node would have added as much as the first, but for chance, in the same worlds."""
+        gains = activate(edges, self.reached, node, seed, keep=False)
+        less = self.gains - gains
+        error = float(less.std(ddof=1)) / np.sqrt(less.size)
+        return abs(float(less.mean())) <= 1.96 * error or not less.any()
 
 
 def num_worlds(nodes: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from gramme._progress import advance, part
+from gramme._text import setting
 from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph
 from gramme.graph.canonical import in_name_order, sorted_places
@@ -182,6 +185,7 @@ def rank(
     per_layer: bool = False,
     restart: Iterable[Any] | None = None,
     spread: bool = False,
+    negative: Iterable[str] | str | None = None,
     random_state: int = 0,
     tell: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
@@ -201,6 +205,9 @@ def rank(
     spread : bool, default=False
         Whether to add how far each rank moves when the coupling is weaker or stronger and when a tenth of the edges is
         left out at random: columns ``..._rank_low`` and ``..._rank_high``.
+    negative : sequence of str, default=None
+        Layers whose edges speak against a node, like dislike; they are left out. Guessed from the names of layers if
+        not given, which a warning says; an empty sequence keeps all.
     random_state : int, default=0
         Which edges are left out.
     tell : callable, optional
@@ -228,6 +235,7 @@ def rank(
     """
     chosen = chosen_measures(measures)
     check_rankable(graph)
+    graph = without_negative(graph, negative)
     given, order = graph, in_name_order(graph)
     graph = order.graph
     starts = None if restart is None else restart_positions(graph, restart)
@@ -258,7 +266,7 @@ def rank(
             alone = RankingTask(graph.select_layers([name]), coupling, starts)
             for measure in chosen:
                 _add(columns, f"{measure.name}[{name}]", measure.compute(alone))
-    rows = {name: order.back(values) for name, values in columns.items()}
+    rows = {name: order.to_given(values) for name, values in columns.items()}
     return pd.DataFrame(rows, index=pd.Index(given.nodes, name="node"))
 
 
@@ -273,19 +281,145 @@ def _telling(tell: Callable[[int, int], None] | None) -> Callable[[int, int], No
     return told
 
 
+COINCIDING_DIFFERENCE = 1e-6
+"""Measures whose values, divided by the largest, differ by no more than this are the same on a graph: iterations end
+with a tolerance below it."""
+
+
+def coinciding_measures(ranks: pd.DataFrame) -> dict[str, list[str]]:
+    """The measures in a table of :func:`rank`, each with those after it that say the same on this graph.
+
+    On an undirected graph without weights, degree is strength, and eigenvector, hub and authority are one.
+
+    >>> table = pd.DataFrame({"degree": [2.0, 1.0], "strength": [4.0, 2.0], "katz": [1.0, 3.0]})
+    >>> coinciding_measures(
+    ...     table.assign(degree_rank=[1, 2], strength_rank=[1, 2], katz_rank=[2, 1])
+    ... )
+    {'degree': ['strength'], 'katz': []}
+    """
+    found: dict[str, list[str]] = {}
+    for name in (name for name in ranks.columns if name in MEASURES):
+        same = next((first for first in found if _coincide(ranks, first, name)), None)
+        if same is None:
+            found[name] = []
+        else:
+            found[same].append(name)
+    return found
+
+
+def _coincide(ranks: pd.DataFrame, one: str, other: str) -> bool:
+    if MEASURES[one].importance != MEASURES[other].importance:
+        return False
+    if (ranks[f"{one}_rank"] == ranks[f"{other}_rank"]).all():
+        return True
+    values = [ranks[name].to_numpy(dtype=np.float64) for name in (one, other)]
+    scaled = [some / (np.abs(some).max(initial=0.0) or 1.0) for some in values]
+    return bool(np.abs(scaled[0] - scaled[1]).max(initial=0.0) <= COINCIDING_DIFFERENCE)
+
+
+def distinct_importances(ranks: pd.DataFrame) -> list[str]:
+    """The measures of importance in a table of :func:`rank`, each once that others only repeat; else all measures."""
+    named = list(coinciding_measures(ranks))
+    return [name for name in named if MEASURES[name].importance] or named
+
+
+def middle_ranks(ranks: pd.DataFrame, measures: Sequence[str]) -> NDArray[np.float64]:
+    """Ranks in which tied nodes have the middle of the places they share, shape (nodes, measures).
+
+    Otherwise each of a hundred nodes with the same value would count as first.
+    """
+    columns = [rankdata(ranks[f"{name}_rank"].to_numpy()) for name in measures]
+    return np.column_stack(columns) if columns else np.zeros((len(ranks), 0))
+
+
+def tied(ranks: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which nodes share their rank with another.
+
+    >>> tied(np.array([1, 2, 2, 4])).tolist()
+    [False, True, True, False]
+    """
+    _, place, count = np.unique(ranks, return_inverse=True, return_counts=True)
+    shared: NDArray[np.bool_] = count[place] > 1
+    return shared
+
+
+def mean_ranks(ranks: pd.DataFrame) -> NDArray[np.float64]:
+    """The mean rank of each node over the measures of importance that differ, ties at the middle of their places."""
+    found: NDArray[np.float64] = middle_ranks(ranks, distinct_importances(ranks)).mean(axis=1)
+    return found
+
+
 def leading_nodes(ranks: pd.DataFrame) -> NDArray[np.int64]:
     """Positions of the nodes in a table of :func:`rank`, those with the best mean rank over its measures first.
 
-    Nodes that rank alike come in the order of their names.
+    Measures that coincide count once. Nodes that rank alike come in the order of their names.
     """
-    named = [name for name in ranks.columns if name in MEASURES]
-    columns = [name for name in named if MEASURES[name].importance] or named
-    table = ranks[[f"{name}_rank" for name in columns]].to_numpy()
+    mean = mean_ranks(ranks)
     places = sorted_places(ranks.index)
     if places is None:
         places = np.arange(len(ranks))
-    found: NDArray[np.int64] = places[np.argsort(table[places].mean(axis=1), kind="stable")]
+    found: NDArray[np.int64] = places[np.argsort(mean[places], kind="stable")]
     return found
+
+
+# Layers whose edges speak against a node, like dislike: they are no part of what makes it matter.
+
+
+NEGATIVE_STEMS = (
+    "dislike", "blame", "hate", "hatred", "enem", "enmity", "disesteem", "distrust", "hostil", "antagonis", "negative",
+    "conflict", "avoid",
+)  # fmt: skip
+"""How words in the name of a layer begin that make its edges negative: layers of Sampson's monks, and the like."""
+
+
+def negative_layers(names: Iterable[str]) -> list[str]:
+    """Layers whose names say that their edges are negative.
+
+    >>> negative_layers(["like", "dislike", "blame_2", "friend", "negative influence"])
+    ['dislike', 'blame_2', 'negative influence']
+    """
+    return [
+        name
+        for name in names
+        if any(word.startswith(NEGATIVE_STEMS) for word in re.split(r"[^a-z]+", str(name).lower()))
+    ]
+
+
+def without_negative(
+    graph: MultilayerGraph, negative: Iterable[str] | str | None = None
+) -> MultilayerGraph:
+    """The graph without its negative layers; a warning says which were guessed.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    negative : sequence of str, default=None
+        Layers whose edges are negative; guessed from their names if not given.
+    """
+    if negative is None:
+        named = negative_layers(graph.layers)
+        if named and len(named) < graph.num_layers:
+            listed = ", ".join(repr(name) for name in named)
+            subject, verb = ("the layer", "is") if len(named) == 1 else ("the layers", "are")
+            warnings.warn(
+                f"{subject} {listed} {verb} taken "
+                f"to hold negative edges, judging by the name, and left out of the ranks; "
+                f"{setting('negative', option='negative')} names such layers, or none with an empty one",
+                stacklevel=3,
+            )
+        else:
+            named = []
+    else:
+        named = [name for name in ([negative] if isinstance(negative, str) else negative) if name]
+        for name in named:
+            graph.layer(name)
+        if named and set(named) >= set(graph.layers):
+            raise DataError("all layers are named as negative, so none is left to rank by")
+    return (
+        graph.select_layers([name for name in graph.layers if name not in named])
+        if named
+        else graph
+    )
 
 
 def layer_influences(graph: MultilayerGraph) -> pd.Series:

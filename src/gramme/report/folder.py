@@ -34,7 +34,7 @@ from gramme.io.atomic import followed
 
 RESULT_FILES = re.compile(
     r"config\.json|model\.safetensors|report\.html"
-    r"|(predictions|embedding|layers|history|links|ingredients|ranks|seeds)\.csv|embedding\.parquet"
+    r"|(predictions|embedding|layers|history|links|ingredients|ranks|seeds|ask|groups)\.csv|embedding\.parquet"
     r"|predictions"  # a folder, of a fit in parts
 )
 PREDICTIONS_IN_PARTS = re.compile(r"part-\d+\.csv")

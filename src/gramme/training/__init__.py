@@ -2,10 +2,10 @@
 
 from .callbacks import EarlyStopping, History, Progress, joined_history
 from .ensemble import (
-    Lessons,
     ProgressDisplay,
     Settings,
     TrainedEnsemble,
+    TrainingTargets,
     held_out_labels,
     train_ensemble,
 )
@@ -15,7 +15,7 @@ __all__ = [
     "Callback",
     "EarlyStopping",
     "History",
-    "Lessons",
+    "TrainingTargets",
     "NumberTask",
     "Progress",
     "ProgressDisplay",

@@ -37,7 +37,7 @@ from .loop import Callback, Task, evaluate, train
 
 
 @dataclass(frozen=True)
-class Lessons:
+class TrainingTargets:
     """The labels of an ensemble's training, member by member.
 
     Attributes
@@ -232,7 +232,7 @@ def train_ensemble(
     batches: Sequence[range],
     make: Callable[[range], tuple[Network, Features]],
     plan: Plan,
-    lessons: Lessons,
+    lessons: TrainingTargets,
     settings: Settings,
     *,
     monitor: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
@@ -253,7 +253,7 @@ def train_ensemble(
         A fresh network and the features of some members.
     plan : Plan
         For the nodes of the lessons, on the device that the networks are on.
-    lessons : Lessons
+    lessons : TrainingTargets
     settings : Settings
     monitor : pair of arrays of int, optional
         Nodes and classes whose accuracy is noted after every epoch; nothing depends on it.

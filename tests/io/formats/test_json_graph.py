@@ -108,3 +108,15 @@ def test_halves_of_characters_are_read_as_escapes(tmp_path):
     graph = read(path)
     assert list(graph.nodes) == ["a\\ud800", "\U0001f600"]
     assert list(graph.layers) == ["l\\udc00"]
+
+
+def test_a_number_beside_ids_is_no_position(tmp_path):
+    nodes = [{"id": 1}, {"id": 3}, {"id": 5}]
+    links = [{"source": 1, "target": 3}, {"source": 3, "target": 2}]
+    (tmp_path / "g.json").write_text(json.dumps({"nodes": nodes, "links": links}))
+    with pytest.raises(FileFormatError, match="names the node '2', which is not listed"):
+        read(tmp_path / "g.json")
+    named = [{"name": "Ann"}, {"name": "Bo"}, {"name": "Cy"}]
+    counted = [{"source": 0, "target": 1}, {"source": 1, "target": 2}]
+    (tmp_path / "g.json").write_text(json.dumps({"nodes": named, "links": counted}))
+    assert read(tmp_path / "g.json").neighbors("Bo") == ["Ann", "Cy"]

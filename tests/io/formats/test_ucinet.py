@@ -159,3 +159,12 @@ def test_each_matrix_may_repeat_its_names_and_levels_are_relations(dl):
     graph = dl(head + one + one.replace("1", "0"))
     assert list(graph.layers) == ["advice", "friend"]
     assert [layer.num_edges for layer in graph.layers.values()] == [1, 0]
+
+
+@pytest.mark.parametrize("number", ["\u00b2", "\u2460"])
+def test_a_digit_that_is_no_number_is_refused(tmp_path, number):
+    (tmp_path / "g.dl").write_text(
+        f"dl n={number}\nformat=edgelist1\ndata:\n1 2\n", encoding="utf-8"
+    )
+    with pytest.raises(FileFormatError):
+        read(tmp_path / "g.dl")

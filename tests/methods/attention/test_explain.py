@@ -15,7 +15,7 @@ from gramme.errors import NotFittedError
 from gramme.graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import GrammeFusion, GrammeSG
 from gramme.methods.attention.estimator import AttentionModel
-from gramme.methods.attention.explain import AttentionReasons, attention_reasons
+from gramme.methods.attention.explain import AttentionContributions, attention_reasons
 from gramme.methods.contributions import Pair
 
 FAST = PINNED | {
@@ -231,7 +231,7 @@ QUICK: dict[str, Any] = {
 
 def taken_apart(
     model: AttentionModel, graph: MultilayerGraph
-) -> tuple[AttentionReasons, np.ndarray]:
+) -> tuple[AttentionContributions, np.ndarray]:
     """What came through whom, and the log-odds of the first class against the second."""
     graph = graph.select_layers(model.layer_order_)  # as the model sees it
     count = graph.num_nodes
@@ -241,7 +241,7 @@ def taken_apart(
     )
 
 
-def came(found: AttentionReasons) -> np.ndarray:
+def came(found: AttentionContributions) -> np.ndarray:
     return np.asarray(sum(one.parts.sum(axis=1) for one in found.through))
 
 

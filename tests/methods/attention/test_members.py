@@ -10,7 +10,12 @@ from gramme.errors import GrammeWarning
 from gramme.methods import GrammeFusion
 from gramme.methods.attention import members as module
 from gramme.methods.attention.features import InputFeatures
-from gramme.methods.attention.members import Members, Tally, label_weights, lessons_of
+from gramme.methods.attention.members import (
+    EnsemblePredictions,
+    Members,
+    label_weights,
+    make_targets,
+)
 from gramme.methods.labels import known_labels
 from gramme.nn import Output, SGNetwork, Shape, supra_plan
 
@@ -85,26 +90,26 @@ def model(**settings: object) -> GrammeFusion:
 def test_a_label_that_is_not_seen_counts_nothing() -> None:
     seen = np.ones((MEMBER_LESSONS_KNOWN.nodes.size, 2), dtype=bool)
     seen[0, 1] = False
-    lessons = lessons_of(model(), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen)
+    lessons = make_targets(model(), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen)
     np.testing.assert_array_equal(lessons.weights > 0, seen)
     assert lessons.held_out is None
 
 
 def test_labels_set_aside_are_among_those_seen_and_none_where_they_are_too_few() -> None:
     seen = np.ones((MEMBER_LESSONS_KNOWN.nodes.size, 2), dtype=bool)
-    lessons = lessons_of(
+    lessons = make_targets(
         model(validation_fraction=0.4), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen
     )
     assert lessons.held_out is not None
     assert 0 < lessons.held_out.sum() < seen.sum()
     with pytest.warns(GrammeWarning, match="sets none aside"):
         assert (
-            lessons_of(
+            make_targets(
                 model(validation_fraction=0.01), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen
             ).held_out
             is None
         )
-    given = lessons_of(model(), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen, validation=Y)
+    given = make_targets(model(), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen, validation=Y)
     assert given.validation is not None
 
 
@@ -118,7 +123,7 @@ def said(members, seed=0):
 
 
 def test_the_mean_over_batches_is_the_mean_over_members():
-    tally = Tally(TALLY_GRAPH, TALLY_KNOWN, 5)
+    tally = EnsemblePredictions(TALLY_GRAPH, TALLY_KNOWN, 5)
     one, two = said(3), said(2, seed=1)
     tally.add(range(3), one)
     tally.add(range(3, 5), two)
@@ -131,7 +136,7 @@ def test_the_mean_over_batches_is_the_mean_over_members():
 
 def test_members_that_leave_out_a_fold_speak_of_it_alone():
     fold = np.array([0, 1, 0, 1])
-    tally = Tally(TALLY_GRAPH, TALLY_KNOWN, 1, fold, copies=2)
+    tally = EnsemblePredictions(TALLY_GRAPH, TALLY_KNOWN, 1, fold, copies=2)
     assert tally.seen.tolist() == [
         [True, False, False, True, True] if one == 0 else [True, True, True, False, False]
         for one in fold

@@ -15,16 +15,16 @@ from gramme.methods.attention import training_size as module
 from gramme.methods.attention.training_size import (
     SECONDS_PER_ENTRY,
     SHARED_GROUP_COST,
-    Allowance,
-    Effort,
     OutOfTimeError,
+    TimeBudget,
+    TrainingSize,
     expected_step_seconds,
-    settled_effort,
+    settled_training_size,
 )
 from gramme.methods.labels import known_labels, stratified_folds
 
 GRAPH = planted(30)
-FULL = Effort(8, 2, 40)
+FULL = TrainingSize(8, 2, 40)
 
 
 def test_copies_go_before_members_and_members_before_epochs() -> None:
@@ -42,11 +42,13 @@ def test_a_long_training_without_a_budget_is_announced() -> None:
     many = SimpleNamespace(num_entries=10**6, num_layers=2000, layers={})
     said = r"8 members .* 40 epochs on 1,000,000 .* all 2,000 layers; fewer members \(ensemble=1\)"
     with pytest.warns(GrammeWarning, match=said):
-        assert settled_effort(FULL, 0, None, many, lambda: 1.0) == FULL
+        assert settled_training_size(FULL, 0, None, many, lambda: 1.0) == FULL
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # what would take less than one epoch of one member?
         huge = SimpleNamespace(num_entries=10**9, num_layers=2, layers={})
-        assert settled_effort(Effort(1, 1, 1), 0, None, huge, lambda: 1.0) == Effort(1, 1, 1)
+        assert settled_training_size(
+            TrainingSize(1, 1, 1), 0, None, huge, lambda: 1.0
+        ) == TrainingSize(1, 1, 1)
 
 
 @pytest.mark.parametrize("steps", [59, 0, -3])
@@ -56,7 +58,7 @@ def test_too_little_time_is_no_training(steps: float) -> None:
 
 
 def test_few_epochs_that_were_asked_for_are_enough() -> None:
-    assert Effort(2, 1, 3).within(100, 5) == Effort(2, 1, 3)
+    assert TrainingSize(2, 1, 3).within(100, 5) == TrainingSize(2, 1, 3)
 
 
 def test_without_an_allowance_or_by_size_no_step_is_timed() -> None:
@@ -68,12 +70,15 @@ def test_without_an_allowance_or_by_size_no_step_is_timed() -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert settled_effort(FULL, 5, None, of_size(100_000), never) == FULL
-    default = Allowance(420, measured=False)
-    assert settled_effort(FULL, 5, default, of_size(1_000_000), never) == FULL
-    large = settled_effort(FULL, 1, default, of_size(21_000_000), never)
+        assert settled_training_size(FULL, 5, None, of_size(100_000), never) == FULL
+    default = TimeBudget(420, measured=False)
+    assert settled_training_size(FULL, 5, default, of_size(1_000_000), never) == FULL
+    large = settled_training_size(FULL, 1, default, of_size(21_000_000), never)
     assert (large.members, large.copies, large.epochs) == (1, 1, 40)
-    assert settled_effort(FULL, 5, Allowance(90, measured=True), GRAPH, lambda: 0.2).members == 4
+    assert (
+        settled_training_size(FULL, 5, TimeBudget(90, measured=True), GRAPH, lambda: 0.2).members
+        == 4
+    )
 
 
 def test_a_membership_costs_more_where_nodes_are_in_several_groups() -> None:
@@ -93,8 +98,8 @@ def test_a_fit_keeps_to_what_was_settled(monkeypatch: pytest.MonkeyPatch) -> Non
     model = GrammeFusion(ensemble=4, epochs=12, random_state=0)
     monkeypatch.setattr(module, "step_seconds", lambda *_: 1.0)
     monkeypatch.setattr("gramme.methods.attention.estimator.step_seconds", lambda *_: 1.0)
-    unseen = model.fit_with_folds(GRAPH, known, fold, 2, Allowance(60, measured=True))
-    assert model.effort_ == Effort(2, 1, 12)
+    unseen = model.fit_with_folds(GRAPH, known, fold, 2, TimeBudget(60, measured=True))
+    assert model.effort_ == TrainingSize(2, 1, 12)
     assert model.members_ == 2
     assert len(model.history_) == 12
     assert {len(value) for value in model.state_.values()} == {2}
@@ -106,8 +111,8 @@ def test_steps_are_timed_on_the_training_itself() -> None:
     fold = stratified_folds(known.codes, 2, 0)
     model = GrammeFusion(ensemble=2, epochs=11, random_state=0)
     plain = GrammeFusion(ensemble=2, epochs=11, random_state=0)
-    timed = model.fit_with_folds(GRAPH, known, fold, 1, Allowance(1000, measured=True))
+    timed = model.fit_with_folds(GRAPH, known, fold, 1, TimeBudget(1000, measured=True))
     assert (timed == plain.fit_with_folds(GRAPH, known, fold, 1)).all(), "timing changes nothing"
     assert (model.probabilities_ == plain.probabilities_).all()
     with pytest.raises(OutOfTimeError):
-        model.fit_with_folds(GRAPH, known, fold, 1, Allowance(1e-9, measured=True))
+        model.fit_with_folds(GRAPH, known, fold, 1, TimeBudget(1e-9, measured=True))

@@ -17,15 +17,19 @@ from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.graph.canonical import in_name_order
 from gramme.methods import GrammeAuto, GrammeFusion
 from gramme.methods import labels as folds
-from gramme.methods.attention.training_size import TRAINING_SHARE, Effort, expected_step_seconds
+from gramme.methods.attention.training_size import (
+    TRAINING_SHARE,
+    TrainingSize,
+    expected_step_seconds,
+)
 from gramme.methods.auto import gramme_auto as module
 from gramme.methods.auto.gramme_auto import (
     attention_allowance,
-    effort_in_words,
     expected_costs,
     layers_in_words,
     left_out_in_words,
     mixture_in_words,
+    training_size_in_words,
 )
 from gramme.methods.auto.ingredients import Recipe
 from gramme.methods.auto.mixture import mixed_with_prior, pooled, sharpened
@@ -35,7 +39,7 @@ from gramme.training import loop
 
 BUDGET_GRAPH = planted(60)
 BUDGET_Y = half_known(BUDGET_GRAPH)
-FULL = Effort(8, 2, 40)
+FULL = TrainingSize(8, 2, 40)
 
 
 def test_the_default_depends_on_no_clock_and_a_budget_on_what_is_left() -> None:
@@ -46,12 +50,14 @@ def test_the_default_depends_on_no_clock_and_a_budget_on_what_is_left() -> None:
 
 
 def test_words() -> None:
-    told = effort_in_words(Effort(1, 1, 12), FULL, 5, 1, None)
+    told = training_size_in_words(TrainingSize(1, 1, 12), FULL, 5, 1, None)
     assert told == (
         "To keep to about 7 min of one core, attention has 1 of 8 members, 1 of 2 members for each fold and 12 of 40 "
         "epochs; since the data are large, 1 of 5 folds weigh the ingredients."
     )
-    assert effort_in_words(FULL, FULL, 5, 2, None).startswith("Since the data are large, 2 of 5")
+    assert training_size_in_words(FULL, FULL, 5, 2, None).startswith(
+        "Since the data are large, 2 of 5"
+    )
     assert "a budget of 3 s is too short" in left_out_in_words(3.0)
 
 
@@ -79,7 +85,7 @@ def test_large_data_shrink_attention_by_their_size_and_the_file_remembers(
             BUDGET_GRAPH, BUDGET_Y
         )
     attention = model.attention_
-    assert attention.effort_ == Effort(4, 1, 12)
+    assert attention.effort_ == TrainingSize(4, 1, 12)
     assert attention.members_ == 4
     assert model.explanation_.endswith(model.done_in_time_)
     assert f"{attention.members_} of 8 members" in model.done_in_time_

@@ -31,7 +31,7 @@ def model():
 
 def test_table_page_and_short_form(model, tmp_path):
     frame = model.predictions_frame(coverage=0.8)
-    np.testing.assert_allclose(frame["high"] - frame["low"], 2 * model.half_width(0.8))
+    np.testing.assert_allclose(frame["high"] - frame["low"], 2 * model.half_widths(0.8))
     np.testing.assert_array_equal(frame["known"], KNOWN)
     page = model.report(tmp_path / "page.html").read_text()
     assert f"{model.mean_absolute_error_:.4g}</strong> off on average" in page
@@ -263,3 +263,36 @@ def test_nodes_and_layers_in_another_order_get_the_same_numbers(tmp_path: Path) 
     found.save(tmp_path / "model")
     part = graph.subgraph(graph.nodes[10:30])
     np.testing.assert_allclose(load(tmp_path / "model").predict(part), expected.predict(part))
+
+
+def test_intervals_are_wide_where_errors_are_large_and_keep_their_promise(tmp_path):
+    """Numbers of one half of the groups scatter ten times as much, and are larger."""
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 8, 800)
+    loud = codes >= 4
+    truth = np.where(loud, 100.0, 0.0) + codes + random.normal(size=800) * np.where(loud, 10, 1)
+    graph = MultilayerGraph({"kind": MembershipLayer.from_codes(codes)})
+    hidden = np.arange(800) % 2 == 0
+    model = GrammeRegressor(**RIDGES).fit(graph, np.where(hidden, np.nan, truth))
+    low, high = model.predict_interval(0.9).T
+    widths = high - low
+    assert np.median(widths[loud]) > 3 * np.median(widths[~loud])
+    inside = (low <= truth) & (truth <= high)
+    assert 0.86 < inside[hidden].mean() < 0.95
+    assert inside[hidden & ~loud].mean() < 0.99
+    assert widths.mean() < 2 * model.half_width(0.9)
+    model.save(tmp_path / "model.safetensors")
+    loaded = load(tmp_path / "model.safetensors")
+    np.testing.assert_allclose(loaded.predict_interval(0.9), model.predict_interval(0.9))
+    twin = graph.subgraph(graph.nodes[:100])
+    assert np.corrcoef(loaded.half_widths(graph=twin), model.half_widths()[:100])[0, 1] > 0.9
+
+
+def test_a_file_of_an_older_version_has_one_width_for_all(model, tmp_path):
+    model.save(tmp_path / "model.safetensors")
+    name, parameters, learned = read_model(tmp_path / "model.safetensors")
+    for field in ("error_scale", "error_line"):
+        del learned.tensors[field]
+    write_model(tmp_path / "old.safetensors", name, parameters, learned)
+    old = load(tmp_path / "old.safetensors")
+    assert np.unique(old.half_widths(0.8)).tolist() == [model.half_width(0.8)]

@@ -8,8 +8,8 @@ from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.report.page import layer_comparison as module
 from gramme.report.page.layer_comparison import (
     class_shares,
+    layer_comparison,
     layer_similarity,
-    layer_stories,
     similarity_told,
     speaking_layers,
     stories_section,
@@ -138,7 +138,7 @@ def test_the_section_says_what_the_numbers_say() -> None:
     noise = MembershipLayer.from_codes(np.random.default_rng(5).integers(0, 2, 60))
     graph = graph.replace(layers={**graph.layers, "noise": noise})
     order = ["answer", "noise", "friends", "clubs"]
-    stories = layer_stories(graph, order, codes_of(graph), ["left", "right"])
+    stories = layer_comparison(graph, order, codes_of(graph), ["left", "right"])
     assert stories["layers"] == order
     assert [row["class"] for row in stories["classes"]] == ["left", "right"]
     assert stories["classes"][0]["chance"] == pytest.approx(29 / 59)
@@ -167,7 +167,7 @@ def test_words_about_similarity_follow_the_table() -> None:
 def test_names_stay_text_and_hardly_anything_is_survived() -> None:
     graph = hostile_graph()
     codes = np.arange(18) % 2 + 1
-    stories = layer_stories(graph, list(graph.layers), codes, [HOSTILE[0], HOSTILE[2]])
+    stories = layer_comparison(graph, list(graph.layers), codes, [HOSTILE[0], HOSTILE[2]])
     text = stories_section({"stories": stories})
     assert "<script" not in text
     assert "<img" not in text
@@ -177,11 +177,11 @@ def test_names_stay_text_and_hardly_anything_is_survived() -> None:
         ({"e": EdgeLayer(3, [], [])}, 3),
     ):
         graph = MultilayerGraph(layers, num_nodes=count)
-        stories = layer_stories(graph, list(layers), np.ones(count, dtype=int), ["only"])
+        stories = layer_comparison(graph, list(layers), np.ones(count, dtype=int), ["only"])
         assert "Which layers tell the same" not in stories_section({"stories": stories})
     assert stories_section({}) == "", "a page from before there were any"
     nobody = MultilayerGraph({"e": EdgeLayer(3, [], []), "f": EdgeLayer(3, [], [])})
-    stories = layer_stories(nobody, ["e", "f"], np.ones(3, dtype=int), ["only"])
+    stories = layer_comparison(nobody, ["e", "f"], np.ones(3, dtype=int), ["only"])
     text = stories_section({"stories": stories})
     assert "No two layers can be compared" in text
     assert "correlations" not in text, "there is no number to explain"

@@ -1,7 +1,8 @@
 """SQLite and DuckDB: tables of a database, or the result of a query, as lists of edges, matrices and tables of nodes.
 
 A database is opened for reading only. Without a table or a query every table is looked at; views are not, since they
-can be made to run for ever.
+can be made to run for ever. What a database unfolds to is bounded in bytes: a generated column or a compressed one may
+hold gigabytes in a file of a few kilobytes.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from urllib.parse import quote
 from gramme.errors import DataError, FileFormatError, did_you_mean, import_extra
 from gramme.io.edge_table import parse_sheets
 from gramme.io.parsed import Parsed, ReadOptions
-from gramme.io.source import MAX_DECLARED_BEYOND_FILE, checked_file, read_bytes
+from gramme.io.source import checked_file, tell
 from gramme.io.spreadsheet import cell_text
 
-_CELLS_PER_BYTE = 50
-_BATCH = 10_000
+_SPARE_BYTES, _BYTES_PER_BYTE = 100_000_000, 50
+"""Bytes of text that a database may hold, and how many more for each of its own: DuckDB packs repeated text to 2 %."""
 MAX_QUERY_SECONDS = 600
 """By the clock, for all that is asked of a database: a recursive query may go on for ever."""
 _READING = {
@@ -41,14 +42,14 @@ def reader(kind: str) -> Callable[[Path, ReadOptions], Parsed]:
     """How to read a database of this kind."""
 
     def read(path: Path, options: ReadOptions) -> Parsed:
-        size = len(read_bytes(path))
+        most_bytes = _SPARE_BYTES + _BYTES_PER_BYTE * checked_file(path).stat().st_size
         opened = _sqlite if kind == "sqlite" else _duckdb
         faults: tuple[type[Exception], ...] = (sqlite3.Error, OverflowError, UnicodeError)
         if kind == "duckdb":
             faults = (import_extra("duckdb", "duckdb", "reading DuckDB").Error, *faults)
         try:
-            with opened(path) as database, _ended_in_time(database, path):
-                return _graph(database, kind, path, options, size)
+            with opened(path, most_bytes) as database, _ended_in_time(database, path):
+                return _graph(database, kind, path, options, most_bytes)
         except faults as error:
             if isinstance(error, DataError):
                 raise
@@ -57,9 +58,11 @@ def reader(kind: str) -> Callable[[Path, ReadOptions], Parsed]:
     return read
 
 
-def _graph(database: Any, kind: str, path: Path, options: ReadOptions, size: int) -> Parsed:
+def _graph(database: Any, kind: str, path: Path, options: ReadOptions, most_bytes: int) -> Parsed:
     if options.query is not None:
-        rows = _rows(database, options.query, path, size)
+        if kind == "duckdb":
+            _check_select(database, options.query, path)
+        rows = _rows(database, options.query, path, most_bytes)
         return parse_sheets({"query": rows}, path, options, database=True)
     tables = [str(row[0]) for row in database.execute(_TABLES[kind]).fetchall()]
     if options.table is not None:
@@ -70,7 +73,7 @@ def _graph(database: Any, kind: str, path: Path, options: ReadOptions, size: int
     sheets = {}
     for name in tables:
         escaped = name.replace('"', '""')
-        rows = _rows(database, f'SELECT * FROM "{escaped}"', path, size)
+        rows = _rows(database, f'SELECT * FROM "{escaped}"', path, most_bytes)
         if len(rows) > 1:
             sheets[name] = rows
     if not sheets:
@@ -78,17 +81,31 @@ def _graph(database: Any, kind: str, path: Path, options: ReadOptions, size: int
     return parse_sheets(sheets, path, options, database=True)
 
 
-def _rows(database: Any, query: str, path: Path, size: int) -> list[list[str]]:
+def _check_select(database: Any, query: str, path: Path) -> None:
+    """Refuse what is no single SELECT: other statements of DuckDB change settings, and one ends the process."""
+    kinds = [statement.type.name for statement in database.extract_statements(query)]
+    if kinds != ["SELECT"]:
+        raise DataError(
+            f"{path}: the query must be one SELECT, not {', '.join(kinds) or 'nothing'}"
+        )
+
+
+def _rows(database: Any, query: str, path: Path, most_bytes: int) -> list[list[str]]:
     """The header and the rows of a query, as text."""
     cursor = database.execute(query)
     if cursor.description is None:
         raise DataError(f"{path}: the query gives no rows; it must be a SELECT")
     rows = [[str(column[0]) for column in cursor.description]]
-    most = MAX_DECLARED_BEYOND_FILE + _CELLS_PER_BYTE * size
-    while batch := cursor.fetchmany(_BATCH):
-        rows += [[cell_text(value) for value in row] for row in batch]
-        if len(rows) * len(rows[0]) > most:
-            raise FileFormatError("it has far more rows than it spells out", file=path)
+    total = 0
+    while (row := cursor.fetchone()) is not None:
+        rows.append([cell_text(value) for value in row])
+        # an empty cell takes some bytes too
+        total += sum(map(len, rows[-1])) + len(row)
+        if total > most_bytes:
+            raise FileFormatError(
+                f"it unfolds to more than {most_bytes / 1e6:,.0f} MB of text, far more than it spells out",
+                file=path,
+            )
     return rows
 
 
@@ -118,12 +135,32 @@ def _ended_in_time(database: Any, path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _sqlite(path: Path) -> Iterator[Any]:
+def _sqlite(path: Path, most_bytes: int) -> Iterator[Any]:
     with checked_file(path).open("rb") as file:
         if file.read(len(_SQLITE_HEAD)) != _SQLITE_HEAD:
             raise FileFormatError("this is no SQLite database", file=path)
-    address = f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1"
+    file_path = path.resolve()
+    side_files = [
+        each
+        for ending in ("-wal", "-journal")
+        if (each := Path(f"{file_path}{ending}")).exists() and each.stat().st_size
+    ]
+    # without side files nothing else writes here, and then a folder that is read-only is no hindrance either
+    address = f"file:{quote(str(file_path))}?mode=ro" + ("" if side_files else "&immutable=1")
     with contextlib.closing(sqlite3.connect(address, uri=True)) as database:
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(most_bytes, 1_000_000_000))
+        try:
+            database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError as error:
+            if not side_files:
+                raise
+            raise FileFormatError(
+                f"another program left changes in {side_files[0].name}, which cannot be taken in while reading "
+                f"({error}); close that program, or open the database once with sqlite3 to settle them",
+                file=path,
+            ) from None
+        if side_files:
+            tell(f"{path.name}: read together with the changes in {side_files[0].name}")
         database.text_factory = lambda data: data.decode("utf-8", errors="replace")
         database.execute("PRAGMA trusted_schema = OFF")
         database.execute("PRAGMA cell_size_check = ON")
@@ -137,8 +174,12 @@ def _only_reading(action: int, *_: str | None) -> int:
 
 
 @contextlib.contextmanager
-def _duckdb(path: Path) -> Iterator[Any]:
+def _duckdb(path: Path, most_bytes: int) -> Iterator[Any]:
     duckdb = import_extra("duckdb", "duckdb", "reading DuckDB")
-    settings = {"threads": "1", "enable_external_access": "false"}
+    settings = {
+        "threads": "1",
+        "enable_external_access": "false",
+        "memory_limit": f"{most_bytes // 1000}KB",
+    }
     with contextlib.closing(duckdb.connect(str(path), read_only=True, config=settings)) as database:
         yield database

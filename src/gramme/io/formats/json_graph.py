@@ -43,7 +43,15 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     by_id = _nodes(nodes, path)
     in_order = list(by_id)
     headers: dict[tuple[str, ...], EdgeHeader | None] = {}
-    edges = [_edge(link, by_id, in_order, headers, path) for link in links]
+    edges = [_edge(link, headers, path) for link in links]
+    ends = {end for source, target, _ in edges for end in (source, target)}
+    if in_order and not any(cell_text(end) in by_id for end in ends):
+        # d3 once counted its nodes; an end that is a node's name says that ends are names
+        edges = [
+            (_counted(source, in_order), _counted(target, in_order), facts)
+            for source, target, facts in edges
+        ]
+    edges = [(cell_text(source), cell_text(target), facts) for source, target, facts in edges]
     for source, target, _ in edges:
         for end in (source, target):
             if nodes and end not in by_id:
@@ -125,12 +133,9 @@ def _first(facts: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
 
 
 def _edge(
-    link: Any,
-    nodes: Mapping[str, Any],
-    in_order: list[str],
-    headers: dict[tuple[str, ...], EdgeHeader | None],
-    path: Path,
-) -> tuple[str, str, Mapping[str, Any]]:
+    link: Any, headers: dict[tuple[str, ...], EdgeHeader | None], path: Path
+) -> tuple[Any, Any, Mapping[str, Any]]:
+    """The ends of an edge as they stand there, and its attributes."""
     if isinstance(link, list) and len(link) in (2, 3):
         link = dict(zip(("source", "target", "weight"), link, strict=False))
     facts = _own(link)
@@ -138,18 +143,17 @@ def _edge(
     if keys not in headers:
         headers[keys] = edge_header(keys)
     header = headers[keys]
-    names = []
-    for place in () if header is None else (header.source, header.target):
-        end = facts[keys[place]]
-        name = cell_text(end)
-        counted = isinstance(end, int) and not isinstance(end, bool)
-        if counted and name not in nodes and 0 <= end < len(in_order):  # d3 once counted its nodes
-            name = in_order[end]
-        names.append(name)
-    if header is None or not all(names):
+    ends = () if header is None else (keys[header.source], keys[header.target])
+    if not ends or not all(cell_text(facts[key]) for key in ends):
         raise FileFormatError(f"an edge has no source and target: {str(link)[:80]}", file=path)
-    ends = (keys[header.source], keys[header.target], "key", "id")
-    return names[0], names[1], {key: value for key, value in facts.items() if key not in ends}
+    others = {key: value for key, value in facts.items() if key not in (*ends, "key", "id")}
+    return facts[ends[0]], facts[ends[1]], others
+
+
+def _counted(end: Any, in_order: list[str]) -> Any:
+    """The node at a position, where the end of an edge is one."""
+    is_position = isinstance(end, int) and not isinstance(end, bool) and 0 <= end < len(in_order)
+    return in_order[end] if is_position else end
 
 
 def _take_layers(parsed: Parsed, facts: Mapping[str, Any]) -> None:

@@ -56,6 +56,8 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
         _put_labels(members, graph.labels)
     if graph.features is not None:
         header["features"] = _put_matrix(members, "features", graph.features)
+    if graph.feature_names is not None:
+        header["feature_names"] = list(graph.feature_names)
     if header["version"] > 1:
         header["couplings"] = [
             _put_coupling(members, k, *item) for k, item in enumerate(graph.couplings.items())
@@ -219,7 +221,15 @@ def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
     labels = _labels(archive, size) if header["labels"] else None
     features = _features(archive, "features", header["features"], mapped)
     name = header.get("name")
-    graph = restored_graph(layers, nodes, labels, features, None if name is None else _text(name))
+    named = header.get("feature_names")
+    graph = restored_graph(
+        layers,
+        nodes,
+        labels,
+        features,
+        None if name is None else _text(name),
+        None if named is None else [_text(one) for one in named],
+    )
     if not header.get("couplings") and not header.get("layer_features"):
         return graph
     return graph.replace(

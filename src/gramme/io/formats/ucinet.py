@@ -44,7 +44,7 @@ class _Header:
         text = self.settings.get(key)
         if text is None:
             return None
-        if not text.isdigit() or len(text) > 12:
+        if not text.isdecimal() or len(text) > 12:
             raise FileFormatError(
                 f"{key} must be a whole number, not {text[:40]!r}", file=path, line=1
             )
@@ -272,7 +272,7 @@ class _Reader:
         names = self.header.labels.get(which)
         if names is None and not self.two_modes:
             names = self.header.labels.get("row")
-        if token.isdigit() and 1 <= int(token[:12]) <= count:
+        if token.isdecimal() and 1 <= int(token[:12]) <= count:
             place = int(token[:12])
             return names[place - 1] if names and place <= len(names) else token
         if names is not None and token in self._known(which, names):

@@ -34,8 +34,8 @@ from gramme.methods.params import (
     Choice,
     Device,
     Flag,
+    NoneOr,
     Number,
-    Optional,
     PerClass,
     PerLayer,
     RandomState,
@@ -72,8 +72,8 @@ from gramme.training import Settings, evaluate, train_ensemble
 from .explain import attention_received, member_shares
 from .features import SOURCES, InputFeatures
 from .given_features import GivenFeatures, SavedScales
-from .members import Members, Tally, lessons_of
-from .training_size import Allowance, Effort, settled_effort, step_seconds
+from .members import EnsemblePredictions, Members, make_targets
+from .training_size import TimeBudget, TrainingSize, settled_training_size, step_seconds
 
 if TYPE_CHECKING:
     from gramme.methods.base import GraphEstimator
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 
 
 RULES: Mapping[str, Rule] = {
-    "feature_dim": Optional(WholeNumber()),
+    "feature_dim": NoneOr(WholeNumber()),
     "hidden_dim": WholeNumber(),
     "heads": PerLayer(WholeNumber()),
     "depth": PerLayer(WholeNumber()),
@@ -91,19 +91,19 @@ RULES: Mapping[str, Rule] = {
     "epochs": WholeNumber(),
     "dropout": SHARE,
     "attention_dropout": SHARE,
-    "weight_decay": Optional(Number(0)),
-    "score_bound": Optional(POSITIVE),
+    "weight_decay": NoneOr(Number(0)),
+    "score_bound": NoneOr(POSITIVE),
     "activation": Choice(*ACTIVATIONS),
     "head_weights": Choice(*HEAD_WEIGHTS),
     "combine_heads": Choice(*HEAD_COMBINATIONS),
     "readout": Choice(*READOUTS),
-    "features": Optional(Choice(*SOURCES)),
+    "features": NoneOr(Choice(*SOURCES)),
     "entry_sum": POSITIVE,
     "ensemble": WholeNumber(),
     "validation_fraction": SHARE,
     "patience": WholeNumber(),
-    "class_weight": Optional(PerClass(("balanced",), POSITIVE)),
-    "progress": Optional(Flag()),
+    "class_weight": NoneOr(PerClass(("balanced",), POSITIVE)),
+    "progress": NoneOr(Flag()),
     "device": Device(),
     "random_state": RandomState(),
 }
@@ -134,7 +134,7 @@ class SavedShape(SavedField):
         "dropout": SHARE,
         "attention_dropout": SHARE,
         "combine_heads": Choice(*HEAD_COMBINATIONS),
-        "score_bound": Optional(POSITIVE),
+        "score_bound": NoneOr(POSITIVE),
         "readout": Choice(*READOUTS),
     }
 
@@ -250,7 +250,7 @@ class AttentionModel(NodeClassifier):
     state_: dict[str, Tensor]
     history_: pd.DataFrame
     out_of_fold_: NDArray[np.float64]
-    effort_: Effort
+    effort_: TrainingSize
 
     _features_per_layer: Any = False
 
@@ -307,7 +307,7 @@ class AttentionModel(NodeClassifier):
 
     def seconds_for(self, size: DataSize) -> float:
         """Roughly how long a fit takes on one core; used only to show progress."""
-        return Effort(self.ensemble, 0, self.epochs).seconds(size)
+        return TrainingSize(self.ensemble, 0, self.epochs).seconds(size)
 
     @abstractmethod
     def _network(self, shape: Shape, random: MemberRandom) -> Network:
@@ -355,7 +355,7 @@ class AttentionModel(NodeClassifier):
         known: KnownLabels,
         fold: NDArray[np.int64],
         copies: int,
-        allowance: Allowance | None = None,
+        allowance: TimeBudget | None = None,
     ) -> NDArray[np.float64]:
         """Fit, and in the same batched program further members for each fold that do not see the fold's labels."""
         self._run_fit(graph, known, fold=fold, copies=copies, allowance=allowance)
@@ -371,7 +371,7 @@ class AttentionModel(NodeClassifier):
         monitor: Any = None,
         fold: NDArray[np.int64] | None = None,
         copies: int = 1,
-        allowance: Allowance | None = None,
+        allowance: TimeBudget | None = None,
     ) -> NDArray[np.floating[Any]]:
         wanted = self.features, self.feature_dim, self.entry_sum
         inputs = InputFeatures.of(graph, *wanted, known, seed)
@@ -385,13 +385,13 @@ class AttentionModel(NodeClassifier):
 
         def timed() -> float:
             every = np.ones((known.nodes.size, self.ensemble + folds * copies), dtype=bool)
-            tried = lessons_of(self, graph, known, every, validation)
+            tried = make_targets(self, graph, known, every, validation)
             return step_seconds(members, graph, plan, tried, settings)
 
-        full = Effort(self.ensemble, copies, self.epochs)
-        effort = self.effort_ = settled_effort(full, folds, allowance, graph, timed)
-        tally = Tally(graph, known, effort.members, fold, effort.copies)
-        lessons = lessons_of(self, graph, known, tally.seen, validation)
+        full = TrainingSize(self.ensemble, copies, self.epochs)
+        effort = self.effort_ = settled_training_size(full, folds, allowance, graph, timed)
+        tally = EnsemblePredictions(graph, known, effort.members, fold, effort.copies)
+        lessons = make_targets(self, graph, known, tally.seen, validation)
         watched = monitor
         if monitor is not None:
             watched = coded_labels(graph, monitor, known.classes, "monitor", strict=False)
@@ -477,7 +477,7 @@ class AttentionModel(NodeClassifier):
         self.check_fitted()
         order = self._ordered(graph)
         rows = np.arange(graph.num_nodes) if nodes is None else nodes
-        found = self._members().start(order.graph, order.there(rows))
+        found = self._members().start(order.graph, order.to_sorted(rows))
         copies = found.reshape(-1, rows.size, found.shape[1])
         if len(copies) > 1:
             copies = copies[[self.layer_order_.index(name) for name in self.layers_]]
@@ -515,7 +515,7 @@ class AttentionModel(NodeClassifier):
             evaluate(network, features, plan).embedding.flatten(1).cpu().numpy()
             for network, features, plan in self._each_batch(order.graph)
         ]
-        return order.back(np.concatenate(parts, axis=1).astype(np.float32, copy=False))
+        return order.to_given(np.concatenate(parts, axis=1).astype(np.float32, copy=False))
 
     @cached_property
     def embedding_(self) -> NDArray[np.float32]:
@@ -573,8 +573,8 @@ class AttentionModel(NodeClassifier):
             kept[hop] = attention_received(
                 self._each_batch(order.graph), self._hops, order.graph, hop
             )
-        names = order.back(order.graph.nodes.to_numpy())
-        return pd.Series(order.back(kept[hop][position]), index=names, name=layer)
+        names = order.to_given(order.graph.nodes.to_numpy())
+        return pd.Series(order.to_given(kept[hop][position]), index=names, name=layer)
 
     def _check_loaded(self) -> None:
         with torch.device("meta"):

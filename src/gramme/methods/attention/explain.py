@@ -183,7 +183,7 @@ def relative_attention(scores: Tensor, present: NDArray[np.bool_]) -> NDArray[np
 
 
 @dataclass(frozen=True)
-class AttentionReasons:
+class AttentionContributions:
     """The log-odds of some nodes taken apart; all of it adds up to them.
 
     Attributes
@@ -203,7 +203,7 @@ class AttentionReasons:
 
 def attention_reasons(
     batches: Iterable[tuple[Network, Features, Plan]], graph: MultilayerGraph, pair: Pair
-) -> AttentionReasons:
+) -> AttentionContributions:
     """Take the log-odds of an ensemble apart.
 
     In a supra graph a node's other copies and the couplings between layers belong to no layer; what they say is left
@@ -237,7 +237,7 @@ def attention_reasons(
             itself += np.einsum("ij,ij->i", said[pair.rows], direction)
     scale = 1 / (members * logarithmic_mean(shares[0] / members, shares[1] / members))
     through = [one.through(part, scale) for one, part in zip(heard, parts, strict=True)]
-    return AttentionReasons(through, scale * itself, scale * intercepts)
+    return AttentionContributions(through, scale * itself, scale * intercepts)
 
 
 class _Seen:

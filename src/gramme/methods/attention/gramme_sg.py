@@ -61,7 +61,7 @@ patience, class_weight, progress, device, random_state
     True
     """
 
-    attends_couplings: ClassVar[bool] = True
+    supports_couplings: ClassVar[bool] = True
     parameter_rules: ClassVar[Mapping[str, Rule]] = {
         "pool": Choice(*POOL),
         "shared_features": Flag(),

@@ -22,7 +22,7 @@ from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.methods.labels import KnownLabels, coded_labels
 from gramme.nn import MemberRandom, Network, Output, Plan, Shape
 from gramme.ops import Features, LayerFeatures
-from gramme.training import Lessons, held_out_labels
+from gramme.training import TrainingTargets, held_out_labels
 
 from .features import InputFeatures, SparseColumns
 
@@ -158,13 +158,13 @@ class Members:
 # What each member of an attention model learns from, of the labels it may see.
 
 
-def lessons_of(
+def make_targets(
     model: AttentionModel,
     graph: MultilayerGraph,
     known: KnownLabels,
     seen: NDArray[np.bool_],
     validation: Any = None,
-) -> Lessons:
+) -> TrainingTargets:
     """What each member learns from, and which labels tell it when to stop.
 
     Parameters
@@ -181,7 +181,7 @@ def lessons_of(
     weights = label_weights(model.class_weight, known)[:, None] * seen
     if validation is not None:
         coded = coded_labels(graph, validation, known.classes, "validation", strict=True)
-        return Lessons(known.nodes, known.codes, weights, validation=coded, graph=graph)
+        return TrainingTargets(known.nodes, known.codes, weights, validation=coded, graph=graph)
     aside = None
     if model.validation_fraction > 0:
         aside = held_out_labels(known.codes, seen, model.validation_fraction, model.seed_)
@@ -192,14 +192,14 @@ def lessons_of(
                 GrammeWarning,
                 stacklevel=6,
             )
-    return Lessons(known.nodes, known.codes, weights, aside, graph=graph)
+    return TrainingTargets(known.nodes, known.codes, weights, aside, graph=graph)
 
 
 # Adds up the predictions of an ensemble's members, batch by batch: their mean, and predictions
 # out of fold.
 
 
-class Tally:
+class EnsemblePredictions:
     """Probabilities of an ensemble whose first members are the model proper; further ones leave out a fold each.
 
     Parameters

@@ -17,7 +17,7 @@ from gramme.errors import GrammeError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.methods.data_size import DataSize
 from gramme.nn import Plan
-from gramme.training import Callback, Lessons, Settings, State, train
+from gramme.training import Callback, Settings, State, TrainingTargets, train
 
 from .members import Members
 
@@ -43,7 +43,7 @@ class OutOfTimeError(GrammeError):
 
 
 @dataclass(frozen=True)
-class Allowance:
+class TimeBudget:
     """The time that a training may take.
 
     Attributes
@@ -59,7 +59,7 @@ class Allowance:
 
 
 @dataclass(frozen=True)
-class Effort:
+class TrainingSize:
     """Members that see all labels, members that leave out the same fold, and epochs."""
 
     members: int
@@ -76,14 +76,14 @@ class Effort:
         end = END_SECONDS * max(size.reach, 0.15)
         return START_SECONDS + self.steps(folds) * (copy * size.copies + end * size.ends)
 
-    def within(self, steps: float, folds: int) -> Effort:
+    def within(self, steps: float, folds: int) -> TrainingSize:
         """The largest effort up to this one that takes so many steps of single members.
 
-        >>> full = Effort(members=8, copies=2, epochs=40)
+        >>> full = TrainingSize(members=8, copies=2, epochs=40)
         >>> full.within(720, folds=5), full.within(300, folds=5)
-        (Effort(members=8, copies=2, epochs=40), Effort(members=2, copies=1, epochs=40))
+        (TrainingSize(members=8, copies=2, epochs=40), TrainingSize(members=2, copies=1, epochs=40))
         >>> full.within(150, folds=5)
-        Effort(members=1, copies=1, epochs=25)
+        TrainingSize(members=1, copies=1, epochs=25)
         """
         effort = self
         while effort.steps(folds) > steps and effort.copies > 1:
@@ -100,22 +100,22 @@ class Effort:
         return effort
 
 
-def settled_effort(
-    full: Effort,
+def settled_training_size(
+    full: TrainingSize,
     folds: int,
-    allowance: Allowance | None,
+    allowance: TimeBudget | None,
     graph: MultilayerGraph,
     timed: Callable[[], float],
-) -> Effort:
+) -> TrainingSize:
     """What is trained: everything, or as much of it as the allowance lets.
 
     Parameters
     ----------
-    full : Effort
+    full : TrainingSize
         What was asked for.
     folds : int
         How many folds are left out.
-    allowance : Allowance, optional
+    allowance : TimeBudget, optional
     graph : MultilayerGraph
     timed : callable
         Takes some steps and returns the seconds of one; called only if steps are to be measured.
@@ -131,7 +131,7 @@ def settled_effort(
     return full.within(TRAINING_SHARE * left / max(seconds, 1e-9), folds)
 
 
-def _warn_if_long(effort: Effort, folds: int, graph: MultilayerGraph) -> None:
+def _warn_if_long(effort: TrainingSize, folds: int, graph: MultilayerGraph) -> None:
     """Tell whoever set no budget what takes long, and what would take less."""
     if graph.num_entries * effort.steps(folds) < MANY_ENTRY_STEPS or not world_of(graph).first:
         return
@@ -166,7 +166,7 @@ def step_seconds(
     members: Members,
     graph: MultilayerGraph,
     plan: Plan,
-    lessons: Lessons,
+    lessons: TrainingTargets,
     settings: Settings,
 ) -> float:
     """How long a step of one member takes: the second of two steps that are thrown away, the first warms up."""

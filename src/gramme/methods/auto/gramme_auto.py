@@ -21,7 +21,7 @@ from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import in_name_order
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.attention.features import SOURCES
-from gramme.methods.attention.training_size import Allowance, Effort, OutOfTimeError
+from gramme.methods.attention.training_size import OutOfTimeError, TimeBudget, TrainingSize
 from gramme.methods.base import NodeClassifier
 from gramme.methods.cross_fitting import OutOfFold, refit_for_folds
 from gramme.methods.data_size import DataSize
@@ -32,8 +32,8 @@ from gramme.methods.params import (
     Duration,
     Flag,
     Names,
+    NoneOr,
     Number,
-    Optional,
     RandomState,
     Rule,
     Text,
@@ -68,6 +68,10 @@ DEFAULT_SECONDS = 420.0
 three million nodes, ends of edges and memberships over all layers; memberships of nodes in several groups count four
 times."""
 
+TABLE_SECONDS = 30.0
+"""The same for a table with numbers, where attention had little weight beside boosting: below a tenth on ten of the
+twelve tables of the part ``choosing`` in benchmarks/accuracy/tables.py."""
+
 
 def expected_costs(recipe: Recipe, size: DataSize, copies: int) -> dict[str, float]:
     """About how many seconds each ingredient takes with its folds: only for saying how far a fit is."""
@@ -81,27 +85,39 @@ def expected_costs(recipe: Recipe, size: DataSize, copies: int) -> dict[str, flo
     left, budget = DEFAULT_SECONDS, recipe.settings["budget"]
     if budget is not None:  # attention comes last and has what the others leave
         left = max(Duration().check("budget", budget) - sum(costs.values()), 1.0)
-    full = Effort(recipe.settings["ensemble"], copies, recipe.settings["epochs"])
+    full = TrainingSize(recipe.settings["ensemble"], copies, recipe.settings["epochs"])
     attention = min(full.seconds(size, folds), left)
     return costs | dict.fromkeys(slow, attention)
 
 
-def attention_allowance(budget: float | None, began: float) -> Allowance:
+def default_seconds(graph: MultilayerGraph) -> float:
+    """How long attention may take where no budget is given."""
+    return DEFAULT_SECONDS if graph.feature_names is None else min(DEFAULT_SECONDS, TABLE_SECONDS)
+
+
+def attention_allowance(
+    budget: float | None, began: float, default: float = DEFAULT_SECONDS
+) -> TimeBudget:
     """What a budget for the whole, in seconds on the clock, leaves to attention, which comes last."""
     if budget is None:
-        return Allowance(DEFAULT_SECONDS, measured=False)
-    return Allowance(budget - (time.perf_counter() - began), measured=True)
+        return TimeBudget(default, measured=False)
+    return TimeBudget(budget - (time.perf_counter() - began), measured=True)
 
 
-def effort_in_words(
-    effort: Effort, full: Effort, folds: int, tested: int, budget: float | None
+def training_size_in_words(
+    effort: TrainingSize,
+    full: TrainingSize,
+    folds: int,
+    tested: int,
+    budget: float | None,
+    default: float = DEFAULT_SECONDS,
 ) -> str:
     """A sentence on what was done where it was less than everything; nothing where it was all.
 
-    >>> full = Effort(8, 2, 40)
-    >>> effort_in_words(Effort(2, 1, 40), full, folds=5, tested=5, budget=600)
+    >>> full = TrainingSize(8, 2, 40)
+    >>> training_size_in_words(TrainingSize(2, 1, 40), full, folds=5, tested=5, budget=600)
     'To keep to 10 min, attention has 2 of 8 members and 1 of 2 members for each fold.'
-    >>> effort_in_words(full, full, 5, 5, None)
+    >>> training_size_in_words(full, full, 5, 5, None)
     ''
     """
     less = [
@@ -113,7 +129,7 @@ def effort_in_words(
         )
         if have < asked
     ]
-    within = rough_duration(DEFAULT_SECONDS if budget is None else budget)
+    within = rough_duration(default if budget is None else budget)
     how = f"about {within} of one core" if budget is None else within
     parts = [f"To keep to {how}, attention has {_joined(less)}"] if less else []
     if tested < folds:
@@ -299,15 +315,15 @@ class GrammeAuto(NodeClassifier):
         Training steps of the attention model.
     ingredients : sequence of str or None, default=None
         Some of ``"gramme-fusion"``, ``"label-propagation"``, ``"one-hot-logistic"``, ``"label-shares"``,
-        ``"spectral-logistic"`` and, for graphs with features, ``"neighbourhood-logistic"``. All that apply if not
-        given.
+        ``"spectral-logistic"`` and, for graphs with features, ``"boosting"`` and ``"neighbourhood-logistic"`` (not for
+        the number columns of a table). All that apply if not given.
     budget : float or str or None, default=None
         How long a fit may take on the clock, in seconds or as "90s", "10m" or "1h30m". The attention model comes last
         and has what the others leave; its first steps are timed, and it has fewer members and epochs where there is not
-        time for all. None: about seven minutes of one core for attention, judged by the size of the data and not by the
-        clock, so that the same data give the same result; that is all of it up to some three million nodes, memberships
-        and ends of edges over all layers, where memberships of nodes in several groups count four times.
-        ``explanation_`` says what was done.
+        time for all. None: about seven minutes of one core for attention (half a minute in a table with numbers),
+        judged by the size of the data and not by the clock, so that the same data give the same result; that is all of
+        it up to some three million nodes, memberships and ends of edges over all layers (200,000 in such a table),
+        where memberships of nodes in several groups count four times. ``explanation_`` says what was done.
     features : str or None, default=None
         What the attention model starts from, as for :class:`GrammeFusion`. None: the graph's own features if it has
         any, with walks beside them as far as the training labels support it, else walks and random ones.
@@ -350,10 +366,10 @@ class GrammeAuto(NodeClassifier):
         "ensemble": WholeNumber(),
         "folds": WholeNumber(2),
         "epochs": WholeNumber(),
-        "ingredients": Optional(Names(INGREDIENTS)),
-        "budget": Optional(Duration()),
-        "features": Optional(Choice(*SOURCES)),
-        "progress": Optional(Flag()),
+        "ingredients": NoneOr(Names(INGREDIENTS)),
+        "budget": NoneOr(Duration()),
+        "features": NoneOr(Choice(*SOURCES)),
+        "progress": NoneOr(Flag()),
         "device": Device(),
         "random_state": RandomState(),
     }
@@ -371,8 +387,8 @@ class GrammeAuto(NodeClassifier):
         SavedModels("models", INGREDIENTS),
     )
 
-    tests_itself: ClassVar[bool] = True
-    hands_graph_on: ClassVar[bool] = True
+    has_out_of_fold: ClassVar[bool] = True
+    delegates_preprocessing: ClassVar[bool] = True
 
     models_: dict[str, NodeClassifier]
     done_in_time_: str
@@ -419,9 +435,12 @@ class GrammeAuto(NodeClassifier):
         self.models_ = {}
         unseen: list[Floats] = []
         costs = expected_costs(recipe, DataSize.of(graph), COPIES_PER_FOLD)
+        default = default_seconds(graph)
         for name in recipe.names:
             model = INGREDIENTS[name].made(recipe)
-            allowance = attention_allowance(budget, began) if INGREDIENTS[name].slow else None
+            allowance = (
+                attention_allowance(budget, began, default) if INGREDIENTS[name].slow else None
+            )
             try:
                 # the only label of a class is not told by the others: then one fold, for which nothing is fitted
                 alone = self.class_counts_.max() == 1 and not INGREDIENTS[name].slow
@@ -441,9 +460,11 @@ class GrammeAuto(NodeClassifier):
             unseen.append(found)
             self.models_[name] = model
             if isinstance(model, AttentionModel):
-                full = Effort(self.ensemble, COPIES_PER_FOLD, self.epochs)
+                full = TrainingSize(self.ensemble, COPIES_PER_FOLD, self.epochs)
                 folds, tested = int(whole.max()) + 1, int(fold.max()) + 1
-                self._say_done(effort_in_words(model.effort_, full, folds, tested, budget))
+                self._say_done(
+                    training_size_in_words(model.effort_, full, folds, tested, budget, default)
+                )
             if model.interrupted_:  # make do with what there is
                 self.interrupted_ = True
                 break

@@ -14,6 +14,7 @@ from gramme.distributed import PartGraph, node_count
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.gramme_fusion import GrammeFusion
 from gramme.methods.base import NodeClassifier
+from gramme.methods.boosting.table_boosting import TableBoosting, boosting_applies
 from gramme.methods.linear.label_shares import LabelShares
 from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic, numbers_needed
 from gramme.methods.linear.one_hot_logistic import OneHotLogistic
@@ -198,9 +199,18 @@ register_ingredient(
         "neighbourhood-logistic",
         NeighbourhoodLogistic,
         "a linear model of the features in each node's surroundings",
-        applies=lambda graph: numbers_needed(graph) > 0,
+        # the named numbers of a table have units of their own, and no directions
+        applies=lambda graph: numbers_needed(graph) > 0 and graph.feature_names is None,
         fits=lambda graph: numbers_needed(graph) <= MAX_TABLE_NUMBERS,
         credit=lambda labels: 1.0,
+    )
+)
+register_ingredient(
+    Ingredient(
+        "boosting",
+        TableBoosting,
+        lambda model: f"boosted trees on numbers and groups{model.columns_in_words()}",
+        applies=boosting_applies,
     )
 )
 register_ingredient(

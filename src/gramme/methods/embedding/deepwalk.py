@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError, import_extra
 from gramme.graph import MultilayerGraph
-from gramme.methods.params import POSITIVE, Optional, Rule, WholeNumber
+from gramme.methods.params import POSITIVE, NoneOr, Rule, WholeNumber
 
 from .base import Embedding, EmbeddingModel, Settings, layer_mean
 
@@ -309,8 +309,8 @@ class Node2Vec(WalkModel):
     """
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "p": Optional(POSITIVE),
-        "q": Optional(POSITIVE),
+        "p": NoneOr(POSITIVE),
+        "q": NoneOr(POSITIVE),
     }
 
     def __init__(

@@ -9,7 +9,7 @@ import numpy as np
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.params import Optional, Rule, WholeNumber
+from gramme.methods.params import NoneOr, Rule, WholeNumber
 
 from .base import Embedding, EmbeddingModel, Settings, layer_mean
 
@@ -51,7 +51,7 @@ class LINE(EmbeddingModel):
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {
         "dim": WholeNumber(),
-        "samples": Optional(WholeNumber()),
+        "samples": NoneOr(WholeNumber()),
         "negative": WholeNumber(),
     }
 

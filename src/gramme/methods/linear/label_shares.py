@@ -22,7 +22,7 @@ from gramme.methods.params import (
     POSITIVE,
     Choice,
     Flag,
-    Optional,
+    NoneOr,
     RandomState,
     Rule,
     Text,
@@ -182,8 +182,8 @@ class LabelShares(NodeClassifier):
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {
         "rounds": WholeNumber(),
-        "penalty": Optional(POSITIVE),
-        "neighbour_columns": Optional(Flag()),
+        "penalty": NoneOr(POSITIVE),
+        "neighbour_columns": NoneOr(Flag()),
         "folds": WholeNumber(2),
         "random_state": RandomState(),
     }
@@ -215,7 +215,7 @@ class LabelShares(NodeClassifier):
         SavedArray("weights", np.float64, ("view_weights",)),
         SavedArray("intercepts", np.float64, ("rounds", "classes")),
     )
-    copy_cost: ClassVar[float] = 0.3
+    _copy_cost: ClassVar[float] = 0.3
 
     rounds_: pd.DataFrame
     view_maps_: pd.DataFrame
@@ -310,7 +310,7 @@ class LabelShares(NodeClassifier):
         self.layer_importance_ = self._by_layer(_importance(graph, variances), "importance")
         return context.predicted
 
-    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+    def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         return {"plan": [(one.layout, one.penalty) for one in self._rounds()]}
 
     def _store(

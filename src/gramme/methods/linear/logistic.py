@@ -26,7 +26,7 @@ from gramme.methods.labels import (
     softmax,
     stratified_folds,
 )
-from gramme.methods.params import POSITIVE, Optional, RandomState, Rule, WholeNumber
+from gramme.methods.params import POSITIVE, NoneOr, RandomState, Rule, WholeNumber
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedSeries, SavedValue
 
 FOLDS = 5
@@ -53,7 +53,7 @@ class LinearModel(NodeClassifier):
     """
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "C": Optional(POSITIVE),
+        "C": NoneOr(POSITIVE),
         "random_state": RandomState(),
     }
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
@@ -64,7 +64,7 @@ class LinearModel(NodeClassifier):
         SavedArray("intercept", np.float64, ("classes",)),
     )
 
-    copy_cost: ClassVar[float] = 0.4
+    _copy_cost: ClassVar[float] = 0.4
     C: float | None
     C_: float
     labels_: int

@@ -119,11 +119,10 @@ def joined_tables(tables: Sequence[MapTable], places: Sequence[Ints]) -> MapTabl
 
     def join(parts: Sequence[Block]) -> Block:
         if parts[0].rows is None:
-            stack: Any = sp.vstack if sp.issparse(parts[0].values) else np.concatenate
+            dense = isinstance(parts[0].values, np.ndarray)
+            stack: Any = np.concatenate if dense else sp.vstack
             values: Any = stack([part.values for part in parts])
-            return Block(
-                None, sp.csr_array(values)[order] if sp.issparse(values) else values[order]
-            )
+            return Block(None, values[order] if dense else sp.csr_array(values)[order])
         rows = [place[part.rows] for place, part in zip(places, parts, strict=True)]
         return Block(np.concatenate(rows), np.concatenate([part.values for part in parts]))
 

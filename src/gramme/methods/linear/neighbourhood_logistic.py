@@ -304,7 +304,7 @@ class NeighbourhoodLogistic(LinearModel):
             return unsmoothed(len(self.layers_))
         return Smoothing(self.alpha_, self.sharpness_, self.layer_weights_)
 
-    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+    def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         return {
             "strength": self.C_,
             "smoothing": self._smoothing(),

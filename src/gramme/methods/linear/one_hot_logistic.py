@@ -148,7 +148,8 @@ class OneHotLogistic(LinearModel):
 
     This ignores the graph as such: two nodes are alike when they are in the same groups. A layer of edges counts as
     groups too, one per node, of all that have an edge to it (weights count); that is no match for a method made for
-    edges, such as label-propagation. A graph's own features join in, each divided by its standard deviation. The L2
+    edges, such as label-propagation. A graph's own features join in, each divided by its standard deviation and, where
+    they have names, as the numbers of a table do, less its mean. The L2
     penalty is chosen by the log loss in an inner cross-validation on the training labels, at most 10,000 of them;
     classes with a single training label are not tested there.
 
@@ -203,11 +204,13 @@ class OneHotLogistic(LinearModel):
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedColumns("columns"),
         SavedArray("scale", np.float64, ("features",), low=0),
+        SavedArray("center", np.float64, ("features",), optional=True),
         SavedArray("layer_scales", np.float64, ("scales",), low=0, optional=True),
     )
 
     columns_: list[LayerColumns]
     scale_: Floats
+    center_: Floats
     layer_scales_: Floats
 
     def __init__(
@@ -250,6 +253,8 @@ class OneHotLogistic(LinearModel):
             for name, layer in graph.layers.items()
         ]
         self.scale_ = _scale(graph) if self.use_features else np.zeros(0)
+        if self.scale_.size and graph.feature_names is not None:
+            self.center_ = given_features(graph).mean(axis=0).astype(np.float64)
         parts = self._parts(graph)
         layers = [sparse_rows_at(graph, part, known.nodes) for part in parts]
         if not self.weigh_layers:
@@ -280,7 +285,7 @@ class OneHotLogistic(LinearModel):
             np.repeat(self.layer_scales_, [layer.shape[1] for layer in layers])[:, None] * found
         )
 
-    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+    def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         handed: dict[str, Any] = {"strength": self.C_, "explained": False}
         scales = getattr(self, "layer_scales_", None)  # files of older versions lack them
         if self.labels_ >= ENOUGH_LABELS and scales is not None:
@@ -308,7 +313,9 @@ class OneHotLogistic(LinearModel):
         parts = [columns.matrix(graph) for columns in self.columns_]
         if self.scale_.size:
             features = given_features(graph)
-            parts.append(sp.csr_array(sp.csr_array(features) * self.scale_[None, :]))
+            center = getattr(self, "center_", None)  # of named numbers; years are all near 2000
+            moved = sp.csr_array(features if center is None else features - center)
+            parts.append(sp.csr_array(moved * self.scale_[None, :]))
         return parts
 
     def _scored(self, table: sp.csr_array) -> NDArray[np.float32]:

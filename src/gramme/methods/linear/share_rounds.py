@@ -253,7 +253,9 @@ class Surroundings:
             direction = (direction + some.direction(classes) * weighed[:, None]) * unit
             members = None if view.members is None else sp.csr_array(view.members.T)
             heard = Hearing(view.layer, some.rows, sp.csr_array(view.matrix[places]), members)
-            parts = sp.csr_array(heard.through(heard.parts(said.astype(np.float64), direction)).parts).tocoo()
+            parts = sp.csr_array(
+                heard.through(heard.parts(said.astype(np.float64), direction)).parts
+            ).tocoo()
             shape = (pair.rows.size, heard.heard.shape[1])
             yield view, sp.csr_array((parts.data, (rows[parts.row], parts.col)), shape=shape)
 

@@ -108,7 +108,7 @@ class SpectralLogistic(LinearModel):
             )
         return self._scored(placed)
 
-    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+    def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         handed: dict[str, Any] = {"explained": False}
         if self.labels_ >= ENOUGH_LABELS:
             handed["strength"] = self.C_

@@ -76,7 +76,7 @@ class EdgeSteps(LayerSteps):
     def __init__(self, graph: PartGraph, layer: PartEdges) -> None:
         self.directed = layer.directed
         self.sum = PartEdgeSum(
-            graph.world, layer.links, symmetric=not layer.directed, hears_itself=False
+            graph.world, layer.links, symmetric=not layer.directed, include_self=False
         )
         self.scale = inverse_roots(self.both_ways(np.ones((graph.num_nodes, 1)))[:, 0])
 

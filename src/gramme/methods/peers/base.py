@@ -30,8 +30,8 @@ from gramme.methods.params import (
     SHARE,
     Choice,
     Device,
+    NoneOr,
     Number,
-    Optional,
     RandomState,
     Rule,
     WholeNumber,
@@ -159,7 +159,7 @@ class PygModel(NodeClassifier):
         "learning_rate": POSITIVE,
         "weight_decay": Number(0),
         "dropout": SHARE,
-        "features": Optional(Choice(*SOURCES)),
+        "features": NoneOr(Choice(*SOURCES)),
         "device": Device(),
         "random_state": RandomState(),
     }

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.params import Optional, Rule, WholeNumber
+from gramme.methods.params import NoneOr, Rule, WholeNumber
 from gramme.methods.persistence import SavedArray, SavedField
 
 from .base import PygModel, PygOutput, listening
@@ -200,7 +200,7 @@ class RGCN(PygModel):
     (200, 16)
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {"bases": Optional(WholeNumber())}
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"bases": NoneOr(WholeNumber())}
 
     def __init__(
         self,

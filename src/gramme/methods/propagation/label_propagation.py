@@ -32,8 +32,8 @@ from gramme.methods.params import (
     POSITIVE,
     SHARE,
     Flag,
+    NoneOr,
     Number,
-    Optional,
     PerLayer,
     RandomState,
     Rule,
@@ -334,12 +334,12 @@ class LabelPropagation(NodeClassifier):
     """
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "alpha": Optional(SHARE),
-        "layer_weights": Optional(PerLayer(Number(0), words=("equal",))),
-        "sharpness": Optional(POSITIVE),
+        "alpha": NoneOr(SHARE),
+        "layer_weights": NoneOr(PerLayer(Number(0), words=("equal",))),
+        "sharpness": NoneOr(POSITIVE),
         "class_mass": Flag(),
-        "folds": Optional(WholeNumber(2)),
-        "tolerance": Optional(SHARE),
+        "folds": NoneOr(WholeNumber(2)),
+        "tolerance": NoneOr(SHARE),
         "max_iter": WholeNumber(),
         "random_state": RandomState(),
     }
@@ -427,7 +427,7 @@ class LabelPropagation(NodeClassifier):
             )
         return result
 
-    def _hand_down(self, graph: MultilayerGraph) -> dict[str, Any]:
+    def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         return getattr(self, "_handed", {}) | {"explained": False}  # a file does not have the first
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:

@@ -24,8 +24,8 @@ from gramme.methods.params import (
     Choice,
     Device,
     Flag,
+    NoneOr,
     Number,
-    Optional,
     RandomState,
     Rule,
     WholeNumber,
@@ -42,7 +42,7 @@ from gramme.nn import (
     ShapesOnly,
     fusion_plan,
 )
-from gramme.training import Lessons, NumberTask, Settings, evaluate, train_ensemble
+from gramme.training import NumberTask, Settings, TrainingTargets, evaluate, train_ensemble
 
 from .base import KnownNumbers, NodeRegressor
 
@@ -80,8 +80,8 @@ class AttentionRegressor(NodeRegressor):
         "learning_rate": POSITIVE,
         "weight_decay": Number(0),
         "dropout": SHARE,
-        "features": Optional(Choice(*SOURCES)),
-        "progress": Optional(Flag()),
+        "features": NoneOr(Choice(*SOURCES)),
+        "progress": NoneOr(Flag()),
         "device": Device(),
         "random_state": RandomState(),
     }
@@ -142,7 +142,7 @@ class AttentionRegressor(NodeRegressor):
         seen = seen_labels(known.nodes.size, self.ensemble, fold, COPIES_PER_FOLD)
         center, spread = _scales(known.values, seen)
         self.center_, self.spread_ = float(center[0]), float(spread[0])
-        lessons = Lessons(
+        lessons = TrainingTargets(
             known.nodes,
             (known.values[:, None] - center) / spread,
             seen.astype(np.float64),

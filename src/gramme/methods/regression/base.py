@@ -35,7 +35,7 @@ class KnownNumbers:
 
     def sorted_by_name(self, order: NameOrder) -> tuple[KnownNumbers, NDArray[np.int64]]:
         """The numbers in the order of their nodes' names, and where each stood."""
-        places = np.argsort(order.there(self.nodes), kind="stable")
+        places = np.argsort(order.to_sorted(self.nodes), kind="stable")
         return self.part(places), places
 
     def at(self, nodes: NDArray[np.int64]) -> KnownNumbers:
@@ -123,7 +123,7 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
         if graph is None or self.fitted_on(graph):
             return self.values_.copy()
         order = self._ordered(graph)
-        found: Floats = order.back(self._inductive(order.graph))
+        found: Floats = order.to_given(self._inductive(order.graph))
         if not np.isfinite(found).all():
             raise DataError(
                 f"{type(self).__name__} finds no numbers for this graph: its weights or features are too large"

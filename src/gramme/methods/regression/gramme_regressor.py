@@ -18,7 +18,7 @@ from gramme._types import Floats
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.features import SOURCES
-from gramme.methods.attention.training_size import Effort
+from gramme.methods.attention.training_size import TrainingSize
 from gramme.methods.auto.mixture import SavedModels
 from gramme.methods.data_size import DataSize
 from gramme.methods.params import (
@@ -26,8 +26,8 @@ from gramme.methods.params import (
     Device,
     Flag,
     Names,
+    NoneOr,
     Number,
-    Optional,
     RandomState,
     Rule,
     Text,
@@ -46,18 +46,22 @@ from .ingredients import INGREDIENTS
 FOLDS = 5
 QUICK_SECONDS, QUICK_SECONDS_PER_ENTRY = 0.5, 1e-5
 """Roughly, for each ingredient but attention; used only to show progress."""
+ERROR_COLUMNS = 4  # a constant, disagreement, and how large and how small a number is
+SAME_ERROR_LABELS = 50.0  # labels' worth of belief that errors are equally large everywhere
 SUM_WEIGHT = 1e3  # how strictly the weights sum to 1 in the least squares that finds them
 
 
 class GrammeRegressor(NodeRegressor):
     """Predict a number for every node of a graph from the numbers of some.
 
-    Four ingredients: attention (the network of :class:`GrammeFusion` with one output), propagation (a node takes the
-    mean of what reaches it from known nodes), a ridge regression on groups, neighbours and features, and one on where
-    walks lead. Each predicts every known number without having seen its fold; the weights are those, not negative and
-    summing to 1, under which these predictions together have the least squared error. What is said about a fold is
-    mixed with weights that have not seen it either, and its errors make the intervals (cross-conformal prediction): an
-    interval of coverage 90 % holds the true number of about 90 % of nodes like the labelled ones.
+    Five ingredients: attention (the network of :class:`GrammeFusion` with one output), propagation (a node takes the
+    mean of what reaches it from known nodes), a ridge regression on groups, neighbours and features, one on where walks
+    lead, and, where nodes have numbers, boosted trees on these and on statistics of groups. Each predicts every known
+    number without having seen its fold; the weights are those, not negative and summing to 1, under which these
+    predictions together have the least squared error. What is said about a fold is mixed with weights that have not
+    seen it either, and its errors make the intervals (cross-conformal prediction): an interval of coverage 90 % holds
+    the true number of about 90 % of nodes like the labelled ones. Intervals are wide where errors are to be expected:
+    where the ingredients disagree, and where numbers are large (or small) if errors are larger there.
 
     It predicts other graphs as well, where nodes, groups and features of the same names are known.
 
@@ -69,8 +73,8 @@ class GrammeRegressor(NodeRegressor):
     epochs : int, default=60
         Training steps of the attention model.
     ingredients : sequence of str or None, default=None
-        Some of ``"propagation"``, ``"groups-ridge"``, ``"walks-ridge"`` and ``"attention"``; all that apply where not
-        given.
+        Some of ``"propagation"``, ``"groups-ridge"``, ``"walks-ridge"``, ``"boosting"`` and ``"attention"``; all that
+        apply where not given.
     features : str or None, default=None
         What the attention model starts from, as for :class:`GrammeFusion`.
     progress : bool or None, default=None
@@ -105,9 +109,9 @@ class GrammeRegressor(NodeRegressor):
         "folds": WholeNumber(2),
         "ensemble": WholeNumber(),
         "epochs": WholeNumber(),
-        "ingredients": Optional(Names(INGREDIENTS)),
-        "features": Optional(Choice(*SOURCES)),
-        "progress": Optional(Flag()),
+        "ingredients": NoneOr(Names(INGREDIENTS)),
+        "features": NoneOr(Choice(*SOURCES)),
+        "progress": NoneOr(Flag()),
         "device": Device(),
         "random_state": RandomState(),
     }
@@ -121,15 +125,19 @@ class GrammeRegressor(NodeRegressor):
         SavedArray("known", np.int64, ("known",), below="nodes"),
         SavedArray("known_values", np.float64, ("known",)),
         SavedArray("unseen", np.float64, ("known",)),
+        SavedArray("error_scale", np.float64, ("known",), low=0, optional=True),
+        SavedArray("error_line", np.float64, (ERROR_COLUMNS,), low=0, optional=True),
         SavedModels("models", INGREDIENTS),
     )
 
-    hands_graph_on: ClassVar[bool] = True
+    delegates_preprocessing: ClassVar[bool] = True
 
     models_: dict[str, NodeRegressor]
     ingredients_: pd.DataFrame
     known_: NDArray[np.int64]
     known_values_: Floats
+    error_scale_: Floats
+    error_line_: Floats
 
     def __init__(
         self,
@@ -192,7 +200,7 @@ class GrammeRegressor(NodeRegressor):
 
     def _costs(self, graph: MultilayerGraph) -> dict[str, float]:
         """About how many seconds each ingredient takes with its folds."""
-        training, size = Effort(self.ensemble, 1, self.epochs), DataSize.of(graph)
+        training, size = TrainingSize(self.ensemble, 1, self.epochs), DataSize.of(graph)
         quick = QUICK_SECONDS + QUICK_SECONDS_PER_ENTRY * size.entries
         return {
             name: training.seconds(size, self.folds) if name == "attention" else quick
@@ -211,10 +219,13 @@ class GrammeRegressor(NodeRegressor):
         """Find the weights, from predictions for numbers that the ingredients have not seen."""
         self.known_, self.known_values_ = known.nodes, known.values
         self.unseen_ = np.empty(known.values.size)
+        doubt = np.empty(known.values.size)
         for number in range(int(fold.max()) + 1):
             held = fold == number
             weights = mixture_weights(unseen[~held], known.values[~held])
             self.unseen_[held] = unseen[held] @ weights
+            doubt[held] = disagreement(unseen[held], weights)
+        self._learn_error_scale(doubt, fold)
         self.ingredients_ = pd.DataFrame(
             {
                 "ingredient": list(self.models_),
@@ -223,7 +234,30 @@ class GrammeRegressor(NodeRegressor):
             }
         )
 
+    def _learn_error_scale(self, doubt: Floats, fold: NDArray[np.int64]) -> None:
+        """How large errors are to be expected, for each label without its fold and for nodes without one."""
+        columns = self._error_columns(self.unseen_, doubt)
+        errors = np.abs(self.known_values_ - self.unseen_)
+        self.error_scale_ = np.empty(errors.size)
+        for number in range(int(fold.max()) + 1):
+            held = fold == number
+            self.error_scale_[held] = columns[held] @ error_line(columns[~held], errors[~held])
+        self.error_line_ = error_line(columns, errors)
+
+    def _error_columns(self, predicted: Floats, doubt: Floats) -> Floats:
+        """What errors are expected from: nothing in particular, disagreement, and how large or small the number is."""
+        low, high = self.known_values_.min(), self.known_values_.max()
+        spread = max(float(self.known_values_.std()), np.finfo(float).tiny)
+        sizes = [doubt, np.maximum(predicted - low, 0), np.maximum(high - predicted, 0)]
+        return np.column_stack([np.ones(predicted.size), *(one / spread for one in sizes)])
+
     def _inductive(self, graph: MultilayerGraph) -> Floats:
+        said, shares = self._said_and_shares(graph)
+        found: Floats = (said * shares).sum(axis=1)
+        return found
+
+    def _said_and_shares(self, graph: MultilayerGraph) -> tuple[Floats, Floats]:
+        """What each ingredient says about the nodes of another graph, and its share in the mixture there."""
         models = self.models_.values()
         said = np.stack([model.predict(graph) for model in models], axis=1)
         # who knows nothing of a node leaves its weight to the others
@@ -231,9 +265,7 @@ class GrammeRegressor(NodeRegressor):
         weights = self.ingredients_["weight"].to_numpy() * informed
         total = weights.sum(axis=1, keepdims=True)
         even = np.full_like(weights, 1 / weights.shape[1])
-        shares = np.divide(weights, total, out=even, where=total > 0)
-        found: Floats = (said * shares).sum(axis=1)
-        return found
+        return said, np.divide(weights, total, out=even, where=total > 0)
 
     @property
     def out_of_fold_(self) -> Floats:
@@ -256,22 +288,47 @@ class GrammeRegressor(NodeRegressor):
         return float(np.abs(self.known_values_ - self.unseen_).mean())
 
     def half_width(self, coverage: float = 0.9) -> float:
-        """Half of an interval's width: the error that this share of the labelled nodes stayed below.
+        """The error that this share of the labelled nodes stayed below: half the width of an interval for all alike.
 
         They were predicted without their number, and one more label is counted as worse than all; infinite where labels
-        are too few for the coverage.
+        are too few for the coverage. :meth:`half_widths` has the widths of single nodes.
         """
         self.check_fitted()
-        if not 0 < coverage < 1:
-            raise DataError(f"coverage must be between 0 and 1, not {coverage!r}")
-        errors = np.sort(np.abs(self.known_values_ - self.unseen_))
-        place = math.ceil(coverage * (errors.size + 1))
-        return float(errors[place - 1]) if place <= errors.size else math.inf
+        return conformal_quantile(np.abs(self.known_values_ - self.unseen_), coverage)
+
+    def half_widths(self, coverage: float = 0.9, *, graph: MultilayerGraph | None = None) -> Floats:
+        """Half of the width of each node's interval: the error to be expected times a factor for the coverage.
+
+        The factor is what this share of the labelled nodes stayed below, each error divided by what was to be expected
+        of it.
+        """
+        self.check_fitted()
+        values = self.predict(graph)
+        if not hasattr(self, "error_line_"):  # files of older versions: one width for all
+            return np.full(values.size, self.half_width(coverage))
+        if graph is None or self.fitted_on(graph):
+            said = np.stack([model.predict() for model in self.models_.values()], axis=1)
+            doubt = disagreement(said, self.ingredients_["weight"].to_numpy())
+        else:
+            order = self._ordered(graph)
+            doubt = order.back(disagreement(*self._said_and_shares(order.graph)))
+        errors = np.abs(self.known_values_ - self.unseen_)
+        relative = np.divide(
+            errors,
+            self.error_scale_,
+            out=np.where(errors > 0, np.inf, 0.0),
+            where=self.error_scale_ > 0,
+        )
+        factor = conformal_quantile(relative, coverage)
+        if not math.isfinite(factor):
+            return np.full(values.size, self.half_width(coverage))
+        found: Floats = factor * (self._error_columns(values, doubt) @ self.error_line_)
+        return found
 
     def predict_interval(
         self, coverage: float = 0.9, *, graph: MultilayerGraph | None = None
     ) -> Floats:
-        """Lowest and highest number to expect, shape (nodes, 2): the prediction less and plus :meth:`half_width`.
+        """Lowest and highest number to expect, shape (nodes, 2): the prediction less and plus :meth:`half_widths`.
 
         Parameters
         ----------
@@ -280,7 +337,7 @@ class GrammeRegressor(NodeRegressor):
         graph : MultilayerGraph, optional
             A graph other than the fitted one. For its nodes this holds as far as they are like the labelled ones.
         """
-        half, values = self.half_width(coverage), self.predict(graph)
+        half, values = self.half_widths(coverage, graph=graph), self.predict(graph)
         bounds: Floats = np.column_stack([values - half, values + half])
         return bounds
 
@@ -416,6 +473,48 @@ class GrammeRegressor(NodeRegressor):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def disagreement(said: Floats, shares: Floats) -> Floats:
+    """The standard deviation of what ingredients say, (nodes, ingredients), each counted by its share.
+
+    >>> disagreement(np.array([[1.0, 1.0], [0.0, 2.0]]), np.array([0.5, 0.5]))
+    array([0., 1.])
+    """
+    mean = (said * shares).sum(axis=1, keepdims=True)
+    found: Floats = np.sqrt(((said - mean) ** 2 * shares).sum(axis=1))
+    return found
+
+
+def error_line(columns: Floats, errors: Floats) -> Floats:
+    """How much each column adds to the error that is to be expected, never less than nothing.
+
+    The least squares are drawn to the mean error for all alike, which counts as much as so many labels.
+
+    >>> error_line(
+    ...     np.column_stack([np.ones(500), np.arange(500) % 5]), np.arange(500) % 5 * 2.0
+    ... ).round(1)
+    array([0.4, 1.8])
+    """
+    found, _ = nnls(columns, errors)
+    same = np.zeros(columns.shape[1])
+    same[0] = errors.mean()
+    kept: Floats = (errors.size * found + SAME_ERROR_LABELS * same) / (
+        errors.size + SAME_ERROR_LABELS
+    )
+    return kept
+
+
+def conformal_quantile(errors: Floats, coverage: float) -> float:
+    """What a share of errors stays below, with one more that is larger than all; infinite where they are too few.
+
+    >>> conformal_quantile(np.arange(1.0, 10.0), 0.8), conformal_quantile(np.ones(3), 0.9)
+    (8.0, inf)
+    """
+    if not 0 < coverage < 1:
+        raise DataError(f"coverage must be between 0 and 1, not {coverage!r}")
+    place = math.ceil(coverage * (errors.size + 1))
+    return float(np.sort(errors)[place - 1]) if place <= errors.size else math.inf
 
 
 def mixture_weights(unseen: Floats, values: Floats) -> Floats:

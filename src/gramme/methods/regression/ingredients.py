@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from gramme._types import Floats
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.auto.ingredients import MAX_TABLE_NUMBERS
+from gramme.methods.boosting.table_boosting import boosting_applies
 from gramme.methods.linear.one_hot import (
     LayerColumns,
     SavedColumns,
@@ -23,13 +24,14 @@ from gramme.methods.linear.one_hot import (
     kinds_of_columns,
 )
 from gramme.methods.linear.walk_profile import WALK_STEPS, SavedProfile, WalkProfile
-from gramme.methods.params import POSITIVE, Number, Optional, Rule, WholeNumber
+from gramme.methods.params import POSITIVE, NoneOr, Number, Rule, WholeNumber
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedValue
 from gramme.methods.prepare import given_columns, given_features
 from gramme.methods.propagation.series import Walk, propagate, walk_of
 
 from .attention import AttentionRegressor
 from .base import KnownNumbers, NodeRegressor
+from .boosting import BoostedRegressor
 
 # A regression with one setting that is chosen on known numbers, on a table that needs none of
 # them.
@@ -115,6 +117,8 @@ class TriedRegressor(NodeRegressor):
 
 
 PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0)
+SMALL_PENALTIES = (1.0, 0.1)
+"""Tried as well where there are numbers: a few columns that say much need little restraint."""
 WALK_DIM = 32
 
 
@@ -127,7 +131,7 @@ class RidgeOnTable(TriedRegressor):
         The penalty that was used.
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {"penalty": Optional(POSITIVE)}
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"penalty": NoneOr(POSITIVE)}
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedValue("penalty", POSITIVE),
         SavedValue("intercept", Number(-np.inf, open_low=True)),
@@ -172,10 +176,12 @@ class RidgeOnTable(TriedRegressor):
 class GroupsRidge(RidgeOnTable):
     """Ridge regression on a column per group, per neighbour and per feature.
 
+    The numbers of a table are columns themselves, without the groups they were cut into.
+
     Parameters
     ----------
     penalty : float or None, default=None
-        Chosen among 3, 10, 30, 100 and 300 if not given.
+        Chosen among 3, 10, 30, 100 and 300 if not given, in a table with numbers also among 0.1 and 1.
     """
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
@@ -196,10 +202,22 @@ class GroupsRidge(RidgeOnTable):
         kinds = kinds_of_columns(self.columns_, self.feature_scale_.size)
         return kinds_in_words(kinds) or "the mean alone"
 
+    def _settings(self) -> tuple[float, ...]:
+        tried = super()._settings()
+        return (*tried, *SMALL_PENALTIES) if self._named and self.penalty is None else tried
+
     def _table(self, graph: MultilayerGraph, known: KnownNumbers) -> sp.csr_array:
         self.columns_ = [
             LayerColumns.seen(name, layer, graph, known.nodes)
             for name, layer in graph.layers.items()
+        ]
+        # a number is a column itself; the groups it was cut into cost more in a line than they tell
+        self._named = set(graph.feature_names or ())
+        self.columns_ = [
+            replace(one, names=one.names[:0])
+            if one.kind == "groups" and one.layer in self._named
+            else one
+            for one in self.columns_
         ]
         features = _features(graph)
         spread = features.std(axis=0)
@@ -293,7 +311,7 @@ class NumberPropagation(TriedRegressor):
         How far numbers spread; chosen among 0.3, 0.6 and 0.9 if not given.
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {"alpha": Optional(ALPHA)}
+    parameter_rules: ClassVar[Mapping[str, Rule]] = {"alpha": NoneOr(ALPHA)}
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedValue("alpha", ALPHA),
         SavedValue("heard", Number(0)),
@@ -415,6 +433,12 @@ INGREDIENTS: dict[str, NumberIngredient] = {
         "a linear model of where walks through the network lead",
         lambda settings, seed: WalksRidge(),
         applies=lambda graph: graph.num_nodes * 2 * WALK_DIM <= MAX_TABLE_NUMBERS,
+    ),
+    "boosting": NumberIngredient(
+        BoostedRegressor,
+        lambda model: f"boosted trees on numbers and groups{model.columns_in_words()}",
+        lambda settings, seed: BoostedRegressor(random_state=seed),
+        applies=boosting_applies,
     ),
     "attention": NumberIngredient(
         AttentionRegressor,

@@ -26,7 +26,7 @@ from gramme.report.tables import layer_table
 
 from .fit_sections import fit_body, page_title
 from .html import pack_shares, page
-from .layer_comparison import layer_stories
+from .layer_comparison import layer_comparison
 from .network import network
 from .node_details import (
     LEARNED,
@@ -117,7 +117,7 @@ def fit_data(
         },
         "estimate": measured,
         "layers": None if layers is None else layers.to_dict(orient="list"),
-        "stories": layer_stories(
+        "stories": layer_comparison(
             seen, order, np.where(nodes.use == LEARNED, nodes.label, 0), nodes.labels
         ),
         "members": len(getattr(model, "layer_importances_", ())) or None,

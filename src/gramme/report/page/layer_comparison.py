@@ -155,7 +155,7 @@ _MIN_NODES = 3  # labelled nodes with labelled neighbours, below which nothing i
 Codes = NDArray[np.int64]
 
 
-def layer_stories(
+def layer_comparison(
     graph: MultilayerGraph, order: Sequence[str], codes: Codes, classes: Sequence[str]
 ) -> dict[str, Any]:
     """Similarities of the layers, and how much each speaks for each class.

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from gramme.links import GrammeLinks
+from gramme.links.expected import ExpectedLinks, expected_in_all
 from gramme.links.explain import percent
 
 from .charts import bar
@@ -53,8 +54,22 @@ def links_data(
         "links": shown.to_dict(orient="records"),
         "layers": layers,
         "explanation": model.explanation_,
+        "expected": expected_by_layer(model, links),
+        "missing_share": model.missing_share,
         "picture": linked_network(model.graph_, links),
     }
+
+
+def expected_by_layer(model: GrammeLinks, links: pd.DataFrame) -> list[dict[str, Any]]:
+    """How many of the pairs listed for each layer are expected to be links, and of all of them in a last row."""
+    counts = {
+        str(layer): model.expected_of(str(layer), rows["score"].to_numpy())
+        for layer, rows in links.groupby("layer", sort=False)
+    }
+    found = [{"layer": layer} | count._asdict() for layer, count in counts.items()]
+    if len(counts) > 1:
+        found.append({"layer": None} | expected_in_all(list(counts.values()))._asdict())
+    return found
 
 
 def links_body(data: dict[str, Any]) -> str:
@@ -62,6 +77,11 @@ def links_body(data: dict[str, Any]) -> str:
     sections = [
         ("links", "The links", links_section(data)),
         ("network", "The network", plain_network_section(data)),
+        *(
+            [("expected", "How many are links", expected_section(data))]
+            if data.get("expected")
+            else []
+        ),
         ("sure", "How sure", sure_section(data)),
         ("why", "What speaks for a link", ingredients_section(data)),
         ("repeat", "How to repeat this", repeat_section(data)),
@@ -70,7 +90,7 @@ def links_body(data: dict[str, Any]) -> str:
     what = "pairs that were asked about" if asked else "pairs without a link"
     lead = (
         f'<p class="lead">Among {data["nodes"]:,} nodes, <strong>{data["total"]:,}</strong> {what} are listed with the '
-        f"probability of a link. {escape(data['explanation'])}</p>"
+        f"probability of a link. {_expected_words(data)}{escape(data['explanation'])}</p>"
     )
     return frame(
         "links",
@@ -81,6 +101,38 @@ def links_body(data: dict[str, Any]) -> str:
     )
 
 
+def _expected_words(data: dict[str, Any]) -> str:
+    """How many of all pairs listed are expected to be links; nothing for a page from before that was known."""
+    if not data.get("expected"):
+        return ""
+    words = str(_expected_links(data["expected"][-1])).replace("of these", "Of these", 1)
+    return f"<strong>{escape(words[:1].upper() + words[1:])}</strong>. "
+
+
+def _expected_links(row: Mapping[str, Any]) -> ExpectedLinks:
+    return ExpectedLinks(row["count"], row["low"], row["high"], row["shown"])
+
+
+def expected_section(data: dict[str, Any]) -> str:
+    """For each layer, how many of the pairs listed are expected to be links, and what that rests on."""
+    rows = "".join(
+        f'<tr><th scope="row">{name(row["layer"], 60) if row["layer"] is not None else "all together"}</th>'
+        f'<td class="number">{row["shown"]:,}</td><td class="number">{row["count"]:.1f}</td>'
+        f'<td class="number">{row["low"]:,} to {row["high"]:,}</td></tr>'
+        for row in data["expected"]
+    )
+    return (
+        f"<p>This holds if {data['missing_share']:.0%} of a layer's links are missing in the data: no data can tell "
+        "how many are, so it is your assumption (<code>--missing</code>). How many of the pairs listed are among them "
+        "is seen from edges set aside: each is looked up in the list of candidates of the network without it. Nine of "
+        "ten lists hold as many links as the interval says.</p>"
+        '<div class="scroll"><table><caption>Links expected among the pairs listed</caption><thead><tr>'
+        '<th scope="col">Layer</th><th scope="col" class="number">Pairs listed</th>'
+        '<th scope="col" class="number">Links expected</th><th scope="col" class="number">90 % interval</th></tr>'
+        f"</thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
 def links_section(data: dict[str, Any]) -> str:
     """The most probable links with their reasons."""
     if not data["links"]:
@@ -88,19 +140,22 @@ def links_section(data: dict[str, Any]) -> str:
     rows = "".join(
         f"<tr><td>{name(row['source'], 60)}</td><td>{name(row['target'], 60)}</td>"
         f"<td>{name(row['layer'], 40)}</td>"
-        f'<td class="number">{escape(percent(row["probability"]))}</td><td>{escape(row["why"])}</td></tr>'
+        f'<td class="number">{escape(percent(row["probability"]))}</td>'
+        f'<td class="number">{escape(percent(row["score"]) if "score" in row else "")}</td>'
+        f"<td>{escape(row['why'])}</td></tr>"
         for row in data["links"]
     )
     more = (
         f"<p>links.csv has all {data['total']:,}.</p>" if data["total"] > len(data["links"]) else ""
     )
     return (
-        "<p>The probability is that of a pair drawn from as many linked as unlinked pairs. It compares pairs; it does "
-        "not say how many links are missing in all.</p>"
+        "<p>The probability is the chance that the pair is a link. The score compares it with random pairs: the "
+        "probability if links were as frequent as unlinked pairs, which they are not.</p>"
         '<div class="scroll" tabindex="0" role="region" aria-label="Links"><table class="reasons">'
         '<caption>Most probable first</caption><thead><tr><th scope="col">From</th>'
         '<th scope="col">To</th><th scope="col">Layer</th>'
-        '<th scope="col" class="number">Probability</th><th scope="col">Why</th></tr></thead>'
+        '<th scope="col" class="number">Probability</th><th scope="col" class="number">Score</th>'
+        '<th scope="col">Why</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>{more}"
     )
 

@@ -320,6 +320,41 @@ def linked_network(graph: MultilayerGraph, links: pd.DataFrame) -> dict[str, Any
     }
 
 
+def marked_network(
+    graph: MultilayerGraph,
+    codes: Places,
+    titles: Sequence[str],
+    *,
+    marked: Places | None = None,
+    labelled: NDArray[np.bool_] | None = None,
+) -> dict[str, Any]:
+    """The network with nodes coloured by what they belong to.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    codes : array of int, shape (nodes,)
+        What each node belongs to, from 1; 0 for nothing.
+    titles : sequence of str
+        What to call it, in the order of the codes.
+    marked : array of int, optional
+        Positions of nodes to draw large.
+    labelled : array of bool, shape (nodes,), optional
+        Which nodes have a label already.
+    """
+    first = np.zeros(0, dtype=np.int64) if marked is None else marked
+    chosen = _chosen(graph.num_nodes, first)
+    picture = _picture(graph, chosen) | {
+        "codes": pack_integers(codes[chosen]),
+        "titles": [shorten(title, _MAX_NAME_CHARACTERS) for title in titles],
+    }
+    if marked is not None:
+        picture["marked"] = pack_integers(np.isin(chosen, marked).astype(np.int64))
+    if labelled is not None:
+        picture["labelled"] = pack_integers(labelled[chosen].astype(np.int64))
+    return picture
+
+
 def _chosen(count: int, first: Places) -> Places:
     """All nodes, or those that come first and a random sample of the others."""
     if count <= MAX_PLAIN_NODES:

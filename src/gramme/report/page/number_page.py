@@ -63,6 +63,7 @@ def number_data(
         "mean_absolute_error": model.mean_absolute_error_,
         "coverage": coverage,
         "half_width": half if math.isfinite(half) else None,
+        "half_widths": model.half_widths(coverage).tolist() if math.isfinite(half) else None,
         "ingredients": {key: model.ingredients_[key].tolist() for key in model.ingredients_},
         "names": [str(one) for one in graph.nodes],
         "known": known,
@@ -160,9 +161,12 @@ def _ingredients(data: dict[str, Any]) -> str:
 
 
 def _table(data: dict[str, Any]) -> str:
-    half = data["half_width"]
+    # of pages that an older version wrote, all intervals have one width
+    halves = data.get("half_widths") or [data["half_width"]] * len(data["names"])
     rows: list[str] = []
-    for node, known, value in zip(data["names"], data["known"], data["predicted"], strict=True):
+    for node, known, value, half in zip(
+        data["names"], data["known"], data["predicted"], halves, strict=True
+    ):
         if known is None and len(rows) < MAX_ROWS:
             rows.append(
                 f'<tr><th scope="row">{name(node, 60)}</th><td class="number">{_shown(value, half)}</td>'

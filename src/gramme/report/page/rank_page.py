@@ -13,7 +13,13 @@ from gramme.graph import MultilayerGraph
 from gramme.graph.coupling import with_coupling_layers
 from gramme.ranking import MEASURES
 from gramme.ranking.influence import easy_choice
-from gramme.ranking.rank_nodes import leading_nodes
+from gramme.ranking.rank_nodes import (
+    coinciding_measures,
+    distinct_importances,
+    leading_nodes,
+    mean_ranks,
+    middle_ranks,
+)
 
 from .charts import bar
 from .fit_page import FORMAT, VERSION
@@ -50,14 +56,22 @@ def rank_body(data: dict[str, Any]) -> str:
 def _summary(data: dict[str, Any]) -> str:
     first = data["leading"][0]["node"] if data["leading"] else ""
     layers = len(data["layers"])
-    telling = sum(one["importance"] for one in data["measures"]) or len(data["measures"])
+    repeated = {name for others in data.get("coinciding", {}).values() for name in others}
+    differ = [one for one in data["measures"] if one["name"] not in repeated]
+    telling = sum(one["importance"] for one in differ) or len(differ)
     over = (
-        "all of them" if telling == len(data["measures"]) else f"the {telling} that tell importance"
+        "all of them"
+        if telling == len(data["measures"])
+        else f"the {telling} that tell importance and differ here"
+        if repeated
+        else f"the {telling} that tell importance"
     )
+    alike = sum(row.get("mean") == data["leading"][0].get("mean") for row in data["leading"])
+    others = f", level with {alike - 1} more" if data["leading"] and alike > 1 else ""
     return (
         f'<p class="lead"><strong>{data["nodes"]:,}</strong> nodes in {layers:,} '
         f"{'layer' if layers == 1 else 'layers'} were ranked by {len(data['measures'])} measures. "
-        f"Over {over}, {name(first, 60)} has the best mean rank.</p>"
+        f"Over {over}, {name(first, 60)} has the best mean rank{others}.</p>"
     )
 
 
@@ -69,7 +83,7 @@ def leading_section(data: dict[str, Any]) -> str:
     rows = "".join(
         f'<tr><th scope="row">{name(row["node"], 60)}</th>'
         + "".join(
-            f'<td class="number">{row["ranks"][one["name"]]["rank"]:,}</td>'
+            f'<td class="number">{_rank_text(row["ranks"][one["name"]])}</td>'
             for one in data["measures"]
         )
         + "</tr>"
@@ -77,10 +91,28 @@ def leading_section(data: dict[str, Any]) -> str:
     )
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Leading nodes"><table>'
-        "<caption>Ranks by each measure; 1 is best, and equal values share the better rank. Nodes with the best mean "
-        "rank first; ranks.csv has all of them with the values.</caption>"
+        "<caption>Ranks by each measure; 1 is best. Nodes that tie share the better rank, marked by =. Nodes with the "
+        "best mean rank first, in which ties count as the middle of the places they share; ranks.csv has all of them "
+        "with the values.</caption>"
         f'<thead><tr><th scope="col">Node</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
     )
+
+
+def _rank_text(rank: Mapping[str, Any]) -> str:
+    """A rank, with = after one that nodes share."""
+    return f"{rank['rank']:,}{'=' if rank.get('tied') else ''}"
+
+
+def _coinciding_words(data: dict[str, Any]) -> str:
+    """Which measures say the same on this graph, so that they count once."""
+    words = [
+        f"{escape(first)} is the same as {escape(' and '.join(others))}"
+        for first, others in data.get("coinciding", {}).items()
+        if others
+    ]
+    if not words:
+        return ""
+    return f"<p>On this network {'; '.join(words)}: such measures count once in the mean rank.</p>"
 
 
 def intervals_section(data: dict[str, Any]) -> str:
@@ -142,7 +174,7 @@ def disagreement_section(data: dict[str, Any]) -> str:
         + "</tr>"
         for one, values in zip(names, data["agreement"], strict=True)
     )
-    text = (
+    text = _coinciding_words(data) + (
         '<div class="scroll" tabindex="0" role="region" aria-label="Agreement of measures"><table class="confusion">'
         "<caption>How alike two measures rank the nodes (Spearman’s correlation): 1 the same order, 0 unrelated, "
         "−1 the reverse.</caption>"
@@ -186,7 +218,8 @@ def seeds_section(data: dict[str, Any]) -> str:
         else "A node takes part once those it listens to who do weigh more than a random share (linear threshold)."
     )
     rows = "".join(
-        f'<tr><th scope="row">{name(row["node"], 60)}</th><td class="wide">'
+        f'<tr><th scope="row">{name(row["node"], 60)}</th><td class="number">{_seed_order(row, data["seeds"])}</td>'
+        '<td class="wide">'
         f"{bar(row['reach'] / data['nodes'], (row['reach_high'] - row['reach_low']) / 2 / data['nodes'])}</td>"
         f'<td class="number">{row["reach"]:,.1f} <span class="faint">{row["reach_low"]:,.1f} to '
         f"{row['reach_high']:,.1f}</span></td></tr>"
@@ -194,12 +227,21 @@ def seeds_section(data: dict[str, Any]) -> str:
     )
     word = easy_choice(data["seeds"][0]["reach"], data["nodes"], str(config.get("model")))
     return (
-        f"<p>{how} Each node is the one that adds most to whom those above it reach. {escape(word)}</p>"
+        f"<p>{how} Each added node reaches the most nodes not already reached. Seeds with = after the same number are "
+        f"not ordered: what they add differs by no more than chance. {escape(word)}</p>"
         '<div class="scroll"><table class="bars"><caption>Nodes reached on average by this node and those above it, '
-        'with the 95 % interval of the mean</caption><thead><tr><th scope="col">Tell</th><th scope="col" class="wide">'
+        'with the 95 % interval of the mean</caption><thead><tr><th scope="col">Tell</th>'
+        '<th scope="col" class="number">Order</th><th scope="col" class="wide">'
         '<span class="sr">Bar</span></th><th scope="col" class="number">Reach</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
+
+
+def _seed_order(row: Mapping[str, Any], seeds: list[dict[str, Any]]) -> str:
+    if "order" not in row:
+        return ""
+    shared = sum(other.get("order") == row["order"] for other in seeds) > 1
+    return f"{row['order']}{'=' if shared else ''}"
 
 
 def layers_section(data: dict[str, Any]) -> str:
@@ -268,8 +310,9 @@ def rank_data(
         ],
         "measures": [_about(name) for name in measures],
         "leading": [_row(ranks, measures, place) for place in order[:SHOWN_NODES]],
+        "coinciding": coinciding_measures(ranks),
         "agreement": _agreement(table),
-        "gaps": _gaps(ranks, [name for name in measures if MEASURES[name].importance]),
+        "gaps": _gaps(ranks, distinct_importances(ranks)),
         "seeds": None if seeds is None else _seeds(seeds),
         "picture": ranked_network(
             graph, order, {name: ranks[f"{name}_rank"].to_numpy() for name in measures}
@@ -290,10 +333,17 @@ def _row(ranks: pd.DataFrame, measures: list[str], place: int) -> dict[str, Any]
         high = ranks.get(f"{measure}_rank_high")
         found[measure] = {
             "rank": rank,
+            "tied": bool((ranks[f"{measure}_rank"] == rank).sum() > 1),
             "low": None if low is None else int(low.iloc[place]),
             "high": None if high is None else int(high.iloc[place]),
         }
-    return {"node": str(ranks.index[place]), "ranks": found}
+    mean = mean_ranks(ranks)
+    return {
+        "node": str(ranks.index[place]),
+        "ranks": found,
+        "mean": float(mean[place]),
+        "tied": bool(np.isclose(mean, mean[place]).sum() > 1),
+    }
 
 
 def _agreement(table: np.ndarray) -> list[list[float | None]]:
@@ -313,16 +363,18 @@ def _gaps(ranks: pd.DataFrame, measures: list[str]) -> list[dict[str, Any]]:
     if len(measures) < 2:
         return []
     table = ranks[[f"{measure}_rank" for measure in measures]].to_numpy()
-    top = np.flatnonzero(table.min(axis=1, initial=len(table)) <= max(10, len(table) // 20))
-    width = np.ptp(table[top], axis=1)
+    # one of many that tie is not at the top: the middle of the places they share decides
+    middle = middle_ranks(ranks, measures)
+    top = np.flatnonzero(middle.min(axis=1, initial=len(table)) <= max(10, len(table) // 20))
+    width = np.ptp(middle[top], axis=1)
     chosen = top[np.argsort(-width, kind="stable")][:SHOWN_GAPS]
     return [
         {
             "node": str(ranks.index[place]),
-            "best": measures[int(table[place].argmin())],
-            "best_rank": int(table[place].min()),
-            "worst": measures[int(table[place].argmax())],
-            "worst_rank": int(table[place].max()),
+            "best": measures[int(middle[place].argmin())],
+            "best_rank": int(table[place, middle[place].argmin()]),
+            "worst": measures[int(middle[place].argmax())],
+            "worst_rank": int(table[place, middle[place].argmax()]),
         }
         for place in chosen
         if np.ptp(table[place]) > 0

@@ -1,0 +1,142 @@
+"""Reading the files of a plan as the command line reads them, and the CSV files of a project."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import re
+import tempfile
+import unicodedata
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gramme.errors import DataError, GrammeWarning
+
+from .roles import Plan, reading_of
+
+if TYPE_CHECKING:
+    from gramme.graph import MultilayerGraph
+    from gramme.io.node_table import AttributeTable
+
+Read: TypeAlias = "tuple[MultilayerGraph, list[str], dict[str, Any] | None]"
+"""A graph, the notes from reading it, and the report."""
+_COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+")
+
+
+def read_plan(plan: Plan, folder: Path, options: Mapping[str, Any] | None = None) -> Read:
+    """The graph of a plan, the notes from reading it, and the report, read as the command line reads."""
+    from gramme.cli.data import open_data
+
+    names = [str(folder / checked_name(name)) for name in plan.data()]
+    with contextlib.ExitStack() as stack, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", GrammeWarning)
+        if options is None:
+            options = plan.options()
+            if "labels" in options and "label" not in options and plan.labels_header()[2:]:
+                # the reader wants a column of labels, which may be blank: a copy of the table has one
+                scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+                options = plan.options_with_labels(str(_with_blank_labels(plan, folder, scratch)))
+        opened = open_data(names, reading_of(options, folder).looking(), needs_label=False)
+    told = [str(one.message) for one in caught if issubclass(one.category, GrammeWarning)]
+    notes = list(dict.fromkeys([*opened.notes, *told]))
+    if opened.graph.num_nodes == 0:
+        raise DataError("the data have no nodes")
+    return opened.graph, notes, None if opened.report is None else opened.report.as_dict()
+
+
+def _with_blank_labels(plan: Plan, folder: Path, scratch: Path) -> Path:
+    """The table of nodes with a blank column of labels, in a file of the same name in another folder."""
+    assert plan.nodes is not None
+    table, name = _node_table(plan, folder, set())
+    names = [str(one) for one in table.names(name)]
+    header = plan.labels_header()
+    rows = described_rows(plan, folder, names, header[2:])
+    path = scratch / f"{Path(plan.nodes.name).stem}.csv"
+    lines = ([node, "", *more] for node, more in zip(names, rows, strict=True))
+    path.write_text(csv_text([header, *lines]), encoding="utf-8", errors="surrogatepass")
+    return path
+
+
+def label_texts(graph: MultilayerGraph) -> list[str | None]:
+    """The labels of a graph as text."""
+    if graph.labels is None:
+        return [None] * graph.num_nodes
+    return [None if one is None else str(one) for one in graph.labels]
+
+
+def described_rows(
+    plan: Plan, folder: Path, names: Sequence[str], columns: Sequence[str]
+) -> list[list[str]]:
+    """What the table of nodes says in some of its columns about each node, as text; blank where it says nothing."""
+    nodes = plan.nodes
+    if not columns or nodes is None:
+        return [[] for _ in names]
+    table, name = _node_table(plan, folder, set(names))
+    comma = table.decimal_comma
+    cells = [[_cell(value, comma) for value in table.column(column)] for column in columns]
+    described = dict(zip(map(str, table.names(name)), zip(*cells, strict=True), strict=True))
+    blank = [""] * len(columns)
+    return [list(described.get(node, blank)) for node in names]
+
+
+def _node_table(plan: Plan, folder: Path, known: set[str]) -> tuple[AttributeTable, str]:
+    """The table of nodes as it is read, and its column of names."""
+    from gramme.io.formats.parquet import parquet_attributes
+    from gramme.io.labels import node_column
+    from gramme.io.node_table import read_attributes
+
+    nodes = plan.nodes
+    assert nodes is not None
+    path = folder / checked_name(nodes.name)
+    parquet = path.suffix.lower() in (".parquet", ".pq")
+    table = parquet_attributes(path) if parquet else read_attributes(path, "auto")
+    return table, nodes.only("id") or node_column(table, known) or table.header[0]
+
+
+def _cell(value: Any, decimal_comma: bool) -> str:
+    text = "" if value is None or value != value else str(value)
+    return text.replace(",", ".") if decimal_comma and _COMMA_NUMBER.fullmatch(text) else text
+
+
+def checked_name(name: str) -> str:
+    """A name for a file that stays in its folder; an error for any other."""
+    text = unicodedata.normalize("NFC", name)
+    bad = re.search(r'[\x00-\x1f\x7f/\\:*?"<>|]', text)
+    long = len(text.encode("utf-8", "replace")) > 200
+    if not text.strip() or text.startswith(".") or bad or long:
+        raise DataError(f"{name[:80]!r} is no name for a file here; use letters, digits, - and _")
+    return text
+
+
+def facts(read: Read) -> dict[str, Any]:
+    """What was read, in numbers and sentences."""
+    graph, notes, reading = read
+    summary = graph.summary().reset_index() if graph.layers else None
+    known = [label for label in label_texts(graph) if label is not None]
+    doubts = set((reading or {}).get("doubts", []))
+    return {
+        "nodes": graph.num_nodes,
+        "layers": [] if summary is None else json.loads(summary.to_json(orient="records"))[:500],
+        "labelled": len(known),
+        "classes": dict(sorted(Counter(known).items())[:1000]),
+        "features": 0 if graph.features is None else int(graph.features.shape[1]),
+        "notes": [{"text": note, "doubt": note in doubts} for note in notes],
+    }
+
+
+def csv_text(rows: Iterable[Sequence[str]]) -> str:
+    """Rows as the text of a CSV file."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+def read_csv(path: Path) -> list[list[str]]:
+    """The rows of a CSV file that this app wrote, or that somebody edited."""
+    text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
+    return [row for row in csv.reader(io.StringIO(text, newline="")) if row]

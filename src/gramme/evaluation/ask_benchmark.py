@@ -1,0 +1,406 @@
+"""The benchmark of asking: choose nodes of one half, learn their labels, test on the other half.
+
+The test half is fixed before anything is chosen. Scoring on "all nodes without a label" instead would flatter
+strategies that label the hardest nodes: these then no longer count.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme._version import __version__
+from gramme.errors import DataError, GrammeWarning
+from gramme.graph import MultilayerGraph
+from gramme.grouping.communities import learned_layer_weights
+from gramme.io.values import proper_text
+from gramme.methods import LabelPropagation
+from gramme.methods.labels import KnownLabels, aligned_labels
+from gramme.methods.registry import method
+
+from .ask_strategies import ASK_STRATEGIES, LabelRequest, ask_strategy
+from .backends import check_backend, default_jobs, executed
+from .benchmark import dataset_checksum
+from .ledger import ResultsFile, sound_rows, storable, transaction
+from .run import told
+from .statistics import mean_interval
+
+Ints = NDArray[np.int64]
+
+WEIGHTED = "weighted-propagation"
+"""Label propagation with layer weights learned without labels: what few labels cannot tell about layers, the layers
+do."""
+DEFAULT_PREDICTORS = (WEIGHTED, "label-propagation")
+DEFAULT_BUDGETS = (1, 2, 4)
+"""Labels per class: times the number of classes they are what is asked for."""
+
+
+@dataclass(frozen=True)
+class AskSpec:
+    """All that decides a run.
+
+    Attributes
+    ----------
+    dataset, checksum : str
+    strategy, predictor : str
+    per_class : int
+        Labels asked for, per class.
+    realisation : int
+        Which half is the test, and the seed of everything random.
+    """
+
+    dataset: str
+    checksum: str
+    strategy: str
+    predictor: str
+    per_class: int
+    realisation: int
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells this run from all others."""
+        where = proper_text(self.dataset), self.checksum
+        return (*where, self.strategy, self.predictor, self.per_class, self.realisation)
+
+    def run(self, graph: MultilayerGraph) -> AskResult:
+        """Do it; whatever goes wrong in a strategy or a model is its result and no error here."""
+        try:
+            return AskResult(self, scored(graph, self))
+        except Exception as error:
+            return self.failed(told(error))
+
+    def failed(self, error: str) -> AskResult:
+        """The result of a run that could not end."""
+        return AskResult(self, {"status": "failed", "error": error})
+
+
+@dataclass(frozen=True)
+class AskResult:
+    """The result of a run as a row of a ledger."""
+
+    spec: AskSpec
+    scores: dict[str, Any]
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The row as a ledger has it."""
+        names = ("dataset", "checksum", "strategy", "predictor", "per_class", "realisation")
+        return dict(zip(names, self.spec.key, strict=True)) | self.scores
+
+
+def scored(graph: MultilayerGraph, spec: AskSpec) -> dict[str, Any]:
+    """Choose, learn and test."""
+    truth = all_labels(graph)
+    codes = np.full(graph.num_nodes, -1)
+    codes[truth.nodes] = truth.codes
+    random = np.random.default_rng(spec.realisation)
+    order = random.permutation(truth.nodes)
+    pool, test = np.sort(order[: order.size // 2]), order[order.size // 2 :]
+    count = spec.per_class * len(truth.classes)
+    if count > pool.size:
+        raise DataError(
+            f"{count} labels are to be chosen from {pool.size} nodes, half of those with a label"
+        )
+    bare = graph.replace(labels=None)
+    began = time.process_time()
+    request = LabelRequest(
+        bare,
+        pool,
+        count,
+        len(truth.classes),
+        lambda nodes: codes[nodes],
+        np.random.default_rng([spec.realisation, 1]),
+        spec.realisation,
+    )
+    chosen = ask_strategy(spec.strategy).choose(request)
+    asked = time.process_time() - began
+    predicted = predictions(bare, chosen, codes[chosen], spec)
+    return {
+        "status": "done",
+        "labels": count,
+        "accuracy": float((predicted[test] == codes[test]).mean()),
+        "classes_seen": int(np.unique(codes[chosen]).size),
+        "classes": len(truth.classes),
+        "ask_seconds": asked,
+        "cpu_seconds": time.process_time() - began,
+    }
+
+
+def predictions(graph: MultilayerGraph, chosen: Ints, codes: Ints, spec: AskSpec) -> Ints:
+    """The class of every node, learned from the chosen ones; the only class where they have but one."""
+    if np.unique(codes).size == 1:
+        return np.full(graph.num_nodes, codes[0])
+    known = np.full(graph.num_nodes, -1)
+    known[chosen] = codes
+    if spec.predictor == WEIGHTED:
+        learned = learned_layer_weights(graph)
+        weights = {str(layer): float(weight) for layer, weight in learned.items()}
+        model: Any = LabelPropagation(layer_weights=weights, random_state=spec.realisation)
+    else:
+        model = method(spec.predictor).estimator(random_state=spec.realisation)
+    with warnings.catch_warnings():
+        # that classes have a single label is what is measured here
+        warnings.simplefilter("ignore", GrammeWarning)
+        return np.asarray(model.fit(graph, known.tolist()).predict()).astype(np.int64)
+
+
+def all_labels(graph: MultilayerGraph) -> KnownLabels:
+    """All labels of a graph as class numbers, for choosing and for the test."""
+    values = aligned_labels(graph)
+    nodes = np.array([i for i, value in enumerate(values) if value is not None], dtype=np.int64)
+    classes = np.array(graph.classes, dtype=object)
+    number = {label: place for place, label in enumerate(classes.tolist())}
+    return KnownLabels(nodes, np.array([number[values[i]] for i in nodes], dtype=np.int64), classes)
+
+
+def ask_benchmark(
+    datasets: Mapping[str, MultilayerGraph],
+    strategies: Iterable[str] = tuple(ASK_STRATEGIES),
+    *,
+    out: Any,
+    predictors: Iterable[str] = DEFAULT_PREDICTORS,
+    per_class: Iterable[int] = DEFAULT_BUDGETS,
+    repeats: int = 20,
+    jobs: int | None = 1,
+    backend: str = "loky",
+    force: bool = False,
+    tell: Callable[[int, int], None] | None = None,
+) -> pd.DataFrame:
+    """Compare ways to choose whom to label, resuming where an earlier call ended.
+
+    Parameters
+    ----------
+    datasets : mapping of str to MultilayerGraph
+        With the labels of all or most nodes.
+    strategies : sequence of str
+        See :data:`gramme.evaluation.ask_strategies.ASK_STRATEGIES`.
+    out : path-like
+        The ledger, a sqlite file.
+    predictors : sequence of str
+        Methods that learn from the chosen nodes, by name, or ``weighted-propagation``: label propagation with layer
+        weights that are learned without labels.
+    per_class : sequence of int
+        How many labels to ask for, as multiples of the number of classes.
+    repeats : int, default=20
+        Random halves.
+    jobs, backend, force, tell
+        As for :func:`gramme.evaluation.link_benchmark.link_benchmark`.
+
+    Returns
+    -------
+    DataFrame
+        The summary, see :func:`summarise_asking`.
+    """
+    chosen = [ask_strategy(name).name for name in dict.fromkeys(strategies)]
+    judges = list(dict.fromkeys(predictors))
+    for name in judges:
+        if name != WEIGHTED:
+            method(name)
+    budgets = list(dict.fromkeys(per_class))
+    if not budgets or any(one < 1 for one in budgets):
+        raise DataError(f"labels per class must be whole numbers from 1, not {budgets}")
+    jobs = default_jobs() if jobs is None else jobs
+    if repeats < 1 or jobs < 1:
+        raise DataError(f"at least one repeat and one job are needed, not {repeats} and {jobs}")
+    check_backend(backend)
+    for name, graph in datasets.items():
+        if len(graph.classes) < 2:
+            raise DataError(f"{name} has labels of fewer than two classes, so nothing can be asked")
+    specs = [
+        AskSpec(name, code, strategy, predictor, budget, realisation)
+        for name, graph in datasets.items()
+        for code in [dataset_checksum(graph)]
+        for predictor in judges
+        for budget in budgets
+        for realisation in range(repeats)
+        for strategy in chosen
+    ]
+    with AskLedger(out) as ledger:
+        done = set() if force else ledger.done()
+        missing = [spec for spec in specs if spec.key not in done]
+        finished = len(specs) - len(missing)
+        for result in executed(missing, datasets, jobs=jobs, backend=backend):
+            ledger.record(result.row)
+            finished += 1
+            if tell is not None:
+                tell(finished, len(specs))
+        table = ledger.rows()
+    wanted = {spec.key for spec in specs}
+    mine = [key in wanted for key in table[list(KEY)].itertuples(index=False, name=None)]
+    return summarise_asking(table[mine])
+
+
+def summarise_asking(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row per dataset, predictor, number of labels and strategy, the best strategy first.
+
+    Columns: ``dataset, predictor, per_class, labels, strategy, repeats, failed, accuracy`` in percent with
+    ``accuracy_ci95``, ``against_random`` (mean difference on the same halves, in points) with
+    ``against_random_ci95``, ``classes_seen`` (share of the classes that have a label), ``ask_seconds`` and
+    ``cpu_seconds``.
+    """
+    keys = ["dataset", "predictor", "per_class"]
+    found = []
+    for place, group in rows.groupby(keys, sort=False):
+        done = group[group["status"] == "done"]
+        scores = 100 * done.pivot_table(index="realisation", columns="strategy", values="accuracy")
+        for strategy, mine in group.groupby("strategy", sort=False):
+            good = mine[mine["status"] == "done"]
+            row = dict(zip(keys, place, strict=True))
+            row |= {
+                "labels": good["labels"].max(),
+                "strategy": strategy,
+                "repeats": len(good),
+                "failed": len(mine) - len(good),
+            }
+            mean, _, reach = mean_interval(100 * good["accuracy"])
+            row |= {"accuracy": mean, "accuracy_ci95": reach}
+            if "random" in scores and strategy in scores:
+                mean, _, reach = mean_interval((scores[strategy] - scores["random"]).dropna())
+                row |= {"against_random": mean, "against_random_ci95": reach}
+            row["classes_seen"] = (good["classes_seen"] / good["classes"]).mean()
+            row["ask_seconds"] = good["ask_seconds"].mean()
+            row["cpu_seconds"] = good["cpu_seconds"].mean()
+            found.append(row)
+    table = pd.DataFrame(found)
+    if not len(table):
+        return table
+    order = [*keys, "accuracy"]
+    return table.sort_values(
+        order, ascending=[True] * 3 + [False], kind="stable", ignore_index=True
+    )
+
+
+def strategy_ranks(summary: pd.DataFrame) -> pd.DataFrame:
+    """For each predictor, number of labels and strategy: mean accuracy, mean gain over random, worst gain, mean rank.
+
+    Only datasets that every strategy was run on count.
+    """
+    found = []
+    for (predictor, budget), group in summary.groupby(["predictor", "per_class"], sort=False):
+        scores = group.pivot_table(index="dataset", columns="strategy", values="accuracy").dropna()
+        ranks = scores.rank(axis=1, ascending=False)
+        gains = scores.sub(scores["random"], axis=0) if "random" in scores else scores * np.nan
+        for strategy in scores:
+            found.append(
+                {
+                    "predictor": predictor,
+                    "per_class": budget,
+                    "strategy": strategy,
+                    "datasets": len(scores),
+                    "accuracy": scores[strategy].mean(),
+                    "against_random": gains[strategy].mean(),
+                    "worst_against_random": gains[strategy].min(),
+                    "mean_rank": ranks[strategy].mean(),
+                }
+            )
+    table = pd.DataFrame(found)
+    return table.sort_values(["predictor", "per_class", "mean_rank"], ignore_index=True)
+
+
+# The ledger: one sqlite file with a row per run.
+
+ASK_APPLICATION = 0x67726173  # "gras", which tells it from other sqlite files
+KEY = ("dataset", "checksum", "strategy", "predictor", "per_class", "realisation")
+ASK_LEDGER_COLUMNS = {
+    "dataset": "TEXT NOT NULL",
+    "checksum": "TEXT NOT NULL",
+    "strategy": "TEXT NOT NULL",
+    "predictor": "TEXT NOT NULL",
+    "per_class": "INTEGER NOT NULL",
+    "realisation": "INTEGER NOT NULL",
+    "status": "TEXT NOT NULL",
+    "error": "TEXT",
+    "labels": "INTEGER",
+    "accuracy": "REAL",
+    "classes_seen": "INTEGER",
+    "classes": "INTEGER",
+    "ask_seconds": "REAL",
+    "cpu_seconds": "REAL",
+    "version": "TEXT",
+    "recorded": "TEXT",
+}
+PATIENCE_SECONDS = 60.0
+"""How long a process waits for another that writes."""
+
+
+class AskLedger(ResultsFile):
+    """The results of a benchmark of asking in a file; every row is written whole or not at all.
+
+    Parameters
+    ----------
+    path : path-like
+    create : bool, default=True
+        With False, the file must be there.
+    """
+
+    def __init__(self, path: Any, *, create: bool = True) -> None:
+        super().__init__(path, create=create)
+        fresh = not self.path.exists() or self.path.stat().st_size == 0
+        if not fresh and not is_ask_ledger(self.path):
+            raise DataError(
+                f"{self.path} is not a ledger of asking; name another file for gramme benchmark --task ask"
+            )
+        with self._errors_in_words():
+            self._connection = sqlite3.connect(
+                self.path, timeout=PATIENCE_SECONDS, isolation_level=None
+            )
+            if create:
+                columns = ", ".join(f"{name} {kind}" for name, kind in ASK_LEDGER_COLUMNS.items())
+                if fresh:
+                    self._connection.execute(f"PRAGMA application_id = {ASK_APPLICATION}")
+                self._connection.execute(
+                    f"CREATE TABLE IF NOT EXISTS asking ({columns}, PRIMARY KEY ({', '.join(KEY)}))"
+                )
+                self._connection.execute("PRAGMA journal_mode = WAL")
+
+    def done(self) -> set[tuple[Any, ...]]:
+        """The keys of all runs that ended well."""
+        wanted = f"SELECT {', '.join(KEY)} FROM asking WHERE status = 'done'"
+        with self._errors_in_words():
+            return set(self._connection.execute(wanted))
+
+    def record(self, row: dict[str, Any]) -> None:
+        """Write a row, in the place of an earlier one."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        full = row | {"version": __version__, "recorded": now}
+        marks = ", ".join("?" for _ in ASK_LEDGER_COLUMNS)
+        with self._errors_in_words(), transaction(self._connection):
+            self._connection.execute(
+                f"INSERT OR REPLACE INTO asking ({', '.join(ASK_LEDGER_COLUMNS)}) VALUES ({marks})",
+                storable(full.get(name) for name in ASK_LEDGER_COLUMNS),
+            )
+
+    def rows(self) -> pd.DataFrame:
+        """All rows, in an order that does not depend on when they were written."""
+        with self._errors_in_words():
+            cursor = self._connection.execute(
+                f"SELECT rowid, {', '.join(ASK_LEDGER_COLUMNS)} FROM asking ORDER BY {', '.join(KEY)}"
+            )
+            sound = sound_rows(cursor, ASK_LEDGER_COLUMNS, self.path)
+        table = pd.DataFrame(sound, columns=list(ASK_LEDGER_COLUMNS))
+        return table.astype(
+            {name: float for name, kind in ASK_LEDGER_COLUMNS.items() if kind == "REAL"}
+        )
+
+
+def is_ask_ledger(path: Path) -> bool:
+    """Whether a file is a ledger of asking."""
+    if not path.is_file():  # a pipe would keep us waiting
+        return False
+    try:
+        with path.open("rb") as file:
+            head = file.read(72)
+    except OSError:
+        return False
+    mark = ASK_APPLICATION.to_bytes(4, "big")
+    return head.startswith(b"SQLite format 3\x00") and head[68:72] == mark

@@ -1,0 +1,130 @@
+"""How accurate a model would be with more labels, from models that learn from fewer.
+
+Parts of the known labels are learned from and the others are the test, many times over. The share of wrong
+predictions falls with the number n of labels about as b n^(-c) (C. Cortes et al., "Learning curves: asymptotic values
+and rate of convergence", NIPS 1993, without the asymptote, which few labels cannot tell from the rate). Line and
+interval come from the logarithms; the interval is that of lines through resampled divisions.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gramme.errors import DataError, GrammeWarning
+from gramme.graph import MultilayerGraph
+from gramme.grouping.communities import learned_layer_weights
+from gramme.methods import LabelPropagation
+from gramme.methods.labels import known_labels
+
+Floats = NDArray[np.float64]
+
+SHARES = (0.25, 0.4, 0.55, 0.7, 0.85)
+"""Shares of the labels that are learned from."""
+DIVISIONS = 12
+"""Random divisions of the labels for each share."""
+MIN_LABELS = 12
+"""Labels below which no curve is drawn: parts of them are too few to learn from."""
+RESAMPLES = 400
+MAX_ENTRIES = 500_000
+"""Nodes, memberships and ends of edges up to which commands draw a curve unasked: its 60 fits take a minute there."""
+
+
+def learning_curve(
+    graph: MultilayerGraph,
+    y: Any = None,
+    *,
+    more: Sequence[int] = (10, 20, 40),
+    random_state: int = 0,
+) -> pd.DataFrame:
+    """The accuracy to expect with more labels, if they are chosen at random.
+
+    Labels that :func:`gramme.ask` chooses do better at first. The model is label propagation with layer weights that
+    are learned without labels, which takes a fraction of a second per fit. Its rise, not its level, is what to take
+    from here for another model.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    y : sequence, mapping or Series, default=None
+        As for a model's ``fit``.
+    more : sequence of int, default=(10, 20, 40)
+        How many further labels.
+    random_state : int, default=0
+
+    Returns
+    -------
+    DataFrame
+        ``labels``, ``more`` (0 for now), ``accuracy`` from 0 to 1, ``low`` and ``high`` of its 90 % interval. Only as
+        many further labels as there are unlabelled nodes.
+
+    Raises
+    ------
+    DataError
+        With fewer than 12 labels.
+    """
+    known = known_labels(graph, y)
+    count = known.nodes.size
+    if count < MIN_LABELS:
+        raise DataError(f"a learning curve needs {MIN_LABELS} labels, not {count}")
+    bare = graph.replace(labels=None)
+    weights = {str(name): float(one) for name, one in learned_layer_weights(bare).items()}
+    random = np.random.default_rng(random_state)
+    sizes = sorted({max(3, round(share * count)) for share in SHARES})
+    wrong = np.full((len(sizes), DIVISIONS), np.nan)
+    for division in range(DIVISIONS):
+        order = random.permutation(count)
+        for place, size in enumerate(sizes):
+            wrong[place, division] = _wrong(bare, known, order[:size], order[size:], weights)
+    wanted = [0, *(one for one in more if count + one <= graph.num_nodes)]
+    at = np.array([count + one for one in wanted], dtype=np.float64)
+    tested = np.array([count - size for size in sizes], dtype=np.float64)
+    middle = _extrapolated(sizes, wrong, tested, at)
+    drawn = np.stack(
+        [
+            _extrapolated(sizes, wrong[:, random.integers(DIVISIONS, size=DIVISIONS)], tested, at)
+            for _ in range(RESAMPLES)
+        ]
+    )
+    # the labels that are tested are few, whatever is learned from them
+    chance = np.sqrt(middle * (1 - middle) / count)
+    spread = 1.645 * np.sqrt(drawn.std(axis=0) ** 2 + chance**2)
+    return pd.DataFrame(
+        {
+            "labels": at.astype(int),
+            "more": wanted,
+            "accuracy": 1 - middle,
+            "low": np.clip(1 - middle - spread, 0, 1),
+            "high": np.clip(1 - middle + spread, 0, 1),
+        }
+    )
+
+
+def _wrong(graph: MultilayerGraph, known: Any, train: Any, test: Any, weights: Any) -> float:
+    codes = known.codes
+    if np.unique(codes[train]).size == 1:
+        return float((codes[test] != codes[train[0]]).mean())
+    labels = np.full(graph.num_nodes, -1)
+    labels[known.nodes[train]] = codes[train]
+    model = LabelPropagation(layer_weights=weights, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GrammeWarning)
+        predicted = model.fit(graph, labels.tolist()).predict()
+    found = np.asarray(predicted).astype(np.int64)[known.nodes[test]]
+    return float((found != codes[test]).mean())
+
+
+def _extrapolated(sizes: Sequence[int], wrong: Floats, tested: Floats, at: Floats) -> Floats:
+    """B n^(-c) through the mean shares of wrong predictions, never rising with n."""
+    # half an error more than there was, so that none at all has a logarithm
+    share = (np.nanmean(wrong, axis=1) * tested + 0.5) / (tested + 1)
+    rate, start = np.polyfit(np.log(sizes), np.log(share), 1)
+    if rate > 0:
+        rate, start = 0.0, float(np.log(share).mean())
+    found: Floats = np.minimum(np.exp(start + rate * np.log(at)), 1.0)
+    return found

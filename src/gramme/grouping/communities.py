@@ -1,0 +1,370 @@
+"""``gramme.groups``: what groups are there, seen from all layers at once.
+
+1. every layer becomes ties (``layer_ties``);
+2. layer weights are learned from the layers (``layer_weights``), unless they are given;
+3. Leiden's algorithm maximises the modularity over all layers, from several seeds; the best partition is kept;
+4. the search is repeated on resampled ties and layers, and on randomised graphs (``stability``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gramme.errors import DataError, MissingExtraError
+from gramme.graph import MultilayerGraph
+from gramme.graph.canonical import in_name_order
+from gramme.ops.leiden import by_size
+
+from .found_groups import Groups
+from .layer_ties import check_has_ties, ties_of
+from .layer_weights import (
+    NEGLIGIBLE_WEIGHT,
+    TiedLayers,
+    description_length,
+    evidence,
+    learn_weights,
+)
+from .stability import (
+    agreement,
+    beyond_chance,
+    chance_qualities,
+    repeated,
+    together,
+)
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+DEFAULT_REPEATS = 20
+REPEATS_OF_LARGE, LARGE_TIES = 8, 200_000
+"""Repetitions for graphs of more ties, where each takes a second or more."""
+TRIES = 4
+"""Times that Leiden's algorithm is run for one partition of a graph that is not large; the best is kept."""
+RESOLUTIONS = (0.35, 0.5, 0.7, 1.0, 1.4)
+"""Resolutions that are tried. Layers of nearest neighbours have ever finer groups at larger ones, since their ties
+are not independent of each other. Chosen on 3sources, bbc, ckm_social, vickers_chan and planted groups."""
+ENGINES = ("gramme", "leidenalg")
+RESOLUTION_STEPS = 12
+"""Halvings of the interval in which the resolution for a wanted number of groups lies."""
+
+
+def groups(
+    graph: MultilayerGraph,
+    count: int | None = None,
+    *,
+    resolution: float | None = None,
+    layer_weights: str | Mapping[str, float] | None = None,
+    coupling: float = 0.5,
+    repeats: int | None = None,
+    engine: str = "gramme",
+    random_state: int = 0,
+) -> Groups:
+    """Divide the nodes into groups that are tied more than their degrees explain, over all layers.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+        Layers of edges and memberships, directed or not, weighted or not; couplings count as layers.
+    count : int, default=None
+        How many groups, isolated nodes not counted; as many as the layers show if not given.
+    resolution : float, default=None
+        Larger values give more and smaller groups. If not given, the one of 0.35, 0.5, 0.7, 1 and 1.4 whose groups
+        describe the ties in the fewest words; for memberships alone, the one at which the layers foresee each other
+        best. Not used where ``count`` is
+        given.
+    layer_weights : "equal" or mapping of layer name to float, default=None
+        How much each layer counts; learned from the layers if not given, so that a layer of noise counts nothing.
+    coupling : float, default=0.5
+        From 0 to 1: how strongly a node's group in each layer is bound to its group over all layers. It is another one
+        only where the node's ties in that layer gain more by it than this share of their weight.
+    repeats : int, default=None
+        How often groups are sought again for the stability; 20, and 8 for large graphs, if not given.
+    engine : {"gramme", "leidenalg"}, default="gramme"
+        What maximises the modularity. The second is an optional library under the GPL.
+    random_state : int, default=0
+
+    Returns
+    -------
+    Groups
+        With ``labels_``, ``layer_labels_``, ``stability_``, ``layer_part_``, ``summary()``, ``plot()`` and more.
+
+    Notes
+    -----
+    Cost: ties x a few hundred passes; a million edges take less than a minute of CPU. Memberships never become edges.
+
+    Examples
+    --------
+    >>> from gramme.graph import EdgeLayer
+    >>> talk = EdgeLayer(6, [0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3])
+    >>> g = MultilayerGraph({"talk": talk}, nodes=["Ann", "Bo", "Cy", "Di", "Ed", "Flo"])
+    >>> groups(g, repeats=4).labels_.tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    _check_settings(graph, count, resolution, coupling, repeats, engine)
+    joined = check_has_ties(graph, "finding groups")
+    order = in_name_order(joined)
+    names = list(order.graph.layers)
+    random = np.random.default_rng(random_state)
+    ties = ties_of(order.graph, random)
+    layers = TiedLayers.of(ties)
+    weights = chosen_weights(layers, layer_weights, names, random)
+    if resolution is None and count is None:
+        resolution = _chosen_resolution(layers, weights, random)
+    search = _Search(count, 1.0 if resolution is None else resolution, engine)
+
+    if repeats is None:
+        repeats = DEFAULT_REPEATS if layers.num_ties < LARGE_TIES else REPEATS_OF_LARGE
+    runs = repeated(ties, layers, weights, search.partition, repeats, random)
+    qualities = [layers.quality(one, weights, search.resolution) for one in runs.by_seed]
+    group = runs.by_seed[int(np.argmax(qualities))]
+    quality = layers.quality(group, weights)
+    best = max(quality, layers.quality(layers.partition(weights, random, tries=TRIES), weights))
+    chance = chance_qualities(ties, weights, random)
+
+    isolated = layers.strengths.sum(axis=1) == 0
+    group = _isolated_last(group, isolated)
+    per_layer = _layer_groups(layers, group, weights, coupling)
+    found, expected = layers.inside(group)
+    gained = np.maximum(weights * (found - expected), 0.0)
+    place = [names.index(name) for name in joined.layers]
+    given = list(joined.layers)
+    support = pd.DataFrame(
+        {
+            "weight": weights / weights.sum() if weights.sum() > 0 else weights,
+            "part": gained / gained.sum() if gained.sum() > 0 else gained,
+            "inside": found / layers.totals,
+            "expected": expected / layers.totals,
+        },
+        index=pd.Index(names, name="layer"),
+    ).iloc[place]
+    stability = together(group, runs.all)
+    return Groups(
+        graph=graph,
+        labels=order.to_given(group),
+        layer_labels=pd.DataFrame(
+            {name: pd.array(order.to_given(per_layer[:, names.index(name)])) for name in given},
+            index=pd.Index(graph.nodes, name="node"),
+        ).replace(-1, pd.NA),
+        stability=order.to_given(stability),
+        support=support,
+        layer_weights=pd.Series(weights, index=pd.Index(names, name="layer"), name="weight").iloc[
+            place
+        ],
+        quality=quality,
+        best_quality=best,
+        chance=chance,
+        seed_agreement=agreement(runs.by_seed),
+        resampled_agreement=agreement(runs.resampled),
+        resolution=search.resolution,
+        has_groups=beyond_chance(best, chance),
+        isolated=order.to_given(isolated),
+    )
+
+
+def _chosen_resolution(layers: TiedLayers, weights: Floats, random: np.random.Generator) -> float:
+    """The resolution whose groups serve best.
+
+    With layers of edges, those with the shortest description. With memberships alone, whose ties are too alike to be
+    counted as so many observations, those of the highest modularity that a layer does not bring about itself.
+    """
+    tied = layers.strengths.sum(axis=1) > 0
+    totals = layers.strengths.sum(axis=0)
+    best = (np.inf, 1.0)
+    for resolution in RESOLUTIONS:
+        group = layers.partition(weights, random, resolution=resolution, tries=TRIES)
+        # at a low resolution anything is one group
+        if resolution >= 1 or np.unique(group[tied]).size > 1:
+            found, expected = evidence(layers, group, weights)
+            if layers.from_groups.all():
+                loss = -float(weights @ (found - expected))
+            else:
+                loss = description_length(group, found, expected, totals)
+            best = min(best, (loss, resolution))
+    return best[1]
+
+
+class _Search:
+    """How a partition is found: by a resolution, or by the number of groups."""
+
+    def __init__(self, count: int | None, resolution: float, engine: str) -> None:
+        self.count, self.resolution, self.engine = count, resolution, engine
+
+    def partition(self, layers: TiedLayers, weights: Floats, random: np.random.Generator) -> Codes:
+        if self.count is None:
+            return self._once(layers, weights, random, self.resolution)
+        return self._counted(layers, weights, random, self.count)
+
+    def _once(
+        self, layers: TiedLayers, weights: Floats, random: np.random.Generator, resolution: float
+    ) -> Codes:
+        if self.engine == "leidenalg":
+            return _by_leidenalg(layers, weights, random, resolution)
+        return layers.partition(weights, random, resolution=resolution, tries=TRIES)
+
+    def _counted(
+        self, layers: TiedLayers, weights: Floats, random: np.random.Generator, count: int
+    ) -> Codes:
+        """The resolution at which there are enough groups, then the mergers that cost least."""
+        tied = layers.strengths.sum(axis=1) > 0
+        low, high = -4.0, 4.0  # of the binary logarithm of the resolution
+        best: tuple[float, Codes] | None = None
+        for _ in range(RESOLUTION_STEPS):
+            middle = (low + high) / 2
+            group = self._once(layers, weights, random, 2.0**middle)
+            number = np.unique(group[tied]).size
+            if number >= count:
+                high, best = middle, (middle, group)
+            else:
+                low = middle
+            if number == count:
+                break
+        if best is None:
+            best = (high, self._once(layers, weights, random, 2.0**high))
+        return merged(layers, weights, best[1], count, 2.0 ** best[0])
+
+
+def merged(
+    layers: TiedLayers, weights: Floats, group: Codes, count: int, resolution: float
+) -> Codes:
+    """Groups merged in pairs, each time the pair that loses least, until ``count`` have ties."""
+    group = by_size(group)
+    number = int(group.max()) + 1
+    member = sp.csr_array((np.ones(group.size), (np.arange(group.size), group)))
+    tied = np.asarray((member.T @ layers.joined(weights) @ member).toarray())
+    rows: Any = member.T @ (layers.strengths * np.sqrt(weights * resolution / layers.totals))
+    # per unit of what is expected, so that small groups that are tied to one other come first
+    alive = np.bincount(group, layers.strengths.sum(axis=1), minlength=number) > 0
+    owner = np.arange(number)
+    while alive.sum() > count:
+        places = np.flatnonzero(alive)
+        gain = tied[np.ix_(places, places)] - rows[places] @ rows[places].T
+        np.fill_diagonal(gain, -np.inf)
+        first, second = np.unravel_index(int(gain.argmax()), gain.shape)
+        kept, gone = places[first], places[second]
+        tied[kept] += tied[gone]
+        tied[:, kept] += tied[:, gone]
+        rows[kept] += rows[gone]
+        alive[gone] = False
+        owner[owner == gone] = kept
+    return by_size(owner[group])
+
+
+def learned_layer_weights(graph: MultilayerGraph, *, random_state: int = 0) -> pd.Series:
+    """How much each layer counts when groups are sought, learned without labels; by layer name.
+
+    Useful where labels are too few to tell which layers speak of them: pass it to
+    :class:`~gramme.methods.LabelPropagation` as ``layer_weights``.
+    """
+    joined = check_has_ties(graph, "learning layer weights")
+    order = in_name_order(joined)
+    random = np.random.default_rng(random_state)
+    layers = TiedLayers.of(ties_of(order.graph, random))
+    weights = learn_weights(layers, random).weights
+    names = pd.Index(list(order.graph.layers), name="layer")
+    return pd.Series(weights, index=names, name="weight")[list(joined.layers)]
+
+
+def chosen_weights(
+    layers: TiedLayers,
+    given: str | Mapping[str, float] | None,
+    names: list[str],
+    random: np.random.Generator,
+) -> Floats:
+    """The weight of each layer: learned, equal, or as given by name."""
+    if given is None:
+        return learn_weights(layers, random).weights
+    if isinstance(given, str):
+        if given != "equal":
+            raise DataError(f'layer_weights must be "equal" or a mapping, not {given!r}')
+        return np.where(layers.strengths.sum(axis=0) > 0, 1e3 / layers.totals, 0.0)
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise DataError(
+            f"layer_weights names the layer {unknown[0]!r}; the layers are {', '.join(names)}"
+        )
+    weights = np.array([float(given.get(name, 0.0)) for name in names])
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise DataError("layer_weights must be finite, not negative, and not all 0")
+    floored: Floats = np.maximum(weights, NEGLIGIBLE_WEIGHT)
+    return floored
+
+
+def _layer_groups(layers: TiedLayers, group: Codes, weights: Floats, coupling: float) -> Codes:
+    """The group of each node in each layer, -1 where it has no ties there; shape (nodes, layers)."""
+    found = np.full(layers.strengths.shape, -1, dtype=np.int64)
+    nodes = np.arange(group.size)
+    for layer in range(len(layers.matrices)):
+        strength = layers.strengths[:, layer]
+        pull = layers.pull(group, layer)
+        pull[nodes, group] += coupling * strength
+        found[:, layer] = np.where(strength > 0, pull.argmax(axis=1), -1)
+    return found
+
+
+def _isolated_last(group: Codes, isolated: NDArray[np.bool_]) -> Codes:
+    """Groups by size, with the isolated nodes, each a group of its own, after all others."""
+    found = by_size(group)
+    if isolated.any():
+        found[isolated] = found.max() + 1 + np.arange(int(isolated.sum()))
+        _, found = np.unique(found, return_inverse=True)
+    return found.astype(np.int64)
+
+
+def _by_leidenalg(
+    layers: TiedLayers, weights: Floats, random: np.random.Generator, resolution: float
+) -> Codes:
+    """The same quality by the optional library leidenalg."""
+    try:
+        import igraph
+        import leidenalg
+    except ImportError as error:
+        raise MissingExtraError(
+            'engine="leidenalg" needs the libraries leidenalg and igraph: pip install leidenalg'
+        ) from error
+    parts = []
+    for one in layers.matrices:
+        half = sp.triu(one, 1).tocoo()
+        graph = igraph.Graph(
+            n=layers.num_nodes, edges=np.stack([half.row, half.col], axis=1).tolist()
+        )
+        parts.append(
+            leidenalg.RBConfigurationVertexPartition(
+                graph, weights=half.data.tolist(), resolution_parameter=resolution
+            )
+        )
+    optimiser = leidenalg.Optimiser()
+    optimiser.set_rng_seed(int(random.integers(2**31)))
+    optimiser.optimise_partition_multiplex(parts, layer_weights=weights.tolist(), n_iterations=2)
+    return by_size(np.array(parts[0].membership, dtype=np.int64))
+
+
+def _check_settings(
+    graph: Any,
+    count: Any,
+    resolution: float | None,
+    coupling: float,
+    repeats: int | None,
+    engine: str,
+) -> None:
+    if engine not in ENGINES:
+        raise DataError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
+    if resolution is not None and not (np.isfinite(resolution) and resolution > 0):
+        raise DataError(f"resolution must be a positive number, not {resolution}")
+    if not 0 <= coupling <= 1:
+        raise DataError(f"coupling must be from 0 to 1, not {coupling}")
+    if repeats is not None and repeats < 2:
+        raise DataError(f"repeats must be at least 2, not {repeats}")
+    if count is not None:
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            raise DataError(f"count must be a whole number from 1, not {count!r}")
+        if isinstance(graph, MultilayerGraph) and count > graph.num_nodes:
+            raise DataError(
+                f"count is {count}, but the graph has {graph.num_nodes} nodes; "
+                "ask for fewer groups, or leave count out"
+            )

@@ -1,0 +1,218 @@
+"""What a file of the user's seems to be, and what its columns are: guessed from names, header and first rows.
+
+A guess says why it was made, so that whoever shows it can mark it as one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gramme.errors import DataError
+
+from .headers import edge_header
+from .plain_table import ENDINGS, header_of, read_table
+from .tables import COMPANIONS
+
+SAMPLE_BYTES = 1 << 18
+"""Bytes of a file that are looked at to guess what its columns are."""
+SAMPLE_ROWS = 5
+"""Rows of a file that the page shows."""
+MOST_LABELS = 20
+"""Different values up to which a column may pass for labels unless it is called so."""
+
+_LABEL_NAMES = {
+    *("label", "labels", "class", "klasse", "category", "group", "party", "team", "target", "y"),
+}
+_COMPANION = re.compile(rf"(?P<start>.+)[_.](?:{'|'.join(COMPANIONS)})")
+_LABEL_ENDINGS = (".label", ".labels")
+_ID_NAMES = {"id", "name", "node", "nodeid", "person", "personid", "actor", "member", "row", "key"}
+
+
+@dataclass
+class ColumnGuess:
+    """A column: its name, its role, and why the role was guessed."""
+
+    name: str
+    role: str
+    why: str
+
+
+@dataclass
+class FileGuess:
+    """A file: its role, its columns, and the first rows as text."""
+
+    name: str
+    size: int
+    role: str
+    why: str
+    columns: list[ColumnGuess] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+
+
+def guess_file(path: Path) -> FileGuess:
+    """What a file seems to be, from its name, its header and its first rows."""
+    size = path.stat().st_size
+    ending = path.suffix.lower()
+    if ending in _LABEL_ENDINGS:
+        return FileGuess(path.name, size, "nodes", "by the end of its name: a list of labels")
+    if ending not in ENDINGS:
+        return FileGuess(path.name, size, "edges", "by the end of its name")
+    try:
+        header = header_of(path)
+    except (DataError, OSError) as error:
+        return FileGuess(path.name, size, "edges", f"its header cannot be read: {error}")
+    rows = _sample(path, len(header))
+    ends = edge_header(header)
+    if ends is not None:
+        places = {ends.source: "source", ends.target: "target"}
+        if ends.layer is not None:
+            places[ends.layer] = "layer"
+        if ends.weight is not None:
+            places[ends.weight] = "weight"
+        columns = [
+            ColumnGuess(name, places.get(place, "leave out"), "by its name")
+            for place, name in enumerate(header)
+        ]
+        why = f"it has columns {header[ends.source]!r} and {header[ends.target]!r}"
+        return FileGuess(path.name, size, "edges", why, columns, rows[:SAMPLE_ROWS])
+    if len(header) < 2 or _is_bare(header, rows):
+        why = "its first row looks like an edge or a number, not like names of columns"
+        return FileGuess(path.name, size, "edges", why, [], rows[:SAMPLE_ROWS])
+    return FileGuess(
+        path.name,
+        size,
+        "nodes",
+        "no two columns are called like the ends of a tie",
+        guess_columns(header, rows),
+        rows[:SAMPLE_ROWS],
+    )
+
+
+def guess_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[ColumnGuess]:
+    """Which column names the rows, which is the label, and what the others are.
+
+    >>> found = guess_columns(
+    ...     ["name", "age", "team"], [["Ann", "20", "a"], ["Bo", "31", ""], ["Cy", "31", "a"]]
+    ... )
+    >>> [column.role for column in found]
+    ['id', 'feature', 'label']
+    """
+    cells = [[row[place].strip() for row in rows] for place in range(len(header))]
+    words = [re.sub(r"[\s_.-]+", "", name.lower()) for name in header]
+    unique = [len(set(values)) == len(values) and all(values) and bool(values) for values in cells]
+    roles = [
+        ColumnGuess(name, *_by_cells(values)) for name, values in zip(header, cells, strict=True)
+    ]
+    names = [place for place, word in enumerate(words) if word in _ID_NAMES and unique[place]]
+    text = [place for place, one in enumerate(unique) if one and not _are_numbers(cells[place])]
+    for place in (*names[:1], *text[:1]):
+        roles[place].role, roles[place].why = "id", "each row has a value of its own"
+        break
+    different = [len({value for value in values if value}) for values in cells]
+    few = [2 <= number <= MOST_LABELS for number in different]
+    named = [word in _LABEL_NAMES for word in words]
+    candidates = [
+        place
+        for place, one in enumerate(roles)
+        if one.role != "id" and (few[place] or named[place])
+    ]
+    called = [place for place in candidates if named[place]]
+    gaps = [place for place in candidates if "" in cells[place] and not _are_numbers(cells[place])]
+    for place in (*called[:1], *gaps[:1]):
+        roles[place].role = "label"
+        roles[place].why = "by its name" if called else "it has a few values, and some are missing"
+        break
+    return roles
+
+
+def _by_cells(values: Sequence[str]) -> tuple[str, str]:
+    known = [value for value in values if value]
+    if not known:
+        return "leave out", "it is empty"
+    different = len(set(known))
+    if different == 1:
+        return "leave out", "it has one value"
+    if _are_numbers(known):
+        return "feature", "its values are numbers"
+    if len(known) >= 20 and different > 0.9 * len(known):
+        return "leave out", "its text hardly ever repeats"
+    return "layer", f"it has {different} different values"
+
+
+def _are_numbers(values: Sequence[str]) -> bool:
+    known = [value for value in values if value]
+    return bool(known) and all(re.fullmatch(r"[+-]?[\d.,]+(e[+-]?\d+)?", v, re.I) for v in known)
+
+
+def _is_bare(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row is data already: numbers, or two or three columns whose cells also stand below."""
+    if all(_are_numbers([name]) for name in header):
+        return True
+    below = {cell for row in rows for cell in row}
+    return len(header) <= 3 and all(name in below for name in header[:2])
+
+
+def _sample(path: Path, width: int) -> list[list[str]]:
+    """The first rows of a table below its header, as text; none of Parquet and Excel files, whose cells have types."""
+    if path.suffix.lower() in (".parquet", ".pq", ".xlsx"):
+        table = read_table(path).head(500)
+        return [[_text(cell) for cell in row] for row in table.itertuples(index=False)]
+    with path.open("rb") as file:
+        raw = file.read(SAMPLE_BYTES)
+    text = raw.decode("utf-8", errors="replace").lstrip("\ufeff")
+    if len(raw) == SAMPLE_BYTES:
+        text = text[: text.rfind("\n") + 1]
+    best: list[list[str]] = []
+    for separator in (",", ";", "\t", "|"):
+        try:
+            rows = [row for row in csv.reader(io.StringIO(text), delimiter=separator) if row]
+        except csv.Error:
+            continue
+        fitting = [row for row in rows[1:] if len(row) == width]
+        best = max(best, fitting, key=len)
+    return best
+
+
+def _text(cell: Any) -> str:
+    return "" if cell is None or cell != cell else str(cell)
+
+
+def guess_plan(paths: Sequence[Path], labels: Path | None = None) -> list[FileGuess]:
+    """What several files seem to be together; ``labels`` is one that the user named as the file of labels."""
+    guesses = [guess_file(path) for path in paths]
+    for one in guesses:
+        belongs = _COMPANION.fullmatch(Path(one.name).stem)
+        for other in guesses if belongs else ():
+            if other is not one and belongs and other.name.startswith(belongs["start"]):
+                one.role, one.why, one.columns = "leave out", f"it is read with {other.name}", []
+    if labels is not None:
+        named = guess_file(labels)
+        if named.role != "nodes":
+            header = [column.name for column in named.columns]
+            named.columns = guess_columns(header, named.rows) if header else []
+        named.role, named.why = "nodes", "it was named as the file of labels"
+        if len(named.columns) == 2:
+            (named.columns[0].role, named.columns[1].role) = ("id", "label")
+        for one in guesses:
+            if one.role == "nodes":
+                one.role, one.why = "leave out", "another file describes the nodes"
+        guesses.append(named)
+    tables = [one for one in guesses if one.role == "nodes"]
+    for extra in tables[1:]:
+        extra.role, extra.why = "leave out", "another file describes the nodes"
+    if tables and len(tables[0].columns) == 2 and len(guesses) > 1:
+        first, second = tables[0].columns
+        if {first.role, second.role} & {"id"} and not {first.role, second.role} & {"label"}:
+            other = second if first.role == "id" else first
+            other.role, other.why = "label", "the only column besides the names"
+    if all(one.role != "edges" for one in guesses):  # alone, a table has no features, but groups
+        for column in tables[0].columns if tables else ():
+            if column.role == "feature":
+                column.role, column.why = "layer", f"{column.why}, which are cut into groups"
+    return guesses

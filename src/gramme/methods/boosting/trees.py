@@ -1,0 +1,470 @@
+"""Boosted trees as plain arrays, for classes and for numbers: fitted by scikit-learn, saved without code in the file.
+
+How large the trees are and how many of them there are is chosen by inner folds: small trees suit a few hundred labels,
+large ones a few thousand, and the loss on unseen labels falls and rises again with the number of trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gramme._runtime import thread_pools
+from gramme._types import Floats, Ints
+from gramme.methods.labels import softmax
+from gramme.methods.persistence import Learned, MisfitError, SavedField, Sizes
+from gramme.ops.kernels import compiled
+
+if TYPE_CHECKING:
+    from gramme.methods.base import GraphEstimator
+
+
+LEARNING_RATE = 0.08
+MAX_ROUNDS = 300
+"""Rounds of boosting at most; inner folds choose fewer where more would overfit."""
+L2_PENALTY = 1.0
+MIN_PROBABILITY = 1e-6
+"""Of a class that a fold did not see, so that its loss is finite."""
+
+
+class TreeSize(NamedTuple):
+    """How large a tree may grow: leaves at most, and labels that each must hold."""
+
+    leaves: int
+    labels_per_leaf: int
+
+
+LARGE, SMALL = TreeSize(31, 20), TreeSize(6, 5)
+"""The sizes that are tried, chosen on the tables of the part ``choosing`` in benchmarks/accuracy/tables.py."""
+MANY_LABELS = 20_000
+"""Labels from which on small trees are not tried, and one inner fold decides how many large ones there are."""
+
+
+class Growth(NamedTuple):
+    """What inner folds choose: the size of the trees and the rounds of boosting."""
+
+    size: TreeSize
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Target:
+    """What trees learn: a class or a number for each row.
+
+    Attributes
+    ----------
+    values : array, shape (rows,)
+        The numbers of classes, or numbers.
+    classes : int
+        How many classes there are; 0 for numbers.
+    """
+
+    values: NDArray[Any]
+    classes: int = 0
+
+    @property
+    def outputs(self) -> int:
+        """Scores that the trees give for a row: one for a number or two classes, else one for each class."""
+        return self.classes if self.classes > 2 else 1
+
+    def at(self, rows: NDArray[Any]) -> Target:
+        """The target of some rows."""
+        return Target(self.values[rows], self.classes)
+
+    def loss(self, predicted: Floats) -> float:
+        """The log loss of probabilities (rows, classes), or the squared error of numbers, summed over the rows."""
+        if not self.classes:
+            return float(np.square(predicted - self.values).sum())
+        own = predicted[np.arange(self.values.size), self.values]
+        return float(-np.log(np.maximum(own, MIN_PROBABILITY)).sum())
+
+
+@dataclass(frozen=True)
+class BoostedTrees:
+    """Trees whose leaves add up to scores, all nodes behind each other.
+
+    Attributes
+    ----------
+    base : array of float, shape (outputs,)
+        The scores before any tree.
+    roots, output : array of int, shape (trees,)
+        Where each tree begins, and the score that it adds to.
+    column, left, right : array of int, shape (nodes,)
+        The column that a node asks about and where its answers lead; -1 for a leaf.
+    threshold, value : array of float, shape (nodes,)
+        Go left up to the threshold; what a leaf adds.
+    expected : array of float, shape (nodes,)
+        The mean of what the leaves below a node add, over the labels that came there.
+    missing_left : array of uint8, shape (nodes,)
+        Whether NaN goes left.
+    gain : array of float, shape (columns,)
+        By how much splits on each column lowered the loss.
+    """
+
+    base: Floats
+    roots: Ints
+    output: Ints
+    column: Ints
+    left: Ints
+    right: Ints
+    threshold: Floats
+    value: Floats
+    expected: Floats
+    missing_left: NDArray[np.uint8]
+    gain: Floats
+
+    @classmethod
+    def fitted(cls, rows: Floats, target: Target, growth: Growth, seed: int) -> BoostedTrees:
+        """Gradient boosting on the log loss or the squared error (scikit-learn's histogram trees)."""
+        present = np.unique(target.values) if target.classes else np.zeros(0, dtype=np.int64)
+        if present.size == 1 or not rows.shape[1]:
+            return _no_trees(rows.shape[1], _base(target))
+        model = _boosted(rows, target, growth, seed)
+        return cls._of(model, rows.shape[1], target, present)
+
+    @classmethod
+    def _of(cls, model: Any, columns: int, target: Target, present: Ints) -> BoostedTrees:
+        grown = [
+            (number, tree.nodes)
+            for one_round in model._predictors
+            for number, tree in enumerate(one_round)
+        ]
+        sizes = np.array([len(nodes) for _, nodes in grown], dtype=np.int64)
+        roots = np.cumsum(sizes) - sizes
+        nodes = np.concatenate([nodes for _, nodes in grown])
+        leaf = nodes["is_leaf"].astype(bool)
+        shift = np.repeat(roots, sizes)
+        column = np.where(leaf, -1, nodes["feature_idx"].astype(np.int64))
+        gain = np.bincount(column[~leaf], np.maximum(nodes["gain"][~leaf], 0), minlength=columns)
+        output = np.array([number for number, _ in grown], dtype=np.int64)
+        base = np.ravel(model._baseline_prediction).astype(np.float64)
+        if target.classes > 2:
+            base, output = _for_all_classes(base, output, target, present)
+        left = np.where(leaf, -1, nodes["left"].astype(np.int64) + shift)
+        right = np.where(leaf, -1, nodes["right"].astype(np.int64) + shift)
+        value = nodes["value"].astype(np.float64)
+        return cls(
+            base,
+            roots,
+            output,
+            column,
+            left,
+            right,
+            np.where(leaf, 0.0, nodes["num_threshold"].astype(np.float64)),
+            value,
+            _expected(left, right, value, nodes["count"].astype(np.float64)),
+            nodes["missing_go_to_left"].astype(np.uint8),
+            gain.astype(np.float64),
+        )
+
+    def scores(self, rows: Floats) -> Floats:
+        """The scores of each row, (rows, outputs)."""
+        found: Floats = self.base + _added(
+            np.ascontiguousarray(rows, dtype=np.float64),
+            self.base.size,
+            self.roots,
+            self.output,
+            self.column,
+            self.left,
+            self.right,
+            self.threshold,
+            self.value,
+            self.missing_left,
+        )
+        return found
+
+    def contributions(self, rows: Floats, direction: Floats) -> Floats:
+        """What each column adds to a sum of a row's scores, (rows, columns).
+
+        A step from a node to one below adds the difference of what is to be expected there, for the column that was
+        asked about. With the same sum of the scores before any step, these add up to the sum of the scores.
+
+        Parameters
+        ----------
+        rows : array, shape (rows, columns)
+        direction : array, shape (rows, outputs)
+            How much each score counts in the sum.
+        """
+        found: Floats = _by_column(
+            np.ascontiguousarray(rows, dtype=np.float64),
+            np.ascontiguousarray(direction, dtype=np.float64),
+            self.roots,
+            self.output,
+            self.column,
+            self.left,
+            self.right,
+            self.threshold,
+            self.expected,
+            self.missing_left,
+        )
+        return found
+
+    def probabilities(self, rows: Floats) -> Floats:
+        """The class probabilities of each row, (rows, classes)."""
+        scores = self.scores(rows)
+        if scores.shape[1] == 1:
+            scores = np.hstack([np.zeros_like(scores), scores])
+        return softmax(scores)
+
+    def numbers(self, rows: Floats) -> Floats:
+        """The number of each row."""
+        return self.scores(rows)[:, 0]
+
+
+def chosen_growth(
+    rows: Floats, target: Target, fold: Ints, seed: int, size: TreeSize | None = None
+) -> Growth:
+    """The size and number of trees with the least loss on labels they have not seen.
+
+    Parameters
+    ----------
+    rows : array, shape (labels, columns)
+    target : Target
+    fold : array of int, shape (labels,)
+        The fold of each label; the first fold alone is tested where there are very many labels.
+    seed : int
+    size : TreeSize, optional
+        The size of the trees; chosen as well if not given.
+    """
+    many = target.values.size >= MANY_LABELS
+    losses: dict[TreeSize, Floats] = {}
+    tried = (LARGE,) if many else (SMALL, LARGE)
+    for one in tried if size is None else (size,):
+        total = np.zeros(MAX_ROUNDS)
+        for number in [0] if many else np.unique(fold):
+            held = fold == number
+            if not held.all():
+                total += _losses_by_round(rows, target, held, one, seed)
+        losses[one] = total
+    best = min(losses, key=lambda one: float(losses[one].min()))
+    return Growth(best, int(losses[best].argmin()) + 1)
+
+
+def _losses_by_round(
+    rows: Floats, target: Target, held: NDArray[np.bool_], size: TreeSize, seed: int
+) -> Floats:
+    """The loss on rows that were held out, after each round."""
+    seen, unseen = target.at(~held), target.at(held)
+    present = np.unique(seen.values) if target.classes else np.zeros(0, dtype=np.int64)
+    if present.size == 1 or not rows.shape[1]:
+        return np.zeros(MAX_ROUNDS)
+    model = _boosted(rows[~held], seen, Growth(size, MAX_ROUNDS), seed)
+    found = [unseen.loss(one) for one in _staged(model, rows[held], target, present)]
+    return np.array(found)
+
+
+def _staged(model: Any, rows: Floats, target: Target, present: Ints) -> Iterator[Floats]:
+    """What is predicted after each round; classes that were not seen have probability 0."""
+    if not target.classes:
+        yield from model.staged_predict(rows)
+        return
+    for found in model.staged_predict_proba(rows):
+        shares = np.zeros((len(rows), target.classes))
+        shares[:, present] = found
+        yield shares
+
+
+def _boosted(rows: Floats, target: Target, growth: Growth, seed: int) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    kind: Any = HistGradientBoostingClassifier if target.classes else HistGradientBoostingRegressor
+    size = growth.size
+    model = kind(
+        max_iter=growth.rounds,
+        learning_rate=LEARNING_RATE,
+        max_leaf_nodes=size.leaves,
+        # a leaf of more than a tenth of all labels could tell little apart
+        min_samples_leaf=max(1, min(size.labels_per_leaf, target.values.size // 10)),
+        l2_regularization=L2_PENALTY,
+        early_stopping=False,
+        random_state=seed,
+    )
+    # a column without any number cannot be cut, which scikit-learn does not foresee
+    empty = np.isnan(rows).all(axis=0)
+    if empty.any():
+        rows = np.where(empty, 0.0, rows)
+    # threads that wait for each other take longer on a busy machine
+    with thread_pools().limit(limits=1):
+        return model.fit(rows, target.values)
+
+
+def _base(target: Target) -> Floats:
+    """The scores where nothing tells rows apart."""
+    if not target.classes:
+        return np.array([target.values.mean()])
+    counts = np.bincount(target.values, minlength=target.classes)
+    shares = np.maximum(counts / max(counts.sum(), 1), MIN_PROBABILITY)
+    logs: Floats = np.log(shares)
+    return logs if target.classes > 2 else logs[1:] - logs[:1]
+
+
+def _no_trees(columns: int, base: Floats) -> BoostedTrees:
+    none, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
+    flags = np.zeros(0, dtype=np.uint8)
+    return BoostedTrees(
+        base,
+        *(none, none, none, none, none),
+        *(nothing, nothing, nothing, flags),
+        np.zeros(columns),
+    )
+
+
+def _for_all_classes(
+    base: Floats, output: Ints, target: Target, present: Ints
+) -> tuple[Floats, Ints]:
+    """Scores for every class where some have no labels here: those stay improbable."""
+    if present.size == target.classes:
+        return base, output
+    whole = np.full(target.classes, base.min() + np.log(MIN_PROBABILITY))
+    if present.size > 2:
+        whole[present] = base
+        return whole, present[output]
+    # of two classes the score is the log-odds of the second
+    whole[present] = [0.0, base[0]]
+    return whole, np.full_like(output, present[1])
+
+
+@compiled
+def _expected(
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    value: NDArray[np.float64],
+    count: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The mean of the leaves below each node; the nodes below stand behind it."""
+    found = value.copy()
+    for node in range(value.size - 1, -1, -1):
+        if left[node] >= 0:
+            below, above = count[left[node]], count[right[node]]
+            total = found[left[node]] * below + found[right[node]] * above
+            found[node] = total / max(below + above, 1.0)
+    return found
+
+
+@compiled
+def _by_column(
+    rows: NDArray[np.float64],
+    direction: NDArray[np.float64],
+    roots: NDArray[np.int64],
+    output: NDArray[np.int64],
+    column: NDArray[np.int64],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    threshold: NDArray[np.float64],
+    expected: NDArray[np.float64],
+    missing_left: NDArray[np.uint8],
+) -> NDArray[np.float64]:
+    total = np.zeros(rows.shape)
+    for row in range(rows.shape[0]):
+        for tree in range(roots.size):
+            node = roots[tree]
+            while column[node] >= 0:
+                asked = column[node]
+                number = rows[row, asked]
+                goes_left = (
+                    missing_left[node] == 1 if np.isnan(number) else number <= threshold[node]
+                )
+                below = left[node] if goes_left else right[node]
+                step = expected[below] - expected[node]
+                total[row, asked] += direction[row, output[tree]] * step
+                node = below
+    return total
+
+
+@compiled
+def _added(
+    rows: NDArray[np.float64],
+    outputs: int,
+    roots: NDArray[np.int64],
+    output: NDArray[np.int64],
+    column: NDArray[np.int64],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    threshold: NDArray[np.float64],
+    value: NDArray[np.float64],
+    missing_left: NDArray[np.uint8],
+) -> NDArray[np.float64]:
+    total = np.zeros((rows.shape[0], outputs))
+    for row in range(rows.shape[0]):
+        for tree in range(roots.size):
+            node = roots[tree]
+            while column[node] >= 0:
+                number = rows[row, column[node]]
+                goes_left = (
+                    missing_left[node] == 1 if np.isnan(number) else number <= threshold[node]
+                )
+                node = left[node] if goes_left else right[node]
+            total[row, output[tree]] += value[node]
+    return total
+
+
+_ARRAYS = (
+    "base",
+    "roots",
+    "output",
+    "column",
+    "left",
+    "right",
+    "threshold",
+    "value",
+    "expected",
+    "missing_left",
+    "gain",
+)
+
+
+class SavedTrees(SavedField):
+    """The trees of a model, checked when they are read: each step leads forward, each question has its column."""
+
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
+        trees = getattr(model, self.attribute)
+        for name in _ARRAYS:
+            array = np.ascontiguousarray(getattr(trees, name))
+            learned.tensors[f"{self.name}.{name}"] = torch.from_numpy(array)
+
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
+        found: dict[str, NDArray[Any]] = {}
+        kinds = BoostedTrees.__annotations__
+        for name in _ARRAYS:
+            tensor = learned.tensors.get(f"{self.name}.{name}")
+            if tensor is None or tensor.ndim != 1:
+                raise self.misfit(f"trees with an array {name!r}")
+            array: NDArray[Any] = tensor.numpy()
+            kind = {"Floats": np.float64, "Ints": np.int64}.get(kinds[name], np.uint8)
+            if array.dtype != kind or not np.isfinite(array).all():
+                raise self.misfit(
+                    f"trees whose {name!r} are finite numbers of type {kind.__name__}"
+                )
+            found[name] = array
+        trees = BoostedTrees(**found)
+        _check(trees)
+        setattr(model, self.attribute, trees)
+
+
+def _check(trees: BoostedTrees) -> None:
+    count = trees.column.size
+    inner = trees.column >= 0
+    places = np.arange(count)[inner]
+    for way in (trees.left, trees.right):
+        if way.size != count or (way[inner] <= places).any() or (way[inner] >= count).any():
+            raise MisfitError("the trees lead nowhere")
+    parts: Sequence[NDArray[Any]] = (
+        trees.threshold,
+        trees.value,
+        trees.expected,
+        trees.missing_left,
+    )
+    if any(part.size != count for part in parts):
+        raise MisfitError("the trees have arrays of different lengths")
+    if (trees.column >= trees.gain.size).any():
+        raise MisfitError("the trees ask about columns that are not there")
+    if ((trees.roots < 0) | (trees.roots >= max(count, 1))).any():
+        raise MisfitError("the trees begin nowhere")
+    wrong = trees.output.size != trees.roots.size or (trees.output >= trees.base.size).any()
+    if wrong or (trees.output < 0).any() or not trees.base.size:
+        raise MisfitError("the trees add to scores that are not there")
