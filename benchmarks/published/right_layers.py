@@ -1,7 +1,7 @@
 """The label samples of Venturini, Cristofari, Rinaldi and Tudisco (ICML 2023): multilayer graphs with layers of noise.
 
-    python benchmarks/published/right_layers.py --data DIR [--sets 3sources,bbc] [--methods gramme-auto,label-propagation]
-        [--percents 1,5,10,15] [--noise 0,1,2] [--samples N]
+    python benchmarks/published/right_layers.py --data DIR [--sets 3sources,bbc]
+        [--methods gramme-auto,label-propagation] [--percents 1,5,10,15] [--noise 0,1,2] [--samples N]
 
 The folder holds an archive per set, `<set>.npz`: `labels` (nodes), `edges_<layer>` (2 x edges), `sample_<percent>_<s>`
 (the labelled nodes), and with K layers of noise `noise<K>_<percent>_graph<g>_edges_<layer>` (the noise layers) and
@@ -9,8 +9,8 @@ The folder holds an archive per set, `<set>.npz`: `labels` (nodes), `edges_<laye
 
     set,percent,noise,method,accuracy,samples,cpu_seconds
 
-Accuracy is in percent, on all nodes without a label, mean over the samples; `cpu_seconds` is that of fit and prediction,
-mean over the samples. A method sees the labels of a sample and nothing else.
+Accuracy is in percent, on all nodes without a label, mean over the samples; `cpu_seconds` is that of fit and
+prediction, mean over the samples. A method sees the labels of a sample and nothing else.
 """
 
 from __future__ import annotations

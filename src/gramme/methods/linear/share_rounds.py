@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme._progress import part
-from gramme.methods.contributions import Hearing, Pair
+from gramme.methods.contributions import NeighbourContributions, Pair
 from gramme.methods.labels import class_prior
 from gramme.methods.linear.map_regression import (
     Block,
@@ -252,7 +252,9 @@ class Surroundings:
             weighed = one.maps.weights[number] / some.logarithmic_mean(mixed)
             direction = (direction + some.direction(classes) * weighed[:, None]) * unit
             members = None if view.members is None else sp.csr_array(view.members.T)
-            heard = Hearing(view.layer, some.rows, sp.csr_array(view.matrix[places]), members)
+            heard = NeighbourContributions(
+                view.layer, some.rows, sp.csr_array(view.matrix[places]), members
+            )
             parts = sp.csr_array(
                 heard.through(heard.parts(said.astype(np.float64), direction)).parts
             ).tocoo()
