@@ -313,7 +313,7 @@ def test_one_label_per_class_works():
     y = {"n0": "a", "n1": "b"}
     model = GrammeAuto(**FAST).fit(GRAPH, y)
     assert model.ingredients_["accuracy"].isna().all(), "there was nothing to test"
-    assert model.ingredients_["weight"].tolist() == pytest.approx(np.array([1, 1, 9, 1]) / 12)
+    assert model.ingredients_["weight"].tolist() == pytest.approx(np.array([1, 1, 1, 9, 1]) / 13)
     assert model.exponent_ == 1
 
 
@@ -383,7 +383,7 @@ def test_an_interrupt_leaves_a_usable_mixture(monkeypatch):
     with pytest.warns(GrammeWarning, match="interrupted"):
         model = GrammeAuto(**FAST).fit(GRAPH, Y)
     assert list(model.models_)[-1] == "gramme-fusion"
-    prior = np.array([0.25, 0.25, 0.25 + 2 * (10 / 18) ** 2, 0.25])  # with 18 labels
+    prior = np.array([0.25, 0.25, 0.25, 0.25 + 2 * (10 / 18) ** 2, 0.25])  # with 18 labels
     assert model.ingredients_["weight"].tolist() == pytest.approx(prior / prior.sum())
     assert np.isfinite(model.probabilities_).all()
 

@@ -305,9 +305,9 @@ class GrammeAuto(NodeClassifier):
     epochs : int, default=40
         Training steps of the attention model.
     ingredients : sequence of str or None, default=None
-        Some of ``"gramme-fusion"``, ``"label-propagation"``, ``"one-hot-logistic"``, ``"spectral-logistic"`` and, for
-        graphs with features, ``"boosting"`` and ``"neighbourhood-logistic"`` (not for the number columns of a table).
-        All that apply if not given.
+        Some of ``"gramme-fusion"``, ``"label-propagation"``, ``"one-hot-logistic"``, ``"label-shares"``,
+        ``"spectral-logistic"`` and, for graphs with features, ``"boosting"`` and ``"neighbourhood-logistic"`` (not for
+        the number columns of a table). All that apply if not given.
     budget : float or str or None, default=None
         How long a fit may take on the clock, in seconds or as "90s", "10m" or "1h30m". The attention model comes last
         and has what the others leave; its first steps are timed, and it has fewer members and epochs where there is not
@@ -350,7 +350,7 @@ class GrammeAuto(NodeClassifier):
     >>> bool((model.predict() == g.labels)[y == None].mean() > 0.85)
     True
     >>> model.ingredients_["ingredient"].tolist()
-    ['label-propagation', 'one-hot-logistic', 'spectral-logistic', 'gramme-fusion']
+    ['label-propagation', 'one-hot-logistic', 'label-shares', 'spectral-logistic', 'gramme-fusion']
     """
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {

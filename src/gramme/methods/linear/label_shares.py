@@ -15,7 +15,7 @@ from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.arrays import loose_index
 from gramme.methods.base import NodeClassifier
-from gramme.methods.contributions import shares_of_joined
+from gramme.methods.contributions import Pair, shares_of_joined
 from gramme.methods.labels import KnownLabels, stratified_folds
 from gramme.methods.params import (
     POSITIVE,
@@ -365,6 +365,13 @@ class LabelShares(NodeClassifier):
         return np.array([number[label] for label in labels], dtype=np.int64)
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        around, context = self._around(graph)
+        around.follow(self._rounds(), context)
+        assert context.predicted is not None
+        return context.predicted
+
+    def _around(self, graph: MultilayerGraph) -> tuple[Surroundings, Context]:
+        """The surroundings on a graph, and the known labels of the fit that are in it."""
         codes = self.known_codes
         places = graph.nodes.get_indexer(self.nodes_[self.known_])
         met = places >= 0
@@ -372,10 +379,7 @@ class LabelShares(NodeClassifier):
         context.prior = Context(places, codes, len(self.classes_), graph.num_nodes).prior
         maps = self.view_maps_
         joined, ways = graph_views(graph, set(maps["layer"][maps["direction"] != ""]))
-        around = Surroundings(joined, ways, self._columns_there(graph, ways))
-        around.follow(self._rounds(), context)
-        assert context.predicted is not None
-        return context.predicted
+        return Surroundings(joined, ways, self._columns_there(graph, ways)), context
 
     def _columns_there(self, graph: MultilayerGraph, ways: Sequence[NeighbourView]) -> sp.csr_array:
         """The columns of the fit on another graph, by the names of neighbours and groups."""
@@ -399,6 +403,28 @@ class LabelShares(NodeClassifier):
             name: self.classes_[self.view_maps_[name].to_numpy()] for name in ("neighbour", "own")
         }
         return self.view_maps_.assign(**codes)
+
+    def neighbour_parts(
+        self, graph: MultilayerGraph, pair: Pair
+    ) -> Iterator[tuple[str, sp.csr_array]]:
+        """What each neighbour, or group, adds to the log-odds of two classes in the last round, by layer.
+
+        A neighbour adds its part of the mapped shares, and by the logarithmic mean its part of the log-odds. What was
+        predicted for the node itself in earlier rounds is not taken apart.
+        """
+        around, context = self._around(graph)
+        rounds = self._rounds()
+        around.follow(rounds[:-1], context)
+        found: dict[str, Any] = {}
+        for view, matrix in around.neighbour_parts(rounds[-1], context, pair):
+            if view.groups is not None:
+                columns = graph.layers[view.layer].columns(graph.nodes)[0].shape[1]
+                entries = matrix.tocoo()
+                ends = (entries.row, view.groups[entries.col])
+                matrix = sp.csr_array((entries.data, ends), shape=(pair.rows.size, columns))
+            found[view.layer] = found[view.layer] + matrix if view.layer in found else matrix
+        for layer, parts in found.items():
+            yield layer, sp.csr_array(parts)
 
     def maps_in_words(self) -> str:
         """Which unlike classes some layers join, for a sentence; nothing where layers join equal ones.

@@ -142,7 +142,7 @@ def layer_views(
     joined = NeighbourView.of_edges(name, JOINED, sp.csr_array(along.maximum(against)))
     if split is None:
         different: Any = along != against
-        split = different.nnz > 0
+        split = bool(different.nnz)
     if not split:
         return joined, [joined]
     ways = ((ALONG, along), (AGAINST, against))
