@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.methods.graphs import planted
 from tests.strategies import multilayer_graphs
 
-from gramme.errors import DataError
+from gramme.errors import DataError, LossyFormatWarning
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph, sorted_labels
 from gramme.graph import edges as edges
 from gramme.graph import multilayer as face
@@ -20,6 +20,7 @@ from gramme.graph import table as tables
 from gramme.graph.convert import networkx as exchange_networkx
 from gramme.graph.convert import pyg as exchange_pyg
 from gramme.graph.convert import scipy as exchange_scipy
+from gramme.io import read, write
 
 GRAPH = planted()
 
@@ -439,3 +440,22 @@ def test_to_scipy_gives_a_matrix_per_layer():
     matrices = small().to_scipy()
     assert list(matrices) == ["friends", "room"]
     assert matrices["room"].toarray().tolist() == [[0, 0, 0], [0, 0, 1], [0, 1, 0]]
+
+
+def test_masks_stay_with_their_nodes(tmp_path):
+    layer = EdgeLayer(4, [0, 1, 2], [1, 2, 3])
+    masks = {"train": [True, True, False, False], "test": np.array([False, False, True, True])}
+    graph = MultilayerGraph({"a": layer}, nodes=list("wxyz"), labels=list("pqpq"), masks=masks)
+    assert graph.subgraph(["z", "w"]).masks["test"].tolist() == [True, False]
+    assert graph.replace(name="other").masks["train"].tolist() == masks["train"]
+    assert graph != graph.replace(masks={"train": masks["test"]})
+    with pytest.raises(ValueError, match="read-only"):
+        graph.masks["train"][0] = False
+    assert pickle.loads(pickle.dumps(graph)) == graph
+    write(graph, tmp_path / "g.npz")
+    assert read(tmp_path / "g.npz") == graph
+    with pytest.warns(LossyFormatWarning, match="masks"):
+        write(graph, tmp_path / "g.csv")
+    for wrong in ([True] * 3, [1, 0, 1, 0], "train"):
+        with pytest.raises(DataError, match="mask"):
+            MultilayerGraph({"a": layer}, masks={"train": wrong})

@@ -256,8 +256,7 @@ class FormatCase(ReadCase):
                 warnings.simplefilter("always")
                 try:
                     write(graph, path, format=self.format)
-                except DataError as error:
-                    assert "cannot hold" in str(error) or "npz" in str(error)
+                except DataError:  # a test above says for which graphs
                     return
                 warnings.simplefilter("ignore")
                 again = read(path, format=self.format)

@@ -1,6 +1,9 @@
 """Labels as users have them, turned into class numbers."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import special
 
@@ -82,8 +85,8 @@ def test_what_means_unknown(unknown):
 
 
 def test_what_does_not_mean_unknown():
-    known = known_labels(GRAPH, ["-1", False, "", 0.5])
-    assert known.nodes.tolist() == [0, 1, 2, 3]
+    known = known_labels(GRAPH, ["-1", False, " ", 0.5])
+    assert known.nodes.tolist() == [0, 1, 3]
 
 
 def test_equal_labels_are_one_class():
@@ -128,3 +131,36 @@ def test_amounts_are_no_classes():
     with pytest.warns(GrammeWarning, match="more classes than half of the labels"):
         assert len(known_labels(graph, [str(income) for income in incomes]).classes) == 60
     assert len(known_labels(graph, np.arange(60) // 2).classes) == 30  # codes of classes
+
+
+def ring(nodes=6):
+    return MultilayerGraph({"a": EdgeLayer(nodes, range(nodes), [*range(1, nodes), 0])})
+
+
+def test_minus_one_that_may_be_a_class_is_asked_about():
+    with pytest.warns(GrammeWarning, match="-1 is taken to mean unknown, on 3 nodes"):
+        assert aligned_labels(ring(), [-1, 0, 1, 0, -1, -1])[0] is None
+    with pytest.raises(DataError, match="if -1 is a class, give the labels as text"):
+        aligned_labels(ring(), [-1, 0, 1, 0, None, -1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert aligned_labels(ring(), [-1, 0, 1, 2, 3, None]).tolist() == [None, 0, 1, 2, 3, None]
+
+
+def test_blank_text_is_no_class():
+    assert aligned_labels(ring(), ["", "a", " ", "b", "a", "b"]).tolist() == [
+        None,
+        "a",
+        None,
+        "b",
+        "a",
+        "b",
+    ]
+
+
+@pytest.mark.parametrize("kind", [pd.array, pd.Series])
+def test_whole_numbers_of_pandas_stay_whole(kind):
+    labels = kind([1, 2, pd.NA, 1, 2, pd.NA], dtype="Int64")
+    known = known_labels(ring(), labels)
+    assert known.classes.tolist() == [1, 2]
+    assert known.classes.dtype.kind == "i"

@@ -40,6 +40,7 @@ def learning_curve(
     y: Any = None,
     *,
     more: Sequence[int] = (10, 20, 40),
+    divisions: int = DIVISIONS,
     random_state: int = 0,
 ) -> pd.DataFrame:
     """The accuracy to expect with more labels, if they are chosen at random.
@@ -55,6 +56,8 @@ def learning_curve(
         As for a model's ``fit``.
     more : sequence of int, default=(10, 20, 40)
         How many further labels.
+    divisions : int, default=12
+        Random divisions of the labels; five models learn from each.
     random_state : int, default=0
 
     Returns
@@ -76,8 +79,8 @@ def learning_curve(
     weights = {str(name): float(one) for name, one in learned_layer_weights(bare).items()}
     random = np.random.default_rng(random_state)
     sizes = sorted({max(3, round(share * count)) for share in SHARES})
-    wrong = np.full((len(sizes), DIVISIONS), np.nan)
-    for division in range(DIVISIONS):
+    wrong = np.full((len(sizes), divisions), np.nan)
+    for division in range(divisions):
         order = random.permutation(count)
         for place, size in enumerate(sizes):
             wrong[place, division] = _wrong(bare, known, order[:size], order[size:], weights)
@@ -87,7 +90,7 @@ def learning_curve(
     middle = _extrapolated(sizes, wrong, tested, at)
     drawn = np.stack(
         [
-            _extrapolated(sizes, wrong[:, random.integers(DIVISIONS, size=DIVISIONS)], tested, at)
+            _extrapolated(sizes, wrong[:, random.integers(divisions, size=divisions)], tested, at)
             for _ in range(RESAMPLES)
         ]
     )

@@ -113,7 +113,9 @@ def plain(value: Any) -> Any:
 
 def plain_list(values: Any) -> list[Any]:
     """Values of an array, Series, tensor or other iterable as Python values."""
-    if isinstance(values, (pd.Series, pd.Index)) or not hasattr(values, "__array__"):
+    # an array of pandas would become numbers with decimals where a whole number is missing
+    own_way = (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)
+    if isinstance(values, own_way) or not hasattr(values, "__array__"):
         return [plain(value) for value in values]
     array = np.asarray(values)
     if array.dtype.kind in "mM":

@@ -24,6 +24,7 @@ from .node_values import (
     checked_feature_names,
     checked_features,
     checked_layer_features,
+    checked_masks,
     freeze_features,
     same_features,
     same_layer_features,
@@ -90,7 +91,7 @@ def supra_adjacency(graph: MultilayerGraph) -> sp.csr_array:
     return supra
 
 
-_MAPPINGS = ("layers", "couplings", "layer_features")
+_MAPPINGS = ("layers", "couplings", "layer_features", "masks")
 
 
 class MultilayerGraph(Frozen):
@@ -116,6 +117,9 @@ class MultilayerGraph(Frozen):
         Attributes that belong to one layer, a row per node; a row of nothing but NaN is missing.
     feature_names : sequence of str, optional
         A distinct name for each column of ``features``.
+    masks : mapping of str to array of bool, shape (nodes,), optional
+        Sets of nodes by name, as PyTorch Geometric has them. Where there is a mask ``"train"``, models learn from the
+        labels of its nodes alone unless they are given others.
     name : str, optional
         What to call the graph in reports.
     num_nodes : int, optional
@@ -137,6 +141,8 @@ class MultilayerGraph(Frozen):
         Read-only.
     feature_names : tuple of str or None
         The names of the columns of ``features``, where they have some: the number columns of a table do.
+    masks : mapping of str to array of bool
+        Read-only.
 
     Examples
     --------
@@ -157,6 +163,7 @@ class MultilayerGraph(Frozen):
     couplings: Mapping[Pair, Coupling]
     layer_features: Mapping[str, Features]
     feature_names: tuple[str, ...] | None
+    masks: Mapping[str, NDArray[np.bool_]]
 
     def __init__(
         self,
@@ -168,6 +175,7 @@ class MultilayerGraph(Frozen):
         couplings: Mapping[Pair, Any] | None = None,
         layer_features: Mapping[str, Any] | None = None,
         feature_names: Sequence[str] | None = None,
+        masks: Mapping[str, Any] | None = None,
         name: str | None = None,
         num_nodes: int | None = None,
     ) -> None:
@@ -197,6 +205,7 @@ class MultilayerGraph(Frozen):
         self.couplings = checked_couplings(couplings, self.layers, self.nodes)
         self.layer_features = checked_layer_features(layer_features, self.layers, self.nodes)
         self.feature_names = checked_feature_names(feature_names, self.features)
+        self.masks = checked_masks(masks, len(self.nodes))
         self.name = name
 
     def __getstate__(self) -> dict[str, Any]:
@@ -208,6 +217,8 @@ class MultilayerGraph(Frozen):
         super().__setstate__({"feature_names": None} | state | parts)
         for matrix in (self.features, *self.layer_features.values()):
             freeze_features(matrix)
+        for mask in self.masks.values():
+            mask.flags.writeable = False
 
     @property
     def _instead(self) -> str:
@@ -295,6 +306,7 @@ class MultilayerGraph(Frozen):
             "couplings": self.couplings,
             "layer_features": self.layer_features,
             "feature_names": None if "features" in changes else self.feature_names,
+            "masks": self.masks,
         }
         unknown = set(changes) - set(parts)
         if unknown:
@@ -344,6 +356,7 @@ class MultilayerGraph(Frozen):
             couplings={pair: each.subset(places) for pair, each in self.couplings.items()},
             layer_features={name: each[places] for name, each in self.layer_features.items()},
             feature_names=self.feature_names,
+            masks={name: mask[places] for name, mask in self.masks.items()},
             name=self.name,
             num_nodes=places.size,
         )
@@ -369,7 +382,7 @@ class MultilayerGraph(Frozen):
         return html(self)
 
     def __eq__(self, other: object) -> bool:
-        """Equal nodes, layers in order, couplings, labels and features; the name does not count."""
+        """Equal nodes, layers in order, couplings, labels, features and masks; the name does not count."""
         return (
             isinstance(other, MultilayerGraph)
             and same_values(self.nodes.to_numpy(), other.nodes.to_numpy())
@@ -380,6 +393,8 @@ class MultilayerGraph(Frozen):
             and self.feature_names == other.feature_names
             and dict(self.couplings) == dict(other.couplings)
             and same_layer_features(self.layer_features, other.layer_features)
+            and self.masks.keys() == other.masks.keys()
+            and all(same_values(mask, other.masks[name]) for name, mask in self.masks.items())
         )
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays; compare with ==

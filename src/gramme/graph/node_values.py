@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def aligned(graph: MultilayerGraph, values: Any, what: str = "value") -> NDArray[np.object_]:
     """Values per node in node order, from a sequence in that order or a mapping by node name.
 
-    None, NaN and pandas' NA become None, and so do nodes a mapping leaves out; numpy's scalars
-    become Python's. A Series counts as a mapping by name unless its index is the default one
+    None, NaN and pandas' NA become None, and so do blank text and nodes a mapping leaves out; numpy's
+    scalars become Python's. A Series counts as a mapping by name unless its index is the default one
     (0, 1, 2, ...) while the nodes have names of their own.
     """
     aligned = np.full(graph.num_nodes, None, dtype=object)
@@ -54,7 +54,7 @@ def aligned(graph: MultilayerGraph, values: Any, what: str = "value") -> NDArray
             raise DataError(f"{len(listed)} {what}s were given for {graph.num_nodes} nodes")
         places = np.arange(graph.num_nodes)
     for place, value in zip(places.tolist(), listed, strict=True):
-        if not is_missing(value):
+        if not is_missing(value) and not (isinstance(value, str) and not value.strip()):
             try:
                 hash(value)
             except TypeError as error:
@@ -62,6 +62,24 @@ def aligned(graph: MultilayerGraph, values: Any, what: str = "value") -> NDArray
                 raise DataError(f"the {what} of node {name!r} is not a value: {error}") from error
             aligned[place] = value
     return frozen(aligned)
+
+
+def checked_masks(
+    masks: Mapping[str, Any] | None, num_nodes: int
+) -> Mapping[str, NDArray[np.bool_]]:
+    """Truth values per node by name, read-only; an error names the mask that is something else."""
+    if masks is not None and not isinstance(masks, Mapping):
+        raise DataError(f"masks must be a mapping of name to truth values, not {masks!r}")
+    checked = {}
+    for name, mask in (masks or {}).items():
+        values = np.array(mask)
+        if values.dtype != np.bool_ or values.shape != (num_nodes,):
+            raise DataError(
+                f"the mask {name!r} must be {num_nodes} truth values, one per node, not {values.dtype} of shape "
+                f"{values.shape}"
+            )
+        checked[name] = frozen(values)
+    return MappingProxyType(checked)
 
 
 Features = NDArray[np.floating[Any]] | sp.csr_array

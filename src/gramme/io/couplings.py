@@ -58,7 +58,10 @@ def read_couplings(
     """The couplings among the rows, and those that are only declared."""
     rows, stated = parsed.rows, parsed.directed
     declared = stated if isinstance(stated, Mapping) else {}
-    names = dict.fromkeys(name for name in (*of_layer, *declared) if couples(name))
+    turned = {between(*reversed(ends_of(name))) for name in of_layer if couples(name)}
+    # an undirected coupling may be declared one way round and have its edges the other
+    empty = (name for name in declared if name not in turned or declared[name])
+    names = dict.fromkeys(name for name in (*of_layer, *empty) if couples(name))
     found: dict[Pair, Coupling] = {}
     for name in names:
         first, second = ends_of(name)

@@ -97,6 +97,12 @@ def as_text(
             lossy(
                 format_name, "which nodes are absent from a layer; every layer will hold all nodes"
             )
+    if any(
+        bool((each.source == each.target).any()) for each in graph.couplings.values() if couplings
+    ):
+        lossy(format_name, "edges between the copies of a node, which are read as implied")
+    if graph.masks:
+        lossy(format_name, f"masks ({', '.join(graph.masks)[:100]}); the format 'npz' does")
     if graph.couplings and not couplings:
         named = ", ".join(f"{a!r} and {b!r}" for a, b in list(graph.couplings)[:3])
         lossy(format_name, f"couplings between layers ({named})")

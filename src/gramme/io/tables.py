@@ -94,9 +94,14 @@ def _edges(text: TextGraph, names: Any) -> Table:
 
 
 def _couplings(text: TextGraph) -> Table | None:
-    """Needed where a coupling is directed or has no edges."""
+    """Needed where a coupling has no edges or another direction than its layers let expect."""
     found = list(text.couplings())
-    if all(coupling.num_edges and not coupling.directed for _, _, coupling in found):
+    if all(
+        coupling.num_edges
+        and not coupling.directed
+        and not (text.layers[first].directed and text.layers[second].directed)
+        for first, second, coupling in found
+    ):
         return None
     columns = zip(*((a, b, "yes" if each.directed else "no") for a, b, each in found), strict=True)
     return Table(["source_layer", "target_layer", "directed"], [list(each) for each in columns])

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from gramme._progress import part
 from gramme._runtime import one_thread_below
-from gramme.distributed import here, places_of, world_of
+from gramme.distributed import communicator_of, global_positions, local_index
 from gramme.errors import DataError, NotFittedError
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import NameOrder, in_name_order
@@ -25,8 +25,7 @@ from gramme.graph.canonical import NameOrder, in_name_order
 from ._plotting import PlotMixin
 from .conformal import SET_FIELDS, PredictionSetMixin
 from .cross_fitting import refit_for_folds
-from .data_size import DataSize
-from .labels import KnownLabels, coded_labels, known_labels, reweighed
+from .labels import KnownLabels, coded_labels, known_labels, labels_within, reweighed
 from .params import Flag, Rule, check_parameters, seed_from
 from .persistence import (
     Learned,
@@ -351,15 +350,20 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
 
     # Fitting
 
-    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
+    def fit(self, graph: MultilayerGraph, y: Any = None, *, mask: str | None = None) -> Self:
         """Learn from the labelled nodes of a graph.
 
         Parameters
         ----------
         graph : MultilayerGraph
         y : sequence, mapping or Series, optional
-            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given.
+            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given,
+            of its mask "train" where it has one.
+        mask : str, optional
+            One of the graph's masks: labels of other nodes are not learned from.
         """
+        if mask is not None:
+            y = labels_within(self._check_graph(graph), y, mask)
         return self._run_fit(graph, y)
 
     @abstractmethod
@@ -385,21 +389,6 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
 
     def _begin_with(self, known: KnownLabels) -> None:
         self.classes_ = known.classes
-
-    def expected_seconds(self, graph: MultilayerGraph, share: float = 1.0) -> float:
-        """Roughly how long a fit with a share of the labels takes on one core, judged by the size of the data.
-
-        It is used only to show progress.
-        """
-        return self.seconds_for(DataSize.of(graph).with_labels(share))
-
-    def seconds_for(self, size: DataSize) -> float:
-        """The same for data of a size."""
-        return 1.0 + 6e-6 * size.entries
-
-    def seconds_with_folds(self, size: DataSize, folds: int) -> float:
-        """The same for a fit with a copy for each fold (:meth:`fit_with_folds`)."""
-        return self.seconds_for(size) / self._own_share(folds)
 
     def fit_copy(self, graph: MultilayerGraph, y: Any = None) -> Self:
         """Fit a copy of this fitted model on a part of the same labels, as a cross-validation does.
@@ -468,14 +457,14 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         return 1 / (1 + self._copy_cost * folds)
 
     def _finish(self, found: NDArray[np.floating[Any]], known: KnownLabels) -> None:
-        if world_of(self.graph_).any(not np.isfinite(found).all()):
+        if communicator_of(self.graph_).any(not np.isfinite(found).all()):
             raise DataError(
                 f"{type(self).__name__} finds no probabilities: its numbers have grown too large; scale the weights or "
                 "features, or choose other parameters"
             )
         self.probabilities_ = found.astype(np.float32, copy=False)
         labels = self.classes_[self.probabilities_.argmax(axis=1)]
-        which, nodes = here(self.graph_, known.nodes)
+        which, nodes = local_index(self.graph_, known.nodes)
         labels[nodes] = self.classes_[known.codes[which]]
         self.transduction_ = labels
         self.labelled_ = np.zeros(len(labels), dtype=bool)
@@ -507,9 +496,9 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
             1
         ]
         counts = np.bincount(codes[self.labelled_], minlength=len(self.classes_))
-        counts = world_of(self.graph_).total(counts)
+        counts = communicator_of(self.graph_).all_sum(counts)
         self.class_weights_ = counts.sum() / (len(counts) * np.maximum(counts, 1))
-        nodes = places_of(self.graph_)[self.labelled_]
+        nodes = global_positions(self.graph_)[self.labelled_]
         known = KnownLabels(nodes, codes[self.labelled_], self.classes_)
         self._finish(self._weighed(self.probabilities_), known)
         return self
@@ -550,7 +539,9 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
-    def score(self, graph: MultilayerGraph | None = None, y: Any = None) -> float:
+    def score(
+        self, graph: MultilayerGraph | None = None, y: Any = None, *, mask: str | None = None
+    ) -> float:
         """The accuracy on labelled nodes: the share whose label is predicted correctly.
 
         Parameters
@@ -560,9 +551,18 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         y : sequence, mapping or Series, optional
             Labels in node order or by node name; nodes without one do not count, and a class the model has never seen
             counts as wrong. For another graph, that graph's own labels if not given. For the fitted graph they must
-            be given: labels the model has learned from say nothing about its accuracy.
+            be given, or chosen by ``mask``: labels the model has learned from say nothing about its accuracy, and are
+            left out where that graph's own are taken.
+        mask : str, optional
+            One of the graph's masks, like "test": other nodes do not count.
         """
-        target = self._graph_to_score(graph, y, "labels")
-        nodes, codes = coded_labels(target, y, self.classes_, "test", strict=False)
+        target = self._graph_to_score(graph, y if mask is None else mask, "labels")
+        own_labels = y is None
+        y = labels_within(target, y, mask)
+        if own_labels and target is getattr(self, "graph_", None) and target.labels is not None:
+            y = np.where(self.labelled_, None, target.labels if y is None else y)
+        nodes, codes = coded_labels(
+            target, target.labels if y is None else y, self.classes_, "test", strict=False
+        )
         found = self.predict_proba(graph).argmax(axis=1)[nodes]
         return float((found == codes).mean())

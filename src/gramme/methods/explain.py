@@ -34,7 +34,6 @@ from scipy.sparse.csgraph import connected_components
 from gramme._types import Floats
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.estimator import AttentionModel
-from gramme.methods.attention.explain import attention_reasons
 from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.methods.auto.mixture import mixed_with_prior
 from gramme.methods.boosting.table_boosting import TableBoosting
@@ -259,7 +258,7 @@ def _through(
     elif isinstance(model, TableBoosting):
         found = _boosted(model, graph, pair)
     elif isinstance(model, AttentionModel):
-        found = iter(attention_reasons(model._each_batch(graph), graph, pair).through)
+        found = iter(model.reasons(graph, pair))
     else:
         return []
     factor = sp.diags_array(scale)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gramme._types import Floats
 from gramme.distributed import PartGraph
-from gramme.errors import DataError, GrammeWarning
+from gramme.errors import DataError, GrammeWarning, did_you_mean
 from gramme.graph import MultilayerGraph, sorted_labels
 from gramme.graph.canonical import NameOrder
 from gramme.graph.columns import amounts
@@ -194,29 +194,63 @@ def _labels_of_parts(graph: PartGraph, y: Any) -> tuple[NDArray[np.int64], NDArr
     if y is not None:
         raise DataError("the labels of a graph in parts are those that its parts hold; leave out y")
     known = np.flatnonzero(graph.label_codes >= 0)
-    nodes = np.concatenate(graph.world.gathered(graph.places[known]))
-    codes = np.concatenate(graph.world.gathered(graph.label_codes[known]))
+    nodes = np.concatenate(graph.communicator.gather(graph.places[known]))
+    codes = np.concatenate(graph.communicator.gather(graph.label_codes[known]))
     order = np.argsort(nodes)
     values = np.empty(nodes.size, dtype=object)
     values[:] = [graph.whole.classes[code] for code in codes[order].tolist()]
     return nodes[order], values
 
 
+def labels_within(graph: MultilayerGraph, y: Any, mask: str | None) -> Any:
+    """The labels, or the graph's own, on the nodes of one of its masks alone; as given without a mask."""
+    if mask is None:
+        return y
+    if mask not in graph.masks:
+        hint = did_you_mean(mask, graph.masks) if graph.masks else "it has none"
+        raise DataError(f"the graph has no mask {mask!r}; {hint}")
+    if y is None and graph.labels is None:
+        raise DataError("the graph has no labels and none were given; pass y")
+    values = graph.align(graph.labels if y is None else y, "label").copy()
+    values[~graph.masks[mask]] = None
+    return values
+
+
 def aligned_labels(graph: MultilayerGraph, y: Any = None) -> NDArray[np.object_]:
-    """Labels in node order, None where unknown."""
+    """Labels in node order, None where unknown; of the graph's own those in its mask "train", if it has one.
+
+    -1 means unknown. Where it could be a class, since the others are 1 or 0 and 1, that is said; it is refused where
+    other nodes have no label in another way, so that -1 must mean something else.
+    """
     if y is None:
         if graph.labels is None:
             raise DataError("the graph has no labels and none were given; pass y")
-        y = graph.labels
+        y = labels_within(graph, None, "train" if "train" in graph.masks else None)
+        y = graph.labels if y is None else y
     values = graph.align(y, "label").copy()
+    unknown = sum(value is None for value in values)
     for position, value in enumerate(values):
-        if (
-            isinstance(value, (int, float, np.number))
-            and not isinstance(value, bool)
-            and value == -1
-        ):
+        if _is_number(value) and value == -1:
             values[position] = None
+    minus_ones = sum(value is None for value in values) - unknown
+    others = {value for value in values if value is not None}
+    if minus_ones and others <= {0, 1} and 1 in others and all(map(_is_number, others)):
+        coded = ", ".join(f"{number:g}" for number in (-1, *sorted(others)))
+        hint = "if -1 is a class, give the labels as text; if it means unknown, give None"
+        if unknown:
+            raise DataError(
+                f"the labels are {coded}, and {unknown} nodes have none: {hint} for it too"
+            )
+        warnings.warn(
+            f"the labels are {coded}: -1 is taken to mean unknown, on {minus_ones} nodes; {hint}",
+            GrammeWarning,
+            stacklevel=3,
+        )
     return values
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def by_name(graph: Any, y: Any) -> dict[Any, Any] | None:

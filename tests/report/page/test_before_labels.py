@@ -11,6 +11,8 @@ from gramme.report.page.before_labels import (
     ask_data,
     ask_table,
     groups_data,
+    next_labels,
+    next_labels_section,
     render_ask,
     render_groups,
 )
@@ -88,3 +90,33 @@ def test_the_table_to_fill_in_has_an_empty_label_and_few_names():
     assert table["label"].tolist() == [""]
     assert table["stands_for"][0].startswith("0; 1; 2;")
     assert table["stands_for"][0].endswith("19; and 10 more")
+
+
+def test_the_page_of_a_fit_ends_with_whom_to_label_next():
+    graph, group = planted(nodes=60, inside=0.3)
+    labels = np.full(60, None, dtype=object)
+    labels[::4] = ["abc"[one] for one in group[::4]]
+    known = np.arange(60) % 4 < 2  # every second of them is set aside
+    found = next_labels(graph, labels, known)
+    assert len(found["chosen"]) == 5
+    assert not {row["node"] for row in found["chosen"]} & set(np.flatnonzero(known).astype(str))
+    assert [row["more"] for row in found["curve"]] == [0, 10, 20, 40]
+    section = next_labels_section({"next_labels": found})
+    assert "label these 5 nodes first" in section
+    assert "Expected accuracy of label propagation" in section
+    # a page from before there was this
+    assert next_labels_section({}) == ""
+
+
+@pytest.mark.parametrize("case", ["all labelled", "no ties", "large"])
+def test_a_fit_with_nothing_to_ask_says_nothing(case, monkeypatch):
+    graph, group = planted(nodes=30)
+    labels = np.array(["abc"[one] for one in group], dtype=object)
+    known = np.arange(30) < 20
+    if case == "all labelled":
+        known[:] = True
+    elif case == "no ties":
+        graph = MultilayerGraph({"a": EdgeLayer(30, [], [])})
+    else:
+        monkeypatch.setattr("gramme.report.page.before_labels.MAX_NEXT_ENTRIES", 10)
+    assert next_labels(graph, np.where(known, labels, None), known) is None

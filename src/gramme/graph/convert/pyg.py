@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 NODE = "node"
 PRESENT = "present_in_"
+MASK = "_mask"
 FEATURES = "features_of_"
 
 
@@ -78,6 +79,22 @@ def stored_labels(store: Any, data: Any) -> Any:
     if classes is None:
         return object_array([None if value == -1 else value for value in plain_list(labels)])
     return object_array([None if value < 0 else classes[value] for value in labels.tolist()])
+
+
+def stored_masks(store: Any) -> dict[str, Any]:
+    """``train_mask``, ``val_mask``, ``test_mask`` and the like by their first word."""
+    masks: dict[str, Any] = {}
+    for key in store.keys() if callable(store.keys) else store.keys:
+        if not key.endswith(MASK) or store[key] is None or not isinstance(store[key], torch.Tensor):
+            continue
+        values = store[key].detach().cpu()
+        values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+        if values.ndim != 1:
+            raise DataError(
+                f"{key} has {values.shape[1]} columns, a split each; choose one before: data.{key} = data.{key}[:, 0]"
+            )
+        masks[key.removesuffix(MASK)] = values.numpy().astype(bool)
+    return masks
 
 
 def given_matrix(store: Any, key: str) -> Any:
@@ -153,6 +170,10 @@ def from_pyg_kinds(
         pairs = {"source": _named(names[kind[0]], source), "target": _named(names[kind[2]], end)}
         if kind[0] == kind[2] == target:
             one_way[kind[1]] = _goes_one_way(store, source, end, weights, shape, directed)
+            if one_way[
+                kind[1]
+            ]:  # PyG sends messages to the target, a node here hears whom it points to
+                pairs = {"source": pairs["target"], "target": pairs["source"]}
             if not one_way[kind[1]] and weights is not None:
                 once = source <= end
                 pairs = {key: column[once] for key, column in pairs.items()}
@@ -177,7 +198,7 @@ def from_pyg_kinds(
         features=features,
         name=name,
     )
-    return _as_stored(graph, data, target)
+    return _as_stored(graph, data, target).replace(masks=stored_masks(data[target]))
 
 
 def node_types(data: HeteroData) -> list[str]:
@@ -291,7 +312,7 @@ def put_couplings(data: HeteroData, graph: MultilayerGraph) -> None:
     for (first, second), coupling in graph.couplings.items():
         relation = data[NODE, f"{first}{BETWEEN}{second}", NODE]
         ends = np.stack([coupling.source, coupling.target]).astype(np.int64)
-        relation.edge_index = torch.from_numpy(ends)
+        relation.edge_index = torch.from_numpy(ends[::-1].copy() if coupling.directed else ends)
         relation[COUPLES] = [first, second]
         relation.directed = coupling.directed
         if coupling.weight is not None:
@@ -306,13 +327,10 @@ def stored_couplings(data: Any, num_nodes: int) -> dict[Pair, Coupling]:
         if COUPLES in store:
             first, second = store[COUPLES]
             source, end = store["edge_index"].detach().cpu().numpy()
-            found[first, second] = Coupling(
-                num_nodes,
-                source,
-                end,
-                stored_weights(str(kind), store),
-                directed=bool(store["directed"]),
-            )
+            directed = bool(store["directed"])
+            source, end = (end, source) if directed else (source, end)
+            weights = stored_weights(str(kind), store)
+            found[first, second] = Coupling(num_nodes, source, end, weights, directed=directed)
     return found
 
 
@@ -332,9 +350,12 @@ def from_pyg(
 
     Every relation is a layer of its name; a Data makes the one layer "edges". ``edge_weight``, or
     ``edge_attr`` of one column, are weights; ``x`` are features; ``y`` are labels, -1 for unknown.
-    PyG sends messages from the source of an edge to its target, whereas a node of a gramme graph
-    listens to the nodes its edges point to. ``edge_index`` is taken as (source, target) as it is;
-    flip a directed relation first where a model should listen the other way.
+    ``train_mask``, ``val_mask``, ``test_mask`` become ``graph.masks["train"]`` and so on; where there is
+    one for training, ``fit(graph)`` learns from the labels of its nodes alone.
+
+    Direction: PyG sends messages from the source of an edge to its target, and a node of a gramme
+    graph hears the nodes its edges point to. A directed edge 0 → 1 of PyG, where 1 hears 0, is therefore
+    the edge 1 → 0 here, so that every model hears as PyG's do; :func:`to_pyg` turns it back.
 
     Parameters
     ----------
@@ -401,6 +422,7 @@ def from_pyg(
         features=given_matrix(store, "x"),
         couplings=stored_couplings(data, len(index)),
         layer_features=stored_layer_features(store, layers),
+        masks=stored_masks(store),
         name=name,
         num_nodes=len(index),
     )
@@ -412,15 +434,13 @@ def to_pyg(graph: MultilayerGraph, *, groups: Literal["edges", "nodes"] = "edges
     An undirected edge is there both ways. Membership layers are materialised; with
     ``groups="nodes"`` their groups become a node type of the layer's name instead, joined to the
     nodes by the memberships, and ``from_pyg(data, target="node")`` is the way back.
-    ``edge_index`` is
-    (source, target) as given, although PyG sends messages from source to target while a node of a
-    gramme graph listens to the nodes its edges point to: for PyG models that should listen as
-    gramme's do, flip the directed relations.
+    A directed edge is turned round: PyG sends messages from source to target, while a node of a gramme
+    graph hears the nodes its edges point to, so that PyG's models hear as gramme's do.
 
     ``x`` are the features in their own precision, ``y`` the positions of the labels in
-    ``data.classes``, -1 for unknown, ``edge_weight`` the weights in float64. For the way back,
-    :func:`from_pyg`, the node type also has ``names`` and, for layers that do not hold all nodes, a
-    mask ``present_in_<layer>``, and each relation has ``directed``.
+    ``data.classes``, -1 for unknown, ``edge_weight`` the weights in float64, ``train_mask`` and the like the
+    masks. For the way back, :func:`from_pyg`, the node type also has ``names`` and, for layers that do not
+    hold all nodes, a mask ``present_in_<layer>``, and each relation has ``directed``.
 
     Examples
     --------
@@ -441,6 +461,8 @@ def to_pyg(graph: MultilayerGraph, *, groups: Literal["edges", "nodes"] = "edges
         place = {label: position for position, label in enumerate(graph.classes)}
         store.y = torch.tensor([place.get(label, -1) for label in graph.labels], dtype=torch.long)
         data.classes = graph.classes
+    for name, mask in graph.masks.items():
+        store[name + MASK] = torch.from_numpy(mask.copy())
     data.layers = list(graph.layers)
     put_couplings(data, graph)
     for name, layer in graph.layers.items():
@@ -453,7 +475,10 @@ def to_pyg(graph: MultilayerGraph, *, groups: Literal["edges", "nodes"] = "edges
             continue
         matrix = layer.to_scipy().tocoo()
         relation = data[NODE, name, NODE]
-        relation.edge_index = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
+        hears, heard = matrix.row, matrix.col
+        relation.edge_index = torch.from_numpy(
+            np.stack([heard, hears] if layer.directed else [hears, heard]).astype(np.int64)
+        )
         if layer.to_edges().weighted:
             relation.edge_weight = torch.from_numpy(matrix.data.astype(np.float64))
         relation.directed = layer.directed
@@ -467,13 +492,13 @@ def _layer(
         raise DataError(
             f"layer {relation!r} has no edge_index; other forms of edges cannot be read"
         )
-    source, target = edges["edge_index"].detach().cpu().numpy()
+    heard, hears = edges["edge_index"].detach().cpu().numpy()
     present = store[PRESENT + relation].numpy() if PRESENT + relation in store else None
     try:
         return layer_from_both_ways(
             nodes,
-            source,
-            target,
+            hears,
+            heard,
             stored_weights(relation, edges),
             directed=directed,
             present=present,

@@ -18,7 +18,7 @@ from gramme.errors import DataError, FileFormatError
 from gramme.graph import Coupling, Layer, MembershipLayer, MultilayerGraph
 from gramme.io.assemble import restored_edges, restored_graph
 from gramme.io.atomic import Content
-from gramme.io.labels import read_labels
+from gramme.io.labels import read_labels, settle_labels
 from gramme.io.parsed import ReadOptions, ReadReport
 from gramme.io.source import checked_file, read_bytes
 from gramme.io.values import decode, encode, id_base
@@ -33,7 +33,7 @@ from gramme.io.zip_arrays import (
 
 NAME = "npz"
 #: The newest version that is read. A graph is written as the oldest version that can hold it.
-VERSION = 2
+VERSION = 3
 _HEADER = "gramme.json"
 _KIND = "gramme graph"
 
@@ -66,6 +66,9 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
             {"layer": name, "features": _put_matrix(members, f"layer_features{k}", matrix)}
             for k, (name, matrix) in enumerate(graph.layer_features.items())
         ]
+    if graph.masks:
+        header["masks"] = list(graph.masks)
+        members.update({f"mask{k}": mask for k, mask in enumerate(graph.masks.values())})
     head = json.dumps(header).encode("ascii")
 
     def fill(file: BinaryIO) -> None:
@@ -78,7 +81,9 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
 
 
 def _version(graph: MultilayerGraph) -> int:
-    """1 where an older gramme can read all of the graph; 2 with weighted memberships, couplings, features of layers."""
+    """1 where the first gramme reads all of it; 2 with weighted memberships, couplings, features of layers; 3 masks."""
+    if graph.masks:
+        return 3
     weighted = any(
         isinstance(layer, MembershipLayer) and layer.weighted for layer in graph.layers.values()
     )
@@ -230,20 +235,24 @@ def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
         None if name is None else _text(name),
         None if named is None else [_text(one) for one in named],
     )
-    if not header.get("couplings") and not header.get("layer_features"):
+    if not any(header.get(part) for part in ("couplings", "layer_features", "masks")):
         return graph
     return graph.replace(
+        masks={
+            _text(mask): archive.array(f"mask{number}", "b")
+            for number, mask in enumerate(header.get("masks", []))
+        },
         couplings={
             (_text(facts["layers"][0]), _text(facts["layers"][1])): _coupling(
                 archive, f"coupling{number}", facts, size
             )
-            for number, facts in enumerate(header["couplings"])
+            for number, facts in enumerate(header.get("couplings", []))
         },
         layer_features={
             _text(facts["layer"]): _features(
                 archive, f"layer_features{number}", facts["features"], mapped
             )
-            for number, facts in enumerate(header["layer_features"])
+            for number, facts in enumerate(header.get("layer_features", []))
         },
     )
 
@@ -327,5 +336,5 @@ def _with_labels(graph: MultilayerGraph, options: ReadOptions) -> MultilayerGrap
     found = read_labels(
         Path(options.labels), names, options, complete=True, form=options.labels_format
     )
-    labels = found.labels or {}
+    labels = settle_labels(found.labels or {}, options)
     return graph.replace(labels=[labels.get(name) for name in names])

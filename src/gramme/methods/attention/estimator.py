@@ -19,14 +19,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gramme.distributed import here, world_of
+from gramme.distributed import communicator_of, local_index
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import NameOrder
 from gramme.methods.base import NodeClassifier
-from gramme.methods.contributions import shares_of_joined
-from gramme.methods.data_size import DataSize
-from gramme.methods.labels import KnownLabels, by_name, coded_labels
+from gramme.methods.contributions import Pair, Through, shares_of_joined
+from gramme.methods.labels import KnownLabels, by_name, coded_labels, labels_within
 from gramme.methods.linear.walk_profile import SavedProfile, WalkProfile
 from gramme.methods.params import (
     POSITIVE,
@@ -69,7 +68,7 @@ from gramme.nn import (
 from gramme.ops import Features
 from gramme.training import Settings, evaluate, train_ensemble
 
-from .explain import attention_received, member_shares
+from .explain import attention_reasons, attention_received, member_shares
 from .features import SOURCES, InputFeatures
 from .given_features import GivenFeatures, SavedScales
 from .members import EnsemblePredictions, Members, make_targets
@@ -184,7 +183,7 @@ NETWORK_FIELDS: tuple[SavedField, ...] = (
     SavedScales("scales"),
     SavedValue("walk_size", Number(0), default=1.0),
     SavedValue("seed", WholeNumber(0)),
-    SavedValue("members", WholeNumber()),
+    SavedValue("members", WholeNumber(0)),
     SavedShape("shape"),
     SavedTable("history"),
     SavedWeights("state"),
@@ -305,10 +304,6 @@ class AttentionModel(NodeClassifier):
         self.device = device
         self.random_state = random_state
 
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        return TrainingSize(self.ensemble, 0, self.epochs).seconds(size)
-
     @abstractmethod
     def _network(self, shape: Shape, random: MemberRandom) -> Network:
         """The network for the members of one batch."""
@@ -328,6 +323,7 @@ class AttentionModel(NodeClassifier):
         graph: MultilayerGraph,
         y: Any = None,
         *,
+        mask: str | None = None,
         validation: Any = None,
         monitor: Any = None,
     ) -> Self:
@@ -337,7 +333,10 @@ class AttentionModel(NodeClassifier):
         ----------
         graph : MultilayerGraph
         y : sequence, mapping or Series, optional
-            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given.
+            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given,
+            of its mask "train" where it has one.
+        mask : str, optional
+            One of the graph's masks: labels of other nodes are not learned from.
         validation : sequence, mapping or Series, optional
             Labels of further nodes that decide when to stop, in place of a share of the training labels. They are used
             for nothing else.
@@ -345,6 +344,8 @@ class AttentionModel(NodeClassifier):
             Labels of further nodes whose accuracy is recorded after every epoch. Neither the training nor the stopping
             depends on them.
         """
+        if mask is not None:
+            y = labels_within(self._check_graph(graph), y, mask)
         return self._run_fit(
             graph, y, validation=by_name(graph, validation), monitor=by_name(graph, monitor)
         )
@@ -372,13 +373,20 @@ class AttentionModel(NodeClassifier):
         fold: NDArray[np.int64] | None = None,
         copies: int = 1,
         allowance: TimeBudget | None = None,
+        fixed_only: bool = False,
     ) -> NDArray[np.floating[Any]]:
+        if not fixed_only:
+            asked = {"validation": validation, "monitor": monitor}
+            asked |= {"fold": fold, "copies": copies, "allowance": allowance}
+            otherwise = self._fit_otherwise(graph, known, seed, asked)
+            if otherwise is not None:
+                return otherwise
         wanted = self.features, self.feature_dim, self.entry_sum
         inputs = InputFeatures.of(graph, *wanted, known, seed)
         self.source_, self.profile_, self.scales_, self.walk_size_ = inputs.learned
         self.seed_, self.shape_ = seed, self._shape(graph, inputs.columns)
-        members, world = self._members(), world_of(graph)
-        plan = self._plan(graph, here(graph, known.nodes)[1]).to(members.device)
+        members, communicator = self._members(), communicator_of(graph)
+        plan = self._plan(graph, local_index(graph, known.nodes)[1]).to(members.device)
         decay = settled_decay(self.weight_decay, known.nodes.size)
         settings = Settings(self.epochs, self.learning_rate, decay, self.patience)
         folds = 0 if fold is None else int(fold.max()) + 1
@@ -405,7 +413,7 @@ class AttentionModel(NodeClassifier):
             trained=tally.add,
             title=type(self).__name__,
             progress=self.progress,
-            world=world,
+            communicator=communicator,
         )
         self.history_, self.interrupted_ = found.history, found.interrupted
         self.members_ = min(found.members, effort.members)
@@ -423,6 +431,15 @@ class AttentionModel(NodeClassifier):
         self.out_of_fold_ = tally.unseen * (1.0 if found.members == lessons.members else np.nan)
         # asked without the members that leave out a fold: to the bit what the model says about any other graph
         return self._inductive_proba(graph, plan)
+
+    def _fit_otherwise(
+        self, graph: MultilayerGraph, known: KnownLabels, seed: int, asked: Mapping[str, Any]
+    ) -> NDArray[np.floating[Any]] | None:
+        """A fit with other inputs than fixed features, or with several, where these suit the task; else None.
+
+        ``asked`` are the further arguments of ``_fit``, which with ``fixed_only`` takes fixed features alone.
+        """
+        return None
 
     def _inputs(self) -> InputFeatures:
         """Where the members' features come from."""
@@ -565,16 +582,26 @@ class AttentionModel(NodeClassifier):
         order.graph.layer(layer)  # says so where there is none
         position = self.layer_order_.index(layer)
         WholeNumber().check("hop", hop)
-        if hop > self.shape_.depth[position]:
-            raise DataError(f"layer {layer!r} has {self.shape_.depth[position]} hops, not {hop}")
+        if hop > self._most_hops(position):
+            raise DataError(f"layer {layer!r} has {self._most_hops(position)} hops, not {hop}")
         # one pass serves all layers, and who asks for one of the fitted graph's will ask for the others
         kept = self.__dict__.setdefault("_received_", {}) if graph is None else {}
         if hop not in kept:
-            kept[hop] = attention_received(
-                self._each_batch(order.graph), self._hops, order.graph, hop
-            )
+            kept[hop] = self._received(order.graph, hop)
         names = order.to_given(order.graph.nodes.to_numpy())
         return pd.Series(order.to_given(kept[hop][position]), index=names, name=layer)
+
+    def _most_hops(self, position: int) -> int:
+        """Hops of the layer at a position."""
+        return self.shape_.depth[position]
+
+    def _received(self, graph: MultilayerGraph, hop: int) -> NDArray[np.float64]:
+        """How much attention each node receives in each layer at a hop, (layers, nodes)."""
+        return attention_received(self._each_batch(graph), self._hops, graph, hop)
+
+    def reasons(self, graph: MultilayerGraph, pair: Pair) -> list[Through]:
+        """What came through neighbours and groups, as parts of the log-odds of two classes."""
+        return attention_reasons(self._each_batch(graph), graph, pair).through
 
     def _check_loaded(self) -> None:
         with torch.device("meta"):

@@ -13,13 +13,13 @@ from gramme.graph import MultilayerGraph
 from gramme.methods.params import Choice, Flag, Rule, WholeNumber
 from gramme.nn import AttentionHop, FusionNetwork, MemberRandom, Network, Plan, Shape, fusion_plan
 
-from .estimator import AttentionModel
 from .given_features import ENTRY_SUM
+from .relation_fusion import RelationFusion
 
 FUSE = ("end", "every hop")
 
 
-class GrammeFusion(AttentionModel):
+class GrammeFusion(RelationFusion):
     """Semi-supervised node classifier that attends within each layer and fuses the layers.
 
     Every layer has a stack of weighted attention hops; fusion heads combine what the layers found, and a softmax layer
@@ -44,7 +44,8 @@ class GrammeFusion(AttentionModel):
     learning_rate : float, default=0.01
         Of the Adam optimiser.
     epochs : int, default=40
-        Training steps, each on the full graph.
+        Training steps, each on the full graph. Networks with labels or learned rows as inputs train at most five times
+        as many, until labels that were set aside are predicted no better.
     weight_decay : float or None, default=None
         L2 penalty on the weights. None: 0.2 / labels. The loss is a mean over the labels, so the penalty shrinks as
         labels become more.
@@ -70,13 +71,17 @@ class GrammeFusion(AttentionModel):
         lead from a node, which needs no labels), "random" (numbers by node name, as in the paper), or several joined by
         +, as "given+walks". Beside given features, walk columns are as large as the training labels support. None:
         "walks+random" if the graph has no features, else "given+walks", without the walks where they would hardly
-        count. "both" is another name of "given+random".
+        count. "both" is another name of "given+random". "labels" shows the known labels to the network and lets it
+        predict those that are hidden, over four hops, with a matrix for each layer and direction; "learned" learns a
+        row for each neighbour and group; "labels+learned" takes both. With 300 labels or more None tries these too, and
+        a tenth of the labels, set aside, decides how much each kind of input counts. Where fixed features would take
+        more than a minute, they are left out then.
     entry_sum : float, default=20.0
         Given features that are words or counts in more than 64 columns stay sparse, and the entries of a node sum to
         this on average. The smaller, the slower a model learns from them and the more weight decay holds it back.
     ensemble : int, default=8
         Number of members. Each has its own random features and starting weights; all are trained together, and their
-        probabilities are averaged.
+        probabilities are averaged. Of networks with labels or learned rows as inputs there are fewer on large graphs.
     validation_fraction : float, default=0.0
         Share of the training labels that each member sets aside to decide when to stop; 0 trains all epochs.
     patience : int, default=20
@@ -99,7 +104,10 @@ class GrammeFusion(AttentionModel):
     layer_importance_ : Series
         Which layers the model relies on, summing to 1; ``layer_importances_`` has a row per member.
     embedding_ : array, shape (nodes, members * hidden_dim)
-        With ``readout="attention"`` (nodes, members * classes).
+        With ``readout="attention"`` (nodes, members * classes). States of the first network with labels and the first
+        with learned rows as inputs stand before those of the members.
+    relations_ : RelationPool or None
+        Networks with labels or learned rows as inputs, and the share of each kind of input.
 
     References
     ----------

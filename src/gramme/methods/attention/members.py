@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 from torch import Tensor
 
-from gramme.distributed import rows_at
+from gramme.distributed import gather_rows
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import EdgeLayer, MultilayerGraph
+from gramme.graph.arrays import plain
 from gramme.methods.labels import KnownLabels, coded_labels
 from gramme.nn import MemberRandom, Network, Output, Plan, Shape
 from gramme.ops import Features, LayerFeatures
@@ -181,6 +182,12 @@ def make_targets(
     weights = label_weights(model.class_weight, known)[:, None] * seen
     if validation is not None:
         coded = coded_labels(graph, validation, known.classes, "validation", strict=True)
+        both = np.intersect1d(coded[0], known.nodes)
+        if both.size:
+            raise DataError(
+                f"{both.size} nodes, such as {plain(graph.nodes[int(both[0])])!r}, have a label both to learn from and "
+                "in validation; when to stop must be decided by labels that are not learned from"
+            )
         return TrainingTargets(known.nodes, known.codes, weights, validation=coded, graph=graph)
     aside = None
     if model.validation_fraction > 0:
@@ -244,7 +251,7 @@ class EnsemblePredictions:
         self._members += len(members)
         if self.seen[:, members.start : members.stop].all():
             return
-        at_labels = rows_at(self.graph, probabilities.numpy(), self.known.nodes)
+        at_labels = gather_rows(self.graph, probabilities.numpy(), self.known.nodes)
         for place, member in enumerate(members):
             mine = ~self.seen[:, member]
             self.unseen[mine] += at_labels[mine, place] / self.copies

@@ -16,7 +16,6 @@ from gramme.graph import MultilayerGraph
 from gramme.graph.arrays import loose_index
 from gramme.methods.base import NodeClassifier
 from gramme.methods.contributions import Pair, shares_of_joined
-from gramme.methods.data_size import DataSize
 from gramme.methods.labels import KnownLabels, stratified_folds
 from gramme.methods.params import (
     POSITIVE,
@@ -45,7 +44,6 @@ from gramme.methods.persistence import (
 from .map_regression import Maps, Singles
 from .neighbour_views import ALONG, DIRECTIONS, NeighbourView, graph_views
 from .share_rounds import (
-    FEW_LABELS,
     SHARES,
     SPREAD,
     Context,
@@ -64,8 +62,6 @@ if TYPE_CHECKING:
     from gramme.methods.base import GraphEstimator
 
 FOLDS = 5
-PAIR_SECONDS, LABEL_SECONDS = 1.5e-7, 3e-7
-"""For each node with neighbours in a layer, and each label with neighbours in one, and class; only to show progress."""
 MIN_LEAD_SHARE = (
     0.15  # share of the nodes behind a pair of unlike classes that is worth a sentence, ...
 )
@@ -241,14 +237,6 @@ class LabelShares(NodeClassifier):
         self.neighbour_columns = neighbour_columns
         self.folds = folds
         self.random_state = random_state
-
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        pairs = min(size.copies, size.ends + size.memberships)
-        share = size.labels / max(size.nodes, 1)
-        chains = 1 + self.folds * (size.labels <= FEW_LABELS)
-        spread = PAIR_SECONDS * pairs * size.classes * (self.folds + 1) * chains
-        return 0.1 + spread + LABEL_SECONDS * share * pairs * size.classes**2 * self.folds * chains
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         if isinstance(graph, PartGraph):

@@ -24,7 +24,7 @@ from gramme.methods.attention.features import INPUTS_SOURCES as SOURCES
 from gramme.methods.attention.features import feature_columns, feature_source, input_features
 from gramme.methods.base import GraphEstimator, NodeClassifier
 from gramme.methods.contributions import shares_of_joined
-from gramme.methods.labels import KnownLabels, by_name, coded_labels
+from gramme.methods.labels import KnownLabels, by_name, coded_labels, labels_within
 from gramme.methods.params import (
     POSITIVE,
     SHARE,
@@ -211,19 +211,30 @@ class PygModel(NodeClassifier):
     def _edges(self, graph: MultilayerGraph) -> Any:
         """The edges in the form the network takes."""
 
-    def fit(self, graph: MultilayerGraph, y: Any = None, *, monitor: Any = None) -> Self:
+    def fit(
+        self,
+        graph: MultilayerGraph,
+        y: Any = None,
+        *,
+        mask: str | None = None,
+        monitor: Any = None,
+    ) -> Self:
         """Learn from the labelled nodes of a graph.
 
         Parameters
         ----------
         graph : MultilayerGraph
         y : sequence, mapping or Series, optional
-            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given.
+            Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given,
+            of its mask "train" where it has one.
+        mask : str, optional
+            One of the graph's masks: labels of other nodes are not learned from.
         monitor : sequence, mapping or Series, optional
             Labels of further nodes whose accuracy is noted after every epoch. For looking only: the training does not
             depend on them.
         """
-        return self._run_fit(graph, y, monitor=by_name(graph, monitor))
+        watched = by_name(graph, monitor)
+        return self._run_fit(graph, labels_within(graph, y, mask), monitor=watched)
 
     def _fit(
         self, graph: MultilayerGraph, known: KnownLabels, seed: int, *, monitor: Any = None

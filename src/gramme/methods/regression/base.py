@@ -16,6 +16,7 @@ from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import NameOrder, in_name_order
 from gramme.methods.base import GraphEstimator
+from gramme.methods.labels import labels_within
 from gramme.methods.params import check_number_range
 from gramme.methods.persistence import SavedArray, SavedField
 
@@ -161,6 +162,7 @@ def known_numbers(
     """The nodes whose number is known; an error if there are too few, or if a label is not a number."""
     if y is None and graph.labels is None:
         raise DataError("the graph has no labels and none were given; pass y")
+    y = labels_within(graph, y, "train" if y is None and "train" in graph.masks else None)
     aligned = graph.align(graph.labels if y is None else y, "label")
     found: dict[int, float] = {}
     for place, value in enumerate(aligned):

@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme.errors import DataError
+from gramme.evaluation.learning_curve import MIN_LABELS, learning_curve
 from gramme.graph import MultilayerGraph
-from gramme.grouping import Groups
+from gramme.grouping import Groups, ask
 from gramme.grouping.found_groups import STABLE_SHARE, value_words
 from gramme.io.atomic import write_files
 from gramme.report.folder import output_folder
@@ -22,6 +24,9 @@ from .fit_page import FORMAT, VERSION
 from .html import command_and_versions, escape, frame, name, page, shorten
 from .network import marked_network, plain_network_section
 
+NEXT_NODES, NEXT_DIVISIONS, MAX_NEXT_ENTRIES = 5, 4, 50_000
+"""For the page of a fit: nodes to label next, divisions of the labels for the learning curve, and nodes, memberships
+and ends of edges up to which they are looked for; both take a second there."""
 SHOWN_GROUPS = 40
 """Groups, or chosen nodes, that a page lists; the tables beside it have all."""
 SHOWN_NAMES = 12
@@ -304,6 +309,59 @@ def ask_data(
             labelled=labelled,
         ),
     }
+
+
+def next_labels(
+    graph: MultilayerGraph, labels: NDArray[np.object_], known: NDArray[np.bool_]
+) -> dict[str, Any] | None:
+    """Whom to label next, and what that would bring, for the page of a fit; None for large graphs and complete labels.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    labels : array of object, shape (nodes,)
+        What was learned from, None where there was nothing.
+    known : array of bool, shape (nodes,)
+        Which nodes have a label, learned from or set aside.
+    """
+    left = int((~known).sum())
+    if not left or graph.num_entries > MAX_NEXT_ENTRIES:
+        return None
+    bare = graph.replace(labels=None)
+    marks = np.full(graph.num_nodes, None)
+    marks[known] = "known"
+    try:
+        chosen = ask(bare, marks, count=min(NEXT_NODES, left))
+        curve = None
+        if known.sum() >= MIN_LABELS:
+            curve = learning_curve(bare, labels, divisions=NEXT_DIVISIONS)
+    except DataError:  # no ties, or labels of one class: nothing to say
+        return None
+    return {
+        "chosen": [
+            {
+                "node": str(row["node"]),
+                "size": len(row["stands_for"]),
+                "some": [str(one) for one in row["stands_for"][1 : SHOWN_NAMES + 1]],
+            }
+            for row in chosen.to_dict(orient="records")
+        ],
+        "curve": None if curve is None else curve.to_dict(orient="records"),
+    }
+
+
+def next_labels_section(data: dict[str, Any]) -> str:
+    """The end of the page of a fit: whom to label next; nothing for a page from before there was this."""
+    found = data.get("next_labels")
+    if not found:
+        return ""
+    count = len(found["chosen"])
+    which = "this node" if count == 1 else f"these {count} nodes"
+    told = (
+        f"<p>Should you label more, label {which} first: no label covers their surroundings well. "
+        "<code>gramme ask</code> chooses as many as you like.</p>"
+    )
+    return told + _chosen_section(found | {"count": count}) + _curve_section(found)
 
 
 def render_ask(data: dict[str, Any]) -> str:

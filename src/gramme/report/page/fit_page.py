@@ -87,6 +87,8 @@ def fit_data(
     config: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Everything the page of a fit shows, as plain values; parameters as for :func:`write_fit_page`."""
+    from .before_labels import next_labels  # which needs the format of this page
+
     measured = dict(estimate or {"kind": "none"})
     nodes = node_table(model, graph, known, measured.pop("predictions", None))
     chosen = nodes.chosen()
@@ -132,6 +134,7 @@ def fit_data(
         else None,
         "why": why(model, seen, chosen, reasons),
         "leading_groups": leading_groups(reasons, seen, classes),
+        "next_labels": next_labels(graph, nodes.learned_labels(), nodes.use > 0),
     }
 
 

@@ -142,6 +142,8 @@ def page_title(data: dict[str, Any]) -> str:
 
 def fit_body(data: dict[str, Any]) -> str:
     """Everything between the body tags but the data and the script."""
+    from .before_labels import next_labels_section  # which needs the format of the page of a fit
+
     sections = [
         ("accuracy", "How sure", accuracy_section(data)),
         ("layers", "Which layers matter", layers_section(data)),
@@ -149,6 +151,7 @@ def fit_body(data: dict[str, Any]) -> str:
         ("map", "Map of the nodes", map_section(data)),
         ("look", "Nodes to look at", table_section(data)),
         ("training", "Training", training_section(data)),
+        ("next", "What to label next", next_labels_section(data)),
         ("settings", "Settings and how to repeat this", settings_section(data)),
     ]
     return frame(

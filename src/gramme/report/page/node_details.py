@@ -77,6 +77,13 @@ class NodeTable:
     own: NDArray[np.float64]
     doubtful: NDArray[np.bool_]
 
+    def learned_labels(self) -> NDArray[np.object_]:
+        """The labels that were learned from, None elsewhere."""
+        found = np.full(self.label.size, None, dtype=object)
+        for place in np.flatnonzero(self.use == LEARNED).tolist():
+            found[place] = self.labels[self.label[place] - 1]
+        return found
+
     def chosen(self, most: int = MAX_PAGE_NODES) -> NDArray[np.int64]:
         """The nodes a page shows: all, or the least certain, the doubtful and a random sample of the others."""
         count = len(self.names)
