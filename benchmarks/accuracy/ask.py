@@ -1,6 +1,6 @@
 """Whom to label: gramme.ask against random choice, centrality, uncertainty and experimental design.
 
-The command of docs/results/ask.csv (about 25 minutes on one core):
+The command of docs/results/ask.csv (about 15 minutes on one core):
 
     GRAMME_DATA=../shared/data python benchmarks/accuracy/ask.py --out docs/results/ask.csv
 
@@ -23,7 +23,7 @@ from gramme.evaluation.ask_benchmark import (
 )
 from gramme.evaluation.ask_strategies import ASK_STRATEGIES
 
-GRAPHS = "3sources,bbc,wikipedia,dkpol,bbc+2,ckm_social,leskovec_ng,congress_votes,mammography,wine,digits"
+GRAPHS = "3sources,bbc,wikipedia,dkpol,bbc+2,ckm_social,leskovec_ng,congress_votes,mammography,wine"
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--strategies", default=",".join(ASK_STRATEGIES))
     parser.add_argument("--predictors", default=",".join(DEFAULT_PREDICTORS))
     parser.add_argument("--per-class", default="1,2")
-    parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--repeats", type=int, default=8)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--ledger", type=Path, help="sqlite file to resume from")
     arguments = parser.parse_args()

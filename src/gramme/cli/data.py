@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from glob import glob
 from inspect import signature
@@ -85,20 +84,10 @@ class Opened:
             note(sentence)
 
 
-def open_data(
-    names: str | list[str],
-    read: Reading,
-    *,
-    needs_label: bool = True,
-    then: Callable[[float], float] | None = None,
-) -> Opened:
-    """Read a table, files of edges or, if there is no such file, a dataset.
-
-    ``needs_label`` says whether a table must have a column of labels, and ``then`` how many seconds the work after it
-    takes, from about how many entries there are (:func:`~gramme.cli.progress.reading`).
-    """
+def open_data(names: str | list[str], read: Reading, *, needs_label: bool = True) -> Opened:
+    """Read a table, which may have to have a column of labels, files of edges or, without such a file, a dataset."""
     names = [names] if isinstance(names, str) else names
-    with reading(_read_files(names, read), then):
+    with reading(_read_files(names, read)):
         return _open_data(names, read, needs_label)
 
 

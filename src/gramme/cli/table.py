@@ -126,7 +126,8 @@ def _tell_of_new(
         if column not in known:
             tell(f"{path.name}: the column {column!r} is not used, the model was fitted without it")
     learned = record.get("categories")
-    learned = learned if isinstance(learned, dict) else {}
+    if not isinstance(learned, dict):
+        return
     for name, values in _categories(graph, plan).items():
         before = learned.get(name)
         new = [value for value in values if isinstance(before, list) and value not in set(before)]

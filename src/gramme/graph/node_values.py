@@ -73,7 +73,7 @@ def checked_masks(
     checked = {}
     for name, mask in (masks or {}).items():
         values = np.array(mask)
-        if not isinstance(name, str) or values.dtype != np.bool_ or values.shape != (num_nodes,):
+        if values.dtype != np.bool_ or values.shape != (num_nodes,):
             raise DataError(
                 f"the mask {name!r} must be {num_nodes} truth values, one per node, not {values.dtype} of shape "
                 f"{values.shape}"

@@ -188,9 +188,9 @@ def guess_plan(paths: Sequence[Path], labels: Path | None = None) -> list[FileGu
     guesses = [guess_file(path) for path in paths]
     for one in guesses:
         belongs = _COMPANION.fullmatch(Path(one.name).stem)
-        for other in guesses if belongs else ():
-            if other is not one and belongs and other.name.startswith(belongs["start"]):
-                one.role, one.why, one.columns = "leave out", f"it is read with {other.name}", []
+        for main in guesses if belongs else ():
+            if main is not one and belongs and main.name.startswith(belongs["start"]):
+                one.role, one.why, one.columns = "leave out", f"it is read with {main.name}", []
     if labels is not None:
         named = guess_file(labels)
         if named.role != "nodes":
@@ -209,8 +209,8 @@ def guess_plan(paths: Sequence[Path], labels: Path | None = None) -> list[FileGu
     if tables and len(tables[0].columns) == 2 and len(guesses) > 1:
         first, second = tables[0].columns
         if {first.role, second.role} & {"id"} and not {first.role, second.role} & {"label"}:
-            other = second if first.role == "id" else first
-            other.role, other.why = "label", "the only column besides the names"
+            label_column = second if first.role == "id" else first
+            label_column.role, label_column.why = "label", "the only column besides the names"
     if all(one.role != "edges" for one in guesses):  # alone, a table has no features, but groups
         for column in tables[0].columns if tables else ():
             if column.role == "feature":

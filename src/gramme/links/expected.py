@@ -29,11 +29,11 @@ INTERVAL_LEVEL = 0.9
 """Share of the lists whose count should lie in the interval."""
 TRANSFER_ERROR, LEAST_ERROR = 0.2, 0.03
 """Error, as a standard deviation, of carrying a count from the graph without a part to the whole one: relative to the
-count where most pairs are no links, and at least. Chosen, like what follows, so that nine of ten lists of benchmarks/accuracy/links.py
-(seeds 0 and 1 of its networks but for GATNE's) lie in their interval."""
+count where most pairs are no links, and at least. Chosen, like what follows, so that nine of ten lists of
+benchmarks/accuracy/links.py (seeds 0 and 1 of its networks but for GATNE's) lie in their interval."""
 GROWTH_TAKEN = 0.5
-"""Part of the growth of recall with visible edges that is carried on: mixtures know the graphs they were fitted on best,
-so the thinner graphs make it look larger than it is."""
+"""Part of the growth of recall with visible edges that is carried on: mixtures know the graphs they were fitted on
+best, so the thinner graphs make it look larger than it is."""
 MIN_FOUND_PER_KNOT = 8
 """Edges found between two depths at which rates are told apart; fewer would make the top of a list look too good."""
 RATIO_PRIOR = 5.0
@@ -59,7 +59,7 @@ class ExpectedLinks(NamedTuple):
         The number of candidates; fewer than were asked for where there are not as many.
     """
 
-    count: float
+    count: float  # type: ignore[assignment]  # the number; a tuple's method of that name is not needed
     low: int
     high: int
     shown: int

@@ -357,7 +357,8 @@ class _Part:
     @property
     def linked(self) -> Pairs:
         """The edges set aside."""
-        return self.pairs[self.kinds == LINKED]
+        set_aside: Pairs = self.pairs[self.kinds == LINKED]
+        return set_aside
 
 
 def _parts(

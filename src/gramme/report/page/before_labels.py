@@ -328,7 +328,8 @@ def next_labels(
     if not left or graph.num_entries > MAX_NEXT_ENTRIES:
         return None
     bare = graph.replace(labels=None)
-    marks = np.where(known, "known", None)
+    marks = np.full(graph.num_nodes, None)
+    marks[known] = "known"
     try:
         chosen = ask(bare, marks, count=min(NEXT_NODES, left))
         curve = None

@@ -66,9 +66,12 @@ def expected_by_layer(model: GrammeLinks, links: pd.DataFrame) -> list[dict[str,
         str(layer): model.expected_of(str(layer), rows["score"].to_numpy())
         for layer, rows in links.groupby("layer", sort=False)
     }
-    found = [{"layer": layer} | count._asdict() for layer, count in counts.items()]
+    found: list[dict[str, Any]] = [
+        {"layer": layer} | count._asdict() for layer, count in counts.items()
+    ]
     if len(counts) > 1:
-        found.append({"layer": None} | expected_in_all(list(counts.values()))._asdict())
+        nowhere: dict[str, Any] = {"layer": None}
+        found.append(nowhere | expected_in_all(list(counts.values()))._asdict())
     return found
 
 
