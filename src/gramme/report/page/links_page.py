@@ -112,8 +112,8 @@ def expected_section(data: dict[str, Any]) -> str:
     return (
         f"<p>This holds if {data['missing_share']:.0%} of a layer's links are missing in the data: no data can tell "
         "how many are, so it is your assumption (<code>--missing-share</code>). How many of the pairs listed are "
-        "among them is seen from edges set aside: each is looked up in the list of candidates of the network without it. Nine of "
-        "ten lists hold as many links as the interval says.</p>"
+        "among them is seen from edges set aside: each is looked up in the list of candidates of the network without "
+        "it. Nine of ten lists hold as many links as the interval says.</p>"
         '<div class="scroll"><table><caption>Links expected among the pairs listed</caption><thead><tr>'
         '<th scope="col">Layer</th><th scope="col" class="number">Pairs listed</th>'
         '<th scope="col" class="number">Links expected</th><th scope="col" class="number">90 % interval</th></tr>'
