@@ -70,15 +70,8 @@ def guess_file(path: Path) -> FileGuess:
     rows = _sample(path, len(header))
     ends = edge_header(header)
     if ends is not None:
-        places = {ends.source: "source", ends.target: "target"}
-        if ends.layer is not None:
-            places[ends.layer] = "layer"
-        if ends.weight is not None:
-            places[ends.weight] = "weight"
-        columns = [
-            ColumnGuess(name, places.get(place, "leave out"), "by its name")
-            for place, name in enumerate(header)
-        ]
+        roles = edge_roles(header)
+        columns = [ColumnGuess(name, roles[name], "by its name") for name in header]
         why = f"it has columns {header[ends.source]!r} and {header[ends.target]!r}"
         return FileGuess(path.name, size, "edges", why, columns, rows[:SAMPLE_ROWS])
     if len(header) < 2 or _is_bare(header, rows):
@@ -92,6 +85,21 @@ def guess_file(path: Path) -> FileGuess:
         guess_columns(header, rows),
         rows[:SAMPLE_ROWS],
     )
+
+
+def edge_roles(header: Sequence[str]) -> dict[str, str]:
+    """What the columns of a file of ties are by their names; empty if no two are the ends of a tie."""
+    ends = edge_header(header)
+    if ends is None:
+        return {}
+    named = {
+        "source": ends.source,
+        "target": ends.target,
+        "layer": ends.layer,
+        "weight": ends.weight,
+    }
+    places = {place: role for role, place in named.items() if place is not None}
+    return {name: places.get(place, "leave out") for place, name in enumerate(header)}
 
 
 def guess_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[ColumnGuess]:

@@ -173,7 +173,7 @@ class LabelShares(NodeClassifier):
     >>> bool((model.predict() == g.labels)[40:50:2].all())
     True
     >>> model.maps_in_words()
-    'robs leads from thief to victim'
+    'robs joins thief and victim'
     """
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {
@@ -443,9 +443,14 @@ class LabelShares(NodeClassifier):
         parts = []
         for _, one in told.iterrows():
             ends = [one["neighbour"], one["own"]]
+            if not one["direction"]:  # which of them is the neighbour makes no difference
+                known = self.classes_.tolist()
+                first, last = sorted(ends, key=known.index)
+                parts.append(f"{one['layer']} joins {first} and {last}")
+                continue
             first, last = ends[::-1] if one["direction"] == ALONG else ends
             parts.append(f"{one['layer']} leads from {first} to {last}")
-        return " and ".join(parts)
+        return "; ".join(parts)
 
     def _check_loaded(self) -> None:
         sizes = list(self._sizes())
