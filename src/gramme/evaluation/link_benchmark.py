@@ -108,7 +108,8 @@ class LinkMethod:
 def _gramme_links(graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
     model = GrammeLinks(random_state=seed).fit(graph)
     named = np.column_stack([graph.nodes[pairs[:, 0]], graph.nodes[pairs[:, 1]]])
-    return model.predict_proba(layer, named.tolist())
+    # splits have as many unlinked as linked pairs, which is what balanced scores are about
+    return model.balanced_scores(layer, named.tolist())
 
 
 def _cross_layer_logistic(graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:

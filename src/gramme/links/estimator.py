@@ -20,7 +20,7 @@ from gramme._runtime import one_thread_below
 from gramme.errors import DataError, FileFormatError, NotFittedError
 from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import loose_index
-from gramme.graph.canonical import in_name_order
+from gramme.graph.canonical import checksum, in_name_order
 from gramme.methods.params import Number, RandomState, check_parameters, seed_from
 from gramme.methods.persistence import (
     Learned,
@@ -538,6 +538,8 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         """
         mixture = self._mixture(layer)
         seen = self.graph_ if graph is None else self._other(graph)
+        if graph is not None and checksum(seen) == checksum(self.graph_):
+            seen = self.graph_  # pairs of it that were learned from have scores of their own
         positions = named_pairs(seen, pairs)
         return self._scores(self._evidence(seen, layer), mixture, positions)
 
