@@ -37,7 +37,7 @@ PAN = """(async () => {
   const start = performance.now();
   let last = start;
   for (let k = 0; performance.now() - start < 3000; k++) {
-    await new Threshold((done) => requestAnimationFrame(done));
+    await new Promise((done) => requestAnimationFrame(done));
     const now = performance.now();
     frames.push(now - last);
     last = now;

@@ -52,7 +52,7 @@ PEER = """(() => {
   return times;
 })()""".replace("%%", "%")
 
-FRAME_GAPS = """new Threshold(done => {
+FRAME_GAPS = """new Promise(done => {
   const gaps = []; let last = 0;
   requestAnimationFrame(function step(now) {
     if (last) gaps.push(now - last);

@@ -247,3 +247,10 @@ def test_it_learns_in_a_loop_of_ones_own() -> None:
     right = model(given, where)[30:].argmax(1) == labels[30:]
     assert right.float().mean() > 0.8
     assert set(ACTIVATIONS) == {"elu", "relu", "tanh", "none"}
+
+
+def test_weights_that_want_a_gradient_are_refused():
+    edges, weights = torch.tensor([[0, 1], [1, 2]]), torch.ones(2, requires_grad=True)
+    with pytest.raises(DataError, match="no gradient would reach them"):
+        structure(edges, edge_weight=weights)
+    structure(edges, edge_weight=weights.detach())

@@ -65,7 +65,7 @@ def aligned(graph: MultilayerGraph, values: Any, what: str = "value") -> NDArray
 
 
 def checked_masks(
-    masks: Mapping[str, Any] | None, num_nodes: int
+    masks: Mapping[Any, Any] | None, num_nodes: int
 ) -> Mapping[str, NDArray[np.bool_]]:
     """Truth values per node by name, read-only; an error names the mask that is something else."""
     if masks is not None and not isinstance(masks, Mapping):

@@ -6,7 +6,7 @@ nearest to each centre is asked. Labelled nodes are centres that stay where they
 label covers. Every node is stood for by the centre it is nearest to.
 
 Choosing the nodes a model doubts most (margin, entropy) gives its labels to the borders between classes; with few
-labels that is worse than a choice at random (``docs/results/ask.csv``). It is not offered.
+labels that is several points behind a cover (``docs/results/ask.csv``), so it is not offered.
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ from .layer_weights import TiedLayers
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-EXTRA_DIMENSIONS, MAX_DIMENSIONS = 2, 20
-"""Eigenvectors beyond the number of centres, and at most. Chosen on halves 100 to 111 of seven graphs; those of
-``docs/results/ask.csv`` are 0 to 7."""
+MAX_DIMENSIONS = 20
+"""Eigenvectors at most; as many as there are centres if these are fewer."""
 STARTS = 4
 """Times that k-means starts anew; the closest cover is kept."""
 STEPS = 50
@@ -170,7 +169,7 @@ def cover(
     known = labelled if order.places is None else labelled[order.places]
     open_to = askable if order.places is None else askable[order.places]
     tied = layers.strengths.sum(axis=1) > 0
-    dimensions = min(count + int(known.sum()) + EXTRA_DIMENSIONS, MAX_DIMENSIONS)
+    dimensions = min(max(count + int(known.sum()), 2), MAX_DIMENSIONS)
     rows = spectral_coordinates(layers.joined(weights), dimensions)
 
     inside = np.flatnonzero(tied)

@@ -69,6 +69,11 @@ def structure(
         raise DataError("layer names a layer of a MultilayerGraph; other sources have none")
     if not _is_edge_index(source) and (edge_weight is not None or num_nodes is not None):
         raise DataError("edge_weight and num_nodes go with an edge_index of shape (2, edges)")
+    for given in (source, edge_weight):
+        if isinstance(given, Tensor) and given.requires_grad:
+            raise DataError(
+                "weights of edges are no parameters here: no gradient would reach them; detach() them"
+            )
     if isinstance(source, MultilayerGraph):
         source = _layer_of(source, layer)
     if isinstance(source, Layer):

@@ -328,8 +328,7 @@ def next_labels(
     if not left or graph.num_entries > MAX_NEXT_ENTRIES:
         return None
     bare = graph.replace(labels=None)
-    marks = np.full(graph.num_nodes, None)
-    marks[known] = "known"
+    marks = ["known" if one else None for one in known.tolist()]
     try:
         chosen = ask(bare, marks, count=min(NEXT_NODES, left))
         curve = None
