@@ -1,6 +1,5 @@
 """The command as a whole: what it imports before it is asked for anything, and how it ends."""
 
-import gc
 import subprocess
 import sys
 
@@ -8,7 +7,7 @@ import pytest
 
 from gramme._version import __version__
 from gramme.cli import main
-from gramme.cli.app import app
+from gramme.cli.app import _leave_memory, app
 
 HEAVY = {"joblib", "matplotlib", "numba", "numpy", "pandas", "pyarrow", "scipy", "sklearn", "torch"}
 # Runs every command line it is given, words with blanks between, and prints which libraries that imported.
@@ -104,4 +103,4 @@ def test_only_a_program_of_its_own_leaves_its_memory_as_it_is(monkeypatch) -> No
     for arguments in (["--version"], None):
         with pytest.raises(SystemExit):
             main(arguments)
-        assert registered == ([] if arguments else [gc.freeze])
+        assert registered == ([] if arguments else [_leave_memory])

@@ -81,15 +81,19 @@ def _commands() -> Callable[..., Any]:
     return typer.main.get_command(app)
 
 
+def _leave_memory() -> None:
+    """Look for no garbage at the end, but where duckdb is loaded, which would complain."""
+    if "_duckdb" not in sys.modules:
+        gc.freeze()
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; ends with exit code 2 after a user's mistake, 130 after Ctrl-C."""
     never_fail_to_print()
     if (
         arguments is None
     ):  # a program of its own: its memory goes with it, and looking for cycles takes most of a second
-        atexit.register(
-            lambda: None if "_duckdb" in sys.modules else gc.freeze()
-        )  # it would complain
+        atexit.register(_leave_memory)
     try:
         given = sys.argv[1:] if arguments is None else arguments
         told = given if os.environ.get("RANK", "0") == "0" else []
