@@ -35,7 +35,7 @@ from distributed_cost import tell
 from measure import resident_bytes
 from numpy.typing import NDArray
 
-from gramme.distributed import World, assign, join, read_part, write_parts
+from gramme.distributed import Communicator, assign, join, read_part, write_parts
 from gramme.distributed.launch import LOOPBACK, free_port
 from gramme.distributed.storage import fill_parts
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
@@ -97,8 +97,8 @@ def measured(folder: Path, facts: dict[str, Any], steps: int, most: int) -> None
     threads = int(os.environ["OMP_NUM_THREADS"])
     torch.set_num_threads(threads)
     program = resident_bytes(peak=True) / 2**20
-    with join() as world:
-        part = read_part(folder, world)
+    with join() as communicator:
+        part = read_part(folder, communicator)
         model = GrammeFusion(
             hidden_dim=HIDDEN, ensemble=1, heads=1, features="random", feature_dim=16,
             epochs=1, random_state=0,
@@ -106,22 +106,22 @@ def measured(folder: Path, facts: dict[str, Any], steps: int, most: int) -> None
         model.fit(part)  # the first step pays for compiling
         step = cpu = sent = messages = 0.0
         if steps:
-            one = _cost(world, lambda: GrammeFusion(**model.get_params()).fit(part))
+            one = _cost(communicator, lambda: GrammeFusion(**model.get_params()).fit(part))
             longer = model.get_params() | {"epochs": 1 + steps}
-            several = _cost(world, lambda: GrammeFusion(**longer).fit(part))
+            several = _cost(communicator, lambda: GrammeFusion(**longer).fit(part))
             step, cpu, sent, messages = (several - one) / steps
-        world.wait()
+        communicator.barrier()
         spread = 0.0
         if most:
             labels = LabelPropagation(
                 alpha=0.9, sharpness=1.0, layer_weights="equal", max_iter=most
             )
-            spread = float(_cost(world, lambda: labels.fit(part))[0])
+            spread = float(_cost(communicator, lambda: labels.fit(part))[0])
         peak = resident_bytes(peak=True) / 2**20
-        slowest = world.largest(np.array([step, spread, peak, program]))
-        together = world.total(np.array([cpu, sent / 2**20, messages]))
+        slowest = communicator.all_max(np.array([step, spread, peak, program]))
+        together = communicator.all_sum(np.array([cpu, sent / 2**20, messages]))
         row = facts | {
-            "processes": world.size,
+            "processes": communicator.size,
             "threads": threads,
             "seconds_per_step": round(float(slowest[0]), 4),
             "cpu_per_step": round(float(together[0]), 4),
@@ -131,17 +131,17 @@ def measured(folder: Path, facts: dict[str, Any], steps: int, most: int) -> None
             "sent_mib_per_step": round(float(together[1]), 4),
             "messages_per_step": round(float(together[2]), 1),
         }
-        if world.first:
+        if communicator.first:
             csv.DictWriter(sys.stdout, COLUMNS).writerow(row)
             sys.stdout.flush()
 
 
-def _cost(world: World, work: Callable[[], object]) -> NDArray[np.float64]:
+def _cost(communicator: Communicator, work: Callable[[], object]) -> NDArray[np.float64]:
     """Seconds, CPU seconds, bytes and messages sent of some work of this process."""
 
     def now() -> NDArray[np.float64]:
         clocks = (time.perf_counter(), time.process_time())
-        return np.array([*clocks, world.sent, world.messages], dtype=np.float64)
+        return np.array([*clocks, communicator.sent, communicator.messages], dtype=np.float64)
 
     before = now()
     work()

@@ -103,11 +103,11 @@ class Page:
         while not (self.evaluate(until) if isinstance(until, str) else until()):
             if time.monotonic() > end:
                 raise AssertionError(f"waited {seconds} s in vain for {until}")
-            self.evaluate("new Threshold(done => setTimeout(done, 20))")
+            self.evaluate("new Promise(done => setTimeout(done, 20))")
 
     def frames(self, count: int = 2) -> None:
         for _ in range(count):
-            self.evaluate("new Threshold(done => requestAnimationFrame(() => done(1)))")
+            self.evaluate("new Promise(done => requestAnimationFrame(() => done(1)))")
 
     def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)

@@ -14,10 +14,11 @@ import sklearn.linear_model
 import sklearn.manifold  # noqa: F401
 import torch  # noqa: F401
 
+import gramme.cli.analysis
 import gramme.cli.benchmark_steps
 import gramme.cli.fit_steps
-import gramme.cli.links_steps
 import gramme.distributed
+import gramme.links
 import gramme.methods.attention.gramme_fusion
 import gramme.methods.linear.one_hot_logistic
 import gramme.methods.majority

@@ -2,10 +2,9 @@
 
     python benchmarks/accuracy/links.py --data DIR [--networks a,b] [--repeats 3] --out docs/results/links.csv
 
-A fifth of the edges of every layer is hidden, as ``missing_share`` has it; the model sees the rest. Each row of the CSV
-is a list: ``network, layer, edges, seed, top, shown, expected, low, high, found, inside``. Prints how many lists have the
-count found in the stated interval. The constants of :mod:`gramme.links.expected` were chosen on seeds 0 and 1 of the
-networks up to ``leskovec_ng`` and of the synthetic ones.
+A fifth of the edges of every layer is hidden, as ``missing_share`` has it; the model sees the rest. Each row of the
+CSV is a list: ``network, layer, edges, seed, top, shown, expected, low, high, found, inside``. Prints how many lists
+have the count found in the stated interval.
 """
 
 from __future__ import annotations

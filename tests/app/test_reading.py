@@ -9,6 +9,8 @@ from tests.app.people import HOSTILE, write_office, write_votes
 from gramme.app.project import Project
 from gramme.app.reading import checked_name, csv_text, facts, read_csv, read_plan
 from gramme.app.roles import Plan
+from gramme.app.sending import snippet
+from gramme.app.views import Results
 from gramme.errors import DataError
 from gramme.io.guesses import guess_plan
 
@@ -73,6 +75,21 @@ def test_a_decimal_comma_stays_a_number(tmp_path: Path) -> None:
     paths = [tmp_path / "ties.csv", tmp_path / "who.csv"]
     first, second = opened_again(tmp_path, paths)
     assert_same(first, second)
+
+
+def test_columns_of_ties_by_the_names_that_the_user_gave_them(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    text = "minutes,pupil,friend,where\n3,a,b,yard\n5,b,c,hall\n1,a,c,yard\n"
+    project.incoming_path("pairs.csv").write_text(text)
+    roles = {"minutes": "weight", "pupil": "source", "friend": "target", "where": "layer"}
+    plan = Plan.from_records([{"name": "pairs.csv", "role": "edges", "columns": roles}])
+    project.open_incoming(plan)
+    assert sorted(project.opened().graph.layers) == ["hall", "yard"]
+    assert project.opened().graph.layers["hall"].to_scipy().sum() == 10
+    assert "--source pupil --target-column friend" in " ".join(project.reading_words())
+    source = snippet(project, Results(project.folder / "results"), "")
+    assert "source='pupil', target_column='friend', weight='minutes', layer='where'" in source
+    project.close()
 
 
 def test_a_single_edge_and_no_labels(tmp_path: Path) -> None:

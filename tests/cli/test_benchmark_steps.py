@@ -5,10 +5,10 @@ from tests.cli.test_links import run
 from tests.evaluation.runs import spec
 from tests.links.graphs import planted_links
 
-from gramme.cli.benchmark_steps import RunCosts, graphs, parsed_settings, show_ledger
+from gramme.cli.benchmark_steps import RunShare, graphs, parsed_settings, show_ledger
 from gramme.cli.options import Reading
-from gramme.datasets import load
 from gramme.errors import DataError
+from gramme.evaluation.run import Cost, RunResult
 from gramme.io import write
 from gramme.methods import GrammeFusion, method
 
@@ -50,17 +50,19 @@ def test_graphs_are_named_by_file_unless_two_would_be_the_same(tmp_path, monkeyp
         graphs(" , ", Reading())
 
 
-def test_the_share_of_runs_that_are_done_counts_what_they_cost():
-    """Two quick runs of three are not two thirds of the work."""
-    costs = RunCosts({"wine": load("wine")})
+def test_the_share_of_runs_that_are_done_counts_what_they_took():
+    """Two quick runs of three are not two thirds of the work, once it is known what the third takes."""
+
+    def took(one, seconds):
+        return RunResult(one, "done", cost=Cost(wall_seconds=seconds))
+
+    share = RunShare()
     quick, slow = spec("majority"), spec("gramme-fusion", estimator=GrammeFusion)
-    assert costs.of(slow) > 5 * costs.of(quick)
-    whole = costs.of(slow) + 2 * costs.of(quick)
-    assert costs.plan([quick, quick, slow], 1) == pytest.approx(whole)
-    assert costs.plan([quick, quick, slow], 2) > whole / 2, "processes have to start"
-    assert costs.done(quick) < 1 / 3
-    costs.done(quick)
-    assert costs.done(slow) == pytest.approx(1)
+    share.start([quick, quick, slow, slow])
+    assert share.add(took(quick, 1.0)) == pytest.approx(1 / 4)
+    assert share.add(took(slow, 9.0)) == pytest.approx(10 / 20)
+    assert share.add(took(quick, 1.0)) == pytest.approx(11 / 20)
+    assert share.add(took(slow, 9.0)) == 1
 
 
 @pytest.fixture

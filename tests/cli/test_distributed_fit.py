@@ -2,7 +2,7 @@
 
 import pytest
 
-from gramme.cli.distributed_fit import Together, is_first_process, speaks
+from gramme.cli.distributed_fit import DistributedFit, is_first_process, speaks
 from gramme.cli.options import Reading
 from gramme.errors import DataError
 
@@ -13,8 +13,8 @@ def _no_processes(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def asked(data, workers=None, backend="local", wire=None, resume=False, **reading):
-    return Together.of([str(data)], Reading(**reading), workers, backend, wire=wire, resume=resume)
+def asked(data, workers=None, backend="local", resume=False, **reading):
+    return DistributedFit.of([str(data)], Reading(**reading), workers, backend, resume=resume)
 
 
 def parts_folder(tmp_path):
@@ -29,7 +29,7 @@ def test_one_process_unless_more_are_asked_for(tmp_path):
 
 
 def test_options_that_need_workers_say_so():
-    for options in ({"backend": "ray"}, {"wire": "bfloat16"}, {"resume": True}):
+    for options in ({"backend": "ray"}, {"resume": True}):
         with pytest.raises(DataError, match="go with --workers"):
             asked("balance_scale", **options)
 

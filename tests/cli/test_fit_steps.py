@@ -15,14 +15,13 @@ from gramme.cli.fit_steps import (
     SetPlan,
     accuracy_told,
     estimate_plan,
-    expect_processes,
     fit_graph,
+    fit_stages,
     parse_share,
     printer,
     sets_told,
     table_record,
 )
-from gramme.cli.progress import Heartbeat, listening
 from gramme.datasets import load
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, MultilayerGraph
@@ -317,13 +316,13 @@ def test_names_that_are_no_unicode_are_escaped_or_refused_before_the_work(tmp_pa
     assert {path.name for path in tmp_path.iterdir()} == {"nodes", "raw"}
 
 
-def test_a_fit_in_several_processes_tells_its_time_before_they_have_started() -> None:
-    beat = Heartbeat("gramme fit", "Starting gramme fit")
-    with listening(beat):
-        expect_processes(load("balance_scale"), LabelPropagation(), EstimatePlan())
-    line = beat.line(beat.began + 3)
-    assert line.startswith("Starting the processes ... about ")
-    assert line.endswith(" left")
+def test_the_stages_of_a_fit_count_by_how_many_fits_they_are() -> None:
+    graph = load("balance_scale")
+    fit, tests, writing = fit_stages(graph, LabelPropagation(), EstimatePlan(folds=4), "quick")
+    assert fit[0] == "Fitting quick"
+    assert tests[1] == pytest.approx(4 * fit[1])
+    assert fit[1] + tests[1] + writing[1] == pytest.approx(1)
+    assert fit_stages(graph, LabelPropagation(), EstimatePlan(wanted=False), "quick")[1][1] == 0
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ from tests.links.graphs import planted_links
 from tests.links.short import short_fits
 
 from gramme.cli import main
+from gramme.cli.links import _read_pairs
+from gramme.errors import DataError, FileFormatError
 from gramme.io import write
 from gramme.links import GrammeLinks
 
@@ -38,7 +40,7 @@ def test_a_file_becomes_links_a_model_and_a_page(friends: Path, tmp_path: Path, 
     target = tmp_path / "links"
     assert run("links", friends, "--layer", "talk", "--top", 7, "--out", target) == 0
     table = pd.read_csv(target / "links.csv")
-    assert list(table.columns) == ["layer", "source", "target", "probability", "why"]
+    assert list(table.columns) == ["layer", "source", "target", "probability", "score", "why"]
     assert len(table) == 7
     assert set(table["layer"]) == {"talk"}
     assert {path.name for path in target.iterdir()} == {
@@ -100,3 +102,34 @@ def test_a_wrong_row_of_pairs_is_named_before_anything_is_learned(
     assert run("links", friends, "--layer", "talk", "--pairs", pairs, "--out", target) == 2
     assert message in capsys.readouterr().err.replace("\n", " ")
     assert not target.exists()
+
+
+# Files of pairs: names as the graph has them, a layer or all of them, and what is wrong with its line.
+
+
+def test_nodes_that_are_numbers_are_found_by_their_text(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("source,target\n1,2\n")
+    table = _read_pairs(path, {"1": 1, "2": 2}, ["talk"])
+    assert table[["source", "target"]].to_numpy().tolist() == [[1, 2]]
+    assert table["layer"].tolist() == [""], "no layer means every layer"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", "has no column 'source'"),
+        ("source,target\n1,2\n1,zz\n", "line 3: there is no node 'zz' in the data"),
+        ("", "is no CSV file of pairs"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_named(tmp_path, text, message):
+    path = tmp_path / "pairs.csv"
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match=message):
+        _read_pairs(path, {"1": 1, "2": 2}, ["talk"])
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(DataError, match="there is no file"):
+        _read_pairs(tmp_path / "none.csv", {}, [])

@@ -8,6 +8,8 @@ import pytest
 from tests.ranking.families import florentine_families
 
 from gramme.cli import main
+from gramme.cli import rank as module
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.io import write
 
 
@@ -79,3 +81,57 @@ def test_names_that_are_formulas(tmp_path: Path, options, first) -> None:
     words = ("--measures", "degree", "--seeds", 0, "--no-spread", *options)
     assert run("rank", tmp_path / "e.csv", *words, "--out", target) == 0
     assert first in (target / "ranks.csv").read_text().replace("\n", ",").split(",")
+
+
+def test_words():
+    assert module._words(None) is None
+    assert module._words(" degree, katz,, ") == ["degree", "katz"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--measures", "degre"], "did you mean 'degree'"),
+        (["--spreading", "sir"], "'cascade' or 'threshold', not 'sir'"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_read(tmp_path, capsys, options, message):
+    assert run("rank", "no_such_file.csv", *options, "--out", tmp_path / "new") == 2
+    assert message in capsys.readouterr().err
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "notes.txt").touch()
+    assert run("rank", "no_such_file.csv", "--out", tmp_path / "old") == 2
+    assert "old" in capsys.readouterr().err
+
+
+def test_nodes_are_found_by_their_text():
+    numbered = MultilayerGraph({"l": EdgeLayer(3, [0], [1])})
+    assert module._named(numbered, ["2", "x"]) == [2, "x"]
+    assert module._named(numbered, []) is None
+
+
+def test_the_spread_of_large_graphs_is_left_out_and_that_is_said(monkeypatch, capsys):
+    layers = {"e": EdgeLayer(3, [0, 1], [1, 2]), "g": MembershipLayer(3, [0, 1, 2], [0, 0, 0])}
+    graph = MultilayerGraph(layers)
+    monkeypatch.setattr(module, "MAX_SPREAD_ENTRIES", 5)
+    assert module._small_enough(graph)
+    monkeypatch.setattr(module, "MAX_SPREAD_ENTRIES", 4)
+    assert not module._small_enough(graph)
+    assert "with 5 edges and memberships" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("layer", "node"), [("l\ud800", "a"), ("l", "a\ud800")])
+@pytest.mark.parametrize("command", ["rank", "links", "info"])
+def test_names_that_cannot_be_written_are_refused_before_the_work(
+    tmp_path, capsys, command, layer, node
+):
+    path = tmp_path / "a.npz"
+    write(MultilayerGraph({layer: EdgeLayer(3, [0, 1], [1, 2])}, nodes=[node, "b", "c"]), path)
+    words = [] if command == "info" else ["--out", str(tmp_path / "out")]
+    with pytest.raises(SystemExit) as end:
+        main([command, str(path), *words])
+    if command == "info" and layer == "l":
+        assert not end.value.code  # the names of nodes are not shown
+        return
+    assert end.value.code == 2
+    assert "is not valid Unicode text; rename it" in capsys.readouterr().err

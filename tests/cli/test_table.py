@@ -9,6 +9,9 @@ import pandas as pd
 import pytest
 
 from gramme.cli import main
+from gramme.cli.options import Reading
+from gramme.cli.table import open_table, open_table_again
+from gramme.io.source import gathered
 
 FAST = ["--method", "one-hot-logistic"]
 
@@ -334,3 +337,18 @@ def test_cuts_between_dates_are_shown_as_dates(table: Path, capsys) -> None:
     printed = capsys.readouterr().out
     assert "born: dates cut at 19" in printed
     assert "T0" not in printed.partition("born:")[2].partition("\n")[0]
+
+
+def test_what_a_model_has_not_seen_is_said(tmp_path):
+    rows = [("Ulm", "red"), ("Bonn", "blue")] * 12
+    (tmp_path / "first.csv").write_text("city,party\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    with gathered():
+        _, record = open_table(tmp_path / "first.csv", Reading(is_table=True, label="party"))
+    (tmp_path / "second.csv").write_text("city,age\nUlm,3\nRome,4\nRome,5\n")
+    record = json.loads(json.dumps(record))
+    with gathered() as notes:
+        open_table_again(tmp_path / "second.csv", record, Reading(is_table=True))
+    assert any("'age' is not used" in note for note in notes.all)
+    assert any(
+        "'city' has values that the model has not seen: 'Rome'" in note for note in notes.all
+    )

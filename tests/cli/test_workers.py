@@ -25,33 +25,8 @@ from tests.processes import Copy, HeardCommand, is_alive
 from tests.sizes import sample
 
 from gramme.cli import main, parts_fit, workers
-from gramme.cli.workers import RayWorker
 from gramme.distributed.launch import LOOPBACK, free_port
 from gramme.io import write
-
-PROGRAM = """#!/bin/sh
-echo "$*" > {folder}/said
-echo "$RANK $HOME" >> {folder}/said
-cat "$GRAMME_JOB" >> {folder}/said
-exit 7
-"""
-
-
-def test_it_runs_the_program_with_its_job_and_hands_over_how_it_ended(tmp_path, monkeypatch):
-    program = tmp_path / "python"
-    program.write_text(PROGRAM.format(folder=tmp_path))
-    program.chmod(0o700)
-    monkeypatch.setattr(sys, "executable", str(program))
-    monkeypatch.setenv("HOME", "here")
-    assert RayWorker().run('{"seed": 3}', "GRAMME_JOB", {"RANK": "1"}) == 7
-    said = (tmp_path / "said").read_text().splitlines()
-    assert said == ["-m gramme.cli.parts_fit", "1 here", '{"seed": 3}']
-
-
-def test_it_loads_nothing_that_takes_long():
-    code = "import sys, gramme.cli.workers; sys.exit(bool({'torch', 'numpy'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
 
 SECONDS = 600
 SETTINGS = ("--set", "epochs=60", "--set", "ensemble=1", "--set", "hidden_dim=4", "--no-estimate")

@@ -284,7 +284,7 @@ EMBEDDED = [
     ),
 ]
 # The user's own file: tests/datasets/recipes/test_countries.py makes one.
-BROUGHT = ["reinnovation"]
+BROUGHT = ["reinnovation", "wordnet", "debian"]
 
 
 def check_split(name: str, sizes: tuple[int, int, int], **options: int) -> None:

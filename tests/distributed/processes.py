@@ -1,4 +1,4 @@
-"""Real processes for the tests of this room: a function runs in each of them, with its world.
+"""Real processes for the tests of this room: a function runs in each of them, with its communicator.
 
 They are forked from a server that has torch loaded already, so that a group of four starts in a fraction of a second.
 """
@@ -17,14 +17,12 @@ from gramme.distributed.launch import free_port, join
 SECONDS = 300
 
 
-def together(
-    size: int, function: Callable[..., Any], *args: Any, wire: str | None = None
-) -> list[Any]:
-    """What ``function(world, *args)`` returns in each of ``size`` processes."""
+def together(size: int, function: Callable[..., Any], *args: Any) -> list[Any]:
+    """What ``function(communicator, *args)`` returns in each of ``size`` processes."""
     port = free_port()
     ends = [CONTEXT.Pipe(duplex=False) for _ in range(size)]
     workers = [
-        CONTEXT.Process(target=_work, args=(rank, size, port, wire, there, function, args))
+        CONTEXT.Process(target=_work, args=(rank, size, port, there, function, args))
         for rank, (_, there) in enumerate(ends)
     ]
     for worker, (_, there) in zip(workers, ends, strict=True):
@@ -53,7 +51,6 @@ def _work(
     rank: int,
     size: int,
     port: int,
-    wire: str | None,
     answer: Any,
     function: Callable[..., Any],
     args: tuple[Any, ...],
@@ -62,7 +59,7 @@ def _work(
 
     torch.set_num_threads(1)
     try:
-        with join(rank=rank, size=size, port=port, wire=wire, timeout=SECONDS) as world:
-            answer.send(("result", function(world, *args)))
+        with join(rank=rank, size=size, port=port, timeout=SECONDS) as communicator:
+            answer.send(("result", function(communicator, *args)))
     except BaseException:
         answer.send(("error", traceback.format_exc()))

@@ -17,7 +17,7 @@ from tests.distributed.processes import together
 from tests.processes import CONTEXT
 from torch._C._distributed_c10d import TCPStore
 
-from gramme.distributed import ALONE, World, in_world, join
+from gramme.distributed import SINGLE_PROCESS, Communicator, is_one_of_several, join
 from gramme.distributed import launch as watch
 from gramme.distributed.launch import (
     LOOPBACK,
@@ -25,7 +25,7 @@ from gramme.distributed.launch import (
     DifferentTermsError,
     LostWorkerError,
     free_port,
-    meet,
+    rendezvous,
 )
 from gramme.errors import DataError
 
@@ -34,7 +34,7 @@ def test_who_has_not_come_is_named():
     message = "workers 1, 2 of 3 have not come within 0.3 seconds"
     with (
         pytest.raises(LostWorkerError, match=message),
-        join(rank=0, size=3, port=free_port(), meeting=0.3),
+        join(rank=0, size=3, port=free_port(), wait=0.3),
     ):
         pass
 
@@ -44,7 +44,7 @@ def test_without_the_first_there_is_nobody_to_meet():
     message = f"nobody listens at 127.0.0.1:{port} .*worker 0 of 2 has not come within 0.3 seconds"
     with (
         pytest.raises(LostWorkerError, match=message),
-        join(rank=1, size=2, port=port, meeting=0.3),
+        join(rank=1, size=2, port=port, wait=0.3),
     ):
         pass
 
@@ -64,7 +64,7 @@ def test_a_place_that_is_taken_is_told():
 
 
 def _join_late(port: int) -> None:
-    with join(rank=1, size=2, port=port, meeting=0.3):
+    with join(rank=1, size=2, port=port, wait=0.3):
         pass
 
 
@@ -90,7 +90,7 @@ def test_a_meeting_place_that_closes_is_told():
     message = (
         f"worker 0, which keeps the meeting place 127.0.0.1:{port}, ended before all 2 had met"
     )
-    with pytest.raises(LostWorkerError, match=message), join(rank=1, size=2, port=port, meeting=30):
+    with pytest.raises(LostWorkerError, match=message), join(rank=1, size=2, port=port, wait=30):
         pass
 
 
@@ -105,7 +105,7 @@ def _met(*terms: dict[str, object]) -> list[object]:
         store = TCPStore(LOOPBACK, port, is_master=False, timeout=wait)
         ready.wait()
         try:
-            return meet(store, rank, len(terms), 30, terms[rank])
+            return rendezvous(store, rank, len(terms), 30, terms[rank])
         except DifferentTermsError as error:
             return str(error)
 
@@ -161,10 +161,10 @@ def _work(rank: int, port: int, answer) -> None:
     sys.stderr = _Told(answer)
     watch._cleanups.append(lambda: answer.send("cleaned up"))
     try:
-        with join(rank=rank, size=2, port=port, watch=True) as world:
+        with join(rank=rank, size=2, port=port, watch=True) as communicator:
             answer.send("met")
             while True:  # until the other is lost
-                world.total(1.0)
+                communicator.all_sum(1.0)
                 time.sleep(0.05)
     except LostWorkerError as error:
         answer.send(str(error))
@@ -202,7 +202,7 @@ def test_the_lost_one_is_named(rank, how):
             process.kill()
 
 
-def listeners(world: World) -> list[str]:
+def listeners(communicator: Communicator) -> list[str]:
     """The addresses that this process listens on, from /proc."""
     own = set()
     for link in Path("/proc/self/fd").iterdir():
@@ -227,16 +227,15 @@ def test_nobody_listens_beyond_the_loopback():
 def test_a_process_without_others_is_alone(monkeypatch):
     for name in ("RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
-    assert not in_world()
-    with join() as world:
-        assert world is ALONE
+    assert not is_one_of_several()
+    with join() as communicator:
+        assert communicator is SINGLE_PROCESS
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"rank": 2, "size": 2, "port": 1}, "process 2 cannot be one of 2"),
-        ({"rank": 0, "size": 2, "port": 1, "wire": "int8"}, "not as 'int8'"),
         ({"rank": 0, "size": 2}, "MASTER_PORT"),
     ],
 )

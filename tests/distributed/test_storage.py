@@ -69,9 +69,9 @@ def test_a_damaged_part_is_refused_by_name(tmp_path):
         read_part(folder)
 
 
-def _problem(world, folder) -> str:
+def _problem(communicator, folder) -> str:
     with pytest.raises(DataError) as told:
-        read_part(folder, world)
+        read_part(folder, communicator)
     return str(told.value)
 
 

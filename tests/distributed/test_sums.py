@@ -8,7 +8,7 @@ from tests.distributed.processes import together
 
 from gramme.distributed import read_part
 from gramme.distributed import sums as part_sums
-from gramme.distributed.communicator import World
+from gramme.distributed.communicator import Communicator
 from gramme.graph.canonical import in_name_order
 from gramme.ops import attention, groups_sum, layers_sum, spread, supra_sum
 
@@ -71,12 +71,12 @@ def limits(kind: str, size: int) -> tuple[int, ...]:
     return (1 << 28, 0) if kind in BY_PEERS and size > 2 else (1 << 28,)
 
 
-def part_results(world: World, folders) -> dict:
+def part_results(communicator: Communicator, folders) -> dict:
     found = {}
     for kind, folder in folders.items():
-        g = read_part(folder, world)
+        g = read_part(folder, communicator)
         here = np.flatnonzero(np.isin(g.given, some_nodes()))
-        for limit in limits(kind, world.size):
+        for limit in limits(kind, communicator.size):
             part_sums.MAX_HALO_BYTES = limit
             found[kind, limit] = results(g, g.given, here)
         part_sums.MAX_HALO_BYTES = 1 << 28

@@ -5,7 +5,7 @@ import pytest
 from tests.distributed.graphs import graph, parts_of
 from tests.distributed.processes import together
 
-from gramme.distributed import World, read_part
+from gramme.distributed import Communicator, read_part
 from gramme.evaluation import cross_validate, hold_out, holdout_estimate
 from gramme.evaluation.cross_validation import cross_validate_parts, estimate_set_aside, set_aside
 from gramme.methods import LabelPropagation
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.distributed
 TOLD = {"alpha": 0.6, "sharpness": 2.0, "layer_weights": "equal", "random_state": 0}
 
 
-def estimates(world: World, folder) -> list[dict]:
-    part = read_part(folder, world)
+def estimates(communicator: Communicator, folder) -> list[dict]:
+    part = read_part(folder, communicator)
     known = known_labels(part)
     model = LabelPropagation(**TOLD)
     crossed = cross_validate_parts(model, part, known, folds=3)

@@ -192,3 +192,25 @@ def test_nodes_of_a_layer_are_a_mask_or_positions():
 def test_neighbours_of_nobody_are_an_error(node):
     with pytest.raises(DataError, match="is not a node"):
         EdgeLayer(3, [0], [1]).neighbours(node)
+
+
+def test_an_undirected_layer_remembers_which_way_its_edges_were_stated():
+    layer = EdgeLayer(5, [3, 0, 1, 2, 1, 4], [1, 2, 4, 0, 1, 1], ways=[1] * 6)
+    assert layer == EdgeLayer(5, [3, 0, 1], [1, 2, 4])
+    assert list(
+        zip(layer.source.tolist(), layer.target.tolist(), layer.ways.tolist(), strict=True)
+    ) == [
+        (0, 2, 3),
+        (1, 3, 2),
+        (1, 4, 3),
+    ]
+    stated = layer.stated_ways().toarray()
+    assert stated[3, 1] == 1
+    assert stated[1, 3] == 0
+    assert (layer.to_scipy().toarray() == layer.to_scipy().toarray().T).all()
+    turned = layer.subset(np.array([4, 3, 2, 1, 0]))
+    np.testing.assert_array_equal(turned.stated_ways().toarray(), stated[::-1, ::-1])
+    some = layer.with_entries(np.array([False, True, True]))
+    assert some.ways.tolist() == [2, 3]
+    assert EdgeLayer(5, [], [], ways=[]).ways is None
+    assert EdgeLayer(5, [0], [1], directed=True, ways=[1]).ways is None

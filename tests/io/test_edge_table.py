@@ -1,13 +1,15 @@
 """Lists of edges as other programs and people write them: headers, separators, types, no header at all."""
 
+import io
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from gramme.errors import FileFormatError
-from gramme.io import inspect, read
+from gramme.errors import DataError, FileFormatError
+from gramme.io import inspect, read, read_relations
 from gramme.io.edge_table import parse_sheets
 from gramme.io.parsed import ReadOptions
 from gramme.io.source import gathered
@@ -208,3 +210,57 @@ def test_which_table_tells_about_the_nodes_is_said(tmp_path):
     assert graph.labels.tolist() == ["red", "blue"]
     assert "g.db: 'people' tells about the nodes" in report.notes
     assert "g.db, 'ties': read 'node1' as source, 'node2' as target" in report.notes
+
+
+MEETINGS = "student_a,student_b,minutes,kind\nAnn,Bo,3,chat\nBo,Cy,5,lunch\n"
+
+
+@pytest.mark.parametrize("name", ["m.csv", "m.xlsx", "m.parquet", "m.db"])
+def test_columns_can_be_named(tmp_path, name):
+    path = tmp_path / name
+    table = pd.read_csv(io.StringIO(MEETINGS))
+    if name == "m.csv":
+        path.write_text(MEETINGS)
+    elif name == "m.xlsx":
+        table.to_excel(path, index=False)
+    elif name == "m.parquet":
+        table.to_parquet(path)
+    else:
+        with closing(sqlite3.connect(path)) as database:
+            table.to_sql("meetings", database, index=False)
+    said = {
+        "source": "student_a",
+        "target_column": "student_b",
+        "weight": "minutes",
+        "layer": "kind",
+    }
+    graph = read(path, **said)
+    assert list(graph.layers) == ["chat", "lunch"]
+    assert graph.layers["lunch"].weight.tolist() == [5.0]
+    with pytest.raises(DataError, match=r"no column 'minute'.*did you mean 'minutes'"):
+        read(path, **said | {"weight": "minute"})
+    with pytest.raises(DataError, match="name the columns of both ends"):
+        read(path, weight="minutes")
+
+
+def test_the_message_about_an_unknown_header_names_the_options(tmp_path):
+    (tmp_path / "m.csv").write_text("student_a,student_b,weight\nAnn,Bo,3\n")
+    with pytest.raises(DataError, match="source and target_column"):
+        read(tmp_path / "m.csv")
+
+
+@pytest.mark.parametrize("name", ["pairs.txt", "pairs.tsv"])
+@pytest.mark.parametrize("rows", [["1 2", "2 3", "3 17"], ["Ann Bo 2", "Bo Cy 1", "Cy Di 4"]])
+def test_a_list_without_a_header_is_read_and_said(tmp_path, name, rows):
+    mark = "\t" if name.endswith("tsv") else " "
+    (tmp_path / name).write_text("\n".join(rows).replace(" ", mark) + "\n")
+    graph, report = inspect(tmp_path / name)
+    assert graph.num_edges == 3
+    assert graph.layers["edges"].weighted == (len(rows[0].split()) == 3)
+    assert any("read without a header" in doubt for doubt in report.doubts)
+
+
+def test_relations_are_read_by_the_same_function(tmp_path):
+    (tmp_path / "pa.csv").write_text("paper,author\np1,Ann\np2,Ann\n")
+    files = {("paper", "author"): tmp_path / "pa.csv"}
+    assert read(files, target="paper") == read_relations(files, target="paper")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from gramme.distributed import World, read_part
+from gramme.distributed import Communicator, read_part
 from gramme.graph import MultilayerGraph
 from gramme.methods import method
 from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic
@@ -40,12 +40,12 @@ def learned(model: Any) -> dict[str, Any]:
 
 
 def fit_parts(
-    world: World, cases: dict[str, tuple[Any, str, dict[str, Any], bool]]
+    communicator: Communicator, cases: dict[str, tuple[Any, str, dict[str, Any], bool]]
 ) -> dict[str, Any]:
     found = {}
     for title, (folder, name, settings, double) in cases.items():
         torch.set_default_dtype(torch.float64 if double else torch.float32)
-        part = read_part(folder, world)
+        part = read_part(folder, communicator)
         found[title] = part.given, learned(fitted(name, settings, part))
     torch.set_default_dtype(torch.float32)
     return found

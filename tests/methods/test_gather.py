@@ -7,7 +7,7 @@ from tests.distributed.graphs import KINDS, graph, parts_of
 from tests.distributed.processes import together
 from tests.methods.fits_in_parts import compare, fit_parts, fitted, learned
 
-from gramme.distributed import World, read_part
+from gramme.distributed import Communicator, read_part
 from gramme.methods import load
 from gramme.methods.gather import join_model
 
@@ -105,12 +105,12 @@ JOINED = {
 }
 
 
-def join_and_save(world: World, folder, whole, target, models) -> list[str]:
+def join_and_save(communicator: Communicator, folder, whole, target, models) -> list[str]:
     said = []
     for name, settings in models.items():
-        model = fitted(name, settings, read_part(folder, world))
-        join_model(model, whole if world.first else None)
-        if world.first:
+        model = fitted(name, settings, read_part(folder, communicator))
+        join_model(model, whole if communicator.first else None)
+        if communicator.first:
             model.save(target / f"{name}.safetensors")
             np.save(target / f"{name}.npy", model.probabilities_)
             said.append(name)

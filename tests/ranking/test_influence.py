@@ -154,3 +154,13 @@ def test_all_nodes_in_one_search_per_world_reach_what_a_search_from_each_finds(m
     assert (found[40:] == 1).all(), "nobody listens to the last two"
     assert told[-1] == (60, 60)
     assert reach_of_each(edges, nodes[5:8], SEED, 60).tolist() == each[5:8]
+
+
+def test_seeds_within_noise_are_not_ordered() -> None:
+    # two stars of the same size, and one that is much smaller
+    source = [0] * 40 + [41] * 40 + [82] * 5
+    target = [*range(1, 41), *range(42, 82), *range(83, 88)]
+    graph = MultilayerGraph({"talk": EdgeLayer(88, source, target)})
+    chosen = influence(graph, 3, probability=0.5)
+    assert set(chosen["node"][:2]) == {0, 41}
+    assert chosen["order"].tolist() == [1, 1, 3]

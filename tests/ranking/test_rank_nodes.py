@@ -1,6 +1,7 @@
 """The table of ranks: its columns, per layer, its spread, and what is not a ranking at all."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.graph.permuted import permuted
 from tests.ranking.families import florentine_families
@@ -8,33 +9,13 @@ from tests.ranking.families import florentine_families
 from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.ranking import DEFAULT_MEASURES, influence, layer_influences, rank
-from gramme.ranking.rank_nodes import expected_seconds, leading_nodes, thinned
-
-
-def random_graph(nodes: int, degree: int, layers: int = 2) -> MultilayerGraph:
-    random = np.random.default_rng(0)
-    ends = lambda: random.integers(0, nodes, nodes * degree // 2)  # noqa: E731
-    return MultilayerGraph({f"l{n}": EdgeLayer(nodes, ends(), ends()) for n in range(layers)})
-
-
-def test_more_nodes_edges_and_layers_take_longer():
-    small = expected_seconds(random_graph(100, 6))
-    for more in (random_graph(1000, 6), random_graph(100, 60), random_graph(100, 6, layers=4)):
-        assert expected_seconds(more).ranks > small.ranks
-
-
-def test_what_is_not_asked_for_takes_no_time():
-    graph = random_graph(100, 6)
-    whole, bare = expected_seconds(graph), expected_seconds(graph, spread=False, seeds=False)
-    assert bare.spread == bare.seeds == 0.0
-    assert whole.measures == bare.measures < whole.spread
-    assert expected_seconds(graph, per_layer=True).measures > whole.measures
-
-
-def test_one_layer_has_no_couplings_to_try():
-    two = random_graph(100, 6)
-    one = MultilayerGraph({"both": two.layers["l0"]})
-    assert expected_seconds(one).spread < expected_seconds(two).spread
+from gramme.ranking.rank_nodes import (
+    coinciding_measures,
+    leading_nodes,
+    mean_ranks,
+    middle_ranks,
+    thinned,
+)
 
 
 def test_a_row_per_node_and_two_columns_per_measure():
@@ -119,3 +100,41 @@ def test_nodes_and_layers_in_another_order_rank_the_same():
     assert list(influences.index) == list(other.layers)
     assert influences.to_dict() == layer_influences(graph).to_dict()
     assert influence(other, 3, worlds=50).equals(influence(graph, 3, worlds=50))
+
+
+def test_measures_that_coincide_count_once_in_the_mean_rank() -> None:
+    random = np.random.default_rng(3)
+    source, target = np.triu_indices(40, 1)
+    linked = random.random(source.size) < 0.15
+    graph = MultilayerGraph({"talk": EdgeLayer(40, source[linked], target[linked])})
+    found = rank(graph)
+    same = coinciding_measures(found)
+    assert "strength" in same["degree"], "an undirected graph without weights"
+    assert same["eigenvector"] == ["hub", "authority"]
+    once = rank(graph, list(same))
+    assert mean_ranks(found).tolist() == mean_ranks(once).tolist()
+    weighted = graph.replace(
+        layers={"talk": EdgeLayer(40, source[linked], target[linked], random.random(linked.sum()))}
+    )
+    assert "strength" in coinciding_measures(rank(weighted)), "with weights they differ"
+
+
+def test_one_of_many_that_tie_is_not_first() -> None:
+    table = pd.DataFrame({"k-shell_rank": [1, 1, 1, 1, 5]})
+    assert middle_ranks(table, ["k-shell"]).ravel().tolist() == [2.5, 2.5, 2.5, 2.5, 5.0]
+
+
+def test_negative_layers_are_left_out_and_said() -> None:
+    like, dislike = EdgeLayer(4, [0, 0], [1, 2]), EdgeLayer(4, [1, 2, 0], [3, 3, 3])
+    graph = MultilayerGraph({"like": like, "dislike": dislike})
+    with pytest.warns(UserWarning, match="'dislike' is taken to hold negative edges"):
+        found = rank(graph, ["degree"])
+    assert found["degree"].tolist() == [2, 1, 1, 0]
+    assert rank(graph, ["degree"], negative=[])["degree"].tolist() == [3, 2, 2, 3]
+    assert rank(graph, ["degree"], negative="like")["degree"].tolist() == [1, 1, 1, 3]
+    with pytest.raises(DataError, match="none is left"):
+        rank(graph, negative=["like", "dislike"])
+    with pytest.raises(DataError, match="blame"):
+        rank(graph, negative=["blame"])
+    alone = MultilayerGraph({"conflict": dislike})
+    assert rank(alone, ["degree"])["degree"].tolist() == [1, 1, 1, 3], "nothing else to rank by"

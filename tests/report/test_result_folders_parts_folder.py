@@ -7,7 +7,7 @@ import pytest
 from tests.distributed.graphs import NODES, graph, parts_of
 from tests.distributed.processes import together
 
-from gramme.distributed import World, read_part
+from gramme.distributed import Communicator, read_part
 from gramme.methods import LabelPropagation
 from gramme.report.result_folders import fill_huge_folder
 
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.distributed
 TOLD = {"alpha": 0.6, "sharpness": 2.0, "layer_weights": "equal", "random_state": 0}
 
 
-def filled(world: World, folder, target) -> list[str]:
-    part = read_part(folder, world)
+def filled(communicator: Communicator, folder, target) -> list[str]:
+    part = read_part(folder, communicator)
     model = LabelPropagation(**TOLD).fit(part)
-    return fill_huge_folder(target if world.first else None, model, part, {"method": "lp"})
+    return fill_huge_folder(target if communicator.first else None, model, part, {"method": "lp"})
 
 
 def test_every_node_is_predicted_once(tmp_path):

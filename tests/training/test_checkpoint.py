@@ -4,7 +4,7 @@ import pytest
 import torch
 from tests.training.test_loop import LABELLED, parts, task
 
-from gramme.distributed import ALONE
+from gramme.distributed import SINGLE_PROCESS
 from gramme.errors import DataError, GrammeWarning
 from gramme.training import Callback, EarlyStopping, History, train
 from gramme.training.checkpoint import checkpoints
@@ -33,7 +33,7 @@ def trained(folder, *, resume, cut=None, stopping=False, rate=0.05):
     if stopping:
         callbacks.append(EarlyStopping(validation, 3))
     callbacks.append(CutOff(100 if cut is None else cut))
-    with checkpoints(folder, ALONE, resume=resume):
+    with checkpoints(folder, SINGLE_PROCESS, resume=resume):
         for _ in range(2):  # the second training of a command is told from the first
             state = train(
                 network,
@@ -94,7 +94,7 @@ def test_a_folder_of_somebody_elses_is_never_emptied(tmp_path):
     for resume in (False, True):
         with (
             pytest.raises(DataError, match="not gramme's own"),
-            checkpoints(theirs, ALONE, resume=resume),
+            checkpoints(theirs, SINGLE_PROCESS, resume=resume),
         ):
             pass
     assert (theirs / "thesis.txt").read_text() == "x"
@@ -102,7 +102,7 @@ def test_a_folder_of_somebody_elses_is_never_emptied(tmp_path):
 
 def test_an_empty_folder_is_taken(tmp_path):
     (tmp_path / "out.checkpoints").mkdir()
-    with checkpoints(tmp_path / "out.checkpoints", ALONE, resume=False):
+    with checkpoints(tmp_path / "out.checkpoints", SINGLE_PROCESS, resume=False):
         pass
     assert not (tmp_path / "out.checkpoints").exists()
 
@@ -110,6 +110,6 @@ def test_an_empty_folder_is_taken(tmp_path):
 def test_a_fit_without_a_checkpoint_says_that_it_begins_anew(tmp_path):
     with (
         pytest.warns(GrammeWarning, match="no checkpoint in .*begins anew"),
-        checkpoints(tmp_path / "out.checkpoints", ALONE, resume=True),
+        checkpoints(tmp_path / "out.checkpoints", SINGLE_PROCESS, resume=True),
     ):
         pass

@@ -87,8 +87,7 @@ def described_rows(
 def _node_table(plan: Plan, folder: Path, known: set[str]) -> tuple[AttributeTable, str]:
     """The table of nodes as it is read, and its column of names."""
     from gramme.io.formats.parquet import parquet_attributes
-    from gramme.io.labels import node_column
-    from gramme.io.node_table import read_attributes
+    from gramme.io.node_table import node_column, read_attributes
 
     nodes = plan.nodes
     assert nodes is not None

@@ -19,7 +19,7 @@ from typing import Any
 
 from gramme.cli.options import Reading
 from gramme.errors import DataError
-from gramme.io.guesses import FileGuess
+from gramme.io.guesses import FileGuess, edge_roles
 from gramme.io.plain_table import ENDINGS
 
 FILE_ROLES: tuple[str, ...] = ("edges", "nodes", "leave out")
@@ -175,6 +175,8 @@ class Plan:
         """Which column of the files of ties is what, where that differs from how they are read by themselves."""
         said: dict[str, Any] = {}
         for file in self.edges:
+            if dict(file.columns) == edge_roles(list(file.columns)):
+                continue  # as it is read anyway
             for role, option in edge_options().items():
                 column = file.only(role)
                 if column is None:
@@ -208,7 +210,7 @@ def edge_options() -> dict[str, str]:
     )
 
 
-_SPELLED = {"is_table": "--table", "source_format": "--from"}
+_SPELLED = {"is_table": "--table", "source_format": "--from", "source_column": "--source"}
 
 
 def option_words(options: Mapping[str, Any]) -> list[str]:

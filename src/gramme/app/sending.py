@@ -141,7 +141,7 @@ _CLASSES = {
 
 
 def _arguments(options: dict[str, Any]) -> str:
-    named = {"weight": "weight", "source": "source", "layer_column": "layer"}
+    named = {"source_column": "source", "layer_column": "layer"}
     return ", ".join(f"{named.get(key, key)}={value!r}" for key, value in options.items())
 
 

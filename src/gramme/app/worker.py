@@ -35,23 +35,22 @@ def main() -> None:
         return  # the app has no use for this process any more
     request = json.loads(line)
     os.chdir(request["folder"])
-    with noted(Path(request["progress"]), request["words"]):
+    with noted(Path(request["progress"])):
         command_line(request["words"])
 
 
 @contextlib.contextmanager
-def noted(path: Path, words: list[str]) -> Any:
+def noted(path: Path) -> Any:
     """Within this, what the command is doing is written to a file, again and again."""
-    from gramme._progress import watched
-    from gramme.cli.progress import Heartbeat, listening
+    from gramme.cli.progress import SignOfLife, listening
 
-    beat = Heartbeat(f"gramme {words[0]}", "Starting")
+    sign = SignOfLife("Starting")
     end = threading.Event()
 
     def note() -> None:
         while not end.wait(NOTE_SECONDS):
-            left = beat.left.seconds()
-            facts = {"what": beat.what, "done": beat.left.done, "left": left, "at": time.time()}
+            left = sign.left.seconds()
+            facts = {"what": sign.what, "done": sign.left.done, "left": left, "at": time.time()}
             part = path.with_suffix(".part")
             with contextlib.suppress(OSError):
                 part.write_text(json.dumps(facts), encoding="utf-8")
@@ -60,7 +59,7 @@ def noted(path: Path, words: list[str]) -> Any:
     thread = threading.Thread(target=note, daemon=True)
     thread.start()
     try:
-        with listening(beat), watched(beat.tell):
+        with listening(sign):
             yield
     finally:
         end.set()

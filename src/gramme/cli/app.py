@@ -30,7 +30,7 @@ from .groups import groups
 from .help import epilog, help_
 from .links import links
 from .new import new
-from .progress import heartbeat
+from .progress import sign_of_life
 from .rank import rank
 from .report import report
 from .results import results
@@ -93,7 +93,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         given = sys.argv[1:] if arguments is None else arguments
         told = given if os.environ.get("RANK", "0") == "0" else []
-        with on_command_line(), warnings_as_notes(), heartbeat(told):
+        with on_command_line(), warnings_as_notes(), sign_of_life(told):
             _commands()(args=arguments, standalone_mode=True, prog_name="gramme")
     except GrammeError as error:
         if speaks() or getattr(error, "of_one_process", False):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import pandas as pd
@@ -45,10 +47,7 @@ from gramme.report.benchmark_tables import LiveTable, format_results
 from . import data as reading
 from .console import messages, note, out
 from .options import Reading, make_model
-from .progress import expect, saying, seconds_left, steps_bar
-
-START_SECONDS = 3.0
-"""For starting the processes that do the runs."""
+from .progress import saying, seconds_left, tell_steps
 
 
 def graphs(
@@ -93,15 +92,15 @@ def run_labels(
     """Run the benchmark with a live table, and print the summary."""
     chosen = chosen_methods(default_methods() if methods is None else _words(methods, "--methods"))
     live = LiveTable(messages, wanted=not quiet and not as_json, left=seconds_left)
-    costs = RunCosts(data)
+    share = RunShare()
 
     def start(specs: list[RunSpec], done: int, jobs: int) -> None:
-        expect(costs.plan(specs, jobs))
+        share.start(specs)
         live.start(specs, done, jobs)
 
     def add(result: RunResult) -> None:
         live.add(result)
-        advance(costs.done(result.spec))
+        advance(share.add(result))
 
     try:
         with live, saying(live.words, silent=messages.is_terminal), part("Runs", 1.0):
@@ -139,31 +138,28 @@ def run_labels(
         note(f"{failed} runs failed; their errors: gramme results {target} --show failures")
 
 
-class RunCosts:
-    """What the runs of a benchmark should take, judged by the size of the data; used only to show progress."""
+class RunShare:
+    """The share of a benchmark that is done: a run counts for as long as runs of its method took on its dataset.
 
-    def __init__(self, data: dict[str, MultilayerGraph]) -> None:
-        self.data = data
-        self.seconds: dict[tuple[str, str, float], float] = {}
-        self.planned = self.finished = 0.0
+    Runs of a kind that has none yet count as the mean of all so far.
+    """
 
-    def of(self, spec: RunSpec) -> float:
-        """Seconds of one run on one core."""
-        key = (spec.dataset, spec.method, spec.percent)
-        if key not in self.seconds:
-            model, graph = spec.estimator(**spec.parameters), self.data[spec.dataset]
-            self.seconds[key] = model.expected_seconds(graph, spec.percent / 100)
-        return self.seconds[key]
+    def __init__(self) -> None:
+        self.waiting: Counter[tuple[str, str]] = Counter()
+        self.took: dict[tuple[str, str], list[float]] = {}
 
-    def plan(self, specs: list[RunSpec], jobs: int) -> float:
-        """Seconds of all runs, so many at a time."""
-        self.planned = sum(map(self.of, specs))
-        return self.planned / jobs + (START_SECONDS if jobs > 1 else 0.0)
+    def start(self, specs: Iterable[RunSpec]) -> None:
+        """Take note of the runs that are to be done."""
+        self.waiting = Counter((spec.dataset, spec.method) for spec in specs)
 
-    def done(self, spec: RunSpec) -> float:
+    def add(self, result: RunResult) -> float:
         """Count a run; returns the share of the work that is done."""
-        self.finished += self.of(spec)
-        return self.finished / max(self.planned, 1e-9)
+        kind = (result.spec.dataset, result.spec.method)
+        self.waiting[kind] -= 1
+        self.took.setdefault(kind, []).append(result.cost.wall_seconds)
+        every = [seconds for some in self.took.values() for seconds in some]
+        left = sum(count * mean(self.took.get(kind, every)) for kind, count in self.waiting.items())
+        return sum(every) / max(sum(every) + left, 1e-9)
 
 
 def parsed_settings(
@@ -233,7 +229,7 @@ def run_links(
 ) -> None:
     """Run the benchmark of links and print its summary."""
     named = [word.strip() for word in (methods or "").split(",") if word.strip()]
-    with steps_bar("Runs", silent=quiet or as_json) as bar:
+    with part("Runs", 1.0):
         table = link_benchmark(
             graphs,
             named or DEFAULT_LINK_METHODS,
@@ -242,7 +238,7 @@ def run_links(
             jobs=jobs,
             backend=backend,
             force=force,
-            tell=bar,
+            tell=tell_steps,
         )
     failed = int(table.loc[table["layer"] != MEAN, "failed"].sum())
     if failed:
@@ -299,7 +295,7 @@ def run_ask(
     """Run the benchmark of asking and print its summary."""
     chosen = list(ASK_STRATEGIES) if strategies is None else _words(strategies, "--methods")
     judges = DEFAULT_PREDICTORS if predictors is None else _words(predictors, "--predictors")
-    with steps_bar("Runs", silent=quiet or as_json) as bar:
+    with part("Runs", 1.0):
         table = ask_benchmark(
             graphs,
             chosen,
@@ -310,7 +306,7 @@ def run_ask(
             jobs=jobs,
             backend=backend,
             force=force,
-            tell=bar,
+            tell=tell_steps,
         )
     failed = int(table["failed"].sum())
     if failed:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from glob import glob
 from inspect import signature
@@ -85,20 +84,10 @@ class Opened:
             note(sentence)
 
 
-def open_data(
-    names: str | list[str],
-    read: Reading,
-    *,
-    needs_label: bool = True,
-    then: Callable[[float], float] | None = None,
-) -> Opened:
-    """Read a table, files of edges or, if there is no such file, a dataset.
-
-    ``needs_label`` says whether a table must have a column of labels, and ``then`` how many seconds the work after it
-    takes, from about how many entries there are (:func:`~gramme.cli.progress.reading`).
-    """
+def open_data(names: str | list[str], read: Reading, *, needs_label: bool = True) -> Opened:
+    """Read a table, which may have to have a column of labels, files of edges or, without such a file, a dataset."""
     names = [names] if isinstance(names, str) else names
-    with reading(_read_files(names, read), then):
+    with reading(_read_files(names, read)):
         return _open_data(names, read, needs_label)
 
 
@@ -187,7 +176,10 @@ def _open_table(name: str, read: Reading, needs_label: bool) -> Opened:
     if not path.exists():
         hint = "; a dataset is not a table: leave out --table" if is_dataset(name) else ""
         raise DataError(f"there is no file {name!r}{hint}")
-    for option in read.used("source_format", "directed", "no_header", "features", "layers_from"):
+    edges_only = ("source_column", "target_column", "weight", "layer_column")
+    for option in read.used(
+        "source_format", "directed", "no_header", "features", "layers_from", *edges_only
+    ):
         raise DataError(f"{option} cannot go with --table, which has rows and no edges")
     with gathered() as notes:
         graph, record = open_table(path, read, needs_label=needs_label)
@@ -230,5 +222,6 @@ def _table_hint(names: list[str], error: NoEdgesError, read: Reading) -> str | N
     return (
         f"{path} is not a list of edges: it has no columns source and target (or from and to, ego and alter, ...). If "
         f"every row of it is a person or a thing and its columns say something about them, {alone}; "
-        f"columns: {columns}. If its first line is an edge already, add --no-header; a matrix of numbers, --from matrix"
+        f"columns: {columns}. If two of these are the ends of edges, name them with --source and --target-column; if "
+        "its first line is an edge already, add --no-header; a matrix of numbers, --from matrix"
     )

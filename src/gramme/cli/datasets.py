@@ -13,6 +13,7 @@ from gramme._text import escape, json_text
 
 from .console import messages, out, warnings_as_notes
 from .help import epilog
+from .progress import saying
 
 if TYPE_CHECKING:
     from gramme.datasets.record import DatasetInfo
@@ -101,7 +102,11 @@ def download(
         # a misspelled name ends the command before anything is downloaded
         gramme.datasets.info(name)
     for name in chosen:
-        with warnings_as_notes(), part(f"Downloading {name}", 1 / len(chosen)):
+        with (
+            warnings_as_notes(),
+            saying(None, silent=messages.is_terminal),  # a bar of its own is shown there
+            part(f"Downloading {name}", 1 / len(chosen)),
+        ):
             paths = gramme.datasets.download(name)
         where = ", ".join(dict.fromkeys(str(path.parent) for path in paths))
         messages.print(f"{escape(name)}: {escape(where or gramme.datasets.where(name))}")

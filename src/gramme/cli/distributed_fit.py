@@ -30,7 +30,7 @@ def speaks() -> bool:
 
 
 @dataclass(frozen=True)
-class Together:
+class DistributedFit:
     """A fit in several processes.
 
     Attributes
@@ -47,7 +47,6 @@ class Together:
     workers: int | None
     backend: str
     started: bool
-    wire: str | None = None
     resume: bool = False
 
     @classmethod
@@ -58,17 +57,14 @@ class Together:
         workers: int | None,
         backend: str,
         *,
-        wire: str | None,
         resume: bool,
-    ) -> Together | None:
+    ) -> DistributedFit | None:
         """From the options; None for a fit in one process."""
         folder = Path(data[0]) if len(data) == 1 and (Path(data[0]) / MANIFEST).is_file() else None
         started = "RANK" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
         if folder is None and workers is None and not started:
-            if backend != "local" or wire is not None or resume:
-                raise DataError(
-                    "--backend, --wire and --resume go with --workers, like --workers 4"
-                )
+            if backend != "local" or resume:
+                raise DataError("--backend and --resume go with --workers, like --workers 4")
             return None
         if started and (folder is None or workers is not None):
             named = " ".join(data) or "this"
@@ -82,7 +78,7 @@ class Together:
             raise DataError(f"a graph in parts comes complete; leave out {', '.join(given)}")
         if read.label_kind == "number":
             raise DataError("numbers are predicted by one process; leave out --workers")
-        return cls(folder, workers, backend, started, wire, resume)
+        return cls(folder, workers, backend, started, resume)
 
     @property
     def in_parts(self) -> bool:
@@ -94,7 +90,7 @@ class Together:
         from .parts_fit import FitJob, check_method
 
         check_method(what["method"])
-        return FitJob(parts=str(self.folder), wire=self.wire, resume=self.resume, **what)
+        return FitJob(parts=str(self.folder), resume=self.resume, **what)
 
     def run(self, job: FitJob) -> None:
         """Do a job on parts that are there."""

@@ -15,13 +15,9 @@ from gramme._text import escape, json_text
 
 from .console import check_not_read, out, warnings_as_notes
 from .options import Reading, takes_reading_options
-from .progress import expect
 
 if TYPE_CHECKING:
     from .data import Opened
-
-WRITING_SECONDS_PER_ENTRY, PARTS_SECONDS_PER_ENTRY = 1e-6, 5e-6
-"""Roughly how long a graph takes to write, for each node, membership and end of an edge; used only to show progress."""
 
 
 @takes_reading_options
@@ -99,11 +95,8 @@ def convert(
         if parts is not None:
             from .parts_fit import convert_to_parts
 
-            expect(PARTS_SECONDS_PER_ENTRY * opened.graph.num_entries)
-            with part(f"Writing {target}", 1.0):
-                convert_to_parts(opened.graph, target, parts, assign, overwrite=overwrite)
+            convert_to_parts(opened.graph, target, parts, assign, overwrite=overwrite)
             return
-        expect(WRITING_SECONDS_PER_ENTRY * opened.graph.num_entries)
         with part(f"Writing {target}", 1.0):
             write(opened.graph, target, format=target_format, overwrite=overwrite)
     out.print(escape(f"{target}: {opened.graph!r}"))

@@ -97,13 +97,6 @@ def fit(
         help="With --workers: processes of this machine, or a Ray cluster's.",
         rich_help_panel=_PROCESSES,
     ),
-    wire: Literal["bfloat16"] | None = typer.Option(
-        None,
-        "--wire",
-        help="bfloat16: processes send values with fewer digits and half the bytes.",
-        show_default=False,
-        rich_help_panel=_PROCESSES,
-    ),
     resume: bool = typer.Option(
         False,
         "--resume",
@@ -140,7 +133,7 @@ def fit(
     if fit_steps.is_first_process():
         fit_steps.check_target(target, overwrite=overwrite)
         check_not_read(target, data, read)
-    together = fit_steps.Together.of(data, read, workers, backend, wire=wire, resume=resume)
+    together = fit_steps.DistributedFit.of(data, read, workers, backend, resume=resume)
     silent = quiet or as_json
     if read.label_kind == "number":
         _fit_numbers(
@@ -202,17 +195,12 @@ def fit(
             together.run(job)
             return
     with warnings_as_notes(silent=quiet):
-        opened = open_data(
-            data,
-            read,
-            then=lambda entries: fit_steps.FitPlan.by_size(entries, model, plan).seconds,
-        )
+        opened = open_data(data, read)
         if not quiet:
             opened.tell()
         described |= {} if opened.table is None else {"table": opened.table}
         described |= {"reading": list(opened.notes)} if opened.notes else {}
         if together is not None and job is not None:
-            fit_steps.expect_processes(opened.graph, model, plan)
             together.run_on(job, opened.graph, described)
             return
         fit_steps.fit_graph(

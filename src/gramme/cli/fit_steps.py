@@ -40,10 +40,8 @@ from gramme.report.result_folders import versions
 from gramme.report.tables import number_table, with_sets, write_csv
 
 from .console import bounded_memory, messages, note, out
-from .distributed_fit import Together, is_first_process
-from .fit_plan import FitPlan, page_seconds
+from .distributed_fit import DistributedFit, is_first_process
 from .options import make_model, set_parameters
-from .progress import expect, relay
 from .table import describe
 
 # Prediction sets on the command line: what ``--coverage`` asks for, and what is printed about
@@ -249,10 +247,21 @@ def _print_json(
     typer.echo(json_text(record))
 
 
-PROCESSES_SECONDS = 10.0
-"""Roughly how long processes take to start, to meet and to hear from each other; used only to show progress."""
-PREDICT_SECONDS, PREDICT_SECONDS_PER_ENTRY = 0.4, 2e-6
-"""Roughly how long a model takes to predict the nodes of a graph; used only to show progress."""
+WRITING_SHARE = 0.1
+"""Of a fit, which writing the model, the tables and the page counts as; it only shows how far a command is."""
+
+
+def fit_stages(
+    graph: MultilayerGraph, model: NodeClassifier, estimate: EstimatePlan, name: str
+) -> list[tuple[str, float]]:
+    """The stages of a fit and the share of the work that each is, by how many fits there are: only to show progress."""
+    fits = 1 + estimate.further_fits(graph, model)
+    one = (1 - WRITING_SHARE) / fits
+    return [
+        (f"Fitting {name}", one),
+        ("Estimating the accuracy from the labelled nodes", (fits - 1) * one),
+        ("Writing the results and the page", WRITING_SHARE),
+    ]
 
 
 def estimate_plan(holdout: str | None, folds: int | None, *, wanted: bool) -> EstimatePlan:
@@ -333,8 +342,7 @@ def _fit_into(
     if not silent:
         _say_what_was_read(graph, described.get("table"))
         _say_what_it_costs(graph, model)
-    costs = FitPlan.of(graph, model, plan)
-    expect(costs.seconds)
+    fitting, testing, writing = fit_stages(graph, model, plan, described["method"])
     with _bounded(graph):
         fitted = fit_with_estimate(
             model,
@@ -342,14 +350,11 @@ def _fit_into(
             plan,
             random_state=seed,
             balanced=described.get("class_weight") == "balanced",
-            stages=(
-                (f"Fitting {described['method']}", costs.share(costs.fit)),
-                ("Estimating the accuracy from the labelled nodes", costs.share(costs.tests)),
-            ),
+            stages=(fitting, testing),
         )
         estimate = fitted.estimate
         with (
-            part("Writing the results and the page", costs.share(costs.page)),
+            part(*writing),
             one_thread_below(graph.num_entries),
         ):
             result = described | {
@@ -375,12 +380,6 @@ def _fit_into(
                 raw_csv=raw_csv,
             )
     return result, files
-
-
-def expect_processes(graph: MultilayerGraph, model: NodeClassifier, plan: EstimatePlan) -> None:
-    """Say how long a fit in several processes may take, until the first of them says it better."""
-    expect(PROCESSES_SECONDS + FitPlan.of(graph, model, plan).seconds)
-    relay("Starting the processes", 0.0, 1.0)
 
 
 def _say_what_was_read(graph: MultilayerGraph, table: dict[str, Any] | None) -> None:
@@ -427,7 +426,6 @@ def write_predictions(
     sets: SetPlan | None = None,
 ) -> None:
     """Predict the nodes of a graph and write a table of them; the file appears whole or not at all."""
-    expect(PREDICT_SECONDS + PREDICT_SECONDS_PER_ENTRY * graph.num_entries)
     with _bounded(graph), part("Predicting", 0.9):
         if isinstance(model, GrammeRegressor):
             if sets is not None and sets.by_class:
@@ -491,18 +489,15 @@ def table_record(model: Path) -> dict[str, Any] | None:
 
 __all__ = [
     "EstimatePlan",
-    "FitPlan",
-    "Together",
+    "DistributedFit",
     "is_first_process",
     "SetPlan",
     "check_target",
-    "expect_processes",
     "estimate_plan",
     "fit_graph",
     "load",
     "make_model",
     "method",
-    "page_seconds",
     "parse_share",
     "print_result",
     "printer",
@@ -546,10 +541,8 @@ def fit_numbers(
         )
     share = DEFAULT_COVERAGE if coverage is None else coverage
     graph = graph.with_coupling_layers()  # so that table and page speak of the model's layers
-    fit, writing = model.expected_seconds(graph), page_seconds(graph.num_nodes, 0)
-    expect(fit + writing)
     with output_folder(target, overwrite=overwrite) as place:
-        with part("Fitting a regression", fit / (fit + writing)):
+        with part("Fitting a regression", 1 - WRITING_SHARE):
             model.fit(graph)
         result = described | number_record(model, graph) | {"coverage": share}
         model.save(place.folder / "model.safetensors")

@@ -1,13 +1,31 @@
-"""``gramme links``: which links are missing. Only the options are here; the work is in ``links_steps.py``."""
+"""``gramme links``: which links are missing. What takes long to import is imported when it is needed."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.table import Table
 
-from .console import check_not_read, loading, warnings_as_notes
+from gramme._progress import part
+from gramme._text import escape
+from gramme.errors import DataError, FileFormatError
+
+from .console import loading
 from .options import RAW_CSV, Data, Reading, takes_reading_options
+from .progress import tell_steps
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gramme.graph import MultilayerGraph
+
+    from .analysis import Analysis
+
+SHOWN_LINKS = 10
+LEARNING_SHARE, SEARCHING_SHARE, WRITING_SHARE = 0.7, 0.2, 0.1
+"""About what the stages took of all the time on ckm_social; they only show how far the command is."""
 
 
 @takes_reading_options
@@ -25,6 +43,11 @@ def links(
         "--pairs",
         help="CSV file of pairs to ask about: source,target or layer,source,target.",
     ),
+    missing_share: float = typer.Option(
+        0.2,
+        "--missing-share",
+        help="Share of a layer's links that you take to be missing in the data; probabilities hold for it.",
+    ),
     seed: int = typer.Option(0, "--seed", min=0, help="The same seed gives the same result."),
     raw_csv: bool = typer.Option(False, "--raw-csv", help=RAW_CSV),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
@@ -35,32 +58,138 @@ def links(
 ) -> None:
     """Say which pairs of nodes of DATA will be, or should be, linked, with a probability and the reason.
 
-    Writes links.csv (layer, source, target, probability, why), ingredients.csv, model.safetensors, report.html and
-    config.json to the folder. The probabilities are learned from edges that are set aside.
+    Writes links.csv (layer, source, target, probability, score, why), ingredients.csv, model.safetensors, report.html
+    and config.json to the folder. The probability is the chance that the pair is a link, learned from where edges that
+    are set aside stand in the list; so the terminal says how many links to expect: "of these 100 pairs expect about 46
+    (38 to 55) to be links". The score compares pairs as if links were as frequent as unlinked pairs.
     """
     with loading():
-        from . import links_steps
-        from .data import open_data
+        from .analysis import analyse
 
-    links_steps.check_target(target, overwrite=overwrite)
-    check_not_read(target, [*data, pairs] if pairs else data, read)
-    with warnings_as_notes(silent=quiet):
-        opened = open_data(data, read, needs_label=False)
-        if not quiet:
-            opened.tell()
-        links_steps.links_of_graph(
-            opened.graph,
-            target,
-            links_steps.LinksRequest(
-                layers=layers or None,
-                top=top,
-                node=node,
-                pairs=None if pairs is None else str(pairs),
-                seed=seed,
-            ),
-            described={"data": " ".join(data), "command": links_steps.command_line(context)},
-            overwrite=overwrite,
-            raw_csv=raw_csv,
-            silent=quiet or as_json,
-            as_json=as_json,
+    request = {
+        "layers": layers or None,
+        "top": top,
+        "node": node,
+        "pairs": None if pairs is None else str(pairs),
+        "missing_share": missing_share,
+        "seed": seed,
+    }
+    analyse(
+        lambda graph: _find_links(graph, target, request, overwrite=overwrite, raw_csv=raw_csv),
+        data,
+        read,
+        target,
+        context=context,
+        also_read=[] if pairs is None else [pairs],
+        overwrite=overwrite,
+        quiet=quiet,
+        as_json=as_json,
+    )
+
+
+def _find_links(
+    graph: MultilayerGraph, target: Path, request: dict[str, Any], *, overwrite: bool, raw_csv: bool
+) -> Analysis:
+    """Learn links, and list the candidates of each layer or score the given pairs."""
+    import pandas as pd
+
+    from gramme.links import GrammeLinks
+    from gramme.links.expected import expected_by_layer, expected_sentences
+    from gramme.links.sampling import checked, layers_to_learn, with_edges
+    from gramme.report.result_folders import write_links
+
+    from .analysis import Analysis
+
+    names = {str(name): name for name in graph.nodes}
+    node = None if request["node"] is None else names.get(request["node"], request["node"])
+    if node is not None:
+        graph.positions([node])
+    learnable = layers_to_learn(with_edges(checked(graph)), request["layers"])
+    asked = None
+    if request["pairs"] is not None:
+        asked = _read_pairs(Path(request["pairs"]), names, learnable)
+    with part("Learning what speaks for a link", LEARNING_SHARE):
+        model = GrammeLinks(request["seed"], request["missing_share"])
+        model.fit(graph, layers=request["layers"])
+    found = []
+    for layer in model.layers_:
+        with part(f"Looking for candidates in {layer}", SEARCHING_SHARE / len(model.layers_)):
+            if asked is None:
+                found.append(model.candidates(layer, request["top"], node, tell=tell_steps))
+            else:
+                mine = asked[asked["layer"].isin([layer, ""])][["source", "target"]]
+                found.append(model.explained(layer, mine))
+    links = pd.concat(found, ignore_index=True).sort_values(
+        "probability", ascending=False, kind="stable", ignore_index=True
+    )
+
+    expected = expected_by_layer(model, links)
+
+    def write(described: dict[str, Any]) -> list[str]:
+        config = described | request | {"explanation": model.explanation_}
+        with part("Writing the results and the page", WRITING_SHARE):
+            return write_links(
+                target, model, links, config=config, overwrite=overwrite, raw_csv=raw_csv
+            )
+
+    return Analysis(
+        write,
+        {"explanation": model.explanation_, "links": len(links), "expected": expected},
+        [_table(links.head(SHOWN_LINKS)), *expected_sentences(expected), model.explanation_],
+    )
+
+
+def _read_pairs(path: Path, names: dict[str, Any], layers: list[str]) -> pd.DataFrame:
+    """Pairs from a CSV file, nodes as the graph calls them; an empty layer means every layer that is asked about."""
+    import pandas as pd
+
+    if not path.is_file():
+        raise DataError(f"there is no file {str(path)!r} of pairs")
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"is no CSV file of pairs ({error})", file=path) from error
+    for column in ("source", "target"):
+        if column not in table.columns:
+            raise FileFormatError(
+                f"has no column {column!r}; pairs need the columns source and target, and perhaps layer",
+                file=path,
+                line=1,
+            )
+        unknown = [name for name in table[column] if name not in names]
+        if unknown:
+            line = int((table[column] == unknown[0]).to_numpy().argmax()) + 2
+            raise FileFormatError(
+                f"there is no node {unknown[0]!r} in the data", file=path, line=line
+            )
+        table[column] = pd.Series([names[name] for name in table[column]], dtype=object)
+    same = (table["source"] == table["target"]).to_numpy()
+    if same.any():
+        raise FileFormatError(
+            f"{table['source'][same.argmax()]!r} is paired with itself; a pair needs two nodes",
+            file=path,
+            line=int(same.argmax()) + 2,
         )
+    if "layer" not in table.columns:
+        table["layer"] = ""
+    other = ~table["layer"].isin([*layers, ""]).to_numpy()
+    if other.any():
+        raise FileFormatError(
+            f"links of the layer {table['layer'][other.argmax()]!r} are not asked about; those of "
+            f"{', '.join(layers)} are",
+            file=path,
+            line=int(other.argmax()) + 2,
+        )
+    return table
+
+
+def _table(links: pd.DataFrame) -> Table:
+    from gramme.links.explain import percent
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in links.columns:
+        table.add_column(column, justify="right" if column in ("probability", "score") else "left")
+    for row in links.to_dict(orient="records"):
+        row |= {name: percent(row[name]) for name in ("probability", "score")}
+        table.add_row(*(escape(str(value)) for value in row.values()))
+    return table

@@ -120,6 +120,16 @@ class Reading:
     no_header: Annotated[
         bool, _option("--no-header", help="The first line of a list of edges is an edge already.")
     ] = False
+    source_column: Annotated[
+        str | None, _option("--source", help="The column with the first node of an edge.")
+    ] = None
+    target_column: Annotated[
+        str | None, _option("--target-column", help="The column with the second node of an edge.")
+    ] = None
+    weight: Annotated[str | None, _option("--weight", help="The column with weights.")] = None
+    layer_column: Annotated[
+        str | None, _option("--layer-column", help="The column that names the layer of an edge.")
+    ] = None
     directed: Annotated[
         bool | None,
         _option(
@@ -258,6 +268,10 @@ class Reading:
             "labels_format": self.labels_format,
             "label": self.label,
             "header": False if self.no_header else None,
+            "source": self.source_column,
+            "target_column": self.target_column,
+            "weight": self.weight,
+            "layer": self.layer_column,
             "directed": self.directed,
             "encoding": self.encoding,
             "missing": tuple(self.marks()),
@@ -323,6 +337,7 @@ class Reading:
 TABLE_ONLY = ("bins", "quantiles", "knn", "split", "dates", "missing_group")
 _WRITTEN = {
     "source_format": "--from",
+    "source_column": "--source",
     "directed": "--directed and --undirected",
     "is_table": "--table",
     "target_kind": "--target",

@@ -25,8 +25,8 @@ from gramme._runtime import PARENT, end_with
 from gramme._text import escape, on_command_line
 from gramme._version import __version__
 from gramme.distributed import (
+    Communicator,
     PartGraph,
-    World,
     assign,
     join,
     node_count,
@@ -52,9 +52,8 @@ from gramme.training.checkpoint import checkpoints
 
 from .console import complain, out, warnings_as_notes
 from .distributed_fit import speaks
-from .fit_plan import FitPlan
-from .fit_steps import EstimatePlan, SetPlan, make_model, method, printer
-from .progress import expect, note_beside, noted
+from .fit_steps import EstimatePlan, SetPlan, fit_stages, make_model, method, printer
+from .progress import progress_file, writing_progress
 
 MAX_WHOLE_ENTRIES = 20_000_000
 """Edges, memberships and nodes up to which the first process reads the whole graph, for the page."""
@@ -87,7 +86,6 @@ class FitJob:
     quiet: bool = False
     as_json: bool = False
     resume: bool = False
-    wire: str | None = None
     folder: str | None = None
     described: dict[str, Any] = field(default_factory=dict)
 
@@ -116,7 +114,6 @@ class FitJob:
             "--class-weight": self.described.get("class_weight"),
             "--coverage": self.coverage,
             "--coverage-by-class": self.coverage_by_class,
-            "--wire": self.wire,
             "--resume": self.resume,
         }
 
@@ -167,38 +164,38 @@ def run_job(job: FitJob) -> None:
     """Do this process's share of a job; the processes meet by what is in the environment."""
     with (
         warnings_as_notes(silent=job.quiet or os.environ.get("RANK", "0") != "0"),
-        join(wire=job.wire, terms=job.terms(), watch=True) as world,
+        join(terms=job.terms(), watch=True) as communicator,
     ):
-        _fit_together(job, world)
+        _fit_together(job, communicator)
 
 
-def _fit_together(job: FitJob, world: World) -> None:
-    graph = read_part(job.parts, world)
+def _fit_together(job: FitJob, communicator: Communicator) -> None:
+    graph = read_part(job.parts, communicator)
     model = make_model(
         method(job.method), job.settings, random_state=job.seed, device=job.device, progress=False
     )
     if not model.supports_couplings:
         graph = graph.with_coupling_layers()
     known = known_labels(graph)
-    if not world.first:
-        _fit_and_join(job, world, graph, model, known, None)
+    if not communicator.first:
+        _fit_and_join(job, communicator, graph, model, known, None)
     elif job.folder is not None:
         folder = Path(job.folder)
-        with noted(note_beside(folder)):
-            outcome = _fit_and_join(job, world, graph, model, known, folder)
+        with writing_progress(progress_file(folder)):
+            outcome = _fit_and_join(job, communicator, graph, model, known, folder)
         outcome.leave(folder)
     else:
         with (
             output_folder(Path(job.target), overwrite=job.overwrite) as place,
             cleaned_up(lambda: shutil.rmtree(place.folder.parent, ignore_errors=True)),
         ):
-            outcome = _fit_and_join(job, world, graph, model, known, place.folder)
+            outcome = _fit_and_join(job, communicator, graph, model, known, place.folder)
         outcome.show(job)
 
 
 def _fit_and_join(
     job: FitJob,
-    world: World,
+    communicator: Communicator,
     graph: PartGraph,
     model: NodeClassifier,
     known: KnownLabels,
@@ -209,38 +206,38 @@ def _fit_and_join(
     if job.holdout is not None:
         aside = set_aside(known, job.holdout, job.seed)
     train = known.without(aside) if aside.any() else known
-    plan = FitPlan.of(graph, model, EstimatePlan(job.holdout, job.folds, job.estimate))
-    expect(plan.seconds)
+    estimating = EstimatePlan(job.holdout, job.folds, job.estimate)
+    fitting, testing, writing = fit_stages(graph, model, estimating, job.method)
     started = time.perf_counter()
-    with checkpoints(Path(f"{job.target}.checkpoints"), world, resume=job.resume):
-        with part(f"Fitting {job.method}", plan.share(plan.fit)):
+    with checkpoints(Path(f"{job.target}.checkpoints"), communicator, resume=job.resume):
+        with part(*fitting):
             model.fit(graph, train)
             if job.described.get("class_weight") == "balanced":
                 model.balance_classes()
         seconds = time.perf_counter() - started
-        with part("Estimating the accuracy from the labelled nodes", plan.share(plan.tests)):
+        with part(*testing):
             estimate = _estimate(job, model, graph, known)
         record = _record(job, model, graph, train, estimate, seconds)
-        with part("Writing the results and the page", plan.share(plan.page)):
+        with part(*writing):
             if graph.num_entries > MAX_WHOLE_ENTRIES:
                 files = fill_huge_folder(folder, model, graph, record)
             else:
-                files = _fill_joined(job, world, model, estimate, record, folder)
-        world.wait()  # so that none is lost between the result and the end
+                files = _fill_joined(job, communicator, model, estimate, record, folder)
+        communicator.barrier()  # so that none is lost between the result and the end
     layers = layer_table(model)
     return Outcome(record, None if layers is None else layers.to_dict("list"), files)
 
 
 def _fill_joined(
     job: FitJob,
-    world: World,
+    communicator: Communicator,
     model: NodeClassifier,
     estimate: Estimate,
     record: dict[str, Any],
     folder: Path | None,
 ) -> list[str]:
     """Join the parts of the model at the first process, and fill the folder there as a single process does."""
-    whole = whole_graph(job.parts) if world.first else None
+    whole = whole_graph(job.parts) if communicator.first else None
     if whole is not None and not model.supports_couplings:
         whole = whole.with_coupling_layers()
     back = join_model(model, whole)
@@ -311,7 +308,7 @@ def _record(
         "training_labels": int(train.nodes.size),
         "estimate": estimate.record(),
         "seconds": round(seconds, 2),
-        "processes": graph.world.size,
+        "processes": graph.communicator.size,
     }
 
 
@@ -346,8 +343,8 @@ def convert_to_parts(
         if not target.is_dir():
             raise DataError(f"{target} is a file, not a folder")
         check_earlier_parts(target, FORMAT)
-    owner = assign(graph, parts, how)
-    with output_folder(target, overwrite=overwrite) as place:
+    with output_folder(target, overwrite=overwrite) as place, part(f"Writing {target}", 1.0):
+        owner = assign(graph, parts, how)
         manifest = write_parts(graph, place.folder, owner, parts)
     sizes = [part["nodes"] for part in manifest.parts]
     out.print(

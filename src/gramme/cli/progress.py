@@ -1,324 +1,218 @@
-"""The sign of life of a command: what it is doing after two seconds, and how long it will still take."""
+"""The sign of life of a command: what it is doing after two seconds, and the time left as far as it can be measured.
+
+Work says in parts what share of it is done (:mod:`gramme._progress`). The time left follows from how fast that share
+grows; nothing is said about it before something was done. A terminal shows a bar, a log a line now and then.
+"""
 
 from __future__ import annotations
 
 import json
-import math
-import re
-import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from glob import glob
 from pathlib import Path
-from statistics import median
-from typing import Any, Protocol
 
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn
 
-from gramme._progress import advance, part, share_done, unwatched, watched
+from gramme._progress import advance, unwatched, watched
 from gramme._text import escape, rough_duration
 
 from .console import messages
 
-# How long reading some files takes, and how much is in them, judged by their size alone.
-
-
-START_SECONDS = 0.3
-SECONDS_PER_BYTE = 1.7e-7
-"""Of text, on one core; binary formats are as fast per byte, as they have fewer."""
-EXCEL_SECONDS_PER_BYTE = 2e-6
-BYTES_PER_ENTRY = 7.0
-"""Of an edge list or a table, for each end of an edge or cell."""
-OTHER_BYTES_PER_ENTRY = {
-    ".graphml": 37.0,
-    ".gexf": 37.0,
-    ".gml": 30.0,
-    ".json": 30.0,
-    ".npz": 3.5,
-    ".parquet": 2.5,
-}
-USUAL_SECONDS = {
-    "fit": (5.0, 1.5e-4, 400.0),
-    "predict": (3.0, 2e-6, 500.0),
-    "info": (1.0, 1e-7, 60.0),
-    "convert": (1.0, 1e-6, 60.0),
-    "demo": (5.0, 0.0, 0.0),
-    "report": (3.0, 0.0, 0.0),
-}
-"""By command: seconds whatever the data, seconds for each end of an edge or cell, and those at most."""
-_ADDRESS = re.compile(r"^(?:sqlite|duckdb):([^?]*)")
-
-
-def usual_seconds(command: str, names: Sequence[str]) -> float | None:
-    """About how long a command usually takes with its default options, starting included; None if nobody can tell."""
-    if command not in USUAL_SECONDS:
-        return None
-    start, per_entry, most = USUAL_SECONDS[command]
-    return start + reading_seconds(names) + min(per_entry * expected_entries(names), most)
-
-
-def reading_seconds(names: Sequence[str]) -> float:
-    """About how long it takes to read files and make a graph of them, on one core."""
-    return START_SECONDS + sum(
-        size * (EXCEL_SECONDS_PER_BYTE if suffix.startswith(".xls") else SECONDS_PER_BYTE)
-        for suffix, size in _sizes(names)
-    )
-
-
-def expected_entries(names: Sequence[str]) -> float:
-    """About how many nodes, memberships and ends of edges files hold."""
-    return sum(
-        size / OTHER_BYTES_PER_ENTRY.get(suffix, BYTES_PER_ENTRY) for suffix, size in _sizes(names)
-    )
-
-
-def _sizes(names: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """The suffix and the size of each file; nothing for what is none."""
-    for name in names:
-        address = _ADDRESS.match(name)
-        for path in _files(name if address is None else address[1]):
-            try:
-                yield path.suffix.lower(), path.stat().st_size
-            except OSError:
-                continue
-
-
-def _files(name: str) -> list[Path]:
-    """The files that a name stands for: itself, those of a folder, or those that match a pattern."""
-    if not name:
-        return []
-    try:
-        path = Path(name)
-        if path.is_dir():
-            return [one for one in path.iterdir() if one.is_file()]
-        return [path] if path.is_file() else [Path(one) for one in glob(name)]  # noqa: PTH207
-    except (OSError, ValueError):
-        return []
-
-
-# How long the work under way will still take: a plan of steps with costs, revised by what the
-# steps so far have taken.
-
-
-SURE_SHARE = 0.01
-"""The share of the work that must be done before the time left is told from it alone, where there is no plan."""
-PLAN_SHARE = 0.15
-"""The share of a step for which the plan counts as if it had been done as planned."""
-CAUTION_SECONDS = 1.0
-"""Of work as fast as planned that each step is credited with: a slow first second says little about the rest."""
-OVERDUE_SHARE = 0.3
-"""Of the time that a step has shown nothing new, which it is given at least: what is late is seldom about to end."""
-RECENT_SECONDS = 15.0
-"""Over which it is measured how busy the machine is."""
-LEAST_RUN_SECONDS = 0.3
-"""Of work in that time, below which it is not known: who sleeps does not wait for a turn."""
-
-
-def waited_seconds() -> float:
-    """Seconds in which the main thread could have worked, had it not been another program's turn; 0 if unknown."""
-    try:
-        return int(Path("/proc/self/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
-    except (OSError, ValueError, IndexError):
-        return 0.0
-
-
-@dataclass
-class WorkClock:
-    """Seconds of work so far, and how many seconds on the clock one of them takes at present."""
-
-    clock: Callable[[], float] = time.monotonic
-    waited: Callable[[], float] = waited_seconds
-    seen: deque[tuple[float, float]] = field(default_factory=deque)
-    turn: threading.Lock = field(default_factory=threading.Lock)
-
-    def now(self) -> float:
-        """Seconds of work since some moment in the past."""
-        clock = self.clock()
-        worked = clock - self.waited()
-        with self.turn:  # the work and who tells about it are two threads
-            while len(self.seen) > 1 and clock - self.seen[1][0] > RECENT_SECONDS:
-                self.seen.popleft()
-            if not self.seen or clock - self.seen[-1][0] > RECENT_SECONDS / 50:
-                self.seen.append((clock, worked))
-        return worked
-
-    def slowness(self) -> float:
-        """Seconds on the clock for one of work, of late; 1 on an idle machine."""
-        clock = self.clock()
-        worked = clock - self.waited()
-        with self.turn:
-            first = self.seen[0] if self.seen else (clock, worked)
-        passed, done = clock - first[0], worked - first[1]
-        return max(1.0, passed / done) if done >= LEAST_RUN_SECONDS else 1.0
-
-
-@dataclass
-class TimeLeft:
-    """Takes note of plan and progress; :meth:`seconds` says what is left.
-
-    Parameters
-    ----------
-    work : WorkClock, optional
-    """
-
-    work: WorkClock = field(default_factory=WorkClock)
-    planned: float | None = None
-    planned_at: float = 0.0
-    planned_from: float = 0.0
-    what: str = ""
-    started: float | None = None
-    done: float = 0.0
-    until: float = 1.0
-    moved: float = 0.0
-    step_began: float = 0.0
-    step_start: float = 0.0
-    paces: list[float] = field(default_factory=list)
-
-    def expect(self, seconds: float) -> None:
-        """Take note of how long all that is not done yet should take on one core of an idle machine."""
-        now = self.work.now()
-        self.planned, self.planned_at, self.planned_from = seconds, now, self.done
-        self.moved = self.step_began = now
-        self.step_start = self.done
-        self.paces.clear()
-
-    def forget(self) -> None:
-        """Drop the plan, as something else begins."""
-        self.planned = None
-
-    def tell(self, what: str, done: float, until: float) -> None:
-        """Take note of where the work is: the step, the share of the whole that is done, and that after the step."""
-        now = self.work.now()
-        self.started = now if self.started is None else self.started
-        if what != self.what:
-            if done > self.step_start and self.planned is not None:
-                taken, plan = now - self.step_began, self._plan(self.step_start, done)
-                self.paces.append((taken + CAUTION_SECONDS) / (plan + CAUTION_SECONDS))
-            self.step_began, self.step_start = now, done
-        if done > self.done or what != self.what:
-            self.moved = now
-        self.what, self.done, self.until = what, done, until
-
-    def seconds(self) -> float | None:
-        """Seconds left on the clock, None if nothing tells."""
-        now = self.work.now()
-        since = now - self.moved
-        if self.planned is None:
-            if self.done < SURE_SHARE or self.started is None:
-                return None
-            rest, after = (self.moved - self.started) * (1 - self.done) / self.done, 0.0
-        else:
-            # the plan counts as one step: the first may be an exception
-            pace = math.exp(median([0.0, *map(math.log, self.paces)]))
-            rest = self._step_left(pace)
-            after = self._plan(max(self.until, self.done), 1.0) * pace
-        # as it was when something was last done, less the time since
-        return (max(rest - since, OVERDUE_SHARE * since) + after) * self.work.slowness()
-
-    def _plan(self, start: float, end: float) -> float:
-        """Seconds that the plan gives to the work between two shares of the whole."""
-        return (self.planned or 0.0) * max(end - start, 0.0) / max(1 - self.planned_from, 1e-9)
-
-    def _step_left(self, pace: float) -> float:
-        """What the step under way needed when something of it was last done."""
-        width = self.until - self.step_start
-        if width <= 0:
-            return 0.0
-        plan = self._plan(self.step_start, self.until) * pace
-        share = min(max((self.done - self.step_start) / width, 0.0), 1.0)
-        whole = (self.moved - self.step_began + PLAN_SHARE * plan) / (share + PLAN_SHARE)
-        return whole * (1 - share)
-
-
-# A sign of life: what a command is doing after two seconds, how long it will take before ten, and
-# both as it goes on.
-
-
 FIRST_SECONDS = 1.5
 """When it is first said what is being done; imports and the machine's load come on top."""
-SECOND_SECONDS = 8.0
-"""When the time left is first said, if not before."""
-GUESS_SECONDS = 5.0
-"""From then on a command that is still starting, on a busy machine, is judged by the size of its files."""
-LATER_SECONDS = 20.0
-"""From then on; after ten minutes a line a minute."""
+LINE_SECONDS = 20.0
+"""Between two lines in a log; after ten minutes a minute."""
+REFRESH_SECONDS = 0.2
+MIN_SHARE, MIN_SECONDS = 0.02, 1.0
+"""The share of the work, and the time it took, from which the time left can be told."""
+PLAN_SHARE = 0.1
+"""Of a step, for which the pace of the work before it counts as if it had been seen in the step itself."""
+LATE_SHARE = 0.2
+"""Of the time that a step has said nothing, which it is given at least: what is late is seldom about to end."""
 
 SILENT_OPTIONS = ("--quiet", "--json", "--help", "--version")
 QUICK_COMMANDS = ("methods", "results", "help", "new", "app")  # the last two wait for a person
 
 
 @dataclass
-class Heartbeat:
-    """What is being done and how long it will still take; :meth:`line` says it."""
+class TimeLeft:
+    """How long work will still take: the step under way at its own pace, what comes after it at the usual one so far.
 
-    command: str
-    what: str = ""
-    left: TimeLeft = field(default_factory=TimeLeft)
-    began: float = field(default_factory=time.monotonic)
-    of: str = ""
-    words: Callable[[], str] | None = None
-    guess: float | None = None
-    silent: bool = False
-    news: threading.Event = field(default_factory=threading.Event)
+    The usual pace is the median over the work done, so that one step whose share was misjudged does not mislead.
+    """
 
-    def expect(self, seconds: float) -> None:
-        """Take note of how long the work may take from now on."""
-        self.guess = None
-        self.left.expect(seconds)
-        self.news.set()
+    clock: Callable[[], float] = time.monotonic
+    what: str | None = None
+    began: float = 0.0
+    moved: float = 0.0
+    done: float = 0.0
+    until: float = 1.0
+    step_began: float = 0.0
+    step_start: float = 0.0
+    paces: list[tuple[float, float]] = field(default_factory=list)
 
     def tell(self, what: str, done: float, until: float) -> None:
-        """Take note of where the work is."""
+        """Take note of the step, of the share of the work that is done, and of that after the step."""
+        now = self.clock()
+        if self.what is None:
+            self.began = now
+        if what != self.what:
+            if done > self.step_start:
+                share = done - self.step_start
+                self.paces.append(((now - self.step_began) / share, share))
+            self.step_began, self.step_start, self.moved = now, done, now
+        elif done > self.done:
+            self.moved = now
+        self.what, self.done, self.until = what, done, until
+
+    def seconds(self) -> float | None:
+        """Seconds left, None if too little is done to tell."""
+        if self.done < MIN_SHARE or self.moved - self.began < MIN_SECONDS:
+            return None
+        now, width, own = self.clock(), self.until - self.step_start, self.done - self.step_start
+        known = PLAN_SHARE * width if self.paces else 0.0
+        heard = self.moved - self.step_began
+        pace = (heard + known * self._usual_pace(self.paces)) / max(own + known, 1e-9)
+        silent = now - self.moved
+        rest = max(pace * (self.until - self.done) - silent, LATE_SHARE * silent)
+        return rest + (1 - self.until) * self._usual_pace([*self.paces, (pace, width)])
+
+    @staticmethod
+    def _usual_pace(paces: list[tuple[float, float]]) -> float:
+        """Seconds for the whole, the median over all shares."""
+        middle, passed = sum(share for _, share in paces) / 2, 0.0
+        for pace, share in sorted(paces):
+            passed += share
+            if passed >= middle:
+                return pace
+        return 0.0
+
+
+@dataclass
+class SignOfLife:
+    """What a command is doing; :meth:`line` says it, and :meth:`refresh` shows it where it is due."""
+
+    what: str
+    clock: Callable[[], float] = time.monotonic
+    left: TimeLeft = field(init=False)
+    words: Callable[[], str] | None = None
+    silent: bool = False
+    in_part: bool = False
+    next_line: float = 0.0
+    vague: bool = False
+    bar: Progress | None = None
+    turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.began = self.clock()
+        self.left = TimeLeft(self.clock)
+
+    def tell(self, what: str, done: float, until: float) -> None:
+        """Take note of where the work is; called by the work itself."""
         self.left.tell(what, done, until)
-        self.what = what or self.what
+        self.what, self.in_part = what or self.what, bool(what)
+        if not what:  # what is printed between two parts must not meet the bar
+            self.close_bar()
 
-    def line(self, now: float) -> str:
+    def line(self) -> str:
         """What is being done and the time left, in words."""
-        left = self.left.seconds()
-        if left is None and self.guess is not None and now - self.began > GUESS_SECONDS:
-            taken = now - self.began
-            left = max(self.guess * self.left.work.slowness() - taken, OVERDUE_SHARE * taken)
         what = self.what if self.words is None else self.words()
+        return f"{what} ... {self.time_told()}"
+
+    def time_told(self) -> str:
+        """The time left, or else the time so far."""
+        left = self.left.seconds()
         if left is None:
-            return f"{what} ... {rough_duration(now - self.began)} so far"
-        return f"{what} ... about {rough_duration(left)} left{self.of}"
+            return f"{rough_duration(self.clock() - self.began)} so far"
+        return f"about {rough_duration(left)} left"
+
+    def refresh(self) -> None:
+        """Show the bar of a terminal, or print a line if one is due."""
+        passed = self.clock() - self.began
+        if self.silent or passed < FIRST_SECONDS:
+            return
+        if messages.is_terminal and self.in_part:
+            self._draw_bar()
+            return
+        news = self.vague and self.left.seconds() is not None
+        if passed >= self.next_line or news:
+            self.vague = self.left.seconds() is None
+            self.next_line = passed + (LINE_SECONDS if passed < 600 else 60.0)
+            messages.print(escape(self.line()))
+
+    def _draw_bar(self) -> None:
+        with self.turn:
+            if not self.in_part:
+                return
+            if self.bar is None:
+                columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+                told = TextColumn("{task.fields[told]}")
+                self.bar = Progress(
+                    *columns,
+                    told,
+                    console=messages,
+                    transient=True,
+                    auto_refresh=False,
+                    redirect_stdout=False,
+                )
+                self.bar.add_task("", total=1.0, told="")
+                self.bar.start()
+            facts = {"description": escape(self.what), "told": self.time_told()}
+            self.bar.update(TaskID(0), completed=self.left.done, refresh=True, **facts)  # type: ignore[arg-type]
+
+    def close_bar(self) -> None:
+        """Remove the bar, if there is one."""
+        with self.turn:
+            if self.bar is not None:
+                self.bar.stop()
+                self.bar = None
 
 
-class Listener(Protocol):
-    """Whoever is told how far the work is."""
-
-    def expect(self, seconds: float) -> None: ...
-
-    def tell(self, what: str, done: float, until: float) -> None: ...
-
-
-_current: list[Listener] = []
+_current: list[SignOfLife] = []
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Within this, ``listener`` is told what the work expects."""
-    _current.append(listener)
+def listening(sign: SignOfLife) -> Iterator[None]:
+    """Within this, a sign of life hears of the work; whoever made it shows it."""
+    _current.append(sign)
     try:
-        yield
+        with watched(sign.tell):
+            yield
     finally:
-        _current.remove(listener)
+        _current.remove(sign)
 
 
-def expect(seconds: float) -> None:
-    """Say how long the work may take, from how large it is, before any of it is done."""
-    if _current:
-        _current[-1].expect(seconds)
+@contextmanager
+def sign_of_life(arguments: Sequence[str]) -> Iterator[None]:
+    """Within this, a command that takes longer than two seconds says what it is doing."""
+    words = [word for word in arguments if not word.startswith("-")]
+    quick = not words or words[0] in QUICK_COMMANDS
+    if quick or any(option in arguments for option in SILENT_OPTIONS):
+        yield
+        return
+    sign, end = SignOfLife(f"Starting gramme {words[0]}"), threading.Event()
+
+    def show() -> None:
+        while not end.wait(REFRESH_SECONDS):
+            sign.refresh()
+
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        with listening(sign):
+            yield
+    finally:
+        end.set()
+        thread.join(timeout=1.0)
+        sign.close_bar()
 
 
-def current() -> Heartbeat | None:
-    """What is known of the command under way; None if it gives no sign of life."""
-    beat = _current[-1] if _current else None
-    return beat if isinstance(beat, Heartbeat) else None
+def tell_steps(done: int, total: int) -> None:
+    """Say how far the work is, in the form in which library functions call their ``tell``."""
+    advance(done / max(total, 1))
 
 
 def relay(what: str, done: float, until: float) -> None:
@@ -328,249 +222,68 @@ def relay(what: str, done: float, until: float) -> None:
 
 
 @contextmanager
-def saying(words: Callable[[], str], *, silent: bool = False) -> Iterator[None]:
-    """Within this, lines say these words; with ``silent`` none is printed, since something else shows them."""
-    beat = current()
-    if beat is None:
+def saying(words: Callable[[], str] | None, *, silent: bool = False) -> Iterator[None]:
+    """Within this, lines say these words; with ``silent`` nothing is shown, since something else shows them."""
+    if not _current:
         yield
         return
-    beat.words, beat.silent = words, silent
+    sign = _current[-1]
+    sign.words, sign.silent = words, silent
     try:
         yield
     finally:
-        beat.words, beat.silent = None, False
+        sign.words, sign.silent = None, False
 
 
 def seconds_left() -> float | None:
     """Seconds left of the command, None if they are unknown."""
-    beat = current()
-    return None if beat is None else beat.left.seconds()
+    return _current[-1].left.seconds() if _current else None
 
 
 @contextmanager
-def reading(names: Sequence[str], then: Callable[[float], float] | None = None) -> Iterator[None]:
-    """Say that files are read, and how long that takes and what comes after it.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the files; what is no file takes no time.
-    then : callable, optional
-        Seconds of the work that follows, from about how many nodes, edges and memberships there are; without it, only
-        the reading is told about.
-    """
-    beat = current()
-    if beat is None or not names:
+def reading(names: Sequence[str]) -> Iterator[None]:
+    """Say that files are read."""
+    if not _current or not names:
         yield
         return
     more = len(names) - 1
-    beat.what = f"Reading {names[0]}" + (f" and {more} more" if more else "")
-    after = 0.0 if then is None else then(expected_entries(names))
-    beat.of = " of reading" if then is None else ""
-    beat.expect(reading_seconds(names) + after)
-    try:
-        with unwatched():  # a download is no step of the work
-            yield
-    finally:
-        beat.of = ""
-        beat.what = f"{beat.command}: the data are read"
-        beat.left.forget()
-
-
-@contextmanager
-def heartbeat(arguments: Sequence[str]) -> Iterator[None]:
-    """Within this, a command that takes longer than two seconds says what it is doing."""
-    words = [word for word in arguments if not word.startswith("-")]
-    if (
-        not words
-        or words[0] in QUICK_COMMANDS
-        or any(option in arguments for option in SILENT_OPTIONS)
-    ):
+    _current[-1].what = f"Reading {names[0]}" + (f" and {more} more" if more else "")
+    with unwatched():  # a download is no step of the work
         yield
-        return
-    beat = Heartbeat(f"gramme {words[0]}", f"Starting gramme {words[0]}")
-    beat.guess = usual_seconds(words[0], words[1:])
-    beat.left.work.now()  # from here on it is known how busy the machine is
-    end = threading.Event()
-    thread = threading.Thread(target=_beat, args=(beat, end), daemon=True)
-    thread.start()
-    try:
-        with listening(beat), watched(beat.tell):
-            yield
-    finally:
-        end.set()
-        thread.join(timeout=1.0)
+    _current[-1].what = "The data are read"
 
 
-def _beat(beat: Heartbeat, end: threading.Event) -> None:
-    told = True  # whether the last line said how long it will take
-    for moment in moments():
-        while (wait := beat.began + moment - time.monotonic()) > 0:
-            if end.wait(min(wait, 0.2)):
-                return
-            # who has only been told how long it has been going on hears at once how long it will take
-            if not told and beat.news.is_set():
-                told = _say(beat)
-        told = _say(beat)
+# A fit in several processes: the first of them writes how far it is to a file, which the command reads.
 
 
-def _say(beat: Heartbeat) -> bool:
-    """Print a line; returns whether it says how long the command will take."""
-    if beat.silent:
-        return True
-    line = beat.line(time.monotonic())
-    beat.news.clear()
-    messages.print(escape(line))
-    return line.endswith(" left")
-
-
-def moments() -> Iterator[float]:
-    """Seconds after the start at which a line is due.
-
-    >>> from itertools import islice
-    >>> list(islice(moments(), 4))
-    [1.5, 8.0, 28.0, 48.0]
-    """
-    yield FIRST_SECONDS
-    moment = SECOND_SECONDS
-    while True:
-        yield moment
-        moment += LATER_SECONDS if moment < 600 else 60.0
-
-
-# A progress bar with the time left, for work that says how far it is; it appears after two
-# seconds.
-
-
-PATIENCE_SECONDS = 2.0
-REFRESH_SECONDS = 0.3
-
-
-def tell_steps(done: int, total: int) -> None:
-    """Say how far the work is, in the form in which library functions call their ``tell``."""
-    advance(done / max(total, 1))
-
-
-@contextmanager
-def steps_bar(
-    title: str, share: float = 1.0, *, silent: bool = False
-) -> Iterator[Callable[[int, int], None]]:
-    """A bar for one piece of work; only if standard error is a terminal.
-
-    It shows the share that is done and the time left of the whole command, which the sign of life knows
-    (:mod:`gramme.cli.progress`). The share of the command that the piece is lets both be told, also in a log.
-    """
-    if silent or not sys.stderr.isatty():
-        with part(title, share):
-            yield tell_steps
-        return
-    end = threading.Event()
-    with _heard(title) as beat, part(title, share):
-        shown = threading.Thread(target=_show, args=(title, share_done(), beat, end), daemon=True)
-        shown.start()
-        try:
-            yield tell_steps
-        finally:
-            end.set()
-            shown.join()
-
-
-@contextmanager
-def _heard(title: str) -> Iterator[Heartbeat]:
-    """The command's sign of life, or one of this piece alone where the command gives none."""
-    if (beat := current()) is not None:
-        yield beat
-        return
-    beat = Heartbeat(title)
-    with watched(beat.tell):
-        yield beat
-
-
-def _show(title: str, done: Callable[[], float], beat: Heartbeat, end: threading.Event) -> None:
-    """Draw the bar until the end, in a thread of its own: a step may take long."""
-    if end.wait(PATIENCE_SECONDS):
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[left]}"),
-    )
-
-    def left() -> str:
-        return beat.line(time.monotonic()).rpartition("... ")[2]
-
-    with Progress(*columns, console=messages, transient=True) as bar:
-        task = bar.add_task(title, total=1.0, completed=done(), left=left())  # type: ignore[arg-type]
-        while not end.wait(REFRESH_SECONDS):
-            bar.update(task, completed=done(), left=left())
-
-
-# The sign of life of a fit in several processes: the first of them notes how far it is, the
-# command reads it.
-
-
-NOTE_SECONDS = 0.2
-"""Between two notes on the same step."""
-
-
-def note_beside(folder: str | Path) -> Path:
-    """Where the note on a fit into a folder is."""
+def progress_file(folder: str | Path) -> Path:
+    """Where the progress of a fit into a folder is written."""
     return Path(folder).with_name("progress.json")
 
 
-class Notes:
-    """What the first process would tell the user, written to a file."""
+@contextmanager
+def writing_progress(path: Path) -> Iterator[None]:
+    """Within this, all progress is written to a file."""
+    written, step = float("-inf"), ""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.facts: dict[str, Any] = {"plans": 0, "seconds": 0.0, "place": None}
-        self.written = float("-inf")
-
-    def expect(self, seconds: float) -> None:
-        """Note how long the work may take from now on."""
-        self.facts |= {"plans": self.facts["plans"] + 1, "seconds": seconds}
-        self._write()
-
-    def tell(self, what: str, done: float, until: float) -> None:
-        """Note where the work is."""
-        place, before = [what, done, until], self.facts["place"]
-        self.facts["place"] = place
-        if before is None or before[0] != what or time.monotonic() - self.written > NOTE_SECONDS:
-            self._write()
-
-    def _write(self) -> None:
+    def tell(what: str, done: float, until: float) -> None:
+        nonlocal written, step
+        if what == step and time.monotonic() - written < REFRESH_SECONDS:
+            return
+        written, step = time.monotonic(), what
         try:
-            self.path.write_text(json.dumps(self.facts), encoding="utf-8")
+            path.write_text(json.dumps([what, done, until]), encoding="utf-8")
         except OSError:
             return  # whoever wanted to read it is gone, which others find out
-        self.written = time.monotonic()
 
-
-@contextmanager
-def noted(path: Path) -> Iterator[None]:
-    """Within this, all progress is noted in a file."""
-    notes = Notes(path)
-    with listening(notes), watched(notes.tell):
+    with watched(tell):
         yield
 
 
-class NoteReader:
-    """The other end: passes on what is new in the note."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.plans, self.place = 0, None
-
-    def look(self) -> None:
-        """Pass on what has been noted since the last look."""
-        try:
-            facts = json.loads(self.path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return  # nothing yet, or half of a note
-        if facts["plans"] != self.plans:
-            self.plans = facts["plans"]
-            expect(facts["seconds"])
-        if facts["place"] not in (None, self.place):
-            self.place = facts["place"]
-            relay(*facts["place"])
+def relay_progress(path: Path) -> None:
+    """Pass on what the file says of the work of another process."""
+    try:
+        what, done, until = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return  # nothing yet, or half of it
+    relay(what, done, until)

@@ -1,13 +1,34 @@
-"""``gramme rank``: who matters over all layers. Only the options are here; the work is in ``rank_steps.py``."""
+"""``gramme rank``: who matters over all layers. What takes long to import is imported when it is needed."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.table import Table
 
-from .console import check_not_read, loading, warnings_as_notes
+from gramme._progress import part
+from gramme._text import escape
+from gramme.errors import DataError
+
+from .console import loading, note
 from .options import RAW_CSV, Data, Reading, takes_reading_options
+from .progress import tell_steps
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from gramme.graph import MultilayerGraph
+
+    from .analysis import Analysis
+
+MAX_SPREAD_ENTRIES = 3_000_000
+"""Edges and memberships up to which the spread of the ranks is computed; it takes 20 times as long as the ranks."""
+SHOWN_NODES = 10
+SHOWN_MEASURES = ("degree", "pagerank", "eigenvector", "katz", "multirank", "voterank")
 
 
 @takes_reading_options
@@ -22,6 +43,12 @@ def rank(
     ),
     layers: list[str] | None = typer.Option(
         None, "--layer", help="Use this layer only; may be repeated."
+    ),
+    negative: list[str] | None = typer.Option(
+        None,
+        "--negative",
+        help="Leave out this layer, whose edges are negative, like dislike; guessed from names if not given. May be "
+        'repeated; --negative "" keeps all layers.',
     ),
     per_layer: bool = typer.Option(
         False, "--per-layer", help="Add the measures of each layer alone."
@@ -58,33 +85,176 @@ def rank(
     report.html and config.json to the folder.
     """
     with loading():
-        from . import rank_steps
-        from .data import open_data
+        from gramme.ranking.influence import check_model
+        from gramme.ranking.measures import chosen_measures
 
-    rank_steps.check_request(target, measures, model, overwrite=overwrite)
-    check_not_read(target, data, read)
-    with warnings_as_notes(silent=quiet):
-        opened = open_data(data, read, needs_label=False)
-        if not quiet:
-            opened.tell()
-        graph = opened.graph.select_layers(layers) if layers else opened.graph
-        rank_steps.rank_graph(
+        from .analysis import analyse
+
+    request: dict[str, Any] = {
+        "measures": _words(measures),
+        "negative": negative or None,
+        "per_layer": per_layer,
+        "coupling": coupling,
+        "restart": restart,
+        "seeds": seeds,
+        "model": model,
+        "probability": probability,
+        "spread": spread,
+        "seed": seed,
+    }
+    chosen_measures(request["measures"])
+    check_model(model)
+
+    def work(graph: MultilayerGraph) -> Analysis:
+        chosen = graph.select_layers(layers) if layers else graph
+        return _rank_nodes(chosen, target, request, overwrite=overwrite, raw_csv=raw_csv)
+
+    analyse(
+        work,
+        data,
+        read,
+        target,
+        context=context,
+        overwrite=overwrite,
+        quiet=quiet,
+        as_json=as_json,
+    )
+
+
+def _words(text: str | None) -> list[str] | None:
+    """Words with commas between them."""
+    return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _rank_nodes(
+    graph: MultilayerGraph, target: Path, request: dict[str, Any], *, overwrite: bool, raw_csv: bool
+) -> Analysis:
+    """Rank, find out how sure that is, and choose seeds."""
+    from gramme.ranking import layer_influences, rank
+    from gramme.ranking.influence import easy_choice
+    from gramme.ranking.rank_nodes import leading_nodes, num_steps, without_negative
+    from gramme.report.result_folders import write_ranks
+
+    from .analysis import Analysis, shares_of
+
+    graph = without_negative(graph, request["negative"])
+    spread = request["spread"] and _small_enough(graph)
+    # counted in rounds of all measures; the last two take about one each
+    shares = shares_of(
+        ranks=1 + request["per_layer"] + (sum(num_steps(graph)) if spread else 0),
+        seeds=4 if request["seeds"] else 0,
+        layers=1,
+        writing=1,
+    )
+    with part("Ranks", shares["ranks"]):
+        ranks = rank(
             graph,
-            target,
-            rank_steps.RankRequest(
-                measures=rank_steps.words(measures),
-                per_layer=per_layer,
-                coupling=coupling,
-                restart=restart,
-                seeds=seeds,
-                model=model,
-                probability=probability,
-                spread=spread,
-                seed=seed,
-            ),
-            described={"data": " ".join(data), "command": rank_steps.command_line(context)},
-            overwrite=overwrite,
-            raw_csv=raw_csv,
-            silent=quiet or as_json,
-            as_json=as_json,
+            request["measures"],
+            negative=(),
+            coupling=request["coupling"],
+            per_layer=request["per_layer"],
+            restart=_named(graph, request["restart"]),
+            spread=spread,
+            random_state=request["seed"],
         )
+    with part("Whom to tell first", shares["seeds"]):
+        seeds = _seeds(graph, request)
+    with part("Influence of the layers", shares["layers"]):
+        layers = layer_influences(graph)
+
+    def write(described: dict[str, Any]) -> list[str]:
+        with part("Writing the results and the page", shares["writing"]):
+            return write_ranks(
+                target,
+                graph,
+                ranks,
+                seeds=seeds,
+                layers=layers,
+                config=described | request,
+                overwrite=overwrite,
+                raw_csv=raw_csv,
+            )
+
+    first = leading_nodes(ranks)[:SHOWN_NODES]
+    shown: list[Any] = [_table(ranks, first)]
+    if seeds is not None:
+        last = seeds.iloc[-1]
+        shown.append(
+            f"to spread news begin with: {_seed_names(seeds)}; they reach {last['reach']:.1f} nodes on average "
+            f"(95 % interval {last['reach_low']:.1f} to {last['reach_high']:.1f})"
+        )
+        if sentence := easy_choice(seeds["reach"].iloc[0], graph.num_nodes, request["model"]):
+            shown.append(sentence)
+    leading = [str(name) for name in ranks.index[first]]
+    return Analysis(write, {"nodes": graph.num_nodes, "leading": leading}, shown)
+
+
+def _seed_names(seeds: pd.DataFrame) -> str:
+    """The seeds in order; those that are not ordered with "or" between them.
+
+    >>> import pandas as pd
+    >>> _seed_names(pd.DataFrame({"node": ["a", "b", "c"], "order": [1, 1, 3]}))
+    'a or b, c'
+    """
+    groups = seeds.groupby("order", sort=False)["node"]
+    return ", ".join(" or ".join(str(name) for name in some) for _, some in groups)
+
+
+def _seeds(graph: MultilayerGraph, request: dict[str, Any]) -> pd.DataFrame | None:
+    from gramme.ranking import influence
+
+    if not request["seeds"]:
+        return None
+    try:
+        return influence(
+            graph,
+            min(request["seeds"], graph.num_nodes),
+            model=request["model"],
+            probability=request["probability"],
+            random_state=request["seed"],
+            tell=tell_steps,
+        )
+    except DataError as error:
+        if "more than the" not in str(error):
+            raise
+        note(f"no seeds are chosen: {error}")
+        return None
+
+
+def _named(graph: MultilayerGraph, names: list[str] | None) -> list[Any] | None:
+    """Nodes as the graph calls them, from words: a file of numbers has nodes that are numbers."""
+    if not names:
+        return None
+    by_text = {str(name): name for name in graph.nodes}
+    return [by_text.get(name, name) for name in names]
+
+
+def _small_enough(graph: MultilayerGraph) -> bool:
+    entries = sum(layer.num_entries for layer in graph.layers.values())
+    if entries > MAX_SPREAD_ENTRIES:
+        note(
+            f"with {entries:,} edges and memberships, how sure the ranks are is left out "
+            f"(it is found up to {MAX_SPREAD_ENTRIES:,})"
+        )
+    return entries <= MAX_SPREAD_ENTRIES
+
+
+def _table(ranks: pd.DataFrame, first: NDArray[np.int64]) -> Table:
+    from gramme.ranking import MEASURES
+    from gramme.ranking.rank_nodes import coinciding_measures, tied
+
+    measures = [name for name in ranks.columns if name in MEASURES]
+    shown = [name for name in SHOWN_MEASURES if name in measures] or measures[: len(SHOWN_MEASURES)]
+    shown = [name for name in shown if name in coinciding_measures(ranks)] or shown
+    table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
+    table.add_column("rank by", overflow="fold")
+    for name in shown:
+        table.add_column(name, justify="right")
+    shared = {name: tied(ranks[f"{name}_rank"].to_numpy()) for name in shown}
+    for place in first:
+        values = [
+            f"{int(ranks[f'{name}_rank'].iloc[place]):,}{'=' if shared[name][place] else ''}"
+            for name in shown
+        ]
+        table.add_row(escape(str(ranks.index[place])), *values)
+    return table

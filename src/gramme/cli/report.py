@@ -13,7 +13,6 @@ from gramme.errors import DataError
 
 from .console import check_not_read, out, warnings_as_notes
 from .options import Reading, takes_reading_options
-from .progress import expect
 
 SQLITE = b"SQLite format 3\x00"
 """How the file of a benchmark's ledger begins."""
@@ -75,7 +74,6 @@ def report(
         with warnings_as_notes():
             model = fit_steps.load(model_path)
             opened = open_again(data, fit_steps.table_record(model_path), read)
-            expect(fit_steps.page_seconds(opened.graph.num_nodes, opened.graph.num_entries))
             with part("Making the page", 1.0):
                 text = page_from_model(folder, model, opened.graph)
     else:

@@ -18,6 +18,7 @@ from gramme.graph.table import LayerPlan, TablePlan, known_column
 from gramme.io.labels import read_labels, settle_labels
 from gramme.io.parsed import ReadOptions
 from gramme.io.plain_table import ENDINGS, read_table
+from gramme.io.source import tell
 from gramme.io.values import tell_of_twins
 
 from .options import Reading
@@ -82,7 +83,8 @@ def open_table(
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
     graph = _with_labels_file(graph, read)
-    return graph, plan.record() | {"missing_values": read.marks(), "keep_na": read.keep_na}
+    seen = {"missing_values": read.marks(), "keep_na": read.keep_na}
+    return graph, plan.record() | seen | {"categories": _categories(graph, plan)}
 
 
 def open_table_again(path: Path, record: dict[str, Any], read: Reading) -> MultilayerGraph:
@@ -101,7 +103,39 @@ def open_table_again(path: Path, record: dict[str, Any], read: Reading) -> Multi
         raise
     except DataError as error:
         raise DataError(f"{path}: {error} (the model was fitted on it)") from error
+    _tell_of_new(path, table, graph, plan, record)
     return _with_labels_file(graph, read)
+
+
+def _categories(graph: MultilayerGraph, plan: TablePlan) -> dict[str, list[str]]:
+    """The values of the columns that are categories, as the model learns them."""
+    return {
+        name: sorted(map(str, getattr(graph.layers[name], "group_names", ())))
+        for name, layer in plan.layers.items()
+        if layer.way == "categories"
+    }
+
+
+def _tell_of_new(
+    path: Path, table: pd.DataFrame, graph: MultilayerGraph, plan: TablePlan, record: dict[str, Any]
+) -> None:
+    """Say which columns and values of a table a model that was fitted on another one knows nothing about."""
+    used = {column for layer in plan.layers.values() for column in layer.columns}
+    known = used | set(plan.left_out) | {plan.label, plan.id, "row"}
+    for column in table.columns:
+        if column not in known:
+            tell(f"{path.name}: the column {column!r} is not used, the model was fitted without it")
+    learned = record.get("categories")
+    if not isinstance(learned, dict):
+        return
+    for name, values in _categories(graph, plan).items():
+        before = learned.get(name)
+        new = [value for value in values if isinstance(before, list) and value not in set(before)]
+        if new:
+            shown = ", ".join(map(repr, new[:3])) + (", ..." if len(new) > 3 else "")
+            tell(
+                f"{path.name}: the column {name!r} has values that the model has not seen: {shown}"
+            )
 
 
 def describe(plan: dict[str, Any], graph: MultilayerGraph, most: int = 20) -> list[str]:

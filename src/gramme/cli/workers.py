@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,36 +26,8 @@ from gramme.graph import MultilayerGraph
 from gramme.report.folder import output_folder
 
 from .parts_fit import JOB, FitJob, Outcome
-from .progress import NoteReader, note_beside
-
-# One process of a fit on a Ray cluster: it starts the same program as on one machine, and imports
-# nothing of it.
-
-
-class RayWorker:
-    """An actor that runs the program of a worker on the machine where Ray has put it."""
-
-    def host(self) -> str:
-        """The address that others reach this machine at."""
-        import ray
-
-        address: str = ray.util.get_node_ip_address()
-        return address
-
-    def run(self, job: str, variable: str, environment: Mapping[str, str]) -> int:
-        """Do this process's share of a job, whose file an environment variable names; returns its exit code."""
-        with scratch_folder("job") as scratch:
-            path = scratch / "job.json"
-            path.write_text(job, encoding="utf-8")
-            one = subprocess.Popen(
-                [sys.executable, "-m", "gramme.cli.parts_fit"],
-                env={**os.environ, **environment, variable: str(path), PARENT: str(os.getpid())},
-            )
-            try:
-                return one.wait()
-            finally:
-                one.kill()
-
+from .progress import progress_file, relay, relay_progress
+from .ray_worker import RayWorker
 
 GRACE_SECONDS = 5.0
 """How long the other processes may take to end by themselves once one is lost, before they are killed."""
@@ -89,7 +61,7 @@ def run_workers(job: FitJob, workers: int) -> None:
         try:
             for rank in range(workers):
                 started.append(_started(rank, workers, port, path))
-            _await(started, Path(job.target), NoteReader(note_beside(taken.folder or "")))
+            _await(started, Path(job.target), progress_file(taken.folder or ""))
         finally:
             for one in started:
                 if one.poll() is None:
@@ -101,7 +73,9 @@ def run_workers(job: FitJob, workers: int) -> None:
 def _result_of(job: FitJob) -> Iterator[FitJob]:
     """Reserve the name of the result, and show the result there if all workers end well."""
     with output_folder(Path(job.target), overwrite=job.overwrite) as place:
+        relay("Starting the processes", 0.0, 1.0)
         yield replace(job, folder=str(place.folder))
+        relay("", 1.0, 1.0)
         outcome = Outcome.read(place.folder)
     outcome.show(job)
 
@@ -124,7 +98,7 @@ def _place(rank: int, workers: int, address: str, port: int) -> dict[str, str]:
     }
 
 
-def _await(started: list[subprocess.Popen[bytes]], target: Path, progress: NoteReader) -> None:
+def _await(started: list[subprocess.Popen[bytes]], target: Path, progress: Path) -> None:
     """Wait for all; when one fails, give the others a moment to end by themselves, then end them."""
     while True:
         codes = [one.poll() for one in started]
@@ -132,7 +106,7 @@ def _await(started: list[subprocess.Popen[bytes]], target: Path, progress: NoteR
             return
         if any(code not in (None, 0) for code in codes):
             break
-        progress.look()
+        relay_progress(progress)
         time.sleep(LOOK_SECONDS)
     first = {rank: code for rank, code in enumerate(codes) if code not in (None, 0)}
     deadline = time.monotonic() + GRACE_SECONDS
@@ -191,10 +165,10 @@ def _run_actors(ray: Any, job: FitJob, workers: int) -> None:
             for rank, one in enumerate(made)
         }
         waiting, noticed, deadline = list(running), None, math.inf
-        progress = NoteReader(note_beside(job.folder or ""))
+        progress = progress_file(job.folder or "")
         # who noticed that another is lost ends before or after that one is known to be
         while waiting and time.monotonic() < deadline:
-            progress.look()
+            relay_progress(progress)
             done, waiting = ray.wait(waiting, num_returns=1, timeout=RAY_LOOK_SECONDS)
             if not done:
                 continue

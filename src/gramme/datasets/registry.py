@@ -13,7 +13,16 @@ from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 
 from .files import provide, whereabouts
-from .recipes import countries, hetero, multiplex, planetoid, synthetic, uci
+from .recipes import (
+    countries,
+    hetero,
+    lexicon,
+    multiplex,
+    packages,
+    planetoid,
+    synthetic,
+    uci,
+)
 from .record import Dataset, DatasetInfo, Split
 
 _ALL = (
@@ -25,6 +34,8 @@ _ALL = (
     uci.MAMMOGRAPHY_DATASET,
     uci.BALANCE_SCALE_DATASET,
     countries.REINNOVATION_DATASET,
+    lexicon.WORDNET_DATASET,
+    packages.DEBIAN_DATASET,
     planetoid.CORA_DATASET,
     hetero.ACM3025_DATASET,
     hetero.ACM_HECO_DATASET,

@@ -1,33 +1,33 @@
 """One graph over several processes, on one machine or many: each owns some of the nodes, in all layers.
 
 Estimators run on a :class:`PartGraph` as on a whole graph; what crosses the border of a process is in ``part_sums.py``
-(neighbourhood sums) and ``world.py`` (everything else).
+(neighbourhood sums) and ``communicator.py`` (everything else).
 """
 
-from .communicator import ALONE, World, world_of
-from .indexing import here, node_count, places_of, rows_at, sparse_rows_at
-from .launch import in_world, join
+from .communicator import SINGLE_PROCESS, Communicator, communicator_of
+from .indexing import gather_rows, gather_sparse_rows, global_positions, local_index, node_count
+from .launch import is_one_of_several, join
 from .part_graph import PartGraph
 from .partition import ASSIGNMENTS, assign
 from .storage import Manifest, read_manifest, read_part, whole_graph, write_parts
 
 __all__ = [
-    "ALONE",
+    "SINGLE_PROCESS",
     "ASSIGNMENTS",
     "Manifest",
     "PartGraph",
-    "World",
+    "Communicator",
     "assign",
-    "here",
-    "in_world",
+    "local_index",
+    "is_one_of_several",
     "join",
     "node_count",
-    "places_of",
+    "global_positions",
     "read_manifest",
     "read_part",
-    "rows_at",
-    "sparse_rows_at",
+    "gather_rows",
+    "gather_sparse_rows",
     "whole_graph",
-    "world_of",
+    "communicator_of",
     "write_parts",
 ]

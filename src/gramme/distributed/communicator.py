@@ -1,4 +1,7 @@
-"""Gradients of parameters that every process has: added up over all, so that each takes the same step."""
+"""What processes that work on one graph send each other: sums, extremes, rows; tensors and plain bytes, no pickles.
+
+A process alone gets back what it gave, without any call.
+"""
 
 from __future__ import annotations
 
@@ -16,28 +19,22 @@ if TYPE_CHECKING:
     from gramme.graph import MultilayerGraph
 
 
-# What processes that work on one graph send each other: sums, extremes, rows; tensors and plain
-# bytes, no pickles.
-
-
 Array = NDArray[Any]
 
 
-class World:
-    """A process among those that work on one graph.
+class Communicator:
+    """A process among those that work on one graph; every method is called by all of them alike.
 
     Attributes
     ----------
     rank, size : int
         Its number, from 0, and how many there are.
-    wire : torch.dtype or None
-        What rows of values travel as; as they are where None. ``torch.bfloat16`` halves the bytes of float32.
     sent, messages : int
         Bytes that this process has sent to others, and in how many messages; a ring of reductions has two per process.
     """
 
-    def __init__(self, rank: int = 0, size: int = 1, *, wire: torch.dtype | None = None) -> None:
-        self.rank, self.size, self.wire = rank, size, wire
+    def __init__(self, rank: int = 0, size: int = 1) -> None:
+        self.rank, self.size = rank, size
         self.sent = self.messages = 0
 
     @property
@@ -51,35 +48,35 @@ class World:
         return self.size == 1
 
     def __repr__(self) -> str:
-        return f"World(rank {self.rank} of {self.size})"
+        return f"Communicator(rank {self.rank} of {self.size})"
 
     # Sums and extremes over all processes; every process gets the same bits
 
-    def total_(self, values: Tensor) -> Tensor:
+    def all_sum_(self, values: Tensor) -> Tensor:
         """The sum over all processes, in place."""
         return self._reduce(values, dist.ReduceOp.SUM)
 
-    def largest_(self, values: Tensor) -> Tensor:
+    def all_max_(self, values: Tensor) -> Tensor:
         """The largest over all processes, in place."""
         return self._reduce(values, dist.ReduceOp.MAX)
 
-    def total(self, values: Any) -> Any:
+    def all_sum(self, values: Any) -> Any:
         """The sum over all processes of an array or a number, as a new one of the same kind."""
-        return self._of_array(values, self.total_)
+        return self._of_array(values, self.all_sum_)
 
-    def largest(self, values: Any) -> Any:
+    def all_max(self, values: Any) -> Any:
         """The largest over all processes of an array or a number, as a new one of the same kind."""
-        return self._of_array(values, self.largest_)
+        return self._of_array(values, self.all_max_)
 
     def mean(self, values: Tensor, axis: int) -> Tensor:
         """The mean over the rows of all processes, which lie along an axis."""
         if self.alone:
             return values.mean(axis)
-        return self.total_(values.sum(axis)) / int(self.total(values.shape[axis]))
+        return self.all_sum_(values.sum(axis)) / int(self.all_sum(values.shape[axis]))
 
     def any(self, flag: bool) -> bool:
         """Whether some process says yes."""
-        return bool(flag) if self.alone else bool(self.largest(int(flag)))
+        return bool(flag) if self.alone else bool(self.all_max(int(flag)))
 
     def _reduce(self, values: Tensor, how: Any) -> Tensor:
         if not self.alone and values.numel():
@@ -109,31 +106,29 @@ class World:
         """
         if self.alone:
             return rows, None
-        wire = rows if self.wire is None or rows.dtype != torch.float32 else rows.to(self.wire)
-        plain = wire.view(torch.uint8) if wire.dtype == torch.bfloat16 else wire
-        received = plain.new_empty(sum(receive), *plain.shape[1:])
+        received = rows.new_empty(sum(receive), *rows.shape[1:])
         others = [count for rank, count in enumerate(send) if count and rank != self.rank]
-        self._count(plain[:1].nbytes * sum(others), len(others))
+        self._count(rows[:1].nbytes * sum(others), len(others))
         handle = dist.all_to_all_single(
-            received, plain.contiguous(), list(receive), list(send), async_op=True
+            received, rows.contiguous(), list(receive), list(send), async_op=True
         )
-        return received.view(wire.dtype), handle
+        return received, handle
 
     @staticmethod
-    def finish(started: tuple[Tensor, Any], dtype: torch.dtype) -> Tensor:
+    def finish(started: tuple[Tensor, Any]) -> Tensor:
         """The rows that others sent, once they are here."""
         received, handle = started
         if handle is not None:
             handle.wait()
-        return received.to(dtype)
+        return received
 
-    def gathered(self, rows: Array) -> list[Array]:
+    def gather(self, rows: Array) -> list[Array]:
         """The rows of every process, of any number and of a plain kind."""
         if self.alone:
             return [rows]
         counts = np.zeros(self.size, dtype=np.int64)
         counts[self.rank] = rows.shape[0]
-        counts = self.total(counts)
+        counts = self.all_sum(counts)
         flat = np.ascontiguousarray(rows).reshape(-1)
         width = math.prod(rows.shape[1:]) * rows.itemsize
         buffer = torch.zeros(max(int(counts.max()) * width, 1), dtype=torch.uint8)
@@ -147,13 +142,13 @@ class World:
             for one, count in zip(found, counts.tolist(), strict=True)
         ]
 
-    def to_first(self, rows: Array) -> list[Array] | None:
+    def gather_to_first(self, rows: Array) -> list[Array] | None:
         """The rows of every process at the first one; None at the others."""
         if self.alone:
             return [rows]
         counts = np.zeros(self.size, dtype=np.int64)
         counts[self.rank] = rows.shape[0]
-        counts = self.total(counts)
+        counts = self.all_sum(counts)
         if not self.first:
             if rows.size:
                 dist.send(_bytes_of(rows), 0)
@@ -169,17 +164,19 @@ class World:
             found.append(one)
         return found
 
-    def texts(self, text: str) -> list[str]:
+    def gather_text(self, text: str) -> list[str]:
         """The text of every process."""
+        if self.alone:
+            return [text]
         data = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
-        return [one.tobytes().decode("utf-8", "surrogatepass") for one in self.gathered(data)]
+        return [one.tobytes().decode("utf-8", "surrogatepass") for one in self.gather(data)]
 
-    def from_first(self, values: Array | None, dtype: Any = np.uint8) -> Array:
+    def broadcast(self, values: Array | None, dtype: Any = np.uint8) -> Array:
         """A one-dimensional array of the first process at all of them."""
         if self.alone:
             assert values is not None
             return values
-        length = int(self.total(0 if values is None or not self.first else values.size))
+        length = int(self.all_sum(0 if values is None or not self.first else values.size))
         buffer = np.zeros(length, dtype=dtype)
         if self.first and values is not None:
             buffer[:] = values
@@ -194,34 +191,34 @@ class World:
         self.sent += sent
         self.messages += messages
 
-    def wait(self) -> None:
+    def barrier(self) -> None:
         """Wait until all processes have come here."""
-        self.total(0)  # torch's barrier would want a graphics card where there are some
+        self.all_sum(0)  # torch's barrier would want a graphics card where there are some
 
 
 def _bytes_of(rows: Array) -> Tensor:
     return torch.from_numpy(np.array(rows, order="C").reshape(-1).view(np.uint8))
 
 
-ALONE = World()
-"""The world of a process without others."""
+SINGLE_PROCESS = Communicator()
+"""The communicator of a process without others."""
 
 
-def world_of(graph: MultilayerGraph) -> World:
-    """The processes that hold the parts of a graph; :data:`ALONE` for a graph that is whole."""
-    found: World = getattr(graph, "world", ALONE)
+def communicator_of(graph: MultilayerGraph) -> Communicator:
+    """The processes that hold the parts of a graph; :data:`SINGLE_PROCESS` for a graph that is whole."""
+    found: Communicator = getattr(graph, "communicator", SINGLE_PROCESS)
     return found
 
 
-def add_up_gradients(network: nn.Module, world: World) -> None:
+def add_up_gradients(network: nn.Module, communicator: Communicator) -> None:
     """Add up the gradients of all processes in one collective, whatever their number.
 
     Which parameters have a gradient is the same at all processes: they follow the same program.
     """
-    if world.alone:
+    if communicator.alone:
         return
     found = [one.grad for one in network.parameters() if one.grad is not None]
-    flat = world.total_(torch.cat([one.flatten() for one in found]))
+    flat = communicator.all_sum_(torch.cat([one.flatten() for one in found]))
     start = 0
     for one in found:
         one.copy_(flat[start : start + one.numel()].view_as(one))

@@ -18,7 +18,7 @@ from gramme._types import Ints
 from gramme.graph import MultilayerGraph
 from gramme.io.values import decode, encode
 
-from .communicator import world_of
+from .communicator import communicator_of
 from .part_graph import PartGraph
 
 
@@ -27,45 +27,47 @@ def node_count(graph: MultilayerGraph) -> int:
     return graph.whole.nodes if isinstance(graph, PartGraph) else graph.num_nodes
 
 
-def places_of(graph: MultilayerGraph) -> Ints:
+def global_positions(graph: MultilayerGraph) -> Ints:
     """Positions of a graph's nodes in the whole graph."""
     return graph.places if isinstance(graph, PartGraph) else np.arange(graph.num_nodes)
 
 
-def here(graph: MultilayerGraph, nodes: Ints) -> tuple[Ints, Ints]:
+def local_index(graph: MultilayerGraph, nodes: Ints) -> tuple[Ints, Ints]:
     """Which of some nodes of the whole graph are here, as places in that list, and their positions here."""
-    return graph.here(nodes) if isinstance(graph, PartGraph) else (np.arange(nodes.size), nodes)
+    return (
+        graph.local_index(nodes) if isinstance(graph, PartGraph) else (np.arange(nodes.size), nodes)
+    )
 
 
-def rows_at(graph: MultilayerGraph, table: NDArray[Any], nodes: Ints) -> NDArray[Any]:
+def gather_rows(graph: MultilayerGraph, table: NDArray[Any], nodes: Ints) -> NDArray[Any]:
     """The rows of some nodes of the whole graph, at every process, from a table over the own nodes."""
     if not isinstance(graph, PartGraph):
         rows: NDArray[Any] = table[nodes]
         return rows
-    which, positions = graph.here(nodes)
+    which, positions = graph.local_index(nodes)
     found = np.empty((nodes.size, *table.shape[1:]), dtype=table.dtype)
-    places = graph.world.gathered(which.astype(np.int64))
-    for some, part in zip(places, graph.world.gathered(table[positions]), strict=True):
+    places = graph.communicator.gather(which.astype(np.int64))
+    for some, part in zip(places, graph.communicator.gather(table[positions]), strict=True):
         found[some] = part
     return found
 
 
-def sparse_rows_at(graph: MultilayerGraph, table: sp.csr_array, nodes: Ints) -> sp.csr_array:
+def gather_sparse_rows(graph: MultilayerGraph, table: sp.csr_array, nodes: Ints) -> sp.csr_array:
     """The same for a sparse table."""
     if not isinstance(graph, PartGraph):
         return sp.csr_array(table[nodes])
-    which, positions = graph.here(nodes)
+    which, positions = graph.local_index(nodes)
     mine = table[positions].tocoo()
-    world = graph.world
-    row = np.concatenate(world.gathered(which[mine.row].astype(np.int64)))
-    column = np.concatenate(world.gathered(mine.col.astype(np.int64)))
-    data = np.concatenate(world.gathered(mine.data))
+    communicator = graph.communicator
+    row = np.concatenate(communicator.gather(which[mine.row].astype(np.int64)))
+    column = np.concatenate(communicator.gather(mine.col.astype(np.int64)))
+    data = np.concatenate(communicator.gather(mine.data))
     found = sp.csr_array((data, (row, column)), shape=(nodes.size, table.shape[1]))
     found.sort_indices()
     return found
 
 
-def used_columns(graph: MultilayerGraph, places: Ints, names: pd.Index) -> tuple[Ints, pd.Index]:
+def gather_columns(graph: MultilayerGraph, places: Ints, names: pd.Index) -> tuple[Ints, pd.Index]:
     """The distinct columns that some process uses, in order, with their names.
 
     Parameters
@@ -76,10 +78,10 @@ def used_columns(graph: MultilayerGraph, places: Ints, names: pd.Index) -> tuple
     names : pandas.Index
         ... what they are called.
     """
-    world = world_of(graph)
-    every = world.gathered(places)
+    communicator = communicator_of(graph)
+    every = communicator.gather(places)
     listed: list[Any] = []
-    for text in world.texts(encode(names.tolist()).decode("ascii")):
+    for text in communicator.gather_text(encode(names.tolist()).decode("ascii")):
         listed += decode(text.encode("ascii"))
     joined, first = np.unique(np.concatenate(every), return_index=True)
     chosen = np.empty(first.size, dtype=object)
@@ -87,13 +89,13 @@ def used_columns(graph: MultilayerGraph, places: Ints, names: pd.Index) -> tuple
     return joined, pd.Index(chosen, tupleize_cols=False).infer_objects()
 
 
-def names_at(graph: PartGraph, nodes: Ints) -> pd.Index:
+def gather_names(graph: PartGraph, nodes: Ints) -> pd.Index:
     """The names of some nodes of the whole graph, at every process; nodes that several ask for are told once."""
-    wanted = np.unique(np.concatenate(graph.world.gathered(nodes)))
-    which, positions = graph.here(wanted)
+    wanted = np.unique(np.concatenate(graph.communicator.gather(nodes)))
+    which, positions = graph.local_index(wanted)
     found = np.empty(wanted.size, dtype=object)
     mine = json.dumps([which.tolist(), json.loads(encode(graph.nodes[positions].tolist()))])
-    for text in graph.world.texts(mine):
+    for text in graph.communicator.gather_text(mine):
         places, listed = json.loads(text)
         found[places] = decode(json.dumps(listed).encode("ascii"))
     return pd.Index(found[np.searchsorted(wanted, nodes)], dtype=object, tupleize_cols=False)

@@ -24,13 +24,13 @@ from torch._C._distributed_c10d import PrefixStore, Store, TCPStore
 
 from gramme.errors import DataError, GrammeError
 
-from .communicator import ALONE, World
+from .communicator import SINGLE_PROCESS, Communicator
 
-# Processes meet before they work: all must come within :data:`MEETING_SECONDS`, and all must have
+# Processes meet before they work: all must come within :data:`RENDEZVOUS_SECONDS`, and all must have
 # been asked the same.
 
 
-MEETING_SECONDS = float(os.environ.get("GRAMME_MEETING_SECONDS", "120"))
+RENDEZVOUS_SECONDS = float(os.environ.get("GRAMME_RENDEZVOUS_SECONDS", "120"))
 """How long a process waits for the others before the work begins."""
 LOST_EXIT = 3
 """The exit code of a process that ended because another one is gone."""
@@ -53,7 +53,9 @@ def of_this_attempt(store: Store) -> Store:
     return PrefixStore(f"gramme/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
 
 
-def meet(store: Store, rank: int, size: int, seconds: float, terms: Mapping[str, Any]) -> list[str]:
+def rendezvous(
+    store: Store, rank: int, size: int, seconds: float, terms: Mapping[str, Any]
+) -> list[str]:
     """Wait for all processes; returns the name of each, like "process 4711 on host".
 
     Parameters
@@ -74,7 +76,7 @@ def meet(store: Store, rank: int, size: int, seconds: float, terms: Mapping[str,
         if not missing:
             break
         if time.monotonic() > deadline:
-            raise LostWorkerError(not_come(missing, size, seconds))
+            raise LostWorkerError(missing_ranks(missing, size, seconds))
         time.sleep(LOOK_SECONDS)
     notes = [json.loads(store.get(f"meeting/{other}")) for other in range(size)]
     names = [str(note["name"]) for note in notes]
@@ -83,8 +85,8 @@ def meet(store: Store, rank: int, size: int, seconds: float, terms: Mapping[str,
     return names
 
 
-def not_come(missing: list[int], size: int, seconds: float) -> str:
-    """Who has not come to the meeting."""
+def missing_ranks(missing: list[int], size: int, seconds: float) -> str:
+    """Which processes have not come."""
     numbers = ", ".join(str(rank) for rank in missing)
     who = (
         f"workers {numbers} of {size} have"
@@ -93,7 +95,7 @@ def not_come(missing: list[int], size: int, seconds: float) -> str:
     )
     return (
         f"{who} not come within {seconds:g} seconds, so the work cannot begin; start all {size} at about the same "
-        "time, or wait longer with GRAMME_MEETING_SECONDS"
+        "time, or wait longer with GRAMME_RENDEZVOUS_SECONDS"
     )
 
 
@@ -283,7 +285,7 @@ TIMEOUT_SECONDS = 1800.0
 """How long a process waits for the others once all have met; one that dies is noticed at once."""
 
 
-def in_world() -> bool:
+def is_one_of_several() -> bool:
     """Whether this process was started as one of several, as torchrun does."""
     return "RANK" in os.environ and "WORLD_SIZE" in os.environ
 
@@ -303,12 +305,11 @@ def join(
     size: int | None = None,
     address: str | None = None,
     port: int | None = None,
-    wire: str | None = None,
     terms: Mapping[str, Any] | None = None,
     watch: bool = False,
-    meeting: float = MEETING_SECONDS,
+    wait: float = RENDEZVOUS_SECONDS,
     timeout: float = TIMEOUT_SECONDS,
-) -> Iterator[World]:
+) -> Iterator[Communicator]:
     """Join the processes that work on one graph, and leave them at the end.
 
     Without arguments everything is taken from the environment that torchrun sets (``RANK``, ``WORLD_SIZE``,
@@ -320,13 +321,11 @@ def join(
     address : str, optional
         Where the first process listens; the loopback if not given.
     port : int, optional
-    wire : {"bfloat16"}, optional
-        What rows of float32 travel as; as they are if not given.
     terms : mapping, optional
         What all must agree on, as JSON can hold it: an error names the first thing that one has otherwise.
     watch : bool, default=False
         Whether to end this process, with a message, when another one dies or stands still.
-    meeting : float, default=120
+    wait : float, default=120
         Seconds after which a process gives up waiting for those that have not come.
     timeout : float, default=1800
         The same once all have met, for one that lives and does not go on.
@@ -334,12 +333,10 @@ def join(
     here = _from_environment("RANK", rank)
     count = _from_environment("WORLD_SIZE", size)
     if here is None or count is None or count == 1:
-        yield ALONE
+        yield SINGLE_PROCESS
         return
     if not 0 <= here < count:
         raise DataError(f"process {here} cannot be one of {count}: they are numbered from 0")
-    if wire not in (None, "bfloat16"):
-        raise DataError(f"rows travel as they are or as bfloat16, not as {wire!r}")
     where = address or os.environ.get("MASTER_ADDR", LOOPBACK)
     at = _from_environment("MASTER_PORT", port)
     if at is None:
@@ -353,11 +350,11 @@ def join(
     if cards:  # each process of a machine has a card of its own
         local = _from_environment("LOCAL_RANK", None) or 0
         torch.cuda.set_device(local % torch.cuda.device_count())
-    with in_time(meeting, where, at):
+    with in_time(wait, where, at):
         try:
-            place = _store(where, at, here, count, meeting)
+            place = _store(where, at, here, count, wait)
             store = of_this_attempt(place)
-            names = meet(store, here, count, meeting, {"the backend": backend, **(terms or {})})
+            names = rendezvous(store, here, count, wait, {"the backend": backend, **(terms or {})})
         except dist.DistError:
             raise LostWorkerError(
                 f"worker 0, which keeps the meeting place {where}:{at}, ended before all {count} had met; its own "
@@ -369,7 +366,7 @@ def join(
             backend, store=store, rank=here, world_size=count, timeout=timedelta(seconds=timeout)
         )
         try:
-            yield World(here, count, wire=torch.bfloat16 if wire else None)
+            yield Communicator(here, count)
         finally:
             dist.destroy_process_group()
 
@@ -412,9 +409,8 @@ def _await_listener(address: str, port: int, size: int, seconds: float) -> None:
             return
         except OSError as error:
             if time.monotonic() > deadline:
-                raise LostWorkerError(
-                    f"nobody listens at {address}:{port} ({error.strerror or error}): {not_come([0], size, seconds)}"
-                ) from None
+                why = f"({error.strerror or error}): {missing_ranks([0], size, seconds)}"
+                raise LostWorkerError(f"nobody listens at {address}:{port} {why}") from None
         time.sleep(LOOK_SECONDS)
 
 

@@ -1,7 +1,7 @@
 """One process's part of a graph, on which models are fitted as on a whole graph.
 
 ``nodes``, ``labels``, ``features`` and all results are those of this process's nodes. What has to be known of all nodes
-(the known labels, sums, the number of nodes) is asked from ``world``.
+(the known labels, sums, the number of nodes) is asked from ``communicator``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import BoolArray
 from gramme.ops import NeighbourhoodSum
 
-from .communicator import World
+from .communicator import Communicator
 from .sums import (
     Links,
     PartEdgeSum,
@@ -248,7 +248,7 @@ class PartGraph(MultilayerGraph):
 
     Attributes
     ----------
-    world : World
+    communicator : Communicator
         This process among those that hold the other parts.
     whole : WholeFacts
     places : array of int, ascending
@@ -259,7 +259,7 @@ class PartGraph(MultilayerGraph):
         The numbers of the nodes' labels among ``whole.classes``, -1 where unknown.
     """
 
-    world: World
+    communicator: Communicator
     whole: WholeFacts
     places: Ints
     given: Ints
@@ -274,7 +274,7 @@ class PartGraph(MultilayerGraph):
         places: Ints,
         given: Ints,
         label_codes: Ints,
-        world: World,
+        communicator: Communicator,
         whole: WholeFacts,
         features: Any = None,
         layer_features: Mapping[str, Any] | None = None,
@@ -283,7 +283,7 @@ class PartGraph(MultilayerGraph):
     ) -> None:
         self.nodes = nodes
         self.layers = MappingProxyType(dict(layers))
-        self.world, self.whole = world, whole
+        self.communicator, self.whole = communicator, whole
         self.places, self.given = places, given
         self.label_codes, self.part_couplings = label_codes, couplings
         self.features, self.feature_names, self.name = features, None, name
@@ -312,7 +312,7 @@ class PartGraph(MultilayerGraph):
             "places": self.places,
             "given": self.given,
             "label_codes": self.label_codes,
-            "world": self.world,
+            "communicator": self.communicator,
             "whole": self.whole,
             "features": self.features,
             "layer_features": self.layer_features,
@@ -334,7 +334,7 @@ class PartGraph(MultilayerGraph):
 
     # Positions in the whole graph and here
 
-    def here(self, nodes: Ints) -> tuple[Ints, Ints]:
+    def local_index(self, nodes: Ints) -> tuple[Ints, Ints]:
         """Which of some nodes of the whole graph are here, as places in that list, and their positions here."""
         found = np.searchsorted(self.places, nodes)
         inside = found < self.places.size
@@ -344,11 +344,11 @@ class PartGraph(MultilayerGraph):
 
     @cached_property
     def _all_places(self) -> list[Ints]:
-        return self.world.gathered(np.asarray(self.places, dtype=np.int64))
+        return self.communicator.gather(np.asarray(self.places, dtype=np.int64))
 
     def in_order(self, rows: NDArray[Any]) -> NDArray[Any]:
         """A row for every node of the whole graph, in its order, from the rows that all processes have."""
-        parts = self.world.gathered(rows)
+        parts = self.communicator.gather(rows)
         whole = np.empty((self.whole.nodes, *rows.shape[1:]), dtype=rows.dtype)
         for places, part in zip(self._all_places, parts, strict=True):
             whole[places] = part
@@ -356,8 +356,8 @@ class PartGraph(MultilayerGraph):
 
     def at_first(self, rows: NDArray[Any]) -> NDArray[Any] | None:
         """A row for every node in the order they were given in, at the first process; None at the others."""
-        places = self.world.to_first(np.asarray(self.given, dtype=np.int64))
-        parts = self.world.to_first(np.ascontiguousarray(rows))
+        places = self.communicator.gather_to_first(np.asarray(self.given, dtype=np.int64))
+        parts = self.communicator.gather_to_first(np.ascontiguousarray(rows))
         if places is None or parts is None:
             return None
         whole = np.empty((self.whole.nodes, *rows.shape[1:]), dtype=rows.dtype)
@@ -376,14 +376,14 @@ class PartGraph(MultilayerGraph):
             copies = np.arange(len(same))[:, None] * self.num_nodes
             outputs = None if nodes is None else (copies + nodes).ravel()
             parts.append(self._sum_of_kind(same, outputs))
-        return parts[0] if len(parts) == 1 else PartSideBySide(self.world, parts)
+        return parts[0] if len(parts) == 1 else PartSideBySide(self.communicator, parts)
 
     def _sum_of_kind(self, same: list[Layer], outputs: Ints | None) -> NeighbourhoodSum:
         edges = [layer for layer in same if isinstance(layer, PartEdges)]
         if edges:
             links = stacked_links([layer.links for layer in edges], self.whole.part_sizes)
             symmetric = not any(layer.directed for layer in edges)
-            return PartEdgeSum(self.world, links, symmetric=symmetric, outputs=outputs)
+            return PartEdgeSum(self.communicator, links, symmetric=symmetric, outputs=outputs)
         groups = [layer for layer in same if isinstance(layer, PartGroups)]
         incidence = sp.csr_array(
             sp.block_diag([layer.incidence() for layer in groups], format="csr")
@@ -392,7 +392,9 @@ class PartGraph(MultilayerGraph):
         for layer in groups:
             shared.append(np.where(layer.shared >= 0, layer.shared + start, -1))
             start += layer.shared_count
-        return PartMembershipSum(self.world, incidence, np.concatenate(shared), start, outputs)
+        return PartMembershipSum(
+            self.communicator, incidence, np.concatenate(shared), start, outputs
+        )
 
     def groups_sum(self, layers: Sequence[str]) -> PartGroupSum | None:
         """S with one row per group with members here; see :func:`gramme.ops.groups_sum`."""
@@ -401,7 +403,7 @@ class PartGraph(MultilayerGraph):
         if len(groups) < len(chosen):
             return None
         return PartGroupSum(
-            self.world,
+            self.communicator,
             [layer.incidence() for layer in groups],
             [layer.shared for layer in groups],
             [layer.shared_count for layer in groups],
@@ -416,16 +418,18 @@ class PartGraph(MultilayerGraph):
             copies = np.arange(len(names))[:, None] * self.num_nodes
             outputs = None if nodes is None else (copies + nodes).ravel()
             further = PartEdgeSum(
-                self.world,
+                self.communicator,
                 self.part_couplings.links,
                 symmetric=not self.part_couplings.directed,
                 outputs=outputs,
                 include_self=False,
             )
-        return PartSupraSum(self.world, self.layers_sum(names, nodes), present, nodes, further)
+        return PartSupraSum(
+            self.communicator, self.layers_sum(names, nodes), present, nodes, further
+        )
 
     def __repr__(self) -> str:
         return (
             f"PartGraph({self.num_nodes} of {self.whole.nodes} nodes, {self.num_layers} layers, "
-            f"part {self.world.rank + 1} of {self.world.size})"
+            f"part {self.communicator.rank + 1} of {self.communicator.size})"
         )

@@ -22,7 +22,7 @@ from gramme.graph.canonical import in_name_order
 from gramme.io.values import decode, encode
 from gramme.io.zip_arrays import ArrayReader, ArrayWriter, take_names
 
-from .communicator import ALONE, World
+from .communicator import SINGLE_PROCESS, Communicator
 from .part_graph import PartCouplings, PartEdges, PartGraph, PartGroups, WholeFacts
 from .partition import Cut, Members, coupling_facts, layer_facts, part_members
 from .sums import Links
@@ -163,14 +163,14 @@ def _check(record: Any, fields: dict[str, type], what: str) -> None:
 # is computed.
 
 
-def read_part(folder: Path | str, world: World = ALONE) -> PartGraph:
+def read_part(folder: Path | str, communicator: Communicator = SINGLE_PROCESS) -> PartGraph:
     """The part of a graph that belongs to this process.
 
     Parameters
     ----------
     folder : path
         What ``gramme convert DATA folder --parts N`` wrote, with as many parts as there are processes.
-    world : World, optional
+    communicator : Communicator, optional
         From :func:`gramme.distributed.join`; without one the folder must have a single part.
 
     Raises
@@ -180,32 +180,32 @@ def read_part(folder: Path | str, world: World = ALONE) -> PartGraph:
     """
     found, problem = None, ""
     try:
-        found = _own_part(Path(folder), world)
+        found = _own_part(Path(folder), communicator)
     except DataError as error:
-        if world.alone:
+        if communicator.alone:
             raise
         problem = str(error)
-    problems = world.texts(problem)
+    problems = communicator.gather_text(problem)
     for rank, said in enumerate(problems):
         if said:
-            one = "" if len(set(problems)) == 1 else f"worker {rank} of {world.size}: "
+            one = "" if len(set(problems)) == 1 else f"worker {rank} of {communicator.size}: "
             raise DataError(one + said)
     assert found is not None
     return found
 
 
-def _own_part(folder: Path, world: World) -> PartGraph:
+def _own_part(folder: Path, communicator: Communicator) -> PartGraph:
     manifest = read_manifest(folder)
     count = len(manifest.parts)
-    if count != world.size:
+    if count != communicator.size:
         raise DataError(
-            f"{folder} has {count} parts and {world.size} processes are to work on it; make as many parts with "
-            f"gramme convert DATA parts/ --parts {world.size}, or start {count} processes"
+            f"{folder} has {count} parts and {communicator.size} processes are to work on it; make as many parts with "
+            f"gramme convert DATA parts/ --parts {communicator.size}, or start {count} processes"
         )
-    return open_part(manifest, world.rank, world)
+    return open_part(manifest, communicator.rank, communicator)
 
 
-def open_part(manifest: Manifest, number: int, world: World) -> PartGraph:
+def open_part(manifest: Manifest, number: int, communicator: Communicator) -> PartGraph:
     """One part of a folder."""
     entry = manifest.parts[number]
     path = manifest.folder / entry["file"]
@@ -214,7 +214,7 @@ def open_part(manifest: Manifest, number: int, world: World) -> PartGraph:
             raise ValueError(f"it has {path.stat().st_size} bytes, not {entry['bytes']}")
         if sha256_of(path) != entry["sha256"]:
             raise ValueError("its checksum (sha256) is another than the manifest's")
-        return _Part(manifest, number, ArrayReader(path)).graph(world)
+        return _Part(manifest, number, ArrayReader(path)).graph(communicator)
     except FileNotFoundError:
         raise FileFormatError("this part of the graph is missing", file=path) from None
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
@@ -233,7 +233,7 @@ class _Part:
         self.whole = manifest.whole()
         self.has = set(archive.names)
 
-    def graph(self, world: World) -> PartGraph:
+    def graph(self, communicator: Communicator) -> PartGraph:
         places = self._numbers("places", self.nodes, self.whole.nodes)
         if (np.diff(places) <= 0).any():
             raise ValueError("the places of its nodes do not ascend")
@@ -260,7 +260,7 @@ class _Part:
             places=places,
             given=given,
             label_codes=codes,
-            world=world,
+            communicator=communicator,
             whole=self.whole,
             features=self._matrix("features"),
             layer_features={name: each for name, each in features.items() if each is not None},
@@ -490,7 +490,7 @@ def sha256_of(path: Path) -> str:
 def whole_graph(folder: Path | str) -> MultilayerGraph:
     """All parts of a folder as one graph, its nodes and layers in the order they were given in."""
     manifest = read_manifest(Path(folder))
-    parts = [open_part(manifest, number, ALONE) for number in range(len(manifest.parts))]
+    parts = [open_part(manifest, number, SINGLE_PROCESS) for number in range(len(manifest.parts))]
     nodes = np.empty(manifest.nodes, dtype=object)
     codes = np.full(manifest.nodes, -1, dtype=np.int64)
     given = np.empty(manifest.nodes, dtype=np.int64)
@@ -596,16 +596,16 @@ def gathered_graph(part: PartGraph) -> MultilayerGraph:
 
 
 def _gathered(part: PartGraph, layer: Layer) -> Layer:
-    world, nodes = part.world, part.whole.nodes
+    communicator, nodes = part.communicator, part.whole.nodes
     present = np.zeros(nodes, dtype=bool)
-    present[np.concatenate(world.gathered(part.places[layer.present]))] = True
+    present[np.concatenate(communicator.gather(part.places[layer.present]))] = True
     if isinstance(layer, PartEdges):
         found = layer.links.matrix.tocoo()
         source = part.places[found.row]
         target = layer.heard_places(part.places)[found.col]
         kept = np.full(source.size, True) if layer.directed else source < target
-        ends = [np.concatenate(world.gathered(end[kept])) for end in (source, target)]
-        weight = np.concatenate(world.gathered(found.data[kept].astype(np.float64)))
+        ends = [np.concatenate(communicator.gather(end[kept])) for end in (source, target)]
+        weight = np.concatenate(communicator.gather(found.data[kept].astype(np.float64)))
         return EdgeLayer(
             nodes,
             ends[0],
@@ -615,12 +615,12 @@ def _gathered(part: PartGraph, layer: Layer) -> Layer:
             nodes=present,
         )
     assert isinstance(layer, PartGroups)
-    node = np.concatenate(world.gathered(part.places[layer.node]))
-    group = np.concatenate(world.gathered(layer.group_place[layer.group]))
+    node = np.concatenate(communicator.gather(part.places[layer.node]))
+    group = np.concatenate(communicator.gather(layer.group_place[layer.group]))
     weights = None
     if layer.weighted:
         assert layer.weight is not None
-        weights = np.concatenate(world.gathered(np.asarray(layer.weight)))
+        weights = np.concatenate(communicator.gather(np.asarray(layer.weight)))
     return MembershipLayer(
         nodes, node, group, range(layer.groups_in_all), weight=weights, nodes=present
     )

@@ -24,7 +24,7 @@ from gramme._types import Ints
 from gramme.ops import GroupSum, MembershipSum, NeighbourhoodSum, SideBySide, SparseRowSum, SupraSum
 from gramme.ops.neighbourhood import MAX_OWN_SHARE, hold, own_share, with_own_groups
 
-from .communicator import World
+from .communicator import Communicator
 
 # The halo: the rows of other processes that the edges of this one lead to, and how they come and
 # go.
@@ -112,47 +112,49 @@ class Exchange(nn.Module):
 
     Parameters
     ----------
-    world : World
+    communicator : Communicator
     owner, row : array of int, shape (halo,)
         As of :class:`Links`.
     """
 
     rows_sent: Tensor
 
-    def __init__(self, world: World, owner: Ints, row: Ints) -> None:
+    def __init__(self, communicator: Communicator, owner: Ints, row: Ints) -> None:
         super().__init__()
-        self.world = world
-        self.receive = np.bincount(owner, minlength=world.size).tolist()
-        asked, handle = world.exchange(
-            torch.from_numpy(np.bincount(owner, minlength=world.size).astype(np.int64)),
-            [1] * world.size,
-            [1] * world.size,
+        self.communicator = communicator
+        self.receive = np.bincount(owner, minlength=communicator.size).tolist()
+        asked, handle = communicator.exchange(
+            torch.from_numpy(np.bincount(owner, minlength=communicator.size).astype(np.int64)),
+            [1] * communicator.size,
+            [1] * communicator.size,
         )
-        self.send: list[int] = world.finish((asked, handle), torch.int64).tolist()
+        self.send: list[int] = communicator.finish((asked, handle)).tolist()
         wanted = torch.from_numpy(row.astype(np.int64))
-        asked_for = world.finish(world.exchange(wanted, self.receive, self.send), torch.int64)
+        asked_for = communicator.finish(communicator.exchange(wanted, self.receive, self.send))
         hold(self, "rows_sent", asked_for)
-        self.largest = int(world.largest(max(sum(self.receive), sum(self.send))))
+        self.largest = int(communicator.all_max(max(sum(self.receive), sum(self.send))))
 
     def start(self, values: Tensor) -> Any:
         """Begin to fetch the halo's rows of some values; the own part of a sum can run meanwhile."""
-        return self.world.exchange(values.index_select(0, self.rows_sent), self.send, self.receive)
+        return self.communicator.exchange(
+            values.index_select(0, self.rows_sent), self.send, self.receive
+        )
 
-    def finish(self, started: Any, values: Tensor) -> Tensor:
+    def finish(self, started: Any) -> Tensor:
         """The halo's rows, shape (halo, columns)."""
-        return self.world.finish(started, values.dtype)
+        return self.communicator.finish(started)
 
     def start_back(self, gradients: Tensor) -> Any:
         """Begin to send what the halo's rows get, shape (halo, columns), to their owners."""
-        return self.world.exchange(gradients, self.receive, self.send)
+        return self.communicator.exchange(gradients, self.receive, self.send)
 
     def finish_back(self, started: Any, sums: Tensor) -> Tensor:
         """Add what others sent to the own rows, in place."""
-        return sums.index_add_(0, self.rows_sent, self.world.finish(started, sums.dtype))
+        return sums.index_add_(0, self.rows_sent, self.communicator.finish(started))
 
     def peers(self) -> Iterator[tuple[slice, slice, list[int], list[int]]]:
         """Rounds in which each process fetches from one other alone: halo rows, rows sent, and both counts."""
-        size, rank = self.world.size, self.world.rank
+        size, rank = self.communicator.size, self.communicator.rank
         takes = np.concatenate([[0], np.cumsum(self.receive)])
         gives = np.concatenate([[0], np.cumsum(self.send)])
         for step in range(1, size):
@@ -175,7 +177,7 @@ class AcrossProcesses(NeighbourhoodSum):
     """What every sum of a part asks the other processes."""
 
     across_processes = True
-    world: World
+    communicator: Communicator
 
     def range_of(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         columns = scores.shape[1:]
@@ -184,16 +186,16 @@ class AcrossProcesses(NeighbourhoodSum):
         else:
             low = scores.new_full(columns, torch.inf)
             high = -low
-        both = self.world.largest_(torch.stack([-low, high]))
+        both = self.communicator.all_max_(torch.stack([-low, high]))
         return -both[0], both[1]
 
     def levels_of(self, bands: Tensor) -> list[float]:
         found = np.array(sorted(set(bands.flatten().tolist())), dtype=np.float64)
-        every: list[float] = np.unique(np.concatenate(self.world.gathered(found))).tolist()
+        every: list[float] = np.unique(np.concatenate(self.communicator.gather(found))).tolist()
         return every
 
     def anywhere(self, flag: bool) -> bool:
-        return self.world.any(flag)
+        return self.communicator.any(flag)
 
 
 class PartEdgeSum(AcrossProcesses):
@@ -203,7 +205,7 @@ class PartEdgeSum(AcrossProcesses):
 
     Parameters
     ----------
-    world : World
+    communicator : Communicator
     links : Links
     symmetric : bool
         Whether the edges of all processes together go both ways.
@@ -217,7 +219,7 @@ class PartEdgeSum(AcrossProcesses):
 
     def __init__(
         self,
-        world: World,
+        communicator: Communicator,
         links: Links,
         *,
         symmetric: bool,
@@ -225,7 +227,7 @@ class PartEdgeSum(AcrossProcesses):
         include_self: bool = True,
     ) -> None:
         super().__init__()
-        self.world, self.rows = world, links.rows
+        self.communicator, self.rows = communicator, links.rows
         own = sp.eye_array(self.rows, format="csr", dtype=links.matrix.dtype)
         if outputs is not None:
             links, own, symmetric = links.at(outputs), own[outputs], False
@@ -234,7 +236,7 @@ class PartEdgeSum(AcrossProcesses):
         inside = sp.csr_array(inside + own) if include_self else inside
         self.heard = SparseRowSum(inside)
         self.listeners = self.heard if symmetric else SparseRowSum(sp.csr_array(inside.T.tocsr()))
-        self.exchange = Exchange(world, links.owner, links.row)
+        self.exchange = Exchange(communicator, links.owner, links.row)
         self._outside = sp.csr_array(links.matrix[:, self.rows :])
         self.outside = SparseRowSum(self._outside)
         self.back: SparseRowSum | None = None if symmetric else SparseRowSum(_turned(self._outside))
@@ -245,7 +247,7 @@ class PartEdgeSum(AcrossProcesses):
             return self._peer_by_peer(values)
         started = self.exchange.start(values)
         sums = self.heard(values)
-        halo = self.exchange.finish(started, values)
+        halo = self.exchange.finish(started)
         return sums.add_(self.outside(halo))
 
     def transposed(self, values: Tensor) -> Tensor:
@@ -261,7 +263,7 @@ class PartEdgeSum(AcrossProcesses):
 
     def _too_large(self, values: Tensor) -> bool:
         size = self.exchange.largest * values.shape[1] * values.element_size()
-        return self.world.size > 2 and size > MAX_HALO_BYTES
+        return self.communicator.size > 2 and size > MAX_HALO_BYTES
 
     def _peer_by_peer(self, values: Tensor) -> Tensor:
         sums = self.heard(values)
@@ -269,7 +271,7 @@ class PartEdgeSum(AcrossProcesses):
             self._peers(), self.exchange.peers(), strict=True
         ):
             rows = values.index_select(0, self.exchange.rows_sent[given])
-            fetched = self.world.finish(self.world.exchange(rows, send, receive), values.dtype)
+            fetched = self.communicator.finish(self.communicator.exchange(rows, send, receive))
             sums += bags(fetched)
         return sums
 
@@ -279,7 +281,7 @@ class PartEdgeSum(AcrossProcesses):
             self._peers(), self.exchange.peers(), strict=True
         ):
             assert back is not None
-            came = self.world.finish(self.world.exchange(back(values), receive, send), values.dtype)
+            came = self.communicator.finish(self.communicator.exchange(back(values), receive, send))
             sums.index_add_(0, self.exchange.rows_sent[given], came)
         return sums
 
@@ -301,7 +303,7 @@ class SharedGroups(nn.Module):
 
     Parameters
     ----------
-    world : World
+    communicator : Communicator
     shared : array of int, shape (groups here,)
         The number of each group here among all that are shared, -1 for one that is not.
     count : int
@@ -311,9 +313,9 @@ class SharedGroups(nn.Module):
     here: Tensor
     number: Tensor
 
-    def __init__(self, world: World, shared: Ints, count: int) -> None:
+    def __init__(self, communicator: Communicator, shared: Ints, count: int) -> None:
         super().__init__()
-        self.world, self.count = world, count
+        self.communicator, self.count = communicator, count
         here = np.flatnonzero(shared >= 0)
         hold(self, "here", torch.from_numpy(here))
         hold(self, "number", torch.from_numpy(shared[here]))
@@ -324,7 +326,7 @@ class SharedGroups(nn.Module):
             return sums
         buffer = sums.new_zeros(self.count, *sums.shape[1:])
         buffer.index_copy_(0, self.number, sums.index_select(0, self.here))
-        self.world.total_(buffer)
+        self.communicator.all_sum_(buffer)
         return sums.index_copy_(0, self.here, buffer.index_select(0, self.number))
 
 
@@ -338,7 +340,7 @@ class PartMembershipSum(AcrossProcesses, MembershipSum):
 
     Parameters
     ----------
-    world : World
+    communicator : Communicator
     incidence : scipy CSR, shape (rows, groups here)
     shared, count : array of int, int
         As of the groups' layer: the number of each group among those shared, and how many there are.
@@ -347,15 +349,15 @@ class PartMembershipSum(AcrossProcesses, MembershipSum):
 
     def __init__(
         self,
-        world: World,
+        communicator: Communicator,
         incidence: sp.csr_array,
         shared: Ints,
         count: int,
         outputs: Ints | None = None,
     ) -> None:
         super().__init__(incidence, outputs)
-        self.world = world
-        self._groups = SharedGroups(world, padded(shared, self.groups.bags), count)
+        self.communicator = communicator
+        self._groups = SharedGroups(communicator, padded(shared, self.groups.bags), count)
         self.in_double = self._rounding_shows_somewhere(with_own_groups(incidence))
 
     def _whole(self, sums: Tensor) -> Tensor:
@@ -365,11 +367,11 @@ class PartMembershipSum(AcrossProcesses, MembershipSum):
         return False  # asked below, by all processes together
 
     def _rounding_shows_somewhere(self, incidence: sp.csr_array) -> bool:
-        if not self.world.any(bool((incidence.data != 1).any())):
+        if not self.communicator.any(bool((incidence.data != 1).any())):
             return False
         here = torch.from_numpy(np.asarray(incidence.sum(axis=0), dtype=np.float64).reshape(-1, 1))
         sums = self._groups.whole_(here).numpy().ravel()
-        return self.world.any(own_share(incidence, sums) > MAX_OWN_SHARE)
+        return self.communicator.any(own_share(incidence, sums) > MAX_OWN_SHARE)
 
 
 class PartGroupSum(AcrossProcesses, GroupSum):
@@ -379,7 +381,7 @@ class PartGroupSum(AcrossProcesses, GroupSum):
 
     Parameters
     ----------
-    world : World
+    communicator : Communicator
     incidences : sequence of scipy CSR
     shared : sequence of array of int
     counts : sequence of int
@@ -388,19 +390,19 @@ class PartGroupSum(AcrossProcesses, GroupSum):
 
     def __init__(
         self,
-        world: World,
+        communicator: Communicator,
         incidences: Sequence[sp.csr_array],
         shared: Sequence[Ints],
         counts: Sequence[int],
     ) -> None:
         super().__init__(incidences)
-        self.world = world
+        self.communicator = communicator
         numbers, start = [], 0
         for one, count in zip(shared, counts, strict=True):
             numbers.append(padded(np.where(one >= 0, one + start, -1), self.size))
             start += count
         every = np.concatenate(numbers) if numbers else np.zeros(0, np.int64)
-        self._groups = SharedGroups(world, every, start)
+        self._groups = SharedGroups(communicator, every, start)
 
     def forward(self, values: Tensor) -> Tensor:
         return self._groups.whole_(self.groups(values))
@@ -412,9 +414,9 @@ class PartGroupSum(AcrossProcesses, GroupSum):
 class PartSideBySide(AcrossProcesses, SideBySide):
     """Several structures of a part one below the other."""
 
-    def __init__(self, world: World, parts: Sequence[NeighbourhoodSum]) -> None:
+    def __init__(self, communicator: Communicator, parts: Sequence[NeighbourhoodSum]) -> None:
         super().__init__(parts)
-        self.world = world
+        self.communicator = communicator
 
 
 class PartSupraSum(AcrossProcesses, SupraSum):
@@ -422,14 +424,14 @@ class PartSupraSum(AcrossProcesses, SupraSum):
 
     def __init__(
         self,
-        world: World,
+        communicator: Communicator,
         layers: NeighbourhoodSum,
         present: NDArray[np.bool_],
         nodes: Ints | None = None,
         couplings: NeighbourhoodSum | None = None,
     ) -> None:
         super().__init__(layers, present, nodes, couplings)
-        self.world = world
+        self.communicator = communicator
 
 
 def _turned(matrix: sp.csr_array) -> sp.csr_array:

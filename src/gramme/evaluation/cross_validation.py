@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from gramme._progress import part
 from gramme._text import setting
-from gramme.distributed import PartGraph, rows_at
+from gramme.distributed import PartGraph, gather_rows
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
@@ -381,7 +381,7 @@ def estimate_set_aside(
 ) -> Estimate:
     """The accuracy of a fitted model on the labels that were set aside; a collective."""
     split = hold_out(labels_of(known), share, random_state)
-    shares = rows_at(graph, model.predict_proba(), known.nodes)
+    shares = gather_rows(graph, model.predict_proba(), known.nodes)
     found = holdout_estimate(split, model.classes_, shares)
     return replace(found, tested=known.nodes[found.tested])
 
@@ -411,7 +411,7 @@ def cross_validate_parts(
             one.fit(graph, known.without(held))
         if balanced:
             one.balance_classes()
-        shares = rows_at(graph, one.predict_proba(), known.nodes)
+        shares = gather_rows(graph, one.predict_proba(), known.nodes)
         found.append(UnseenPredictions.of(fold, labels, one.classes_, shares))
     note = fold_note(len(dealt), count, single)
     joined = joined_estimate(

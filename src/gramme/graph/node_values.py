@@ -68,12 +68,12 @@ def checked_masks(
     masks: Mapping[str, Any] | None, num_nodes: int
 ) -> Mapping[str, NDArray[np.bool_]]:
     """Truth values per node by name, read-only; an error names the mask that is something else."""
-    if not isinstance(masks, (Mapping, type(None))):
+    if masks is not None and not isinstance(masks, Mapping):
         raise DataError(f"masks must be a mapping of name to truth values, not {masks!r}")
     checked = {}
     for name, mask in (masks or {}).items():
         values = np.array(mask)
-        if not isinstance(name, str) or values.dtype != np.bool_ or values.shape != (num_nodes,):
+        if values.dtype != np.bool_ or values.shape != (num_nodes,):
             raise DataError(
                 f"the mask {name!r} must be {num_nodes} truth values, one per node, not {values.dtype} of shape "
                 f"{values.shape}"

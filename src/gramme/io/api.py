@@ -19,6 +19,7 @@ from .combine import joined, parsed_graph
 from .formats import text
 from .parsed import LabelsForm, Parsed, ReadOptions, ReadReport
 from .registry import FORMATS, find_format
+from .relations import inspect_relations
 from .source import AUTO, checked_file, gathered
 from .tables import COMPANIONS
 
@@ -174,6 +175,12 @@ def read(
     label_edges: Sequence[float] | None = None,
     label_kind: Literal["class", "number"] | None = None,
     header: bool | None = None,
+    source: str | None = None,
+    target_column: str | None = None,
+    weight: str | None = None,
+    layer: str | None = None,
+    target: str | None = None,
+    paths: Iterable[Sequence[str]] | None = None,
     directed: bool | None = None,
     encoding: str = AUTO,
     mmap: bool = False,
@@ -221,6 +228,13 @@ def read(
         count 0, 1, 2, ...
     header : bool, optional
         False for a list of edges whose first line is an edge already.
+    source, target_column, weight, layer : str, optional
+        The columns of a list of edges that hold its ends, weights and layers, where their names do not tell.
+    target : str, optional
+        The kind whose nodes become the graph's, for a table of relations or a mapping of two kinds to a file; see
+        :func:`gramme.io.read_relations`.
+    paths : list of lists of kinds, optional
+        With ``target``: which ways to other kinds are layers.
     directed : bool, optional
         Whether edges have a direction, whatever the file says. If not given, as the file says, else undirected.
     encoding : str, default="auto"
@@ -255,6 +269,12 @@ def read(
         label_edges=label_edges,
         label_kind=label_kind,
         header=header,
+        source=source,
+        target_column=target_column,
+        weight=weight,
+        layer=layer,
+        target=target,
+        paths=paths,
         directed=directed,
         encoding=encoding,
         mmap=mmap,
@@ -270,6 +290,14 @@ def inspect(
     path: Source, *, format: str | None = None, **options: Any
 ) -> tuple[MultilayerGraph, ReadReport]:
     """The graph of :func:`read`, and an account of what was met in the files."""
+    target, paths = options.pop("target", None), options.pop("paths", None)
+    if target is not None:
+        files: Any = path
+        return inspect_relations(files, target=target, paths=paths, **options)
+    if paths is not None:
+        raise DataError(
+            "paths are ways to other kinds of node; say with target which kind to label"
+        )
     chosen = ReadOptions(**options)
     if chosen.labels_format not in (None, "list", "pairs"):
         raise DataError(f"labels_format must be 'list' or 'pairs', not {chosen.labels_format!r}")
@@ -278,12 +306,12 @@ def inspect(
             address = parse_address(str(path))
             path, format = address.file, address.format
             chosen = replace(chosen, table=address.table, query=address.query)
-        files = several_files(path, chosen)
-        if files is None:
+        by_layer = several_files(path, chosen)
+        if by_layer is None:
             assert isinstance(path, (str, os.PathLike))
             graph, report = _one(path, format, chosen)
         else:
-            graph, report = _several(files, format, chosen)
+            graph, report = _several(by_layer, format, chosen)
     told = dict.fromkeys((*report.notes, *notes.all))
     return graph, replace(report, notes=tuple(told), doubts=tuple(notes.doubts))
 

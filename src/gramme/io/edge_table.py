@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from gramme._text import setting
 from gramme.errors import DataError, FileFormatError, NoEdgesError
 
 from .combine import joined
 from .couplings import between
-from .headers import DIRECTIONS, EdgeHeader, edge_header, plain_word, repeated_role
+from .headers import DIRECTIONS, EdgeHeader, edge_header, find_header, plain_word
 from .labels import table_facts
 from .matrix_rows import find_matrix, matrix_layer
 from .node_table import node_column, tabled
@@ -71,13 +72,6 @@ def parse_edges(
         if len(row) != len(names):
             problem = f"there are {len(row)} cells, but the header names {len(names)} columns"
             raise FileFormatError(problem, file=path, line=line)
-    repeated = repeated_role(names)
-    if repeated is not None:
-        role, first, second = repeated
-        raise FileFormatError(
-            f"the columns {first.strip()!r} and {second.strip()!r} could both be the {role} of an edge; rename one",
-            file=path,
-        )
     _settle_type(header, rows)
     _tell(header, names, rows, where)
     _tell_of_nobody(header, rows, where)
@@ -126,6 +120,16 @@ def parse_edges(
         several = header.layer is not None or header.between is not None
         parsed.directed = kinds if several else kinds.get("", False)
     return parsed
+
+
+def looks_like_edges(rows: Rows) -> bool:
+    """Whether the first row of a list is an edge already: its ends are numbers, or stand in further rows too."""
+    widths = {len(row) for _, row in rows}
+    if len(rows) < 2 or len(widths) != 1 or not 2 <= min(widths) <= 3:
+        return False
+    first, *others = [row for _, row in rows]
+    ends = {cell for row in others for cell in row[:2]}
+    return all(map(_NUMBER.match, first[:2])) or any(cell in ends for cell in first[:2])
 
 
 def _has_decimal_commas(header: EdgeHeader, rows: Rows, where: str) -> bool:
@@ -248,7 +252,8 @@ def no_edges(
         else ""
     )
     return NoEdgesError(
-        f"the header must name the columns {wanted} and may name layer and weight, but is {listed!r}; if the first "
+        f"the header must name the columns {wanted} and may name layer and weight, but is {listed!r}; if two of these "
+        f"are the ends, name them with {setting('source')} and {setting('target_column')}; if the first "
         "line is an edge already, say header=False (--no-header); for a matrix of numbers, "
         f"format='matrix' (--from matrix){multiplex}",
         file=path,
@@ -270,7 +275,7 @@ def parse_sheets(
     layers: dict[str, Parsed] = {}
     others: dict[str, SheetsRows] = {}
     for name, rows in sheets.items():
-        found = _layer(name, rows, path, options)
+        found = _layer(name, rows, path, options, alone=len(sheets) == 1)
         if found is None:
             others[name] = rows
         else:
@@ -295,12 +300,18 @@ def parse_sheets(
     return parsed
 
 
-def _layer(name: str, rows: SheetsRows, path: Path, options: ReadOptions) -> Parsed | None:
+def _layer(
+    name: str, rows: SheetsRows, path: Path, options: ReadOptions, *, alone: bool
+) -> Parsed | None:
     numbered = list(enumerate(rows, start=1))
     if options.header is False:
         names, header = without_header(numbered, path)
         return parse_edges(names, header, numbered, path, sheet=name)
-    found = edge_header(rows[0])
+    # a table among several need not have the columns that are named
+    named_here = {column for _, column in options.named_columns.values()} <= set(
+        map(str.strip, rows[0])
+    )
+    found = find_header(rows[0], path, options) if alone or named_here else edge_header(rows[0])
     if found is not None:
         return parse_edges(rows[0], found, numbered[1:], path, sheet=name)
     matrix = find_matrix(numbered, path)

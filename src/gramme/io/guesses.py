@@ -70,15 +70,8 @@ def guess_file(path: Path) -> FileGuess:
     rows = _sample(path, len(header))
     ends = edge_header(header)
     if ends is not None:
-        places = {ends.source: "source", ends.target: "target"}
-        if ends.layer is not None:
-            places[ends.layer] = "layer"
-        if ends.weight is not None:
-            places[ends.weight] = "weight"
-        columns = [
-            ColumnGuess(name, places.get(place, "leave out"), "by its name")
-            for place, name in enumerate(header)
-        ]
+        roles = edge_roles(header)
+        columns = [ColumnGuess(name, roles[name], "by its name") for name in header]
         why = f"it has columns {header[ends.source]!r} and {header[ends.target]!r}"
         return FileGuess(path.name, size, "edges", why, columns, rows[:SAMPLE_ROWS])
     if len(header) < 2 or _is_bare(header, rows):
@@ -92,6 +85,21 @@ def guess_file(path: Path) -> FileGuess:
         guess_columns(header, rows),
         rows[:SAMPLE_ROWS],
     )
+
+
+def edge_roles(header: Sequence[str]) -> dict[str, str]:
+    """What the columns of a file of ties are by their names; empty if no two are the ends of a tie."""
+    ends = edge_header(header)
+    if ends is None:
+        return {}
+    named = {
+        "source": ends.source,
+        "target": ends.target,
+        "layer": ends.layer,
+        "weight": ends.weight,
+    }
+    places = {place: role for role, place in named.items() if place is not None}
+    return {name: places.get(place, "leave out") for place, name in enumerate(header)}
 
 
 def guess_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[ColumnGuess]:
@@ -188,9 +196,9 @@ def guess_plan(paths: Sequence[Path], labels: Path | None = None) -> list[FileGu
     guesses = [guess_file(path) for path in paths]
     for one in guesses:
         belongs = _COMPANION.fullmatch(Path(one.name).stem)
-        for other in guesses if belongs else ():
-            if other is not one and belongs and other.name.startswith(belongs["start"]):
-                one.role, one.why, one.columns = "leave out", f"it is read with {other.name}", []
+        for main in guesses if belongs else ():
+            if main is not one and belongs and main.name.startswith(belongs["start"]):
+                one.role, one.why, one.columns = "leave out", f"it is read with {main.name}", []
     if labels is not None:
         named = guess_file(labels)
         if named.role != "nodes":
@@ -209,8 +217,8 @@ def guess_plan(paths: Sequence[Path], labels: Path | None = None) -> list[FileGu
     if tables and len(tables[0].columns) == 2 and len(guesses) > 1:
         first, second = tables[0].columns
         if {first.role, second.role} & {"id"} and not {first.role, second.role} & {"label"}:
-            other = second if first.role == "id" else first
-            other.role, other.why = "label", "the only column besides the names"
+            label_column = second if first.role == "id" else first
+            label_column.role, label_column.why = "label", "the only column besides the names"
     if all(one.role != "edges" for one in guesses):  # alone, a table has no features, but groups
         for column in tables[0].columns if tables else ():
             if column.role == "feature":

@@ -7,6 +7,12 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
+
+from gramme._text import setting
+from gramme.errors import DataError, FileFormatError, did_you_mean
+
+from .parsed import ReadOptions
 
 # Both ends together, since "from" or "a" alone may be anything; the first pair that is there counts.
 _ENDS = (
@@ -127,4 +133,63 @@ def edge_header(names: Sequence[str]) -> EdgeHeader | None:
     found.others = [place for place in range(len(words)) if place not in taken]
     own = {"source", "target", "layer", "weight", "source_layer", "target_layer"}
     found.usual = {names[place].strip().lower() for place in taken} <= own
+    return found
+
+
+def find_header(names: Sequence[str], path: Path, options: ReadOptions) -> EdgeHeader | None:
+    """Which column is what: as the user says, else by their names; None if no two columns are the ends of an edge."""
+    named = options.named_columns
+    columns = [name.strip() for name in names]
+    places: dict[str, int] = {}
+    for part, (option, column) in named.items():
+        if columns.count(column) != 1:
+            hint = (
+                f"it has {columns.count(column)} of that name"
+                if column in columns
+                else (did_you_mean(column, columns))
+            )
+            shown = setting(option, column, option="layer_column" if option == "layer" else option)
+            raise DataError(f"{path}: there is no column {column!r} for {shown}; {hint}")
+        places[part] = columns.index(column)
+    found = edge_header(names)
+    if not named:
+        repeated = None if found is None else repeated_role(names)
+        if repeated is not None:
+            role, first, second = repeated
+            raise FileFormatError(
+                f"the columns {first.strip()!r} and {second.strip()!r} could both be the {role} of an edge; rename one",
+                file=path,
+            )
+        return found
+    if found is None:
+        if not {"source", "target"} <= set(places):
+            wanted = f"{setting('source')} and {setting('target_column')}"
+            raise DataError(f"{path}: name the columns of both ends of an edge, with {wanted}")
+        found = EdgeHeader(places["source"], places["target"])
+    for part in ("source", "target", "weight", "layer"):
+        if part in places:
+            setattr(found, part, places[part])
+        elif getattr(found, part) in places.values():
+            if part in ("source", "target"):
+                raise DataError(
+                    f"{path}: the column {columns[getattr(found, part)]!r} would be the {part} too; name that as well"
+                )
+            setattr(found, part, None)
+    if found.direction in places.values():
+        found.direction = None
+    found.between = found.between if "layer" not in places else None
+    used = {
+        found.source,
+        found.target,
+        found.weight,
+        found.layer,
+        found.direction,
+        *(found.between or ()),
+    }
+    if found.source == found.target:
+        raise DataError(
+            f"{path}: the column {columns[found.source]!r} cannot be both ends of an edge"
+        )
+    found.others = [place for place in range(len(columns)) if place not in used]
+    found.usual = False
     return found

@@ -176,8 +176,27 @@ class ReadOptions:
     label_edges: Sequence[float] | None = None
     label_kind: str | None = None
     header: bool | None = None
+    source: str | None = None
+    target_column: str | None = None
+    weight: str | None = None
+    layer: str | None = None
     table: str | None = None
     query: str | None = None
+
+    @property
+    def named_columns(self) -> dict[str, tuple[str, str]]:
+        """The option and the column of each part of an edge whose column the user named."""
+        options = {
+            "source": "source",
+            "target": "target_column",
+            "weight": "weight",
+            "layer": "layer",
+        }
+        return {
+            part: (option, str(getattr(self, option)))
+            for part, option in options.items()
+            if getattr(self, option) is not None
+        }
 
     @property
     def marks(self) -> frozenset[str]:

@@ -35,7 +35,6 @@ from gramme.methods.persistence import (
 from .attention import MIN_ATTENTION_NODES, LinkAttention
 from .evidence import Evidence, Gathered, WholeGraph, column_names
 from .expected import ExpectedLinks, FoundRanks, LinkRates, missing_links
-from .expected_time import ExpectedSeconds
 from .explain import explanation, ingredient_table, reasons
 from .mixture import (
     FittedMixtures,
@@ -81,8 +80,6 @@ class LearningSteps:
     ----------
     parts : mapping of layer to int
         In how many parts the edges of each layer are set aside.
-    expected : ExpectedSeconds
-        Of the same layers.
     attention : bool
         Whether attention is tried.
     tell : callable, optional
@@ -92,23 +89,23 @@ class LearningSteps:
     def __init__(
         self,
         parts: Mapping[str, int],
-        expected: ExpectedSeconds,
         *,
         attention: bool,
         tell: Tell | None = None,
     ) -> None:
-        self.seconds, self.tell = max(expected.fit, 1e-9), tell
+        self.tell = tell
         mixtures, trials = len(parts) + 1, min(TRIAL_LAYERS, len(parts))
         tried = trials + len(parts) + mixtures if attention else 0
         self.total = sum(parts.values()) + mixtures + tried
+        self.shared_among = self.total + len(parts)  # with a look at all edges of each layer
         self.done = self.done_here = 0
         self.steps_here = 1
 
     @contextmanager
-    def within(self, name: str, seconds: float, steps: int = 1) -> Iterator[None]:
-        """Some of the steps, which should take so many seconds together."""
+    def within(self, name: str, steps: int) -> Iterator[None]:
+        """Some of the steps, which count alike."""
         self.done_here, self.steps_here = 0, max(steps, 1)
-        with part(name, seconds / self.seconds):
+        with part(name, steps / self.shared_among):
             yield
 
     def __call__(self) -> None:
@@ -462,18 +459,17 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         parts = {name: 0 if name in given else num_rounds(graph, name) for name in wanted}
         possible = Gathered.affordable(graph, sum(parts.values()) + 1, seed, columns(groups))
         gathered = replace(possible, attention=False)
-        expected = ExpectedSeconds.of(graph, parts, possible)
-        step = LearningSteps(parts, expected, attention=possible.attention, tell=tell)
+        step = LearningSteps(parts, attention=possible.attention, tell=tell)
         self.graph_, self.layers_, self.gathered_ = graph, wanted, gathered
         learned: dict[str, LayerExamples] = {}
         for name in sorted(wanted):
-            with step.within(f"evidence in {name}", expected.set_aside[name], parts[name]):
+            with step.within(f"evidence in {name}", parts[name]):
                 if name in given:
                     evidence = self._evidence(graph, name)
                     learned[name] = given_examples(graph, name, evidence, *given[name])
                 else:
                     learned[name] = set_aside(graph, name, gathered, step, groups.get(name))
-            with step.within(f"all edges of {name}", expected.all_edges[name]):
+            with step.within(f"all edges of {name}", 1):
                 if name not in given:
                     learned[name] = with_all_edges(learned[name], self._evidence(graph, name))
         if all(one.linked.all() for one in learned.values()):
@@ -481,7 +477,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
                 "all nodes are linked to each other in every layer: there is no pair without a link to learn from or "
                 "to ask about"
             )
-        with step.within("weighing the evidence", expected.mixtures, len(wanted) + 1):
+        with step.within("weighing the evidence", len(wanted) + 1):
             fitted = fitted_mixtures(learned, seed, step)
         word = ""
         if not possible.attention and not possible.excluded_layers:
@@ -489,10 +485,10 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
         if possible.attention:
             word = NO_GAIN
             tried = AttentionTrial(graph, learned, given, seed, groups, step)
-            with step.within("trying attention", expected.trial, TRIAL_LAYERS):
+            with step.within("trying attention", min(TRIAL_LAYERS, len(wanted))):
                 helps = tried.helps(fitted.unseen)
             if helps:
-                with step.within("training attention", expected.attention, 2 * len(wanted) + 1):
+                with step.within("training attention", 2 * len(wanted) + 1):
                     richer = tried.joined()
                     others = fitted_mixtures(richer, seed, step)
                 if unseen_loss(richer, others.unseen) < unseen_loss(learned, fitted.unseen):

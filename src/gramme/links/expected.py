@@ -12,9 +12,9 @@ missing, a fifth unless said otherwise. Every count is given for that share.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,15 +25,20 @@ from gramme._types import Floats
 from .mixture import CandidateList, LayerExamples, LayerMixture, log_odds_of
 from .pair_scores import entries
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .estimator import GrammeLinks
+
 INTERVAL_LEVEL = 0.9
 """Share of the lists whose count should lie in the interval."""
 TRANSFER_ERROR, LEAST_ERROR = 0.2, 0.03
 """Error, as a standard deviation, of carrying a count from the graph without a part to the whole one: relative to the
-count where most pairs are no links, and at least. Chosen, like what follows, so that nine of ten lists of benchmarks/accuracy/links.py
-(seeds 0 and 1 of its networks but for GATNE's) lie in their interval."""
+count where most pairs are no links, and at least. Chosen, like what follows, so that nine of ten lists lie in their
+interval: benchmarks/accuracy/links.py, seeds 0 and 1, 17 networks of fewer than 2,000 edges a layer."""
 GROWTH_TAKEN = 0.5
-"""Part of the growth of recall with visible edges that is carried on: mixtures know the graphs they were fitted on best,
-so the thinner graphs make it look larger than it is."""
+"""Part of the growth of recall with visible edges that is carried on: mixtures know the graphs they were fitted on
+best, so the thinner graphs make it look larger than it is."""
 MIN_FOUND_PER_KNOT = 8
 """Edges found between two depths at which rates are told apart; fewer would make the top of a list look too good."""
 RATIO_PRIOR = 5.0
@@ -59,7 +64,7 @@ class ExpectedLinks(NamedTuple):
         The number of candidates; fewer than were asked for where there are not as many.
     """
 
-    count: float
+    count: float  # type: ignore[assignment]  # a tuple's own count is of no use here
     low: int
     high: int
     shown: int
@@ -366,3 +371,39 @@ def expected_in_all(counts: Sequence[ExpectedLinks]) -> ExpectedLinks:
     return ExpectedLinks(
         count, max(int(np.floor(count - below)), 0), min(int(np.ceil(count + above)), shown), shown
     )
+
+
+def expected_by_layer(model: GrammeLinks, links: pd.DataFrame) -> list[dict[str, Any]]:
+    """How many of the pairs listed for each layer are expected to be links, and of all of them in a last row.
+
+    Parameters
+    ----------
+    model : GrammeLinks
+    links : DataFrame
+        As from :meth:`~gramme.GrammeLinks.candidates`, of one layer or several.
+    """
+    counts = {
+        str(layer): model.expected_of(str(layer), rows["score"].to_numpy())
+        for layer, rows in links.groupby("layer", sort=False)
+    }
+    found: list[dict[str, Any]] = [
+        {"layer": layer} | count._asdict() for layer, count in counts.items()
+    ]
+    if len(counts) > 1:
+        found.append({"layer": None} | expected_in_all(list(counts.values()))._asdict())
+    return found
+
+
+def expected_sentences(expected: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The counts of :func:`expected_by_layer` in words.
+
+    >>> expected_sentences(
+    ...     [{"layer": "advice", "count": 46.0, "low": 38, "high": 55, "shown": 100}]
+    ... )
+    ['advice: of these 100 pairs expect about 46 (38 to 55) to be links']
+    """
+    return [
+        f"{'all layers' if row['layer'] is None else row['layer']}: "
+        f"{ExpectedLinks(row['count'], row['low'], row['high'], row['shown'])}"
+        for row in expected
+    ]

@@ -357,7 +357,8 @@ class _Part:
     @property
     def linked(self) -> Pairs:
         """The edges set aside."""
-        return self.pairs[self.kinds == LINKED]
+        pairs: Pairs = self.pairs[self.kinds == LINKED]
+        return pairs
 
 
 def _parts(

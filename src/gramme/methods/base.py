@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from gramme._progress import part
 from gramme._runtime import one_thread_below
-from gramme.distributed import here, places_of, world_of
+from gramme.distributed import communicator_of, global_positions, local_index
 from gramme.errors import DataError, NotFittedError
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import NameOrder, in_name_order
@@ -25,7 +25,6 @@ from gramme.graph.canonical import NameOrder, in_name_order
 from ._plotting import PlotMixin
 from .conformal import SET_FIELDS, PredictionSetMixin
 from .cross_fitting import refit_for_folds
-from .data_size import DataSize
 from .labels import KnownLabels, coded_labels, known_labels, labels_within, reweighed
 from .params import Flag, Rule, check_parameters, seed_from
 from .persistence import (
@@ -391,21 +390,6 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
     def _begin_with(self, known: KnownLabels) -> None:
         self.classes_ = known.classes
 
-    def expected_seconds(self, graph: MultilayerGraph, share: float = 1.0) -> float:
-        """Roughly how long a fit with a share of the labels takes on one core, judged by the size of the data.
-
-        It is used only to show progress.
-        """
-        return self.seconds_for(DataSize.of(graph).with_labels(share))
-
-    def seconds_for(self, size: DataSize) -> float:
-        """The same for data of a size."""
-        return 1.0 + 6e-6 * size.entries
-
-    def seconds_with_folds(self, size: DataSize, folds: int) -> float:
-        """The same for a fit with a copy for each fold (:meth:`fit_with_folds`)."""
-        return self.seconds_for(size) / self._own_share(folds)
-
     def fit_copy(self, graph: MultilayerGraph, y: Any = None) -> Self:
         """Fit a copy of this fitted model on a part of the same labels, as a cross-validation does.
 
@@ -473,14 +457,14 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         return 1 / (1 + self._copy_cost * folds)
 
     def _finish(self, found: NDArray[np.floating[Any]], known: KnownLabels) -> None:
-        if world_of(self.graph_).any(not np.isfinite(found).all()):
+        if communicator_of(self.graph_).any(not np.isfinite(found).all()):
             raise DataError(
                 f"{type(self).__name__} finds no probabilities: its numbers have grown too large; scale the weights or "
                 "features, or choose other parameters"
             )
         self.probabilities_ = found.astype(np.float32, copy=False)
         labels = self.classes_[self.probabilities_.argmax(axis=1)]
-        which, nodes = here(self.graph_, known.nodes)
+        which, nodes = local_index(self.graph_, known.nodes)
         labels[nodes] = self.classes_[known.codes[which]]
         self.transduction_ = labels
         self.labelled_ = np.zeros(len(labels), dtype=bool)
@@ -512,9 +496,9 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
             1
         ]
         counts = np.bincount(codes[self.labelled_], minlength=len(self.classes_))
-        counts = world_of(self.graph_).total(counts)
+        counts = communicator_of(self.graph_).all_sum(counts)
         self.class_weights_ = counts.sum() / (len(counts) * np.maximum(counts, 1))
-        nodes = places_of(self.graph_)[self.labelled_]
+        nodes = global_positions(self.graph_)[self.labelled_]
         known = KnownLabels(nodes, codes[self.labelled_], self.classes_)
         self._finish(self._weighed(self.probabilities_), known)
         return self

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gramme._progress import part
 from gramme._types import Floats
-from gramme.distributed import rows_at
+from gramme.distributed import gather_rows
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import in_name_order
 
@@ -107,5 +107,5 @@ def refit_for_folds(
             model.interrupted_ = True
             break
         found[held] = 0
-        found[np.ix_(held, left > 0)] = rows_at(graph, copy.predict_proba(), known.nodes[held])
+        found[np.ix_(held, left > 0)] = gather_rows(graph, copy.predict_proba(), known.nodes[held])
     return found

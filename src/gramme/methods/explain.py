@@ -13,6 +13,7 @@ with the weights w and the exponent t. What an ingredient adds is taken apart fu
 - the spectral model adds up, for each neighbour and group, the product of its vector with the node's coefficients;
 - the model of features in the surroundings adds up a mean over neighbours, given its length; where its predictions are
   smoothed, they are taken apart as those of label propagation;
+- the model of neighbours' labels adds up, in its last round, what each neighbour's label says, in the same way;
 - boosted trees add, for each layer, the steps that they take on its columns, shared alike by a node's groups;
 - attention, given how much everybody is heard, adds up what neighbours say (:mod:`gramme.methods.attention.explain`).
 
@@ -36,6 +37,7 @@ from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.methods.auto.mixture import mixed_with_prior
 from gramme.methods.boosting.table_boosting import TableBoosting
+from gramme.methods.linear.label_shares import LabelShares
 from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic
 from gramme.methods.linear.one_hot_logistic import OneHotLogistic
 from gramme.methods.linear.spectral_logistic import SpectralLogistic
@@ -248,6 +250,11 @@ def _through(
         found = _walked(model, graph, pair)
     elif isinstance(model, NeighbourhoodLogistic):
         found = _averaged(model, graph, pair)
+    elif isinstance(model, LabelShares):
+        found = (
+            Through(name, kind_of(graph.layers[name]), parts)
+            for name, parts in model.neighbour_parts(graph, pair)
+        )
     elif isinstance(model, TableBoosting):
         found = _boosted(model, graph, pair)
     elif isinstance(model, AttentionModel):

@@ -111,9 +111,9 @@ def _joined_profile(
     for name, group in profile.groups.items():
         layer = part.layers[name]
         assert isinstance(layer, PartGroups)
-        places = part.world.to_first(np.asarray(layer.group_place))
+        places = part.communicator.gather_to_first(np.asarray(layer.group_place))
         rows = [
-            part.world.to_first(np.ascontiguousarray(each))
+            part.communicator.gather_to_first(np.ascontiguousarray(each))
             for each in (group.sizes, group.reach, group.vectors)
         ]
         if whole is None or places is None:

@@ -194,8 +194,8 @@ def _labels_of_parts(graph: PartGraph, y: Any) -> tuple[NDArray[np.int64], NDArr
     if y is not None:
         raise DataError("the labels of a graph in parts are those that its parts hold; leave out y")
     known = np.flatnonzero(graph.label_codes >= 0)
-    nodes = np.concatenate(graph.world.gathered(graph.places[known]))
-    codes = np.concatenate(graph.world.gathered(graph.label_codes[known]))
+    nodes = np.concatenate(graph.communicator.gather(graph.places[known]))
+    codes = np.concatenate(graph.communicator.gather(graph.label_codes[known]))
     order = np.argsort(nodes)
     values = np.empty(nodes.size, dtype=object)
     values[:] = [graph.whole.classes[code] for code in codes[order].tolist()]

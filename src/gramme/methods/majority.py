@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from gramme.graph import MultilayerGraph
 
 from .base import NodeClassifier
-from .data_size import DataSize
 from .labels import KnownLabels
 from .params import RandomState, Rule
 
@@ -57,10 +56,6 @@ class Majority(NodeClassifier):
             shares = (shares / self.class_weights_).astype(np.float32)
             shares /= shares.sum()
         return shares
-
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        return 0.01 + 1e-6 * size.nodes
 
     def _fit(
         self, graph: MultilayerGraph, known: KnownLabels, seed: int

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramme._types import Floats
-from gramme.distributed import world_of
+from gramme.distributed import communicator_of
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.node_values import Features, missing_rows
@@ -35,7 +35,10 @@ class ViewScale:
         centers, scales = [np.zeros(0)], [np.zeros(0)]
         for _, matrix in _by_name(graph):
             there: Any = matrix[~missing_rows(matrix)].astype(np.float64)
-            rows, total = world_of(graph).total(there.shape[0]), world_of(graph).total
+            rows, total = (
+                communicator_of(graph).all_sum(there.shape[0]),
+                communicator_of(graph).all_sum,
+            )
             squares: Any = there**2 if isinstance(there, np.ndarray) else there.multiply(there)
             mean, square = (
                 total(np.asarray(one.sum(axis=0), dtype=np.float64).ravel()) / max(rows, 1)

@@ -14,7 +14,7 @@ from typing import cast, overload
 import torch
 from torch import Tensor, nn
 
-from gramme.distributed.communicator import ALONE, World
+from gramme.distributed.communicator import SINGLE_PROCESS, Communicator
 from gramme.ops import ACTIVATIONS, Features, LayerFeatures, PooledGroups, SparseFeatures
 
 from .attention import AttentionHop, EntryPlaces, MemberRandom, Places, ScalingFactors, glorot
@@ -42,12 +42,12 @@ class SupraFusion(nn.Module):
     ----------
     muted : tuple of int
         Layers that give every node the mean of what they found, so that they tell no nodes apart: for explanations.
-    world : World
+    communicator : Communicator
         The processes over whose nodes that mean is taken.
     """
 
     muted: tuple[int, ...] = ()
-    world: World = ALONE
+    communicator: Communicator = SINGLE_PROCESS
 
     def __init__(
         self, shape: Shape, random: MemberRandom, fusion_heads: int, feed_forward: bool
@@ -72,7 +72,7 @@ class SupraFusion(nn.Module):
                 return self._joined(values, groups)
             values = groups.by_layer(values)
         if self.muted:
-            values = levelled(values, self.muted, self.world)
+            values = levelled(values, self.muted, self.communicator)
         if self.feed_forward is None:
             return torch.einsum("lnmd,ml->nmd", values, self.layer_factors())
         fused = torch.einsum("mkl,lnmd->nmkd", self.gamma(), values)
@@ -112,11 +112,13 @@ class SupraFusion(nn.Module):
         return groups.joined(scaled * ~muted[:, None]) + level
 
 
-def levelled(values: Tensor, layers: Sequence[int], world: World = ALONE) -> Tensor:
+def levelled(
+    values: Tensor, layers: Sequence[int], communicator: Communicator = SINGLE_PROCESS
+) -> Tensor:
     """Values (layers, nodes, ...) in which some layers have their mean over the nodes everywhere."""
     chosen = list(layers)
     values = values.clone()
-    values[chosen] = world.mean(values[chosen], 1).unsqueeze(1)
+    values[chosen] = communicator.mean(values[chosen], 1).unsqueeze(1)
     return values
 
 

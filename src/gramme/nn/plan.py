@@ -17,7 +17,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gramme.distributed import ALONE, World, node_count, places_of, world_of
+from gramme.distributed import (
+    SINGLE_PROCESS,
+    Communicator,
+    communicator_of,
+    global_positions,
+    node_count,
+)
 from gramme.graph import MultilayerGraph
 from gramme.ops import (
     GroupSum,
@@ -156,7 +162,7 @@ class Plan(nn.Module):
         The plan for all nodes on the same sums; itself if not given.
     places, places_at_end : Places, optional
         Which nodes of the whole graph the rows stand for, before and after the last hop; all in order if not given.
-    world : World, optional
+    communicator : Communicator, optional
         The processes that follow the plan together.
 
     Attributes
@@ -181,14 +187,14 @@ class Plan(nn.Module):
         *,
         places: Places | None = None,
         places_at_end: Places | None = None,
-        world: World = ALONE,
+        communicator: Communicator = SINGLE_PROCESS,
     ) -> None:
         super().__init__()
         self.places, self.places_at_end = places, places_at_end
         self.chains = nn.ModuleList(nn.ModuleList(chain) for chain in chains)
         sums = [step.sum for chain in chains for step in chain if step.sum is not None]
         self.rows = max((one.rows for one in sums), default=0)
-        self._most_rows = int(world.largest(self.rows))  # the same at all processes
+        self._most_rows = int(communicator.all_max(self.rows))  # the same at all processes
         there = None if present.all() else torch.from_numpy(present).to(torch.get_default_dtype())
         hold(self, "present", there)
         at_end = there
@@ -235,7 +241,7 @@ def fusion_plan(
     sums = [groups_sum(graph, layers) or layers_sum(graph, layers) for layers in chosen]
     depths = [shape.depth[group[0]] for group in shape.architectures()]
     pooled = None
-    whole = world_of(
+    whole = communicator_of(
         graph
     ).alone  # the sums of groups that processes share come before the projection
     if whole and fuse == "every hop" and len(chosen) == 1 and not shape.attention_dropout:
@@ -248,7 +254,7 @@ def fusion_plan(
         _present(graph),
         places=_places(graph),
         places_at_end=_places(graph),
-        world=world_of(graph),
+        communicator=communicator_of(graph),
     )
     if nodes is None:
         return everywhere
@@ -278,7 +284,7 @@ def supra_plan(graph: MultilayerGraph, shape: Shape, nodes: Nodes | None = None)
         _present(graph),
         places=_places(graph),
         places_at_end=_places(graph),
-        world=world_of(graph),
+        communicator=communicator_of(graph),
     )
     if nodes is None:
         return everywhere
@@ -301,7 +307,7 @@ def _groups(one: NeighbourhoodSum) -> GroupSum | None:
 def _pays(sums: Sequence[NeighbourhoodSum], nodes: Nodes, graph: MultilayerGraph) -> bool:
     """Whether a last hop for these nodes alone costs less."""
     # asked of all processes that hold parts of the graph: their plans must agree
-    fewer = world_of(graph).total(nodes.size) < node_count(graph)
+    fewer = communicator_of(graph).all_sum(nodes.size) < node_count(graph)
     return bool(fewer and any(one.supports_subset for one in sums))
 
 
@@ -322,15 +328,15 @@ def _narrowed(
         everywhere,
         places=_places(graph),
         places_at_end=_places(graph, last),
-        world=world_of(graph),
+        communicator=communicator_of(graph),
     )
 
 
 def _places(graph: MultilayerGraph, nodes: Nodes | None = None) -> Places | None:
     """Which nodes of the whole graph the rows stand for, all of a part's or some; None for all of a whole graph."""
-    if nodes is None and world_of(graph).alone:
+    if nodes is None and communicator_of(graph).alone:
         return None
-    places = places_of(graph)
+    places = global_positions(graph)
     chosen = places if nodes is None else places[nodes]
     return Places(torch.from_numpy(np.asarray(chosen, dtype=np.int64)), node_count(graph))
 

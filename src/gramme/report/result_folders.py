@@ -202,7 +202,7 @@ def fill_huge_folder(
         For ``config.json``.
     """
     layers, history = layer_table(model), history_table(model)
-    for rank in range(graph.world.size):
+    for rank in range(graph.communicator.size):
         table = _part_of(model, graph, rank)
         if folder is not None and table is not None:
             (folder / "predictions").mkdir(exist_ok=True)
@@ -219,12 +219,14 @@ def fill_huge_folder(
 
 def _part_of(model: NodeClassifier, graph: PartGraph, rank: int) -> pd.DataFrame | None:
     """The predictions of one process's nodes, at the first."""
-    world, mine = graph.world, graph.world.rank == rank
+    communicator, mine = graph.communicator, graph.communicator.rank == rank
     shares = model.probabilities_ if mine else model.probabilities_[:0]
     text = encode(graph.nodes.tolist() if mine else [])
-    found = world.to_first(np.ascontiguousarray(shares))
-    names = world.to_first(np.frombuffer(text, dtype=np.uint8))
-    known = world.to_first(np.ascontiguousarray(graph.label_codes[: None if mine else 0]))
+    found = communicator.gather_to_first(np.ascontiguousarray(shares))
+    names = communicator.gather_to_first(np.frombuffer(text, dtype=np.uint8))
+    known = communicator.gather_to_first(
+        np.ascontiguousarray(graph.label_codes[: None if mine else 0])
+    )
     if found is None or names is None or known is None:
         return None
     classes = [str(label) for label in model.classes_.tolist()]

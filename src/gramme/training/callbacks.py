@@ -41,7 +41,7 @@ class History(Callback):
         }
         if self.validation is not None:
             scores = self.validation.among(state.predict().scores)
-            total = state.world.total_
+            total = state.communicator.all_sum_
             row["validation_loss"] = total(self.validation.losses(scores)).mean().item()
             row["validation_accuracy"] = total(self.validation.accuracies(scores)).mean().item()
         if self.watched is not None:
@@ -106,7 +106,7 @@ class EarlyStopping(Callback):
 
     def after_epoch(self, state: State) -> None:
         scores = self.validation.among(state.predict().scores)
-        losses = state.world.total_(self.validation.losses(scores))
+        losses = state.communicator.all_sum_(self.validation.losses(scores))
         better = losses < self.best
         self.best = torch.where(better, losses, self.best)
         self.since = torch.where(better, 0, self.since + 1)

@@ -26,7 +26,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from gramme._text import rough_duration
-from gramme.distributed.communicator import World
+from gramme.distributed.communicator import Communicator
 from gramme.errors import DataError, GrammeError, GrammeWarning
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ class Keeper:
     Parameters
     ----------
     folder : Path
-    world : World
+    communicator : Communicator
         Of which the first process writes and reads.
     """
 
-    def __init__(self, folder: Path, world: World) -> None:
-        self.folder, self.world = folder, world
+    def __init__(self, folder: Path, communicator: Communicator) -> None:
+        self.folder, self.communicator = folder, communicator
         self.every = float(os.environ.get("GRAMME_CHECKPOINT_SECONDS", CHECKPOINT_SECONDS))
         self.trainings = 0
 
@@ -73,12 +73,12 @@ class Training:
 
     def restore(self, state: State, optimiser: Adam, callbacks: Sequence[Callback]) -> bool:
         """Bring back what was kept; returns whether the training had ended."""
-        world = self.keeper.world
+        communicator = self.keeper.communicator
         data = None
-        if world.first:
+        if communicator.first:
             found = self.path.read_bytes() if self.path.is_file() else b""
             data = np.frombuffer(found, dtype=np.uint8)
-        raw = world.from_first(data).tobytes()
+        raw = communicator.broadcast(data).tobytes()
         if not raw:
             return False
         try:
@@ -114,7 +114,7 @@ class Training:
     ) -> None:
         """Write a checkpoint if it is time for one, or the training has ended."""
         due = time.monotonic() - self._saved_at >= self.keeper.every
-        if not self.keeper.world.first or not (due or ended):
+        if not self.keeper.communicator.first or not (due or ended):
             return
         tensors: dict[str, Tensor] = {
             f"network.{name}": one for name, one in state.network.state_dict().items()
@@ -153,25 +153,25 @@ def current_keeper() -> Keeper | None:
 
 
 @contextlib.contextmanager
-def checkpoints(folder: Path, world: World, *, resume: bool) -> Iterator[Keeper]:
+def checkpoints(folder: Path, communicator: Communicator, *, resume: bool) -> Iterator[Keeper]:
     """Within this, trainings are kept in a folder, which is gone once all went well.
 
     Parameters
     ----------
     folder : Path
-    world : World
+    communicator : Communicator
     resume : bool
         Go on from what the folder holds; else it is emptied first.
     """
-    if world.first:
+    if communicator.first:
         _take(folder, resume=resume)
-    keeper = Keeper(folder, world)
+    keeper = Keeper(folder, communicator)
     token = _current.set(keeper)
     try:
         yield keeper
     finally:
         _current.reset(token)
-    if world.first:
+    if communicator.first:
         shutil.rmtree(folder, ignore_errors=True)
 
 

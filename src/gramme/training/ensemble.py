@@ -23,8 +23,8 @@ from torch import Tensor
 
 from gramme._progress import advance
 from gramme._types import Ints
-from gramme.distributed import here
-from gramme.distributed.communicator import ALONE, World
+from gramme.distributed import local_index
+from gramme.distributed.communicator import SINGLE_PROCESS, Communicator
 from gramme.errors import GrammeError
 from gramme.graph import MultilayerGraph
 from gramme.nn import Network, Output, Plan
@@ -93,7 +93,7 @@ class TrainingTargets:
         whole = self.task.of(nodes, codes, weights, device)
         if self.graph is None:
             return whole
-        which, positions = here(self.graph, nodes)
+        which, positions = local_index(self.graph, nodes)
         return whole.at(torch.from_numpy(which).to(device), torch.from_numpy(positions).to(device))
 
 
@@ -239,7 +239,7 @@ def train_ensemble(
     trained: Callable[[range, Output], None] | None = None,
     title: str = "",
     progress: bool | None = False,
-    world: World = ALONE,
+    communicator: Communicator = SINGLE_PROCESS,
 ) -> TrainedEnsemble:
     """Train batch after batch; Ctrl-C keeps the members that are fully trained, or, if none is, those under way.
 
@@ -263,7 +263,7 @@ def train_ensemble(
         Stands beside the progress bar.
     progress : bool, default=False
         Show it or not; where None, only if standard error is a terminal.
-    world : World, optional
+    communicator : Communicator, optional
         The processes that train together, each on its part of the graph.
     """
     histories: list[History] = []
@@ -289,7 +289,7 @@ def train_ensemble(
                     learning_rate=settings.learning_rate,
                     weight_decay=settings.weight_decay,
                     callbacks=callbacks,
-                    world=world,
+                    communicator=communicator,
                 )
             except KeyboardInterrupt:
                 if not states:

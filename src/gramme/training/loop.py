@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gramme.distributed.communicator import ALONE, World, add_up_gradients
+from gramme.distributed.communicator import SINGLE_PROCESS, Communicator, add_up_gradients
 from gramme.nn import Network, Output, Plan
 from gramme.ops import Features
 
@@ -220,7 +220,7 @@ class State:
         A callback sets this to end the training after this epoch.
     interrupted : bool
         Whether the user ended it with Ctrl-C.
-    world : World
+    communicator : Communicator
         The processes that train together, each on its part of the graph.
     """
 
@@ -232,7 +232,7 @@ class State:
     accuracies: Tensor = field(default_factory=lambda: torch.zeros(0))
     stop: bool = False
     interrupted: bool = False
-    world: World = ALONE
+    communicator: Communicator = SINGLE_PROCESS
     _output: Output | None = None
 
     def predict(self) -> Output:
@@ -277,7 +277,7 @@ def train(
     weight_decay: float,
     callbacks: Sequence[Callback] = (),
     fused: bool = True,
-    world: World = ALONE,
+    communicator: Communicator = SINGLE_PROCESS,
 ) -> State:
     """Train all members together; Ctrl-C ends it early with the network as it is, if it has finished an epoch.
 
@@ -298,7 +298,7 @@ def train(
             network.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=False
         )
     )
-    state = State(network, features, plan, world=world)
+    state = State(network, features, plan, communicator=communicator)
     for callback in callbacks:
         callback.start(state)
     keeper = current_keeper()
@@ -333,11 +333,11 @@ def _step(state: State, task: Task, optimiser: Adam | torch.optim.Adam) -> None:
         scores = state.network(state.features, state.plan).scores
         losses = task.losses(scores)
         losses.sum().backward()  # type: ignore[no-untyped-call]
-        add_up_gradients(state.network, state.world)
+        add_up_gradients(state.network, state.communicator)
         optimiser.step()
     state.changed()
-    state.losses = state.world.total_(losses.detach())
-    state.accuracies = state.world.total_(task.accuracies(scores.detach()))
+    state.losses = state.communicator.all_sum_(losses.detach())
+    state.accuracies = state.communicator.all_sum_(task.accuracies(scores.detach()))
 
 
 @torch.no_grad()

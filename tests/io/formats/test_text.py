@@ -171,8 +171,8 @@ def test_the_stanford_collection_names_columns_in_a_comment(put):
 
 def test_without_a_header_it_is_said_how(put):
     with pytest.raises(FileFormatError, match="--no-header"):
-        read(put("a b\nb c\n"))
-    assert read(put("a b\nb c\n"), header=False).num_edges == 2
+        read(put("a b\nc d\n"))
+    assert read(put("a b\nc d\n"), header=False).num_edges == 2
     assert read(put("1 2 0.5\n2 3 1\n"), header=False).layers["edges"].weighted
 
 

@@ -25,15 +25,14 @@ from gramme.methods.attention.training_size import (
 from gramme.methods.auto import gramme_auto as module
 from gramme.methods.auto.gramme_auto import (
     attention_allowance,
-    expected_costs,
     layers_in_words,
     left_out_in_words,
     mixture_in_words,
     training_size_in_words,
+    work_shares,
 )
 from gramme.methods.auto.ingredients import Recipe
 from gramme.methods.auto.mixture import mixed_with_prior, pooled, sharpened
-from gramme.methods.data_size import DataSize
 from gramme.methods.labels import class_prior
 from gramme.training import loop
 
@@ -111,19 +110,11 @@ def test_a_budget_is_a_time(wrong: object) -> None:
         GrammeAuto(budget=wrong).fit(BUDGET_GRAPH, BUDGET_Y)
 
 
-def test_what_a_fit_is_expected_to_take_grows_with_the_data_up_to_the_allowance() -> None:
-    small, large = (
-        GrammeAuto().expected_seconds(BUDGET_GRAPH),
-        GrammeAuto().expected_seconds(planted(600)),
-    )
-    assert 0.5 < small < large < 60
+def test_the_share_of_an_ingredient_is_that_of_the_models_it_trains() -> None:
     names = ("label-propagation", "gramme-fusion")
-    recipe = Recipe(GrammeAuto().get_params(deep=False), names, 10, 0)
-    huge = DataSize.guessed(1e9)
-    assert expected_costs(recipe, huge, 2)["gramme-fusion"] == module.DEFAULT_SECONDS
-    recipe = Recipe(GrammeAuto(budget="3h").get_params(deep=False), names, 10, 0)
-    costs = expected_costs(recipe, huge, 2)
-    assert sum(costs.values()) == pytest.approx(3 * 3600), "attention has what a budget leaves"
+    recipe = Recipe(GrammeAuto(ensemble=8).get_params(deep=False), names, 10, 0)
+    shares = work_shares(recipe, folds=5, copies=2)
+    assert shares == pytest.approx({"label-propagation": 6 / 24, "gramme-fusion": 18 / 24})
 
 
 HALVES_GRAPH = planted(90)
@@ -322,7 +313,7 @@ def test_one_label_per_class_works():
     y = {"n0": "a", "n1": "b"}
     model = GrammeAuto(**FAST).fit(GRAPH, y)
     assert model.ingredients_["accuracy"].isna().all(), "there was nothing to test"
-    assert model.ingredients_["weight"].tolist() == pytest.approx(np.array([1, 1, 9, 1]) / 12)
+    assert model.ingredients_["weight"].tolist() == pytest.approx(np.array([1, 1, 1, 9, 1]) / 13)
     assert model.exponent_ == 1
 
 
@@ -392,7 +383,7 @@ def test_an_interrupt_leaves_a_usable_mixture(monkeypatch):
     with pytest.warns(GrammeWarning, match="interrupted"):
         model = GrammeAuto(**FAST).fit(GRAPH, Y)
     assert list(model.models_)[-1] == "gramme-fusion"
-    prior = np.array([0.25, 0.25, 0.25 + 2 * (10 / 18) ** 2, 0.25])  # with 18 labels
+    prior = np.array([0.25, 0.25, 0.25, 0.25 + 2 * (10 / 18) ** 2, 0.25])  # with 18 labels
     assert model.ingredients_["weight"].tolist() == pytest.approx(prior / prior.sum())
     assert np.isfinite(model.probabilities_).all()
 

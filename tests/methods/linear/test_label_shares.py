@@ -9,6 +9,7 @@ from tests.methods.cases import MethodCase
 import gramme
 from gramme import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import LabelShares
+from gramme.methods.explain import reasons
 
 
 class TestLabelShares(MethodCase):
@@ -118,3 +119,15 @@ def test_one_label_per_class_spreads(labels):
     y[::10] = graph.labels[::10]
     model = LabelShares(random_state=0).fit(graph, y)
     assert accuracy(model, graph, y) == 1
+
+
+def test_what_neighbours_add_explains_the_last_round():
+    """With one layer and one round the neighbours' parts order the nodes as their log-odds do."""
+    graph = unlike_pairs(60, classes=2).select_layers(["leads"])
+    y = some_known(graph, 0.6)
+    model = LabelShares(random_state=0, rounds=2, neighbour_columns=False).fit(graph, y)
+    found = reasons(model, graph)
+    parts = found.parts[0].through
+    assert [one.layer for one in parts] == ["leads"]
+    came = np.asarray(parts[0].parts.sum(axis=1)).ravel()
+    assert np.corrcoef(came, found.log_odds)[0, 1] > 0.5

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.distributed.processes import together
 
-from gramme.distributed import World, assign, read_part, write_parts
+from gramme.distributed import Communicator, assign, read_part, write_parts
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods.linear import walk_profile as walk_in_parts
 from gramme.methods.linear.walk_profile import WalkProfile
@@ -32,11 +32,11 @@ def table() -> MultilayerGraph:
     )
 
 
-def profile(world: World, folders) -> list:
+def profile(communicator: Communicator, folders) -> list:
     walk_in_parts.MAX_GATHERED_ENTRIES = 0
     found = []
     for folder in folders:
-        part = read_part(folder, world)
+        part = read_part(folder, communicator)
         one = WalkProfile.of(part, 6)
         found.append((part.places, one.values, one.table(one.placed(part))))
     return found

@@ -134,7 +134,7 @@ def test_colours_are_chosen_for_map_and_network_at_once(page: Page) -> None:
 def test_lines_are_drawn_once_and_then_moved(page: Page) -> None:
     show_network(page)
     page.evaluate(
-        "new Threshold(done => setTimeout(done, 300))"
+        "new Promise(done => setTimeout(done, 300))"
     )  # the small pictures are drawn when they are seen
     page.evaluate(COUNT_LINES)
     page.evaluate("gramme.net.choose(0)")

@@ -24,8 +24,8 @@ def test_sentences_are_made_from_the_numbers() -> None:
     assert "<h1><bdi>club</bdi></h1>" in text
     assert f"R² {model.r2_:.3f}" in text
     assert "<strong>26</strong> of 40 nodes and predicted a number for the other 14" in text
+    assert f"within {model.half_width(0.9):.4g} of the prediction" in text
     low, high = model.predict_interval(0.9)[0]
-    assert f"within {(high - low) / 2:.4g} of the prediction" in text
     assert 0.1 <= (high - low) / 2 < 10, "so that two or three decimals are right"
     places = 2 if (high - low) / 2 >= 1 else 3
     assert f"{(low + high) / 2:.{places}f}</td>" in text

@@ -103,7 +103,12 @@ def page_of(graph: MultilayerGraph, **options) -> tuple[dict, str]:
 def test_leading_nodes_have_their_ranks_with_intervals() -> None:
     data, text = page_of(florentine_families(), measures=["degree", "pagerank"], spread=True)
     assert data["leading"][0]["node"] == "Medici"
-    assert data["leading"][0]["ranks"]["degree"] == {"rank": 1, "low": 1, "high": 1}
+    assert data["leading"][0]["ranks"]["degree"] == {
+        "rank": 1,
+        "tied": False,
+        "low": 1,
+        "high": 1,
+    }
     assert data["agreement"][0][1] == data["agreement"][1][0] > 0.8
     for section in ("leading", "sure", "disagree", "seeds", "layers", "repeat"):
         assert f'<section id="{section}"' in text

@@ -7,13 +7,19 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from gramme._text import setting
 from gramme.errors import FileFormatError
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.attribute_graph import parse_attribute_graph
 from gramme.io.edge_rows import fast_rows
-from gramme.io.edge_table import no_edges, parse_edges, without_header
-from gramme.io.headers import edge_header
+from gramme.io.edge_table import (
+    looks_like_edges,
+    no_edges,
+    parse_edges,
+    without_header,
+)
+from gramme.io.headers import find_header
 from gramme.io.matrix_rows import find_matrix, matrix_layer
 from gramme.io.node_table import read_attributes
 from gramme.io.parsed import Parsed, ReadOptions
@@ -117,7 +123,8 @@ def _read_rows(path: Path, usual: str, options: ReadOptions) -> tuple[Parsed, st
     data = read_bytes(path)
     body = data.removeprefix(codecs.BOM_UTF8)
     head, _, rest = body.partition(b"\n")
-    order = _plain_order(head, usual) if options.header is not False else None
+    plain = options.header is not False and not options.named_columns
+    order = _plain_order(head, usual) if plain else None
     if order is not None and rest:
         width = sum(place >= 0 for place in order)
         rows = fast_rows(
@@ -146,12 +153,20 @@ def parse_table(
     if export is not None:
         return export
     line, names = rows[0]
-    found = edge_header(names)
+    found = find_header(names, path, options)
     if found is None:
         matrix = find_matrix(rows, path)
-        if matrix is None:
+        if matrix is not None:
+            return matrix_layer(matrix)
+        if path.suffix.lower() == ".csv" or not looks_like_edges(rows):
             raise no_edges(names, path, line)
-        return matrix_layer(matrix)
+        tell(
+            f"{path.name}: read without a header, since its first line looks like an edge; say {setting('source')} and "
+            f"{setting('target_column')} if it names columns",
+            doubt=True,
+        )
+        names, found = without_header(rows, path)
+        return parse_edges(names, found, rows, path, decimal_comma=decimal_comma)
     return parse_edges(names, found, rows[1:], path, decimal_comma=decimal_comma)
 
 

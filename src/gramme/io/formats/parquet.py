@@ -13,6 +13,7 @@ from gramme.errors import DataError, FileFormatError, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.couplings import between
+from gramme.io.headers import find_header
 from gramme.io.node_table import AttributeTable
 from gramme.io.parsed import EdgeRows, Parsed, ReadOptions
 from gramme.io.source import MAX_DECLARED_BEYOND_FILE, read_bytes
@@ -31,7 +32,19 @@ _BATCH_ROWS = 256, 65_536  # fewer where single values may be large
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The edges, with the tables beside it."""
-    parsed = Parsed([path], _edge_rows(read_arrow(path), path))
+    table = read_arrow(path)
+    if options.named_columns:
+        header = find_header(table.column_names, path, options)
+        assert header is not None
+        places = {
+            "source": header.source,
+            "target": header.target,
+            "layer": header.layer,
+            "weight": header.weight,
+        }
+        chosen = {part: place for part, place in places.items() if place is not None}
+        table = table.select(list(chosen.values())).rename_columns(list(chosen))
+    parsed = Parsed([path], _edge_rows(table, path))
     tables = {}
     for name in COMPANIONS:
         place = companion(path, name)

@@ -19,13 +19,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gramme.distributed import here, world_of
+from gramme.distributed import communicator_of, local_index
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import NameOrder
 from gramme.methods.base import NodeClassifier
 from gramme.methods.contributions import Pair, Through, shares_of_joined
-from gramme.methods.data_size import DataSize
 from gramme.methods.labels import KnownLabels, by_name, coded_labels, labels_within
 from gramme.methods.linear.walk_profile import SavedProfile, WalkProfile
 from gramme.methods.params import (
@@ -305,10 +304,6 @@ class AttentionModel(NodeClassifier):
         self.device = device
         self.random_state = random_state
 
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        return TrainingSize(self.ensemble, 0, self.epochs).seconds(size)
-
     @abstractmethod
     def _network(self, shape: Shape, random: MemberRandom) -> Network:
         """The network for the members of one batch."""
@@ -390,8 +385,8 @@ class AttentionModel(NodeClassifier):
         inputs = InputFeatures.of(graph, *wanted, known, seed)
         self.source_, self.profile_, self.scales_, self.walk_size_ = inputs.learned
         self.seed_, self.shape_ = seed, self._shape(graph, inputs.columns)
-        members, world = self._members(), world_of(graph)
-        plan = self._plan(graph, here(graph, known.nodes)[1]).to(members.device)
+        members, communicator = self._members(), communicator_of(graph)
+        plan = self._plan(graph, local_index(graph, known.nodes)[1]).to(members.device)
         decay = settled_decay(self.weight_decay, known.nodes.size)
         settings = Settings(self.epochs, self.learning_rate, decay, self.patience)
         folds = 0 if fold is None else int(fold.max()) + 1
@@ -418,7 +413,7 @@ class AttentionModel(NodeClassifier):
             trained=tally.add,
             title=type(self).__name__,
             progress=self.progress,
-            world=world,
+            communicator=communicator,
         )
         self.history_, self.interrupted_ = found.history, found.interrupted
         self.members_ = min(found.members, effort.members)

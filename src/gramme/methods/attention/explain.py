@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gramme._types import Floats
-from gramme.distributed import ALONE, World, node_count, world_of
+from gramme.distributed import SINGLE_PROCESS, Communicator, communicator_of, node_count
 from gramme.graph import MultilayerGraph
 from gramme.methods.contributions import Pair, Through, hearings, logarithmic_mean
 from gramme.nn import AttentionHop, Network, Output, Plan, SGNetwork, SupraFusion, levelled
@@ -36,14 +36,14 @@ def member_shares(
     enough = MAX_EXPLAINED_NUMBERS // max(1, node_count(graph) * layers * passes)
     shares: list[NDArray[np.float64]] = []
     for batch in batches:
-        shares.append(layer_shares(*batch, world=world_of(graph)))
+        shares.append(layer_shares(*batch, communicator=communicator_of(graph)))
         if sum(map(len, shares)) >= enough:
             break
     return np.concatenate(shares)
 
 
 def layer_shares(
-    network: Network, features: Features, plan: Plan, world: World = ALONE
+    network: Network, features: Features, plan: Plan, communicator: Communicator = SINGLE_PROCESS
 ) -> NDArray[np.float64]:
     """How much a network's predictions rest on each layer, shape (members, layers), each member's summing to 1.
 
@@ -64,14 +64,14 @@ def layer_shares(
     blocks = [block.tolist() for block in np.array_split(np.array(layers), count)]
 
     def log_probabilities(muted: Iterable[int]) -> Tensor:
-        with _muted(network, list(muted), world):
+        with _muted(network, list(muted), communicator):
             return evaluate(network, features, plan).scores.double().log_softmax(-1)
 
     full = log_probabilities([])
 
     def moved(muted: Iterable[int]) -> Tensor:
         """The divergence from the full network's predictions, (members,)."""
-        return world.mean((full.exp() * (full - log_probabilities(muted))).sum(-1), 0)
+        return communicator.mean((full.exp() * (full - log_probabilities(muted))).sum(-1), 0)
 
     lost = torch.stack([moved(block) for block in blocks], dim=1)
     alone = torch.stack([moved(set(layers) - set(block)) for block in blocks], dim=1)
@@ -85,7 +85,7 @@ def layer_shares(
 
 
 @contextmanager
-def _muted(network: Network, layers: list[int], world: World) -> Iterator[None]:
+def _muted(network: Network, layers: list[int], communicator: Communicator) -> Iterator[None]:
     """Within this, what the given layers find is the same for all nodes wherever it meets other layers.
 
     GrAMME-Fusion: where layers are fused. GrAMME-SG: after every hop, since a node's copies hear each other.
@@ -93,12 +93,12 @@ def _muted(network: Network, layers: list[int], world: World) -> Iterator[None]:
 
     def after_hop(module: Any, inputs: Any, found: Tensor) -> Tensor:
         copies = found.view(network.shape.layers, -1, *found.shape[2:])
-        return levelled(copies, layers, world).view_as(found)
+        return levelled(copies, layers, communicator).view_as(found)
 
     handles = []
     fusions = [module for module in network.modules() if isinstance(module, SupraFusion)]
     for fusion in fusions:
-        fusion.muted, fusion.world = tuple(layers), world
+        fusion.muted, fusion.communicator = tuple(layers), communicator
     if layers and isinstance(network, SGNetwork):
         hops = [module for module in network.modules() if isinstance(module, AttentionHop)]
         handles = [hop.register_forward_hook(after_hop) for hop in hops]

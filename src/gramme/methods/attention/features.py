@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gramme._types import Floats
-from gramme.distributed import rows_at, world_of
+from gramme.distributed import communicator_of, gather_rows
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.arrays import plain
@@ -195,8 +195,8 @@ def chosen_walk_size(
     tested = np.bincount(codes)[codes] > 1
     if not tested.any():
         return EVEN_SIZE * (CREDITS[1] / CREDITS[0]) ** 2
-    walks = profile.table(rows_at(graph, profile.placed(graph), nodes))
-    given = rows_at(graph, _averaged_features(graph), nodes)
+    walks = profile.table(gather_rows(graph, profile.placed(graph), nodes))
+    given = gather_rows(graph, _averaged_features(graph), nodes)
     fold = stratified_folds(codes, FOLDS, seed)
     both = np.hstack([given, np.float32(JOINT_SIZE) * walks])
     own, walked, joint = (
@@ -212,9 +212,9 @@ def chosen_walk_size(
 
 def _averaged_features(graph: MultilayerGraph) -> Matrix:
     """Features averaged over neighbourhoods of all layers alike, once and twice; what attention sees at the start."""
-    world = world_of(graph)
+    communicator = communicator_of(graph)
     blocks = [block for block in feature_blocks(graph) if block.shape[1]]
-    views = [GivenFeatures.of(block, DIRECTIONS, world).table(block) for block in blocks]
+    views = [GivenFeatures.of(block, DIRECTIONS, communicator).table(block) for block in blocks]
     values = torch.from_numpy(np.concatenate(views, axis=1)).to(torch.get_default_dtype())
     walk = NodeWalk(graph)
     found = []
@@ -349,7 +349,7 @@ class InputFeatures:
             scales = GivenFeatures.of(
                 _common(graph),
                 GIVEN_DIM,
-                world_of(graph),
+                communicator_of(graph),
                 may_be_sparse=sized and not graph.layer_features,
                 entry_sum=entry_sum,
             )

@@ -31,7 +31,7 @@ import torch
 from numpy.typing import NDArray
 
 from gramme._types import Floats
-from gramme.distributed import ALONE, World
+from gramme.distributed import SINGLE_PROCESS, Communicator
 from gramme.errors import DataError
 from gramme.methods.params import POSITIVE, Flag
 from gramme.methods.persistence import Learned, MisfitError, SavedArray, SavedField, Sizes
@@ -81,7 +81,7 @@ class GivenFeatures:
         cls,
         features: Features,
         most: int,
-        world: World = ALONE,
+        communicator: Communicator = SINGLE_PROCESS,
         *,
         may_be_sparse: bool = False,
         entry_sum: float = ENTRY_SUM,
@@ -94,14 +94,18 @@ class GivenFeatures:
         columns = features.shape[1]
         if not columns:
             return cls(False, np.zeros(0), np.zeros(0), None, 1.0)
-        rows = int(world.total(features.shape[0]))
-        by_row = _is_counts(features, rows, world)
+        rows = int(communicator.all_sum(features.shape[0]))
+        by_row = _is_counts(features, rows, communicator)
         scale = _inverse(
-            _usual_size(features, world) if by_row else _deviations(features, rows, world)
+            _usual_size(features, communicator)
+            if by_row
+            else _deviations(features, rows, communicator)
         )
         raw = cls(by_row, scale, np.zeros(columns), None, 1.0)
         if by_row and may_be_sparse and columns > most:
-            total = float(world.total(sum(float(part.sum()) for part in raw._parts(features))))
+            total = float(
+                communicator.all_sum(sum(float(part.sum()) for part in raw._parts(features)))
+            )
             wanted = entry_sum * rows
             return cls(
                 True, scale, raw.centre, None, wanted / total if total > 0 else 1.0, entries=True
@@ -109,15 +113,19 @@ class GivenFeatures:
         centre = np.zeros(columns)
         for part in raw._parts(features):
             centre += np.asarray(part.sum(axis=0), dtype=np.float64).ravel()
-        centre = world.total(centre) / max(rows, 1)
+        centre = communicator.all_sum(centre) / max(rows, 1)
         centred = cls(by_row, scale, centre, None, 1.0)
-        directions = centred._leading(features, rows, most, world) if columns > most else None
+        directions = (
+            centred._leading(features, rows, most, communicator) if columns > most else None
+        )
         plain = cls(by_row, scale, centre, directions, 1.0)
         squares = np.square(plain.table(features), dtype=np.float64)
-        if world.alone:
+        if communicator.alone:
             size = np.sqrt(np.mean(squares))
         else:
-            size = np.sqrt(world.total(float(squares.sum())) / max(rows * squares.shape[1], 1))
+            size = np.sqrt(
+                communicator.all_sum(float(squares.sum())) / max(rows * squares.shape[1], 1)
+            )
         return cls(by_row, scale, centre, directions, float(1 / size) if size > 0 else 1.0)
 
     @property
@@ -163,7 +171,9 @@ class GivenFeatures:
             lengths = np.sqrt(np.asarray(sparse.multiply(sparse).sum(axis=1)).ravel())
             yield sp.csr_array(sp.diags_array(_inverse(lengths)) @ sparse)
 
-    def _leading(self, features: Features, rows: int, most: int, world: World) -> Floats:
+    def _leading(
+        self, features: Features, rows: int, most: int, communicator: Communicator
+    ) -> Floats:
         """The leading singular directions of the centred features, by a randomised range finder.
 
         N. Halko, P. G. Martinsson, J. A. Tropp, "Finding Structure with Randomness", SIAM Review 53, 2011. The start is
@@ -175,9 +185,9 @@ class GivenFeatures:
         basis, _ = np.linalg.qr(basis)
         small = np.zeros((wanted, wanted))
         for _ in range(PASSES):
-            gathered, small = self._passed(features, basis, world)
+            gathered, small = self._passed(features, basis, communicator)
             basis, _ = np.linalg.qr(gathered)
-        _, small = self._passed(features, basis, world)
+        _, small = self._passed(features, basis, communicator)
         values, turn = np.linalg.eigh(small)
         leading: Floats = basis @ turn[:, np.argsort(-values, kind="stable")[:most]]
         # the sign of a direction is arbitrary; its largest entry is positive, whatever the library underneath
@@ -185,7 +195,9 @@ class GivenFeatures:
         signs = np.where(leading[largest, np.arange(leading.shape[1])] < 0, -1.0, 1.0)
         return leading * signs
 
-    def _passed(self, features: Features, basis: Floats, world: World) -> tuple[Floats, Floats]:
+    def _passed(
+        self, features: Features, basis: Floats, communicator: Communicator
+    ) -> tuple[Floats, Floats]:
         """X' X B and B' X' X B for the centred features X, in one pass."""
         gathered = np.zeros_like(basis)
         small = np.zeros((basis.shape[1], basis.shape[1]))
@@ -196,7 +208,7 @@ class GivenFeatures:
             gathered += part.T @ reached
             small += reached.T @ reached
             total += reached.sum(axis=0)
-        gathered, small, total = (world.total(one) for one in (gathered, small, total))
+        gathered, small, total = (communicator.all_sum(one) for one in (gathered, small, total))
         return gathered - np.outer(self.centre, total), small
 
 
@@ -246,46 +258,54 @@ class SavedScales(SavedField):
         setattr(model, self.attribute, GivenFeatures(**found))
 
 
-def _is_counts(features: Features, rows: int, world: World) -> bool:
+def _is_counts(features: Features, rows: int, communicator: Communicator) -> bool:
     """Whether features look like words, tags or counts rather than measurements."""
     numbers: NDArray[Any] = features if isinstance(features, np.ndarray) else features.data
-    if world.any(bool(numbers.size and numbers.min() < 0)):
+    if communicator.any(bool(numbers.size and numbers.min() < 0)):
         return False
-    filled = world.total(np.count_nonzero(numbers))
+    filled = communicator.all_sum(np.count_nonzero(numbers))
     return bool(filled <= MAX_FILLED * rows * features.shape[1])
 
 
-def _largest(features: Features, world: World) -> Floats:
+def _largest(features: Features, communicator: Communicator) -> Floats:
     """The largest entry of each column, whatever its sign."""
-    found: Floats = world.largest(_dense(abs(features).max(axis=0)).astype(np.float64).ravel())
+    found: Floats = communicator.all_max(
+        _dense(abs(features).max(axis=0)).astype(np.float64).ravel()
+    )
     return found
 
 
-def _usual_size(features: Features, world: World) -> Floats:
+def _usual_size(features: Features, communicator: Communicator) -> Floats:
     """The root mean square of each column's entries other than zero."""
-    largest = _largest(features, world)
+    largest = _largest(features, communicator)
     sparse = sp.csr_array(sp.csr_array(features).astype(np.float64) * _inverse(largest)[None, :])
-    filled = world.total(np.bincount(sparse.indices[sparse.data != 0], minlength=sparse.shape[1]))
-    squares = world.total(np.bincount(sparse.indices, sparse.data**2, minlength=sparse.shape[1]))
+    filled = communicator.all_sum(
+        np.bincount(sparse.indices[sparse.data != 0], minlength=sparse.shape[1])
+    )
+    squares = communicator.all_sum(
+        np.bincount(sparse.indices, sparse.data**2, minlength=sparse.shape[1])
+    )
     sizes: Floats = largest * np.sqrt(squares / np.maximum(filled, 1))
     return sizes
 
 
-def _deviations(features: Features, rows: int, world: World) -> Floats:
+def _deviations(features: Features, rows: int, communicator: Communicator) -> Floats:
     """The standard deviation of each column; 0 for a column that is the same everywhere."""
-    largest = _largest(features, world)
+    largest = _largest(features, communicator)
     matrix: Features = features.astype(np.float64) * _inverse(largest)[None, :]  # no overflow
-    if world.alone:
+    if communicator.alone:
         mean = np.asarray(matrix.mean(axis=0)).ravel()
     else:
-        mean = world.total(np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()) / max(rows, 1)
-    if isinstance(matrix, np.ndarray) and world.alone:
+        mean = communicator.all_sum(np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()) / max(
+            rows, 1
+        )
+    if isinstance(matrix, np.ndarray) and communicator.alone:
         deviation = matrix.std(axis=0)
     elif isinstance(matrix, np.ndarray):
-        deviation = np.sqrt(world.total(((matrix - mean) ** 2).sum(axis=0)) / max(rows, 1))
+        deviation = np.sqrt(communicator.all_sum(((matrix - mean) ** 2).sum(axis=0)) / max(rows, 1))
     else:
         squares = np.asarray(matrix.multiply(matrix).sum(axis=0), dtype=np.float64).ravel()
-        square = world.total(squares) / max(rows, 1)
+        square = communicator.all_sum(squares) / max(rows, 1)
         deviation = np.sqrt(np.maximum(square - mean**2, 0))
     return largest * np.where(deviation <= 1e-7, 0.0, deviation)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 from torch import Tensor
 
-from gramme.distributed import rows_at
+from gramme.distributed import gather_rows
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.graph.arrays import plain
@@ -251,7 +251,7 @@ class EnsemblePredictions:
         self._members += len(members)
         if self.seen[:, members.start : members.stop].all():
             return
-        at_labels = rows_at(self.graph, probabilities.numpy(), self.known.nodes)
+        at_labels = gather_rows(self.graph, probabilities.numpy(), self.known.nodes)
         for place, member in enumerate(members):
             mine = ~self.seen[:, member]
             self.unseen[mine] += at_labels[mine, place] / self.copies

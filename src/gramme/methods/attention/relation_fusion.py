@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from gramme.distributed import world_of
+from gramme.distributed import communicator_of
 from gramme.errors import GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import NameOrder
@@ -113,7 +113,7 @@ class RelationFusion(AttentionModel):
         self, graph: MultilayerGraph, known: KnownLabels, validation: Any
     ) -> bool:
         """Whether networks over relations take part: where they are asked for, or nothing is and labels are many."""
-        if not world_of(graph).alone:
+        if not communicator_of(graph).alone:
             return False
         if self.features in RELATION_SOURCES:
             return True

@@ -12,10 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gramme._text import setting
-from gramme.distributed import world_of
+from gramme.distributed import communicator_of
 from gramme.errors import GrammeError, GrammeWarning
 from gramme.graph import MultilayerGraph
-from gramme.methods.data_size import DataSize
 from gramme.nn import Plan
 from gramme.training import Callback, Settings, State, TrainingTargets, train
 
@@ -29,10 +28,6 @@ SECONDS_PER_ENTRY = 2e-7
 """Seconds of a training step of one member on one core, per node, membership and end of an edge over all layers."""
 SHARED_GROUP_COST = 4
 """Ends of edges that a membership costs as much as where nodes are in several groups: sums go to groups and back."""
-
-START_SECONDS, COPY_SECONDS, END_SECONDS = 0.4, 1.7e-7, 8e-8
-"""Seconds that a training takes to begin, and that a step of one member takes per node of a layer and per end of an
-edge. They only tell how far a fit is; the number above settles what is trained."""
 
 MANY_ENTRY_STEPS = 100_000_000
 """Entries x steps of single members from which on it is said before a training that it may take minutes."""
@@ -69,12 +64,6 @@ class TrainingSize:
     def steps(self, folds: int) -> int:
         """Training steps of single members in all."""
         return (self.members + folds * self.copies) * self.epochs
-
-    def seconds(self, size: DataSize, folds: int = 0) -> float:
-        """About how long it takes on one core, judged by the size of the data; used only to show progress."""
-        copy = COPY_SECONDS * (1 + 2.5 * min(1.0, size.nodes / 100_000))
-        end = END_SECONDS * max(size.reach, 0.15)
-        return START_SECONDS + self.steps(folds) * (copy * size.copies + end * size.ends)
 
     def within(self, steps: float, folds: int) -> TrainingSize:
         """The largest effort up to this one that takes so many steps of single members.
@@ -123,17 +112,22 @@ def settled_training_size(
     if allowance is None:
         _warn_if_long(full, folds, graph)
         return full
-    world = world_of(graph)  # processes that train together go by the clock of the slowest
-    left = -float(world.largest(-allowance.seconds))
+    communicator = communicator_of(
+        graph
+    )  # processes that train together go by the clock of the slowest
+    left = -float(communicator.all_max(-allowance.seconds))
     seconds = expected_step_seconds(graph)
     if allowance.measured:
-        seconds = float(world.largest(timed()))
+        seconds = float(communicator.all_max(timed()))
     return full.within(TRAINING_SHARE * left / max(seconds, 1e-9), folds)
 
 
 def _warn_if_long(effort: TrainingSize, folds: int, graph: MultilayerGraph) -> None:
     """Tell whoever set no budget what takes long, and what would take less."""
-    if graph.num_entries * effort.steps(folds) < MANY_ENTRY_STEPS or not world_of(graph).first:
+    if (
+        graph.num_entries * effort.steps(folds) < MANY_ENTRY_STEPS
+        or not communicator_of(graph).first
+    ):
         return
     if effort.members == effort.epochs == 1:  # nothing would take less
         return

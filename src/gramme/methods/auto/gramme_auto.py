@@ -24,7 +24,6 @@ from gramme.methods.attention.features import SOURCES
 from gramme.methods.attention.training_size import OutOfTimeError, TimeBudget, TrainingSize
 from gramme.methods.base import NodeClassifier
 from gramme.methods.cross_fitting import OutOfFold, refit_for_folds
-from gramme.methods.data_size import DataSize
 from gramme.methods.labels import KnownLabels, class_prior, enough_folds, stratified_folds
 from gramme.methods.params import (
     Choice,
@@ -73,21 +72,13 @@ TABLE_SECONDS = 30.0
 twelve tables of the part ``choosing`` in benchmarks/accuracy/tables.py."""
 
 
-def expected_costs(recipe: Recipe, size: DataSize, copies: int) -> dict[str, float]:
-    """About how many seconds each ingredient takes with its folds: only for saying how far a fit is."""
-    folds = size.folds(recipe.settings["folds"])
-    slow = [name for name in recipe.names if INGREDIENTS[name].slow]
-    costs = {
-        name: INGREDIENTS[name].made(recipe).seconds_with_folds(size, folds)
+def work_shares(recipe: Recipe, folds: int, copies: int) -> dict[str, float]:
+    """The share of the work that each ingredient is, by how many models it trains: only for saying how far a fit is."""
+    models = {
+        name: recipe.settings["ensemble"] + folds * copies if INGREDIENTS[name].slow else 1 + folds
         for name in recipe.names
-        if name not in slow
     }
-    left, budget = DEFAULT_SECONDS, recipe.settings["budget"]
-    if budget is not None:  # attention comes last and has what the others leave
-        left = max(Duration().check("budget", budget) - sum(costs.values()), 1.0)
-    full = TrainingSize(recipe.settings["ensemble"], copies, recipe.settings["epochs"])
-    attention = min(full.seconds(size, folds), left)
-    return costs | dict.fromkeys(slow, attention)
+    return {name: count / sum(models.values()) for name, count in models.items()}
 
 
 def default_seconds(graph: MultilayerGraph) -> float:
@@ -314,9 +305,9 @@ class GrammeAuto(NodeClassifier):
     epochs : int, default=40
         Training steps of the attention model.
     ingredients : sequence of str or None, default=None
-        Some of ``"gramme-fusion"``, ``"label-propagation"``, ``"one-hot-logistic"``, ``"spectral-logistic"`` and, for
-        graphs with features, ``"boosting"`` and ``"neighbourhood-logistic"`` (not for the number columns of a table).
-        All that apply if not given.
+        Some of ``"gramme-fusion"``, ``"label-propagation"``, ``"one-hot-logistic"``, ``"label-shares"``,
+        ``"spectral-logistic"`` and, for graphs with features, ``"boosting"`` and ``"neighbourhood-logistic"`` (not for
+        the number columns of a table). All that apply if not given.
     budget : float or str or None, default=None
         How long a fit may take on the clock, in seconds or as "90s", "10m" or "1h30m". The attention model comes last
         and has what the others leave; its first steps are timed, and it has fewer members and epochs where there is not
@@ -359,7 +350,7 @@ class GrammeAuto(NodeClassifier):
     >>> bool((model.predict() == g.labels)[y == None].mean() > 0.85)
     True
     >>> model.ingredients_["ingredient"].tolist()
-    ['label-propagation', 'one-hot-logistic', 'spectral-logistic', 'gramme-fusion']
+    ['label-propagation', 'one-hot-logistic', 'label-shares', 'spectral-logistic', 'gramme-fusion']
     """
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {
@@ -434,7 +425,7 @@ class GrammeAuto(NodeClassifier):
         recipe = self._recipe(names_for(graph, self.ingredients), known.nodes.size, seed)
         self.models_ = {}
         unseen: list[Floats] = []
-        costs = expected_costs(recipe, DataSize.of(graph), COPIES_PER_FOLD)
+        shares = work_shares(recipe, int(fold.max()) + 1, COPIES_PER_FOLD)
         default = default_seconds(graph)
         for name in recipe.names:
             model = INGREDIENTS[name].made(recipe)
@@ -445,7 +436,7 @@ class GrammeAuto(NodeClassifier):
                 # the only label of a class is not told by the others: then one fold, for which nothing is fitted
                 alone = self.class_counts_.max() == 1 and not INGREDIENTS[name].slow
                 parts = np.zeros_like(fold) if alone else fold
-                with part(name, costs[name] / sum(costs.values())):
+                with part(name, shares[name]):
                     found = model.fit_with_folds(graph, known, parts, COPIES_PER_FOLD, allowance)
             except OutOfTimeError:
                 if not self.models_:
@@ -473,18 +464,6 @@ class GrammeAuto(NodeClassifier):
             fold = np.where(fold < 0, -1, stratified_folds(known.codes, self.folds, seed + 1))
         self._mix(known, unseen, fold)
         return self._mixture(graph, fitted=True)
-
-    def expected_seconds(self, graph: MultilayerGraph, share: float = 1.0) -> float:
-        """About how long a fit with a share of the labels takes on one core, from the size of the data alone."""
-        size = DataSize.of(graph).with_labels(share)
-        recipe = self._recipe(names_for(graph, self.ingredients), 1, 0)
-        return sum(expected_costs(recipe, size, COPIES_PER_FOLD).values())
-
-    def seconds_for(self, size: DataSize) -> float:
-        """The same for data of a size, as if no ingredient were too large for them."""
-        usual = [name for name in INGREDIENTS if size.columns or name != "neighbourhood-logistic"]
-        recipe = self._recipe(self.ingredients or usual, 1, 0)
-        return sum(expected_costs(recipe, size, COPIES_PER_FOLD).values())
 
     def _say_done(self, words: str) -> None:
         """Warn about what there was no time or memory for, and keep the sentence."""

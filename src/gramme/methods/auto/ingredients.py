@@ -10,11 +10,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gramme.distributed import node_count
+from gramme.distributed import PartGraph, node_count
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.gramme_fusion import GrammeFusion
 from gramme.methods.base import NodeClassifier
 from gramme.methods.boosting.table_boosting import TableBoosting, boosting_applies
+from gramme.methods.linear.label_shares import LabelShares
 from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic, numbers_needed
 from gramme.methods.linear.one_hot_logistic import OneHotLogistic
 from gramme.methods.linear.spectral_logistic import SpectralLogistic
@@ -29,6 +30,8 @@ FEW_LABELS = (
     10  # ... which is so many; beyond, the head start falls with the square of their number
 )
 
+MAX_LAYERS_WITH_MAPS = 200
+"""Layers up to which each has a map of classes of its own; of many small ones none could be learned."""
 MAX_TABLE_NUMBERS = 200_000_000  # in an ingredient's table, beyond which it is not made
 
 
@@ -145,6 +148,12 @@ def _groups_in_words(model: OneHotLogistic) -> str:
     return f"a linear model of {model.columns_in_words()}"
 
 
+def _maps_in_words(model: LabelShares) -> str:
+    maps = model.maps_in_words()
+    said = "what the labels of neighbours say, learned for each layer"
+    return f"{said} ({maps})" if maps else said
+
+
 def _spectral_credit(labels: int) -> float:
     return CREDIT_LABELS + SPECTRAL_START_LABELS * min(1.0, FEW_LABELS / labels) ** 2
 
@@ -165,6 +174,17 @@ register_ingredient(
     )
 )
 register_ingredient(Ingredient("one-hot-logistic", OneHotLogistic, _groups_in_words, make=_groups))
+register_ingredient(
+    Ingredient(
+        "label-shares",
+        LabelShares,
+        _maps_in_words,
+        applies=lambda graph: (
+            not isinstance(graph, PartGraph) and graph.num_layers <= MAX_LAYERS_WITH_MAPS
+        ),
+        fits=lambda graph: 3 * graph.num_entries <= MAX_TABLE_NUMBERS,
+    )
+)
 register_ingredient(
     Ingredient(
         "spectral-logistic",

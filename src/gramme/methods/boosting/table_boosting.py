@@ -28,7 +28,6 @@ from gramme.methods.boosting.trees import (
     TreeSize,
     chosen_growth,
 )
-from gramme.methods.data_size import DataSize
 from gramme.methods.labels import KnownLabels, stratified_folds
 from gramme.methods.params import NoneOr, RandomState, Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField
@@ -38,8 +37,6 @@ FOLDS = 5
 """Parts of the labels: those of the others describe the groups of a label's node, and choose the number of trees."""
 MAX_COLUMNS = 1_000
 """Numbers of a node up to which trees are grown in a mixture: thousands of words are better left to linear models."""
-LABEL_SECONDS = 4e-6
-"""For each label, column and score of a fit with all its choices; used only to show progress."""
 
 
 class TableBoosting(NodeClassifier):
@@ -118,12 +115,6 @@ class TableBoosting(NodeClassifier):
         self.leaves = leaves
         self.rounds = rounds
         self.random_state = random_state
-
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        columns = size.columns + 4 * size.layers
-        scores = size.classes if size.classes > 2 else 1
-        return 0.5 + LABEL_SECONDS * size.labels * columns * scores
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         if isinstance(graph, PartGraph):

@@ -15,8 +15,7 @@ from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.graph.arrays import loose_index
 from gramme.methods.base import NodeClassifier
-from gramme.methods.contributions import shares_of_joined
-from gramme.methods.data_size import DataSize
+from gramme.methods.contributions import Pair, shares_of_joined
 from gramme.methods.labels import KnownLabels, stratified_folds
 from gramme.methods.params import (
     POSITIVE,
@@ -45,7 +44,6 @@ from gramme.methods.persistence import (
 from .map_regression import Maps, Singles
 from .neighbour_views import ALONG, DIRECTIONS, NeighbourView, graph_views
 from .share_rounds import (
-    FEW_LABELS,
     SHARES,
     SPREAD,
     Context,
@@ -64,8 +62,6 @@ if TYPE_CHECKING:
     from gramme.methods.base import GraphEstimator
 
 FOLDS = 5
-PAIR_SECONDS, LABEL_SECONDS = 1.5e-7, 3e-7
-"""For each node with neighbours in a layer, and each label with neighbours in one, and class; only to show progress."""
 MIN_LEAD_SHARE = (
     0.15  # share of the nodes behind a pair of unlike classes that is worth a sentence, ...
 )
@@ -177,7 +173,7 @@ class LabelShares(NodeClassifier):
     >>> bool((model.predict() == g.labels)[40:50:2].all())
     True
     >>> model.maps_in_words()
-    'robs leads from thief to victim'
+    'robs joins thief and victim'
     """
 
     parameter_rules: ClassVar[Mapping[str, Rule]] = {
@@ -241,14 +237,6 @@ class LabelShares(NodeClassifier):
         self.neighbour_columns = neighbour_columns
         self.folds = folds
         self.random_state = random_state
-
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        pairs = min(size.copies, size.ends + size.memberships)
-        share = size.labels / max(size.nodes, 1)
-        chains = 1 + self.folds * (size.labels <= FEW_LABELS)
-        spread = PAIR_SECONDS * pairs * size.classes * (self.folds + 1) * chains
-        return 0.1 + spread + LABEL_SECONDS * share * pairs * size.classes**2 * self.folds * chains
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         if isinstance(graph, PartGraph):
@@ -377,6 +365,13 @@ class LabelShares(NodeClassifier):
         return np.array([number[label] for label in labels], dtype=np.int64)
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
+        around, context = self._around(graph)
+        around.follow(self._rounds(), context)
+        assert context.predicted is not None
+        return context.predicted
+
+    def _around(self, graph: MultilayerGraph) -> tuple[Surroundings, Context]:
+        """The surroundings on a graph, and the known labels of the fit that are in it."""
         codes = self.known_codes
         places = graph.nodes.get_indexer(self.nodes_[self.known_])
         met = places >= 0
@@ -384,10 +379,7 @@ class LabelShares(NodeClassifier):
         context.prior = Context(places, codes, len(self.classes_), graph.num_nodes).prior
         maps = self.view_maps_
         joined, ways = graph_views(graph, set(maps["layer"][maps["direction"] != ""]))
-        around = Surroundings(joined, ways, self._columns_there(graph, ways))
-        around.follow(self._rounds(), context)
-        assert context.predicted is not None
-        return context.predicted
+        return Surroundings(joined, ways, self._columns_there(graph, ways)), context
 
     def _columns_there(self, graph: MultilayerGraph, ways: Sequence[NeighbourView]) -> sp.csr_array:
         """The columns of the fit on another graph, by the names of neighbours and groups."""
@@ -412,6 +404,28 @@ class LabelShares(NodeClassifier):
         }
         return self.view_maps_.assign(**codes)
 
+    def neighbour_parts(
+        self, graph: MultilayerGraph, pair: Pair
+    ) -> Iterator[tuple[str, sp.csr_array]]:
+        """What each neighbour, or group, adds to the log-odds of two classes in the last round, by layer.
+
+        A neighbour adds its part of the mapped shares, and by the logarithmic mean its part of the log-odds. What was
+        predicted for the node itself in earlier rounds is not taken apart.
+        """
+        around, context = self._around(graph)
+        rounds = self._rounds()
+        around.follow(rounds[:-1], context)
+        found: dict[str, Any] = {}
+        for view, matrix in around.neighbour_parts(rounds[-1], context, pair):
+            if view.groups is not None:
+                columns = graph.layers[view.layer].columns(graph.nodes)[0].shape[1]
+                entries = matrix.tocoo()
+                ends = (entries.row, view.groups[entries.col])
+                matrix = sp.csr_array((entries.data, ends), shape=(pair.rows.size, columns))
+            found[view.layer] = found[view.layer] + matrix if view.layer in found else matrix
+        for layer, parts in found.items():
+            yield layer, sp.csr_array(parts)
+
     def maps_in_words(self) -> str:
         """Which unlike classes some layers join, for a sentence; nothing where layers join equal ones.
 
@@ -429,9 +443,14 @@ class LabelShares(NodeClassifier):
         parts = []
         for _, one in told.iterrows():
             ends = [one["neighbour"], one["own"]]
+            if not one["direction"]:  # which of them is the neighbour makes no difference
+                known = self.classes_.tolist()
+                first, last = sorted(ends, key=known.index)
+                parts.append(f"{one['layer']} joins {first} and {last}")
+                continue
             first, last = ends[::-1] if one["direction"] == ALONG else ends
             parts.append(f"{one['layer']} leads from {first} to {last}")
-        return " and ".join(parts)
+        return "; ".join(parts)
 
     def _check_loaded(self) -> None:
         sizes = list(self._sizes())

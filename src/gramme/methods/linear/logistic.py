@@ -15,7 +15,7 @@ from scipy.special import expit
 from gramme._progress import part
 from gramme._runtime import one_thread_below
 from gramme._types import Floats
-from gramme.distributed import world_of
+from gramme.distributed import communicator_of
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
 from gramme.methods.contributions import shares_of_joined
@@ -267,15 +267,17 @@ def importances(parts: Iterable[Floats], graph: MultilayerGraph) -> Floats:
     >>> importances(parts, MultilayerGraph(layers)).tolist()
     [0.75, 0.25]
     """
-    sizes, world = [], world_of(graph)
+    sizes, communicator = [], communicator_of(graph)
     for scores in parts:
         scores = scores - scores.mean(axis=1, keepdims=True)
-        if world.alone:
+        if communicator.alone:
             sizes.append(float((scores - scores.mean(axis=0)).std()))
             continue
-        rows = max(int(world.total(len(scores))), 1)
-        around = scores - world.total(scores.sum(axis=0)) / rows
+        rows = max(int(communicator.all_sum(len(scores))), 1)
+        around = scores - communicator.all_sum(scores.sum(axis=0)) / rows
         sizes.append(
-            float(np.sqrt(world.total(float((around**2).sum())) / (rows * scores.shape[1])))
+            float(
+                np.sqrt(communicator.all_sum(float((around**2).sum())) / (rows * scores.shape[1]))
+            )
         )
     return shares_of_joined(np.array(sizes), graph)

@@ -119,11 +119,10 @@ def joined_tables(tables: Sequence[MapTable], places: Sequence[Ints]) -> MapTabl
 
     def join(parts: Sequence[Block]) -> Block:
         if parts[0].rows is None:
-            stack: Any = sp.vstack if sp.issparse(parts[0].values) else np.concatenate
-            values = stack([part.values for part in parts])
-            return Block(
-                None, sp.csr_array(values)[order] if sp.issparse(values) else values[order]
-            )
+            dense = isinstance(parts[0].values, np.ndarray)
+            stack: Any = np.concatenate if dense else sp.vstack
+            values: Any = stack([part.values for part in parts])
+            return Block(None, values[order] if dense else sp.csr_array(values)[order])
         rows = [place[part.rows] for place, part in zip(places, parts, strict=True)]
         return Block(np.concatenate(rows), np.concatenate([part.values for part in parts]))
 
@@ -278,7 +277,7 @@ class _Problem:
 
 def _spectrum(values: Any) -> tuple[Singles | None, Floats]:
     """The eigenvectors of a dense block's columns and their squares; the columns themselves of a sparse one."""
-    if sp.issparse(values):
+    if not isinstance(values, np.ndarray):
         return None, np.asarray(values.multiply(values).sum(axis=0), dtype=np.float64).ravel()
     squares, turn = np.linalg.eigh((values.T @ values).astype(np.float64))
     return turn.astype(np.float32), np.maximum(squares, 0)

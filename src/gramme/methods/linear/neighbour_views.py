@@ -141,7 +141,8 @@ def layer_views(
     against = sp.csr_array(along.T)
     joined = NeighbourView.of_edges(name, JOINED, sp.csr_array(along.maximum(against)))
     if split is None:
-        split = (along != against).nnz > 0
+        different: Any = along != against
+        split = bool(different.nnz)
     if not split:
         return joined, [joined]
     ways = ((ALONG, along), (AGAINST, against))
@@ -168,6 +169,6 @@ def _stated_ways(layer: Layer) -> sp.csr_array:
 
 
 def _in_mean_units(matrix: sp.csr_array) -> sp.csr_array:
-    scaled: Any = sp.csr_array(matrix, dtype=np.float64)
+    scaled: Any = matrix.astype(np.float64)
     mean = float(scaled.data.mean()) if scaled.nnz else 1.0
     return sp.csr_array(scaled / mean).astype(np.float32)

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from gramme._progress import part
 from gramme._types import Floats
-from gramme.distributed import node_count, places_of, rows_at
+from gramme.distributed import gather_rows, global_positions, node_count
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.cross_fitting import refit_for_folds
-from gramme.methods.data_size import DataSize
 from gramme.methods.labels import KnownLabels, softmax, stratified_folds
 from gramme.methods.params import POSITIVE, SHARE, Flag, Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedValue
@@ -130,7 +129,7 @@ def _spread(
     walk: NodeWalk, shares: Floats, weights: Floats, alphas: Sequence[float], steps: int = STEPS
 ) -> Floats:
     """The sums of all nodes for each alpha; as many steps whatever the values, so that one step leads to the next."""
-    nodes = places_of(walk.graph)
+    nodes = global_positions(walk.graph)
     return propagate(walk, nodes, shares, weights, alphas, None, tolerance=0, most=steps).values
 
 
@@ -152,13 +151,14 @@ def _loss(
     labels = np.arange(known.nodes.size)
     found = []
     for values in spread:
-        held = rows_at(graph, values, known.nodes).reshape(labels.size, -1, classes)[labels, fold]
+        held = gather_rows(graph, values, known.nodes).reshape(labels.size, -1, classes)[
+            labels, fold
+        ]
         own = [_sharpened(held, power)[labels, known.codes] for power in sharpness]
         found.append([-np.log(np.maximum(one, MIN_PROBABILITY))[tested].sum() for one in own])
     return np.array(found)
 
 
-NUMBER_SECONDS = 6e-7  # for each number of a labelled node; used only to show progress
 STRENGTHS = (10.0, 1.0, 100.0, 1000.0)
 HOPS = 2
 
@@ -226,10 +226,6 @@ class NeighbourhoodLogistic(LinearModel):
         self.smooth = smooth
         self.random_state = random_state
 
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        return 0.1 + NUMBER_SECONDS * size.labels * size.columns * (1 + HOPS * size.layers)
-
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         if not given_columns(graph):
             raise DataError("the graph has no features, and this method has nothing else to see")
@@ -272,7 +268,7 @@ class NeighbourhoodLogistic(LinearModel):
         self.columns_, self.labels_ = given_columns(graph), known.nodes.size
         seen = _surroundings(graph) if seen is None else seen
         self._kept = seen if keep else None
-        rows, classes = rows_at(graph, seen.table, known.nodes), len(known.classes)
+        rows, classes = gather_rows(graph, seen.table, known.nodes), len(known.classes)
         self.C_ = float(self.C or strength or chosen_strength(rows, known, STRENGTHS, seed))
         self.coefficients_, self.intercept_ = regression(rows, known.codes, classes, self.C_)
         if explained:
@@ -291,7 +287,7 @@ class NeighbourhoodLogistic(LinearModel):
         self, graph: MultilayerGraph, seen: Surroundings, known: KnownLabels, seed: int
     ) -> Smoothing:
         fold = stratified_folds(known.codes, FOLDS, seed)
-        rows = rows_at(graph, seen.table, known.nodes)
+        rows = gather_rows(graph, seen.table, known.nodes)
         unseen = []
         for number in range(int(fold.max()) + 1):
             rest = fold != number

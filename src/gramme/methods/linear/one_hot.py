@@ -11,8 +11,8 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gramme.distributed import PartGraph, here
-from gramme.distributed.indexing import names_at, used_columns
+from gramme.distributed import PartGraph, local_index
+from gramme.distributed.indexing import gather_columns, gather_names
 from gramme.distributed.part_graph import PartEdges, PartGroups
 from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph
@@ -95,12 +95,12 @@ def _seen_in_parts(
 ) -> tuple[pd.Index, NDArray[np.int64]]:
     """Names and numbers of the columns that are not empty in some rows, wherever these are."""
     matrix, places = _columns_in_parts(graph, layer)
-    used = np.unique(matrix[here(graph, rows)[1]].indices)
+    used = np.unique(matrix[local_index(graph, rows)[1]].indices)
     if isinstance(layer, PartGroups):
-        found, names = used_columns(graph, places[used], layer.group_names[used])
+        found, names = gather_columns(graph, places[used], layer.group_names[used])
         return names, found
-    found = np.unique(np.concatenate(graph.world.gathered(places[used])))
-    return names_at(graph, found), found
+    found = np.unique(np.concatenate(graph.communicator.gather(places[used])))
+    return gather_names(graph, found), found
 
 
 def _matrix_in_parts(graph: PartGraph, layer: Layer, columns: NDArray[np.int64]) -> sp.csr_array:

@@ -11,10 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme._types import Floats
-from gramme.distributed import node_count, sparse_rows_at, world_of
+from gramme.distributed import communicator_of, gather_sparse_rows, node_count
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.data_size import DataSize
 from gramme.methods.labels import ENOUGH_LABELS, KnownLabels
 from gramme.methods.params import Flag, Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import SavedArray, SavedField
@@ -134,9 +133,6 @@ def _squares_within(columns: sp.csr_array, matrix: Floats) -> Floats:
     return found
 
 
-END_SECONDS, MEMBERSHIP_SECONDS, SCALES_SECONDS = 2.3e-5, 3e-6, 0.15
-"""For each neighbour and each group of a labelled node, and for learning the scales of the layers, for each class; used
-only to show progress."""
 STRENGTHS = (1.0, 0.1, 10.0, 0.01, 100.0)
 AROUND_LEARNED = (1.0, 0.3, 3.0, 10.0, 100.0)
 """Where the layers' penalties are learned, C corrects them as a whole, ..."""
@@ -228,14 +224,6 @@ class OneHotLogistic(LinearModel):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        share = size.labels / max(size.nodes, 1)
-        regressions = END_SECONDS * size.ends + MEMBERSHIP_SECONDS * size.memberships
-        # a layer's scale is learned from 500 labels at most
-        scales = SCALES_SECONDS * min(size.labels / 500, 1) ** 3 * min(size.classes, 10)
-        return 0.05 + share * regressions + scales * self.weigh_layers
-
     def _fit(
         self,
         graph: MultilayerGraph,
@@ -256,7 +244,7 @@ class OneHotLogistic(LinearModel):
         if self.scale_.size and graph.feature_names is not None:
             self.center_ = given_features(graph).mean(axis=0).astype(np.float64)
         parts = self._parts(graph)
-        layers = [sparse_rows_at(graph, part, known.nodes) for part in parts]
+        layers = [gather_sparse_rows(graph, part, known.nodes) for part in parts]
         if not self.weigh_layers:
             layer_scales = np.ones(len(layers))
         elif layer_scales is None:
@@ -338,7 +326,7 @@ def _scale(graph: MultilayerGraph) -> Floats:
         return np.zeros(0)
     features = given_features(graph)
     matrix: Any = sp.csr_array(features).astype(np.float64)
-    nodes, total = node_count(graph), world_of(graph).total
+    nodes, total = node_count(graph), communicator_of(graph).all_sum
     mean = total(np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()) / nodes
     square = total(np.asarray(matrix.multiply(matrix).sum(axis=0), np.float64).ravel()) / nodes
     deviation = np.sqrt(np.maximum(square - mean**2, 0))

@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme._progress import part
+from gramme.methods.contributions import NeighbourContributions, Pair
 from gramme.methods.labels import class_prior
 from gramme.methods.linear.map_regression import (
     Block,
@@ -34,7 +35,7 @@ from gramme.methods.linear.map_regression import (
     fitted_maps,
     joined_tables,
 )
-from gramme.methods.linear.neighbour_views import NeighbourView
+from gramme.methods.linear.neighbour_views import SPREAD_WEIGHT, NeighbourView
 
 SPREAD, SHARES = "spread", "shares"
 FIRST_PENALTY = 3.0  # from which a better one is looked for in ...
@@ -218,6 +219,47 @@ class Surroundings:
         np.exp(total, out=total)
         total /= total.sum(axis=1, keepdims=True)
         return total, spread
+
+    def neighbour_parts(
+        self, one: Round, context: Context, pair: Pair
+    ) -> Iterator[tuple[NeighbourView, sp.csr_array]]:
+        """For each view what neighbours, or groups, add to the log-odds of two classes, (rows, columns of the view)."""
+        spreads = one.layout.kind == SPREAD
+        views = self.ways if one.layout.split and not spreads else self.joined
+        pseudo = PSEUDO_SPREAD if spreads else PSEUDO_NEIGHBOURS
+        labels, classes = context.labels() if spreads else context.beliefs(), context.classes
+        for number, view in enumerate(views):
+            said = labels
+            rows, places = _seen_by(view, pair.rows)
+            assert places is not None
+            unit = np.ones((places.size, 1), dtype=np.float32)
+            if (
+                spreads
+            ):  # what reaches a node is a mean of what its neighbours know and what reaches them
+                reached = view.spread(labels)
+                said = labels.copy()
+                said[view.rows] += reached
+                sums = reached[places]
+                unit = SPREAD_WEIGHT / (1 + view.degree[places])
+            else:
+                sums = view.sums(said, places)
+            start = number * (classes + 1)
+            coefficients = one.maps.coefficients[start : start + classes].T
+            some = Pair(pair.rows[rows], pair.first[rows], pair.second[rows])
+            mixed = sums.astype(np.float64) + pseudo * context.prior
+            mapped = coefficients[some.first] - coefficients[some.second]
+            direction = mapped / (sums.sum(axis=1, keepdims=True) + pseudo)
+            weighed = one.maps.weights[number] / some.logarithmic_mean(mixed)
+            direction = (direction + some.direction(classes) * weighed[:, None]) * unit
+            members = None if view.members is None else sp.csr_array(view.members.T)
+            heard = NeighbourContributions(
+                view.layer, some.rows, sp.csr_array(view.matrix[places]), members
+            )
+            parts = sp.csr_array(
+                heard.through(heard.parts(said.astype(np.float64), direction)).parts
+            ).tocoo()
+            shape = (pair.rows.size, heard.heard.shape[1])
+            yield view, sp.csr_array((parts.data, (rows[parts.row], parts.col)), shape=shape)
 
     def follow(self, rounds: Sequence[Round], context: Context) -> list[dict[str, float]]:
         """Predict round after round; the context then holds the last predictions."""

@@ -9,16 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramme._types import Floats
-from gramme.distributed import here, node_count, rows_at
+from gramme.distributed import gather_rows, local_index, node_count
 from gramme.graph import MultilayerGraph
-from gramme.methods.data_size import DataSize
 from gramme.methods.labels import ENOUGH_LABELS, KnownLabels
 from gramme.methods.params import Rule, WholeNumber, check_number_range
 from gramme.methods.persistence import SavedField
 
 from .logistic import (
-    FOLDS,
-    MAX_PENALTY_LABELS,
     LinearModel,
     chosen_strength,
     class_shares,
@@ -27,8 +24,6 @@ from .logistic import (
 )
 from .walk_profile import WALK_STEPS, Matrix, SavedProfile, WalkProfile
 
-ENTRY_SECONDS, ROW_SECONDS = 3e-7, 2.5e-5
-"""For the walks, and for each row of each regression; used only to show progress."""
 STRENGTHS = (100.0, 10.0, 1000.0, 1.0)
 CHUNK_NODES = 65_536  # nodes scored at once, which bounds the memory
 IMPORTANCE_NODES = 20_000  # nodes at most that tell how much the layers matter
@@ -72,11 +67,6 @@ class SpectralLogistic(LinearModel):
         self.C = C
         self.random_state = random_state
 
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        choice = len(STRENGTHS) * FOLDS * min(size.labels, MAX_PENALTY_LABELS)
-        return 0.05 + ENTRY_SECONDS * size.entries + ROW_SECONDS * (choice + size.labels)
-
     def _fit(
         self,
         graph: MultilayerGraph,
@@ -97,7 +87,7 @@ class SpectralLogistic(LinearModel):
             profile = WalkProfile.of(graph, self.dim)
             placed = profile.placed(graph)
         self.profile_, self.placed_, self.labels_ = profile, placed, known.nodes.size
-        rows = profile.table(rows_at(graph, placed, known.nodes))
+        rows = profile.table(gather_rows(graph, placed, known.nodes))
         self.C_ = float(self.C or strength or chosen_strength(rows, known, STRENGTHS, seed))
         self.coefficients_, self.intercept_ = regression(
             rows, known.codes, len(known.classes), self.C_
@@ -132,7 +122,7 @@ class SpectralLogistic(LinearModel):
         """Each layer's part of the scores of some nodes."""
         nodes = node_count(graph)
         chosen = np.linspace(0, nodes - 1, min(IMPORTANCE_NODES, nodes)).astype(np.int64)
-        some = here(graph, chosen)[1]
+        some = local_index(graph, chosen)[1]
         placed = placed[some]
         for heard, _ in self.profile_.messages(graph):
             rows = self.profile_.table(heard[some].astype(np.float32), placed)

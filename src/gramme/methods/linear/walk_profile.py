@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from gramme._types import Floats
-from gramme.distributed import ALONE, PartGraph, World
+from gramme.distributed import SINGLE_PROCESS, Communicator, PartGraph
 from gramme.distributed.part_graph import PartEdges, PartGroups
 from gramme.distributed.storage import gathered_graph
 from gramme.distributed.sums import PartEdgeSum, SharedGroups
@@ -76,7 +76,7 @@ class EdgeSteps(LayerSteps):
     def __init__(self, graph: PartGraph, layer: PartEdges) -> None:
         self.directed = layer.directed
         self.sum = PartEdgeSum(
-            graph.world, layer.links, symmetric=not layer.directed, include_self=False
+            graph.communicator, layer.links, symmetric=not layer.directed, include_self=False
         )
         self.scale = inverse_roots(self.both_ways(np.ones((graph.num_nodes, 1)))[:, 0])
 
@@ -99,7 +99,7 @@ class GroupSteps(LayerSteps):
     def __init__(self, graph: PartGraph, layer: PartGroups) -> None:
         self.names, self.inside = layer.group_names, layer.incidence()
         self.back = self.inside.T.tocsr()
-        self._shared = SharedGroups(graph.world, layer.shared, layer.shared_count)
+        self._shared = SharedGroups(graph.communicator, layer.shared, layer.shared_count)
         self.sizes = self.sums(np.ones((graph.num_nodes, 1)))[:, 0]
         self.scale = inverse_roots(self.inside @ self.sizes)
 
@@ -210,7 +210,7 @@ def leading_in_parts(walk: WalkInParts, count: int) -> tuple[Floats, Floats]:
                 inside = sp.csr_array((mine.data, (mine.row, layer.group_place[mine.col])), shape)
                 members.append(sp.diags_array(walk.root * walk.layers[name].scale) @ inside)
         table = sp.csr_array(sp.hstack(members, format="csr"))
-        values, vectors = _from_groups(table, walk.first[graph.places], graph.world)
+        values, vectors = _from_groups(table, walk.first[graph.places], graph.communicator)
         return _kept(values, vectors, count)
     values, vectors = _lanczos(walk.step, walk.first, count)
     return _kept(values, vectors[graph.places], count)
@@ -224,11 +224,11 @@ def _kept(values: Floats, vectors: Floats, count: int) -> tuple[Floats, Floats]:
 
 
 def _from_groups(
-    members: sp.csr_array, first: Floats, world: World = ALONE
+    members: sp.csr_array, first: Floats, communicator: Communicator = SINGLE_PROCESS
 ) -> tuple[Floats, Floats]:
     """The same for a table of few groups and many rows, where M M' and M' M have the same eigenvalues above 0."""
-    inside = world.total(members.T @ first)
-    together = world.total((members.T @ members).toarray())
+    inside = communicator.all_sum(members.T @ first)
+    together = communicator.all_sum((members.T @ members).toarray())
     values, sides = np.linalg.eigh(together - np.outer(inside, inside))
     values, sides = values[values > ZERO_EIGENVALUE], sides[:, values > ZERO_EIGENVALUE]
     vectors: Floats = members @ sides - np.outer(first, inside @ sides)

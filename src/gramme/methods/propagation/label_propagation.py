@@ -13,18 +13,16 @@ from numpy.typing import NDArray
 
 from gramme._progress import part
 from gramme._types import Floats
-from gramme.distributed import PartGraph, here, node_count, rows_at, world_of
+from gramme.distributed import PartGraph, communicator_of, gather_rows, local_index, node_count
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
 from gramme.methods.contributions import shares_of_joined
-from gramme.methods.data_size import DataSize
 from gramme.methods.labels import (
     ENOUGH_LABELS,
     KnownLabels,
     class_prior,
     enough_folds,
-    is_large,
     softmax,
     stratified_folds,
 )
@@ -136,11 +134,11 @@ def _votes(graph: MultilayerGraph, layer: str, nodes: NDArray[np.int64], values:
     if not isinstance(graph, PartGraph):
         found: Floats = graph.layers[layer].subset(nodes).neighbour_sums(values)
         return found
-    which, positions = here(graph, nodes)
+    which, positions = local_index(graph, nodes)
     start = torch.zeros(graph.num_nodes, values.shape[1], dtype=torch.float64)
     start[torch.from_numpy(positions)] = torch.from_numpy(values[which])
     heard = layers_sum(graph, [layer])(start) - start
-    return rows_at(graph, heard.numpy(), nodes)
+    return gather_rows(graph, heard.numpy(), nodes)
 
 
 def skill_weights(skill: Floats, power: float) -> Floats:
@@ -253,8 +251,6 @@ def _held_out_losses(
         yield losses.reshape(-1, held.size)
 
 
-EDGES_NODE_SECONDS, HASTY_NODE_SECONDS, GROUPS_NODE_SECONDS = 2.5e-5, 1e-5, 5e-6
-"""For each node that is joined by edges, by very many of them, and by groups; used only to show progress."""
 TOLERANCE = 1e-5
 
 
@@ -382,14 +378,6 @@ class LabelPropagation(NodeClassifier):
         weights = self._given_weights(graph)
         if weights is not None and weights.sum() == 0:
             raise DataError("layer_weights are all 0; at least one layer must count")
-
-    def seconds_for(self, size: DataSize) -> float:
-        """Roughly how long a fit takes on one core; used only to show progress."""
-        groups = GROUPS_NODE_SECONDS * size.nodes
-        if not size.ends:
-            return 0.05 + groups
-        each = HASTY_NODE_SECONDS if is_large(int(size.entries)) else EDGES_NODE_SECONDS
-        return 0.05 + each * size.nodes + groups * bool(size.memberships)
 
     def _fit(
         self,
@@ -541,7 +529,7 @@ def _deviations(
     graph: MultilayerGraph, walk: Walk, weights: Floats, result: NDArray[np.float64]
 ) -> Floats:
     """The root mean square deviation of the means in each layer that counts."""
-    heard, world = np.zeros(len(weights)), world_of(graph)
+    heard, communicator = np.zeros(len(weights)), communicator_of(graph)
     values = torch.from_numpy(result)
     for place, layer in enumerate(graph.layers):
         if weights[place] > 0:
@@ -550,9 +538,9 @@ def _deviations(
                 (walk, place) if isinstance(walk, NodeWalk) else (NodeWalk(graph, [layer]), 0)
             )
             means = steps.mean(at, values)[steps.scales[at][:, 0] > 0]
-            count = int(world.total(means.shape[0]))
+            count = int(communicator.all_sum(means.shape[0]))
             if count > 0:
-                centre = world.total_(means.sum(0)) / count
-                spread = world.total(float(means.sub_(centre).square_().sum()))
+                centre = communicator.all_sum_(means.sum(0)) / count
+                spread = communicator.all_sum(float(means.sub_(centre).square_().sum()))
                 heard[place] = (spread / node_count(graph)) ** 0.5
     return heard

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gramme._types import Floats, Ints
-from gramme.distributed import here, places_of, world_of
+from gramme.distributed import communicator_of, global_positions, local_index
 from gramme.distributed.part_graph import PartGroups
 from gramme.graph import MembershipLayer, MultilayerGraph
 from gramme.methods.labels import is_large
@@ -68,7 +68,7 @@ class NodeSpace(Walk):
     """States have a row for each node."""
 
     def first(self, known: Ints, values: Tensor, weights: Tensor) -> Tensor:
-        which, nodes = here(self.graph, known)
+        which, nodes = local_index(self.graph, known)
         start = values.new_zeros(self.nodes, values.shape[1])
         start[torch.from_numpy(nodes)] = values[torch.from_numpy(which)]
         return self.step(start, weights)
@@ -77,7 +77,7 @@ class NodeSpace(Walk):
         return torch.cat([state[rows], state.sum(0, keepdim=True)])
 
     def lift(self, views: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-        return views[:-1], world_of(self.graph).total_(views[-1].clone())
+        return views[:-1], communicator_of(self.graph).all_sum_(views[-1].clone())
 
 
 class NodeWalk(NodeSpace):
@@ -114,7 +114,7 @@ class GroupWalk(Walk):
 
     def __init__(self, graph: MultilayerGraph, layers: Sequence[MembershipLayer]) -> None:
         self.graph, self.nodes = graph, graph.num_nodes
-        world = world_of(graph)
+        communicator = communicator_of(graph)
         starts = np.concatenate([[0], np.cumsum([groups_in_all(layer) for layer in layers])])
         groups = int(starts[-1])
         # the last row stands for no group at all, and stays zero
@@ -128,11 +128,11 @@ class GroupWalk(Walk):
             for other in self.codes:
                 pairs = one.astype(np.int64) * (groups + 1) + other
                 together += np.bincount(pairs, minlength=together.size)
-        together = world.total(together)
+        together = communicator.all_sum(together)
         size = np.zeros(groups + 1)
         for place, layer in enumerate(layers):
             size[group_places(layer) + starts[place]] = layer.sizes
-        size = world.largest(size)
+        size = communicator.all_max(size)
         self.sizes = torch.from_numpy(size)
         self.heard = torch.from_numpy(np.where(size > 1, 1 / np.maximum(size, 1), 0))[:, None]
         self.spread = torch.from_numpy(together.reshape(groups + 1, -1) * 1.0) * self.heard
@@ -141,12 +141,12 @@ class GroupWalk(Walk):
         )
 
     def first(self, known: Ints, values: Tensor, weights: Tensor) -> Tensor:
-        which, nodes = here(self.graph, known)
+        which, nodes = local_index(self.graph, known)
         sums = values.new_zeros(self.sizes.numel(), values.shape[1])
         for codes in self.codes:
             mine = torch.from_numpy(codes)[torch.from_numpy(nodes)]
             sums.index_add_(0, mine, values[torch.from_numpy(which)])
-        world_of(self.graph).total_(sums)
+        communicator_of(self.graph).all_sum_(sums)
         return sums.mul_(self.heard.to(values.dtype)).mul_(weights[self.layer])
 
     def step(self, state: Tensor, weights: Tensor) -> Tensor:
@@ -209,13 +209,13 @@ def propagate(
     dtype : torch.dtype
         Of the steps; sums are float64.
     """
-    which, places = here(walk.graph, places_of(walk.graph) if rows is None else rows)
+    which, places = local_index(walk.graph, global_positions(walk.graph) if rows is None else rows)
     row_numbers = torch.from_numpy(places)
     start = torch.from_numpy(values).to(dtype)
     layer_weights = torch.from_numpy(weights).to(dtype)
     views = _series(walk, known, start, layer_weights, alphas, row_numbers, tolerance, most)
     own = np.zeros((walk.nodes, values.shape[1]))
-    mine, nodes = here(walk.graph, known)
+    mine, nodes = local_index(walk.graph, known)
     own[nodes] = values[mine]
     own = own[places]
     found, totals = [], []
@@ -229,11 +229,11 @@ def propagate(
 
 def _everywhere(walk: Walk, rows: Floats, which: Ints, count: int) -> Floats:
     """Rows that were asked for, at every process, from those that this one has."""
-    world = world_of(walk.graph)
-    if world.alone:
+    communicator = communicator_of(walk.graph)
+    if communicator.alone:
         return rows
     found = np.empty((count, rows.shape[1]))
-    for some, part in zip(world.gathered(which), world.gathered(rows), strict=True):
+    for some, part in zip(communicator.gather(which), communicator.gather(rows), strict=True):
         found[some] = part
     return found
 
@@ -252,17 +252,17 @@ def _series(
     state = walk.first(known, values, weights)
     view = walk.view(state, rows).double()
     sums = [alpha * view for alpha in alphas]
-    world = world_of(walk.graph)
-    reached = int(world.total(int(state.count_nonzero())))
+    communicator = communicator_of(walk.graph)
+    reached = int(communicator.all_sum(int(state.count_nonzero())))
     for power in range(2, most + 1):
         after = walk.step(state, weights)
         largest = _largest(state)
         # in place: the last state is not needed any more, and torch.dist takes as long as the step itself
         change = _largest(state.sub_(after).abs_())
-        change, largest = world.largest(np.array([change, largest]))
+        change, largest = communicator.all_max(np.array([change, largest]))
         settled = bool(change <= tolerance * largest)
         # a row that is still to be reached has nothing but what is to come, however little that is
-        before, reached = reached, int(world.total(int(after.count_nonzero())))
+        before, reached = reached, int(communicator.all_sum(int(after.count_nonzero())))
         settled &= reached == before
         state = after
         view = walk.view(state, rows).double()
@@ -344,7 +344,7 @@ def _pairs(graph: MultilayerGraph) -> tuple[NDArray[np.int64], NDArray[np.int64]
 def has_many_small_layers(graph: MultilayerGraph) -> bool:
     """Whether taking the layers together is the better way: many, all of edges, in one process."""
     layers = graph.layers.values()
-    if graph.num_layers < MANY_LAYERS or not world_of(graph).alone:
+    if graph.num_layers < MANY_LAYERS or not communicator_of(graph).alone:
         return False
     if any(layer.as_groups() is not None for layer in layers):
         return False

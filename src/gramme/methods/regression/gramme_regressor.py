@@ -18,9 +18,7 @@ from gramme._types import Floats
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.features import SOURCES
-from gramme.methods.attention.training_size import TrainingSize
 from gramme.methods.auto.mixture import SavedModels
-from gramme.methods.data_size import DataSize
 from gramme.methods.params import (
     Choice,
     Device,
@@ -44,8 +42,6 @@ from .ingredients import INGREDIENTS
 
 
 FOLDS = 5
-QUICK_SECONDS, QUICK_SECONDS_PER_ENTRY = 0.5, 1e-5
-"""Roughly, for each ingredient but attention; used only to show progress."""
 ERROR_COLUMNS = 4  # a constant, disagreement, and how large and how small a number is
 SAME_ERROR_LABELS = 50.0  # labels' worth of belief that errors are equally large everywhere
 SUM_WEIGHT = 1e3  # how strictly the weights sum to 1 in the least squares that finds them
@@ -173,11 +169,11 @@ class GrammeRegressor(NodeRegressor):
             order = np.random.default_rng(seed).permutation(known.nodes.size)
             fold[order] = np.arange(known.nodes.size) % max(2, min(self.folds, known.nodes.size))
         self.models_, unseen = {}, []
-        costs = self._costs(graph)
-        for name in costs:
+        shares = self._work_shares(graph, int(fold.max()) + 1)
+        for name in shares:
             model = INGREDIENTS[name].make(self.get_params(deep=False), seed)
             try:
-                with part(name, costs[name] / sum(costs.values())):
+                with part(name, shares[name]):
                     found = model.fit_with_folds(graph, known, fold)
             except KeyboardInterrupt:
                 if not isinstance(model, AttentionRegressor) or not self.models_:
@@ -194,18 +190,13 @@ class GrammeRegressor(NodeRegressor):
         mixed: Floats = said @ self.ingredients_["weight"].to_numpy()
         return mixed
 
-    def expected_seconds(self, graph: MultilayerGraph) -> float:
-        """Roughly how long a fit takes on one core, judged by the size of the data; used only to show progress."""
-        return sum(self._costs(graph).values())
-
-    def _costs(self, graph: MultilayerGraph) -> dict[str, float]:
-        """About how many seconds each ingredient takes with its folds."""
-        training, size = TrainingSize(self.ensemble, 1, self.epochs), DataSize.of(graph)
-        quick = QUICK_SECONDS + QUICK_SECONDS_PER_ENTRY * size.entries
-        return {
-            name: training.seconds(size, self.folds) if name == "attention" else quick
+    def _work_shares(self, graph: MultilayerGraph, folds: int) -> dict[str, float]:
+        """The share of the work that each ingredient is, by how many models it trains: only to say how far a fit is."""
+        models = {
+            name: (self.ensemble if name == "attention" else 1) + folds
             for name in self._names(graph)
         }
+        return {name: count / sum(models.values()) for name, count in models.items()}
 
     def _names(self, graph: MultilayerGraph) -> list[str]:
         """The ingredients asked for, or all that apply."""

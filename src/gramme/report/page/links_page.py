@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from gramme.links import GrammeLinks
-from gramme.links.expected import ExpectedLinks, expected_in_all
+from gramme.links.expected import ExpectedLinks, expected_by_layer
 from gramme.links.explain import percent
 
 from .charts import bar
@@ -58,18 +58,6 @@ def links_data(
         "missing_share": model.missing_share,
         "picture": linked_network(model.graph_, links),
     }
-
-
-def expected_by_layer(model: GrammeLinks, links: pd.DataFrame) -> list[dict[str, Any]]:
-    """How many of the pairs listed for each layer are expected to be links, and of all of them in a last row."""
-    counts = {
-        str(layer): model.expected_of(str(layer), rows["score"].to_numpy())
-        for layer, rows in links.groupby("layer", sort=False)
-    }
-    found = [{"layer": layer} | count._asdict() for layer, count in counts.items()]
-    if len(counts) > 1:
-        found.append({"layer": None} | expected_in_all(list(counts.values()))._asdict())
-    return found
 
 
 def links_body(data: dict[str, Any]) -> str:
@@ -123,8 +111,8 @@ def expected_section(data: dict[str, Any]) -> str:
     )
     return (
         f"<p>This holds if {data['missing_share']:.0%} of a layer's links are missing in the data: no data can tell "
-        "how many are, so it is your assumption (<code>--missing</code>). How many of the pairs listed are among them "
-        "is seen from edges set aside: each is looked up in the list of candidates of the network without it. Nine of "
+        "how many are, so it is your assumption (<code>--missing-share</code>). How many of the pairs listed are "
+        "among them is seen from edges set aside: each is looked up in the list of candidates of the network without it. Nine of "
         "ten lists hold as many links as the interval says.</p>"
         '<div class="scroll"><table><caption>Links expected among the pairs listed</caption><thead><tr>'
         '<th scope="col">Layer</th><th scope="col" class="number">Pairs listed</th>'

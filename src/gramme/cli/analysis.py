@@ -1,0 +1,89 @@
+"""A command that analyses a graph and writes a folder with a page: read, work, write, show. Links and ranks both do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import RenderableType
+
+from gramme._text import escape, json_text
+from gramme.graph import MultilayerGraph
+from gramme.io.values import require_proper
+from gramme.report.result_folders import check_target
+
+from .console import check_not_read, out, warnings_as_notes
+from .data import open_data
+from .options import Reading, command_line
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What a command has found.
+
+    Attributes
+    ----------
+    write : callable
+        Writes the folder, given what config.json shall say of the data, the command and the time; returns its files.
+    record : dict
+        What a script is told.
+    shown : sequence
+        What a person is shown: text, or a table.
+    """
+
+    write: Callable[[dict[str, Any]], list[str]]
+    record: dict[str, Any]
+    shown: Sequence[RenderableType]
+
+
+def analyse(
+    work: Callable[[MultilayerGraph], Analysis],
+    data: list[str],
+    read: Reading,
+    target: Path,
+    *,
+    context: typer.Context,
+    also_read: Sequence[Path] = (),
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Read DATA, do the work, write its folder and show what was found."""
+    check_target(target, overwrite=overwrite)
+    check_not_read(target, [*data, *also_read], read)
+    with warnings_as_notes(silent=quiet):
+        opened = open_data(data, read, needs_label=False)
+        if not quiet:
+            opened.tell()
+        require_proper("layer", opened.graph.layers)
+        require_proper("node", opened.graph.nodes)
+        began = time.perf_counter()
+        found = work(opened.graph)
+        files = found.write(
+            {
+                "data": " ".join(data),
+                "command": command_line(context),
+                "seconds": round(time.perf_counter() - began, 2),
+            }
+        )
+    if as_json:
+        typer.echo(json_text({"out": str(target), "files": files} | found.record))
+    elif not quiet:
+        for one in found.shown:
+            out.print(escape(one) if isinstance(one, str) else one)
+        out.print(escape(f"in {target}: {', '.join(files)}"))
+        out.print(escape(f"open {target / 'report.html'}"))
+
+
+def shares_of(**work: float) -> dict[str, float]:
+    """The share that each stage is of all the work, in whatever it is counted.
+
+    >>> shares_of(learn=3, write=1)
+    {'learn': 0.75, 'write': 0.25}
+    """
+    total = sum(work.values())
+    return {name: amount / total for name, amount in work.items()}

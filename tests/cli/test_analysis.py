@@ -1,0 +1,36 @@
+"""What links and ranks share: nothing is read where the folder cannot be written, and stages are shares of the work."""
+
+import json
+
+import pytest
+
+from gramme.cli import main
+from gramme.cli.analysis import shares_of
+
+
+def test_shares_add_up_to_the_whole_and_what_is_left_out_has_none():
+    shares = shares_of(ranks=13, seeds=0, layers=1, writing=2)
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares["seeds"] == 0
+
+
+@pytest.mark.parametrize("command", ["rank", "links"])
+def test_a_folder_that_is_no_result_is_refused_before_the_data_are_read(tmp_path, command, capsys):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(SystemExit) as end:
+        main([command, "no_such_file.csv", "--overwrite", "--out", str(tmp_path)])
+    assert end.value.code == 2
+    assert "no_such_file" not in capsys.readouterr().err
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_a_script_is_told_the_files_and_the_record_has_the_command(tmp_path, capsys):
+    target = tmp_path / "ranks"
+    with pytest.raises(SystemExit) as end:
+        main(["rank", "balance_scale", "--no-spread", "--json", "--out", str(target)])
+    assert not end.value.code
+    told = json.loads(capsys.readouterr().out)
+    assert sorted(told["files"]) == sorted(path.name for path in target.iterdir())
+    config = json.loads((target / "config.json").read_text())
+    assert config["data"] == "balance_scale"
+    assert config["seconds"] >= 0
