@@ -68,6 +68,7 @@ def restored_edges(
             "source": smallest_int(source, num_nodes),
             "target": smallest_int(target, num_nodes),
             "weight": weight,
+            "ways": None,
             "self_loops_dropped": 0,
             "duplicates_merged": 0,
         }
