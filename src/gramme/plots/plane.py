@@ -45,7 +45,7 @@ def plane(rows: NDArray[Any]) -> Layout:
         )
         return Layout(np.column_stack([_unit(main[:, :1])[:, 0], across]), how)
     if _MIN_TSNE_NODES <= len(main) <= MAX_TSNE_NODES:
-        how = "Laid out by t-SNE: who is near whom tells, the distance between far groups does not."
+        how = "Laid out by t-SNE: closeness is meaningful; distances between groups are not."
         return Layout(_unit(_tsne(main)), how)
     kept = float(main[:, :2].var(axis=0).sum() / values.var(axis=0).sum())
     how = f"Laid out by the two main directions of variation, which hold {kept:.0%} of it."

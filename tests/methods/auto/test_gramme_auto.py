@@ -178,7 +178,7 @@ UNLIKE = pd.Series({"one": 0.559, "two": 0.263, "three": 0.178})
 def test_small_shares_are_not_named():
     text = mixture_in_words({"gramme-fusion": 0.93, "spectral-logistic": 0.07}, WORDS, ALIKE)
     assert text == (
-        "Mostly attention within each layer (GrAMME-Fusion), 93 %; the rest, 7 %, is less than 10 % each. "
+        "Mostly attention within each layer (GrAMME-Fusion), 93 %; the others contribute 7 % together. "
         "The 4 layers count about alike (24 % to 26 %)."
     )
 

@@ -73,7 +73,7 @@ def test_many_sizes_are_joined():
 def test_both_stand_in_how_sure():
     estimate = {"kind": "holdout", "accuracy": 0.9, "reliability": TABLE}
     text = accuracy_section({"estimate": estimate, "config": {"sets": FACTS}})
-    assert "taken at their word" in text
+    assert "Can you trust the probabilities?" in text
     assert "Sets of classes" in text
     none = accuracy_section({"estimate": {"kind": "none"}, "config": {"sets": FACTS}})
     assert "Sets of classes" in none

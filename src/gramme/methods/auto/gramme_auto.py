@@ -242,7 +242,7 @@ def mixture_in_words(
         sentence += f"; then {_joined_mixture_words(parts[1:])}"
     rest = 1 - sum(weights[name] for name in named)
     if round(100 * rest) > 0:
-        sentence += f"; the rest, {_percent(rest)}, is less than {_percent(MINOR_WEIGHT)} each"
+        sentence += f"; the others contribute {_percent(rest)} together"
     return f"{sentence}. {layers_in_words(importance)}".strip()
 
 

@@ -119,9 +119,9 @@ def _unsettled(data: dict[str, Any]) -> str:
     counts = [row["repeats"] for rows in open_places for row in rows]
     most = "" if min(counts) == max(counts) else f" to {max(counts):,}"
     return (
-        f"In {len(open_places):,} of {len(contested):,} comparisons none is: the first is not told from the next with "
-        f"{min(counts):,}{most} split{'' if max(counts) == 1 else 's'}; more splits or more labelled nodes would be "
-        "needed. "
+        f"In {len(open_places):,} of {len(contested):,} comparisons none is: "
+        f"{min(counts):,}{most} split{' is' if max(counts) == 1 else 's are'} too few to separate first from second; "
+        "more splits or more labelled nodes would be needed. "
     )
 
 

@@ -106,7 +106,7 @@ def reliability_told(estimate: dict[str, Any], *, balanced: bool = False) -> str
         )
     figure = _figure(table) if len(table["probability"]) > 1 else ""
     return (
-        "<h3>Can the probabilities be taken at their word?</h3>"
+        "<h3>Can you trust the probabilities?</h3>"
         f'<div class="beside reliability"><div>{words}</div>{figure}</div>'
     )
 
@@ -226,7 +226,7 @@ def leading(
             estimate["balanced_accuracy"],
             estimate.get("balanced_accuracy_ci95"),
             1 / classes,
-            "of a class found, mean over the classes",
+            "of each class identified correctly, on average",
         )
     return estimate["accuracy"], estimate.get("accuracy_ci95"), guess.get("accuracy"), "right"
 

@@ -21,7 +21,7 @@ from gramme.graph.layer import Layer
 
 from .html import name, soft_name
 
-# Which layers tell the same story: the correlation of two layers over all pairs of nodes.
+# Which layers are alike: the correlation of two layers over all pairs of nodes.
 
 
 MAX_PRODUCTS = 3_000_000
@@ -242,7 +242,7 @@ def _similarity(stories: dict[str, Any]) -> str:
     layers, table = stories["layers"], stories["similarity"]
     if len(layers) < 2:
         return ""
-    title = "<h3>Which layers tell the same story</h3>"
+    title = "<h3>Which layers are alike</h3>"
     if not any(value is not None for row in table for value in row):
         return f"{title}<p>{similarity_told(layers, table)}</p>"
     head = "".join(f'<th scope="col">{place}</th>' for place in range(1, len(layers) + 1))
