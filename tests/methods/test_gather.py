@@ -14,7 +14,9 @@ from gramme.methods.gather import join_model
 pytestmark = pytest.mark.distributed
 
 SMALL = {"epochs": 2, "ensemble": 2, "hidden_dim": 4, "feature_dim": 6}
-MIXTURE = {"epochs": 2, "ensemble": 1, "folds": 2}
+# label-shares and boosting work on a whole graph only
+IN_PARTS = ["label-propagation", "one-hot-logistic", "spectral-logistic", "gramme-fusion"]
+MIXTURE = {"epochs": 2, "ensemble": 1, "folds": 2, "ingredients": IN_PARTS}
 CASES = {
     "fusion": ("gramme-fusion", SMALL),
     "sg": ("gramme-sg", SMALL),

@@ -183,7 +183,7 @@ def ask_benchmark(
     datasets : mapping of str to MultilayerGraph
         With the labels of all or most nodes.
     strategies : sequence of str
-        See :data:`gramme.evaluation.ask_strategies.ASK_STRATEGIES`.
+        See ``gramme.evaluation.ask_strategies.ASK_STRATEGIES``.
     out : path-like
         The ledger, a sqlite file.
     predictors : sequence of str
@@ -194,12 +194,12 @@ def ask_benchmark(
     repeats : int, default=20
         Random halves.
     jobs, backend, force, tell
-        As for :func:`gramme.evaluation.link_benchmark.link_benchmark`.
+        As for ``link_benchmark``.
 
     Returns
     -------
     DataFrame
-        The summary, see :func:`summarise_asking`.
+        The summary, see ``summarise_asking``.
     """
     chosen = [ask_strategy(name).name for name in dict.fromkeys(strategies)]
     judges = list(dict.fromkeys(predictors))

@@ -128,7 +128,7 @@ class Groups:
 
     @cached_property
     def over_represented_(self) -> pd.DataFrame:
-        """Values and labels that are more frequent in a group than elsewhere; see :func:`over_represented`."""
+        """Values and labels that are more frequent in a group than elsewhere; see ``over_represented``."""
         return over_represented(self.graph, np.where(self.isolated_, self.count_, self.labels_))
 
     def summary(self) -> pd.DataFrame:

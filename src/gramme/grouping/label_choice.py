@@ -113,7 +113,13 @@ def ask(
                 "stands_for": [names[one] for one in near.tolist()],
             }
         )
-    return pd.DataFrame(rows, columns=["node", "why", "stands_for"])
+    # objects, so that names that are numbers, or are not valid Unicode, are kept as they are
+    return pd.DataFrame(
+        {
+            name: pd.Series([row[name] for row in rows], dtype=object)
+            for name in ("node", "why", "stands_for")
+        }
+    )
 
 
 @dataclass(frozen=True)

@@ -232,7 +232,7 @@ def read(
         The columns of a list of edges that hold its ends, weights and layers, where their names do not tell.
     target : str, optional
         The kind whose nodes become the graph's, for a table of relations or a mapping of two kinds to a file; see
-        :func:`gramme.io.read_relations`.
+        ``read_relations``.
     paths : list of lists of kinds, optional
         With ``target``: which ways to other kinds are layers.
     directed : bool, optional

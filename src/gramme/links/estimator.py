@@ -514,7 +514,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
     ) -> NDArray[np.float64]:
         """The chance that each pair of node names is a link, at the rate among candidates, shape (pairs,).
 
-        It holds if :attr:`missing_share` of the layer's links are missing in the data. Its order is that of
+        It holds if ``missing_share`` of the layer's links are missing in the data. Its order is that of
         :meth:`balanced_scores`.
 
         Parameters
@@ -576,7 +576,7 @@ class GrammeLinks(BaseEstimator):  # type: ignore[misc]
     def expected(self, layer: str, top: int = 100, node: Any = None) -> ExpectedLinks:
         """How many of the first :meth:`candidates` are expected to be links, with a 90 % interval.
 
-        The number holds if :attr:`missing_share` of the layer's links are missing in the data.
+        The number holds if ``missing_share`` of the layer's links are missing in the data.
 
         Parameters
         ----------

@@ -266,7 +266,7 @@ class WeightedAttention(nn.Module):
                 self.factors.copy_(raw_factors(torch.randn_like(self.factors), self.head_weights))
 
     def forward(self, features: Tensor, structure: NeighbourhoodSum) -> Tensor:
-        """From features (nodes, in_dim) and :func:`gramme.nn.weighted_attention` to (nodes, out_dim)."""
+        """From features (nodes, in_dim) and :func:`gramme.nn.structure` to (nodes, out_dim)."""
         if features.shape != (structure.rows, self.in_dim):
             raise DataError(
                 f"features of shape ({structure.rows}, {self.in_dim}) are needed: a row for each node of the "

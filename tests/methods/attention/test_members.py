@@ -109,7 +109,17 @@ def test_labels_set_aside_are_among_those_seen_and_none_where_they_are_too_few()
             ).held_out
             is None
         )
-    given = make_targets(model(), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen, validation=Y)
+    with pytest.raises(DataError, match="both to learn from and in validation"):
+        make_targets(model(), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen, validation=Y)
+    labels = [str(MEMBER_LESSONS_KNOWN.classes[0])] * MEMBER_LESSONS_GRAPH.num_nodes
+    others = {
+        name: labels[place]
+        for place, name in enumerate(MEMBER_LESSONS_GRAPH.nodes)
+        if place not in set(MEMBER_LESSONS_KNOWN.nodes.tolist())
+    }
+    given = make_targets(
+        model(), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen, validation=others
+    )
     assert given.validation is not None
 
 

@@ -119,7 +119,7 @@ class LabelShares(NodeClassifier):
     far each layer can be trusted. Every further round looks at the shares of labels among the direct neighbours, known
     ones where they are known and predicted ones elsewhere, and at what was predicted for the node itself. Rounds end
     when the loss on hidden labels stops falling. A label never reaches the row that it is the target of
-    (:mod:`gramme.methods.linear.share_rounds`).
+    (``share_rounds.py``).
 
     With few labels the maps are shrunk to what all layers have in common: that neighbours are alike.
 
