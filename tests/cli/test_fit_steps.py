@@ -414,9 +414,9 @@ def test_a_model_of_numbers_predicts_new_rows_and_makes_its_page_again(
     assert (old["low"] < old["high"]).all()
     capsys.readouterr()
     page = folder / "report.html"
-    half = (old["high"] - old["low"])[0] / 2
+    halves = (old["high"] - old["low"]) / 2
     said = re.search(r"For 80% of nodes .*? lies within ([\d.]+) of", page.read_text())
-    assert float(said[1]) == pytest.approx(half, rel=1e-3)
+    assert halves.min() <= float(said[1]) <= halves.max(), "the typical width of the nodes' own"
     assert run("report", folder, "--out", incomes.parent / "same.html") == 0
     assert (incomes.parent / "same.html").read_text() == page.read_text()
     assert run("report", folder, "--data", incomes, "--out", incomes.parent / "new.html") == 0

@@ -113,12 +113,10 @@ def ask(
                 "stands_for": [names[one] for one in near.tolist()],
             }
         )
-    # objects, so that names that are numbers, or are not valid Unicode, are kept as they are
+    # not by pandas' guess of a type, which refuses names that are not valid Unicode
+    kinds = {"node": graph.nodes.dtype, "why": object, "stands_for": object}
     return pd.DataFrame(
-        {
-            name: pd.Series([row[name] for row in rows], dtype=object)
-            for name in ("node", "why", "stands_for")
-        }
+        {name: pd.Series([row[name] for row in rows], dtype=kind) for name, kind in kinds.items()}
     )
 
 

@@ -217,7 +217,9 @@ def test_bold_is_the_best_by_the_test_and_where_none_is_that_is_said(runs) -> No
     told = re.search(r"In (\d+) of (\d+) comparisons none is", render_benchmark(data))
     assert told is not None
     assert (int(told[1]), int(told[2])) == (len(places - settled), len(places))
-    assert "with 3 splits; more splits" in render_benchmark(data)
+    assert "3 splits are too few to separate first from second; more splits" in render_benchmark(
+        data
+    )
 
 
 def test_the_commands_of_the_ledger_are_shown_rather_than_made_up(runs) -> None:
