@@ -45,9 +45,9 @@ class TableBoosting(NodeClassifier):
     Trees cut numbers where the labels ask for it and find what matters only in combination. Their columns are the
     graph's features (the number columns of :meth:`gramme.MultilayerGraph.from_table`), a column per group of layers
     with at most 20 groups, and for layers with more groups and for edges: how frequent each class is among the labels
-    of the same group, the size of the group, each number against its mean in the group, and how far away the next lower and
-    the next higher value in the group are. A node's own label is never among those that describe it: frequencies come
-    from the other folds of the labels.
+    of the same group, the size of the group, each number against its mean in the group, and how far away the next
+    lower and the next higher value in the group are. A node's own label is never among those that describe it:
+    frequencies come from the other folds of the labels.
 
     The size of the trees and how many there are is chosen by the log loss in an inner cross-validation. Cost: labels x
     columns x classes per round, some 3,000 rounds in all.
