@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SHOWN_LINKS = 10
 LEARNING_SHARE, SEARCHING_SHARE, WRITING_SHARE = 0.7, 0.2, 0.1
-"""About what the stages took of all the time on ckm_social; they only show how far the command is."""
+"""A guess of what the stages take of all the time; it only shows how far the command is."""
 
 
 @takes_reading_options
