@@ -26,7 +26,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench dist html docs paper paper-more lint format clean distclean
+.PHONY: help demo test bench dist html docs numbers paper paper-more lint format clean distclean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -41,12 +41,12 @@ test: lint ## lint, types, tests and doctests
 
 bench: $(DEV) ## speed and memory against peers, one script after the other
 	@set -e; found=no; \
-	for script in benchmarks/bench_*.py; do \
-	  [ -e "$$script" ] || continue; \
+	for script in benchmarks/speed/*.py; do \
+	  case "$$script" in */measure.py|*/distributed_cost.py) continue;; esac; \
 	  found=yes; echo "== $$script"; \
 	  $(ONE_THREAD) $(PY) "$$script"; \
 	done; \
-	[ "$$found" = yes ] || { echo "There is no benchmarks/bench_*.py to run." >&2; exit 1; }
+	[ "$$found" = yes ] || { echo "There is no benchmarks/speed/*.py to run." >&2; exit 1; }
 
 html: $(DOCS) ## the documentation into build/docs; a warning is an error
 	$(PY) -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
@@ -62,15 +62,18 @@ dist: $(DEV) ## a wheel and an sdist in dist/, checked and installed into an emp
 	GRAMME_DIST=dist $(ONE_THREAD) $(PY) -m pytest -m "slow or not slow" tests/test_packaging.py
 
 # Every step keeps what it has finished (build/paper, docs/reproduction): run again, it goes on from there.
-paper: $(PAPER) ## the paper's table and figures, some 70 minutes on two cores
-	@for step in "table.py --jobs $(JOBS)" "cora_heads.py --jobs $(JOBS)" \
-	  convergence.py tsne.py "ablations.py --jobs $(JOBS)" scaling.py; do \
+paper: $(PAPER) ## the paper's table and figures, some three hours on two cores
+	@for step in "table.py --jobs $(JOBS)" "cora.py --jobs $(JOBS)" \
+	  training.py "ablations.py --jobs $(JOBS)" scaling.py; do \
 	  echo "== benchmarks/paper/$$step"; \
 	  $(ONE_THREAD) $(PY) benchmarks/paper/$$step || exit 1; \
 	done
 
 paper-more: $(PAPER) ## gramme-auto and the remaining methods, hours: some need explicit edges
 	$(ONE_THREAD) $(PY) benchmarks/paper/table.py --more --jobs $(JOBS)
+
+numbers: $(DEV) ## tables and numbers of README and docs, made anew from their CSV files
+	$(PY) benchmarks/numbers_of_pages.py
 
 lint: $(DEV) ## ruff and mypy, changing nothing
 	$(PY) -m ruff check .

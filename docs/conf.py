@@ -59,9 +59,7 @@ autodoc_typehints = "none"  # the docstrings say it in words
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_custom_sections = [
-    ("Attributes", "params_style")
-]  # in a list, and with their last underscore
+napoleon_custom_sections = [("Attributes", "params_style")]  # in a list, and with their last underscore
 
 # Every reference to gramme must lead somewhere. Types in docstrings are words ("array of int"), not names.
 nitpicky = True
@@ -70,7 +68,7 @@ nitpick_ignore_regex = [(r"py:class", r"(?!gramme\b).*")]
 
 def add_commands(app: Sphinx, docname: str, source: list[str]) -> None:
     """Append to the page of the command line what every command says of itself."""
-    if docname != "commands":
+    if docname != "reference/commands":
         return
     group = typer.main.get_command(gramme.cli.app.app)
     context = typer.Context(group)

@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/app.md anew: goes through the app in a real browser, as the page tells it.
+"""Draws the pictures of docs/learn/app.md anew: goes through the app in a real browser, as the page tells it.
 
 python docs/make_app_pictures.py [FOLDER]
 
@@ -67,11 +67,7 @@ def draw(page: Page, served: Served, data: Path, out: Path, *, more: bool) -> No
     page.click("#tab-network")
     if not more:
         return
-    for width, scheme, name in (
-        (1400, "dark", "dark"),
-        (390, "light", "phone"),
-        (390, "dark", "phone-dark"),
-    ):
+    for width, scheme, name in ((1400, "dark", "dark"), (390, "light", "phone"), (390, "dark", "phone-dark")):
         page.size(width, 844, 2 if width < 500 else 1, mobile=width < 500)
         page.prefer(prefers_color_scheme=scheme)
         shoot(page, out / f"{name}.png")

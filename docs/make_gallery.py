@@ -39,9 +39,7 @@ def save(folder: Path, name: str, ax) -> None:
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    g = gramme.datasets.load(
-        "synthetic", nodes=120, signal=[0.75, 0.5, 0.0], degree=5, random_state=2
-    )
+    g = gramme.datasets.load("synthetic", nodes=120, signal=[0.75, 0.5, 0.0], degree=5, random_state=2)
     y = g.labels.copy()
     y[np.arange(120) % 3 != 0] = None
     save(folder, "network", g.replace(labels=y).plot(by_layer=True))
@@ -60,9 +58,9 @@ def main(folder: Path) -> None:
     people, progress = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     people["sex"] = people["sex"].astype(str)
     some = progress.where(np.arange(len(progress)) % 2 == 0)
-    numbers = gramme.GrammeRegressor(
-        ingredients=["propagation", "groups-ridge", "walks-ridge"], random_state=0
-    ).fit(gramme.MultilayerGraph.from_table(people), some.to_numpy())
+    numbers = gramme.GrammeRegressor(ingredients=["propagation", "groups-ridge", "walks-ridge"], random_state=0).fit(
+        gramme.MultilayerGraph.from_table(people), some.to_numpy()
+    )
     save(folder, "numbers", numbers.plot_predictions())
     save(folder, "ingredients", numbers.plot_ingredients())
     save(folder, "confusion", model.plot_confusion())

@@ -33,23 +33,17 @@ def documented_name(env: BuildEnvironment, node: pending_xref) -> str | None:
     return None
 
 
-def resolve(
-    app: Sphinx, env: BuildEnvironment, node: pending_xref, content: Any
-) -> nodes.Node | None:
+def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, content: Any) -> nodes.Node | None:
     """Called for a reference that Sphinx could not resolve by itself."""
     if node.get("refdomain") != "py":
         return None
     name = documented_name(env, node)
     if name is None:
         return None
-    return env.domains["py"].resolve_xref(
-        env, node["refdoc"], app.builder, node["reftype"], name, node, content
-    )
+    return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, node["reftype"], name, node, content)
 
 
-def skip(
-    app: Sphinx, what: str, name: str, member: Any, skipped: bool, options: Any
-) -> bool | None:
+def skip(app: Sphinx, what: str, name: str, member: Any, skipped: bool, options: Any) -> bool | None:
     """Whether to leave a member out; None leaves it to Sphinx."""
     return True if INHERITED.fullmatch(name) else None
 

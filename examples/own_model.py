@@ -94,9 +94,9 @@ def main(folder: Path) -> None:
     print(f"{right:.0%} of the people whose site was not known are placed right.")
 
     folder.mkdir(parents=True, exist_ok=True)
-    pd.DataFrame(
-        {"person": range(PEOPLE), "predicted": predicted, "probability": probabilities.amax(1)}
-    ).to_csv(folder / "predictions.csv", index=False)
+    pd.DataFrame({"person": range(PEOPLE), "predicted": predicted, "probability": probabilities.amax(1)}).to_csv(
+        folder / "predictions.csv", index=False
+    )
     print(f"Written to {folder}: predictions.csv")
 
 

@@ -21,12 +21,7 @@ import websocket
 
 def chromium() -> str:
     """The browser to use; a test that needs it is skipped where there is none."""
-    for name in (
-        os.environ.get("GRAMME_CHROMIUM"),
-        "chromium",
-        "chromium-browser",
-        "google-chrome",
-    ):
+    for name in (os.environ.get("GRAMME_CHROMIUM"), "chromium", "chromium-browser", "google-chrome"):
         found = name and shutil.which(name)
         if found:
             return found
@@ -71,11 +66,7 @@ class Page:
         elif kind == "Page.javascriptDialogOpening":
             self.dialogs.append(values["message"])
             number = next(self._numbers)
-            accept = {
-                "id": number,
-                "method": "Page.handleJavaScriptDialog",
-                "params": {"accept": True},
-            }
+            accept = {"id": number, "method": "Page.handleJavaScriptDialog", "params": {"accept": True}}
             self._socket.send(json.dumps(accept))
         elif kind == "Page.loadEventFired":
             self._loaded = True
@@ -90,9 +81,7 @@ class Page:
 
     def evaluate(self, expression: str) -> Any:
         """The value of an expression; one that fails is an error of the test."""
-        result = self.call(
-            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
-        )
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise AssertionError(f"{expression}: {result['exceptionDetails']}")
         return result["result"].get("value")
@@ -149,25 +138,17 @@ class Page:
         return str(self.evaluate(f"document.querySelector({selector!r}).innerText"))
 
     def texts(self, selector: str) -> list[str]:
-        return list(
-            self.evaluate(f"[...document.querySelectorAll({selector!r})].map(e => e.innerText)")
-        )
+        return list(self.evaluate(f"[...document.querySelectorAll({selector!r})].map(e => e.innerText)"))
 
     def size(self, width: int, height: int, ratio: float = 1, *, mobile: bool = False) -> None:
         self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=ratio,
-            mobile=mobile,
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=ratio, mobile=mobile
         )
         self.frames(3)
 
     def prefer(self, **features: str) -> None:
         """Media features such as prefers_color_scheme="dark"."""
-        listed = [
-            {"name": key.replace("_", "-"), "value": value} for key, value in features.items()
-        ]
+        listed = [{"name": key.replace("_", "-"), "value": value} for key, value in features.items()]
         self.call("Emulation.setEmulatedMedia", features=listed)
         self.frames()
 
@@ -177,9 +158,7 @@ class Page:
         return path
 
     def pdf(self, path: Path) -> Path:
-        result = self.call(
-            "Page.printToPDF", printBackground=True, paperWidth=8.27, paperHeight=11.69
-        )
+        result = self.call("Page.printToPDF", printBackground=True, paperWidth=8.27, paperHeight=11.69)
         path.write_bytes(base64.b64decode(result["data"]))
         return path
 

@@ -42,9 +42,7 @@ def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
 
 
 def fail(report: pytest.TestReport | pytest.CollectReport, marker: str) -> None:
-    message = (
-        f"skipped, but GRAMME_REQUIRE demands every {marker!r} test to run: {reason_of(report)}"
-    )
+    message = f"skipped, but GRAMME_REQUIRE demands every {marker!r} test to run: {reason_of(report)}"
     report.outcome = "failed"
     report.longrepr = message
 
@@ -70,9 +68,7 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_makereport(
-    item: pytest.Item,
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     # An expected failure also counts as "skipped" for pytest, but it did run.
     if report.skipped and not hasattr(report, "wasxfail"):

@@ -17,19 +17,7 @@ from gramme.io import write
 Files = dict[str, dict[str, bytes]]
 """Kind -> name -> bytes."""
 
-ENDINGS = [
-    "csv",
-    "tsv",
-    "mpx",
-    "net",
-    "graphml",
-    "npz",
-    "parquet",
-    "muxviz",
-    "edges",
-    "json",
-    "infomap",
-]
+ENDINGS = ["csv", "tsv", "mpx", "net", "graphml", "npz", "parquet", "muxviz", "edges", "json", "infomap"]
 READ_ONLY = {
     "gexf": """<?xml version="1.0" encoding="UTF-8"?>
 <gexf xmlns="http://gexf.net/1.3" version="1.3"><graph defaultedgetype="undirected">
@@ -73,6 +61,7 @@ READING = {
     "--columns": ["age,city", "city", "income", "born"],
     "--features": ["age", "income,age", "city"],
     "--layers-from": ["city", "age,city"],
+    "--edge-features": ["age", "minutes,kind"],
     "--bins": ["age=5", "age=10:20", "born=2001-02-01:2001-03-01", "income=2,age=3"],
     "--quantiles": ["age=3", "born=2"],
     "--knn": ["income=3", "age+income=2", "age=1000"],
@@ -90,7 +79,7 @@ OF_COMMAND: dict[str, dict[str, list[str]]] = {
         "--set": ["epochs=1", "alpha=0.5", "regularization=1", "C=1", "x=y"],
         "--seed": ["0", "7"],
         "--device": ["cpu", "auto", "tpu"],
-        "--embedding": ["csv", "parquet", "none"],
+        "--embedding": ["auto", "csv", "parquet", "none"],
         "--method": METHODS,
     },
     "convert": {
@@ -179,45 +168,20 @@ def good_files(new_folder: Callable[[str], Path]) -> Files:
     folder = new_folder("database")
     with contextlib.closing(sqlite3.connect(folder / "good.db")) as database:
         database.execute("CREATE TABLE edges (source TEXT, target TEXT, layer TEXT)")
-        database.executemany(
-            "INSERT INTO edges VALUES (?, ?, ?)", [("a", "b", "x"), ("b", "c", "y")]
-        )
+        database.executemany("INSERT INTO edges VALUES (?, ?, ?)", [("a", "b", "x"), ("b", "c", "y")])
         database.commit()
     found["db"] = {"good.db": (folder / "good.db").read_bytes()}
     found["people"] = {"people.csv": TABLE.encode()}
     folder = new_folder("made")
     (folder / "people.csv").write_text(TABLE)
-    words = [
-        "fit",
-        folder / "people.csv",
-        "--table",
-        "--label",
-        "party",
-        "--no-estimate",
-        "--quiet",
-    ]
+    words = ["fit", folder / "people.csv", "--table", "--label", "party", "--no-estimate", "--quiet"]
     run = Command(*words, "--method", "one-hot-logistic", "--out", folder / "good-model")
     assert run.wait() == 0
-    words = [
-        "benchmark",
-        "--datasets",
-        "wine",
-        "--methods",
-        "majority",
-        "--repeats",
-        "1",
-        "--jobs",
-        "1",
-    ]
+    words = ["benchmark", "--datasets", "wine", "--methods", "majority", "--repeats", "1", "--jobs", "1"]
     assert Command(*words, "--quiet", "--train", "50", "--out", folder / "good.sqlite").wait() == 0
-    names = {
-        "model": ["model.safetensors", "report.html", "predictions.csv"],
-        "config": ["config.json"],
-    }
+    names = {"model": ["model.safetensors", "report.html", "predictions.csv"], "config": ["config.json"]}
     for part, files in names.items():
-        found[part] = {
-            f"good-model/{name}": (folder / "good-model" / name).read_bytes() for name in files
-        }
+        found[part] = {f"good-model/{name}": (folder / "good-model" / name).read_bytes() for name in files}
     found["ledger"] = {"good.sqlite": (folder / "good.sqlite").read_bytes()}
     return found
 
@@ -252,9 +216,7 @@ def spoil(data: bytes, chance: random.Random) -> bytes:
                 chance.shuffle(lines)
                 data = b"\n".join(lines)
             case 6:
-                data = data.replace(
-                    chance.choice([b",", b"\t", b" ", b"1"]), chance.choice([b";", b"", b"2"])
-                )
+                data = data.replace(chance.choice([b",", b"\t", b" ", b"1"]), chance.choice([b";", b"", b"2"]))
     return data
 
 
@@ -307,14 +269,7 @@ def arguments(chance: random.Random, data: str, out: Path) -> list[str]:
         case "links":
             return ["links", data, "--top", "3", *options(chance, "links"), "--out", str(out)]
         case "benchmark":
-            words = [
-                "--methods",
-                chance.choice(["majority", *JUNK]),
-                "--repeats",
-                "1",
-                "--jobs",
-                "1",
-            ]
+            words = ["--methods", chance.choice(["majority", *JUNK]), "--repeats", "1", "--jobs", "1"]
             words += ["--train", chance.choice(["50", "10,90", *JUNK])]
             words += options(chance, "benchmark")
             return ["benchmark", "--datasets", data, *words, "--out", f"{out}.sqlite"]
@@ -331,9 +286,7 @@ def arguments(chance: random.Random, data: str, out: Path) -> list[str]:
     return [chance.choice(names), *options(chance)]
 
 
-def make_case(
-    seed: int, good: Files, folder: Path, written: dict[str, bytes] | None = None
-) -> list[str]:
+def make_case(seed: int, good: Files, folder: Path, written: dict[str, bytes] | None = None) -> list[str]:
     """Put the files of a case into a folder; returns the words of its command.
 
     ``written`` is what stands there of earlier cases, so that only what differs is written.

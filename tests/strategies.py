@@ -105,9 +105,7 @@ def layers(
 ) -> Layer:
     if draw(st.sampled_from(list(kinds))) == "membership":
         return draw(membership_layers(num_nodes, presence=presence, weighted=weighted_groups))
-    return draw(
-        edge_layers(num_nodes, weighted=weighted, directed=directed, presence=presence, clean=clean)
-    )
+    return draw(edge_layers(num_nodes, weighted=weighted, directed=directed, presence=presence, clean=clean))
 
 
 @st.composite
@@ -151,11 +149,7 @@ def couplings_of(draw: st.DrawFn, made: dict[str, Layer]) -> dict[tuple[str, str
         if draw(st.booleans()):
             weights = draw(st.lists(WEIGHTS, min_size=len(pairs), max_size=len(pairs)))
         found[first, second] = Coupling(
-            made[first].num_nodes,
-            [a for a, _ in pairs],
-            [b for _, b in pairs],
-            weights,
-            directed=directed,
+            made[first].num_nodes, [a for a, _ in pairs], [b for _, b in pairs], weights, directed=directed
         )
     return found
 

@@ -45,10 +45,13 @@ WHOLE_PACKAGE_TESTS = {
     "test_docs",
     "test_examples",
     "test_packaging",
+    "test_numbers",
+    "test_benchmarks",
     "test_stories",
     "test_paper_scripts",
     "test_published_heco",
     "test_walks",
+    "test_plugins",
 }
 
 
@@ -108,9 +111,7 @@ def forbidden_imports(package: Path) -> list[str]:
             if target in PACKAGES:
                 found.append(f"{where}: {home} imports {name}, but {target} comes later")
             else:
-                found.append(
-                    f"{where}: {name} hides its package; import it from where it is defined"
-                )
+                found.append(f"{where}: {name} hides its package; import it from where it is defined")
     return found
 
 
@@ -215,35 +216,20 @@ def run_pytest(folder: Path, sources: list[str], **environment: str) -> str:
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    dataset\n    browser\n")
     for number, source in enumerate(sources):
         (folder / f"test_{number}.py").write_text(source)
-    inherited = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("PYTEST_", "GRAMME_"))
-    }
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "GRAMME_"))}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist"]
     command += ["-rA", "--continue-on-collection-errors"]
     return subprocess.run(
-        command,
-        cwd=folder,
-        env=inherited | environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+        command, cwd=folder, env=inherited | environment, capture_output=True, text=True, timeout=120, check=False
     ).stdout
 
 
 MARKED_SKIP = "import pytest\n@pytest.mark.dataset\ndef test_it():\n    pytest.skip('no file')\n"
-SKIPIF = (
-    "import pytest\n@pytest.mark.browser\n@pytest.mark.skipif(True, reason='no chromium')\n"
-    "def test_it(): pass\n"
-)
+SKIPIF = "import pytest\n@pytest.mark.browser\n@pytest.mark.skipif(True, reason='no chromium')\ndef test_it(): pass\n"
 FIXTURE = "def test_it(gramme_data): pass\n"
 WHOLE_MODULE = "import pytest\npytestmark = pytest.mark.dataset\npytest.importorskip('no_such')\n"
 PLAIN_SKIP = "import pytest\ndef test_it():\n    pytest.skip('no matter')\n"
-EXPECTED_FAILURE = (
-    "import pytest\n@pytest.mark.dataset\n@pytest.mark.xfail\ndef test_it(): assert False\n"
-)
+EXPECTED_FAILURE = "import pytest\n@pytest.mark.dataset\n@pytest.mark.xfail\ndef test_it(): assert False\n"
 
 
 def test_a_skip_of_a_required_test_is_a_failure_and_nothing_else_is(tmp_path):

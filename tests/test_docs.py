@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -31,11 +32,10 @@ from tests.processes import HeardCommand
 import gramme.io
 import gramme.methods
 from gramme.methods.auto.ingredients import INGREDIENTS
+from gramme.ranking.measures import MEASURES
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-FENCE = re.compile(
-    r"^(?P<mark>`{3,})(?P<kind>[^\n`]*)\n(?P<text>.*?)^(?P=mark)[ \t]*$", re.M | re.S
-)
+FENCE = re.compile(r"^(?P<mark>`{3,})(?P<kind>[^\n`]*)\n(?P<text>.*?)^(?P=mark)[ \t]*$", re.M | re.S)
 CAPTION = re.compile(r"\A:caption: (?P<name>\S+)\n\n?")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -86,9 +86,7 @@ def run_commands(text: str, folder: Path, environment: dict[str, str]) -> tuple[
         return ended.returncode, ended.stdout + ended.stderr
     for program, *words in commands:
         if program != "gramme":
-            ended = subprocess.run(
-                [program, *words], cwd=folder, capture_output=True, text=True, check=False
-            )
+            ended = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True, check=False)
             code, said = ended.returncode, [ended.stdout, ended.stderr]
         else:
             with tempfile.TemporaryDirectory() as kept:
@@ -113,9 +111,7 @@ def run_page(page: Path, folder: Path) -> int:
             code, said = run_commands(block.text, folder, environment)
             assert code == 0, f"{where}:\n{block.text}{said}"
         else:
-            test = doctest.DocTestParser().get_doctest(
-                block.text, names, page.name, str(page), block.line
-            )
+            test = doctest.DocTestParser().get_doctest(block.text, names, page.name, str(page), block.line)
             said: list[str] = []
             runner = doctest.DocTestRunner(optionflags=FLAGS)
             failed, _ = runner.run(test, out=said.append, clear_globs=False)
@@ -129,18 +125,56 @@ PAGES = [page for page in sorted(DOCS.rglob("*.md")) if list(blocks(page.read_te
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
 @pytest.mark.filterwarnings("ignore::gramme.GrammeWarning")  # pages show them on purpose
-def test_what_the_page_shows_works(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_page_shows_works(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))  # a page may import a file it shows
     # what a page registers is there for this page only
-    known = (gramme.methods.METHODS, gramme.io.FORMATS, INGREDIENTS)
+    known = (gramme.methods.METHODS, gramme.io.FORMATS, INGREDIENTS, MEASURES)
     with ExitStack() as stack:
         stack.enter_context(short_fits())  # of links; what the pages show of them is no figure
         for registered in known:
-            stack.enter_context(mock.patch.dict(registered))
+            stack.enter_context(mock.patch.dict(entries_of(registered)))
         assert run_page(page, tmp_path)
+
+
+def entries_of(registered: Any) -> dict[str, Any]:
+    """The dictionary behind a registry, or the registry where it is one itself."""
+    len(registered)  # a registry looks for other packages' entries when it is first asked
+    entries: dict[str, Any] = getattr(registered, "_known", registered)
+    return entries
+
+
+SHORT_PAGES = sorted([*DOCS.glob("learn/*.md"), *DOCS.glob("how-to/*.md")])
+
+
+@pytest.mark.parametrize("page", SHORT_PAGES, ids=[page.stem for page in SHORT_PAGES])
+def test_a_page_to_learn_from_is_short_and_has_a_picture(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    prose = re.sub(r"^ {4}.*$", "", FENCE.sub("", text), flags=re.M)
+    assert len(prose.split()) <= 1000
+    pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
+    assert pictures
+    assert all((page.parent / picture).is_file() for picture in pictures)
+
+
+def test_readme_is_short() -> None:
+    assert (DOCS.parent / "README.md").read_text(encoding="utf-8").count("\n") <= 150
+
+
+def test_files_that_pages_name_exist() -> None:
+    """A script that is only in the history is named by its commit: ``git show COMMIT:benchmarks/NAME.py``."""
+    root = DOCS.parent
+    pages = [*root.glob("*.md"), *DOCS.rglob("*.md")]
+    missing = [
+        f"{page.relative_to(root)}: {name}"
+        for page in pages
+        if page.name != "CHANGELOG.md"
+        for name in re.findall(
+            r"(?<![:\w/])(?:benchmarks|docs|tests|src|examples)/[\w/.-]+\.\w+", page.read_text("utf-8")
+        )
+        if not (root / name).exists() and "NAME" not in name
+    ]
+    assert not missing
 
 
 def test_the_pages_that_teach_are_run() -> None:
@@ -158,9 +192,7 @@ def test_the_pages_that_teach_are_run() -> None:
         "```{code-block} text\n:caption: a.txt\n\nx\n```\n```sh\ngrep -q y a.txt\n```\n",
     ],
 )
-def test_a_page_that_lies_is_found(
-    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_that_lies_is_found(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     page = tmp_path / "page.md"
     page.write_text(text)

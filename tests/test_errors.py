@@ -34,9 +34,7 @@ def test_an_error_of_the_user_can_cross_processes():
 
 
 def test_a_missing_library_names_the_extra():
-    with pytest.raises(
-        MissingExtraError, match=r"to fly needs the package 'no_such'.*gramme\[air\]"
-    ):
+    with pytest.raises(MissingExtraError, match=r"to fly needs the package 'no_such'.*gramme\[air\]"):
         import_extra("no_such.part", "air", "to fly")
 
 

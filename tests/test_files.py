@@ -73,8 +73,7 @@ def test_what_a_dead_run_left_is_swept_once(tmp_path, folder):
 
 
 @pytest.mark.parametrize(
-    "work",
-    ["thesis", "../thesis", "/etc/passwd", ".out.0123abcd.gramme/..", ".out.gramme", 7, None],
+    "work", ["thesis", "../thesis", "/etc/passwd", ".out.0123abcd.gramme/..", ".out.gramme", 7, None]
 )
 def test_a_marker_cannot_name_what_is_not_ours(tmp_path, work):
     place = tmp_path / "folder" / "out"
@@ -111,9 +110,7 @@ def test_a_marker_that_another_run_has_just_put_there_stays(tmp_path, monkeypatc
         return held
 
     with ExitStack() as begun:
-        monkeypatch.setattr(
-            module, "lock", lambda path: late(path) if path == marker_of(place) else lock(path)
-        )
+        monkeypatch.setattr(module, "lock", lambda path: late(path) if path == marker_of(place) else lock(path))
         assert not sweep(place)
         assert holder(place).process == os.getpid()
 

@@ -26,13 +26,9 @@ def test_it_is_gone_after_the_block_and_after_an_error(temporary):
 
 
 def test_what_a_killed_run_left_is_swept_and_nothing_else(temporary):
-    code = (
-        "import os; from gramme._files import scratch_folder\nwith scratch_folder('x'): os._exit(9)"
-    )
+    code = "import os; from gramme._files import scratch_folder\nwith scratch_folder('x'): os._exit(9)"
     environment = {"TMPDIR": str(temporary), "PYTHONPATH": ":".join(sys.path)}
-    assert (
-        subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 9
-    )
+    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 9
     left = list(temporary.iterdir())
     assert len(left) == 2  # the folder and its marker
     mine = temporary / "gramme-x-thesis"

@@ -73,9 +73,7 @@ def test_the_wheel_has_every_file_of_the_package_and_nothing_else(wheel: Path) -
         for path in PACKAGE.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert {
-        name for name in names if not name.startswith(f"gramme-{__version__}.dist-info/")
-    } == mine
+    assert {name for name in names if not name.startswith(f"gramme-{__version__}.dist-info/")} == mine
     assert {"gramme/py.typed", "gramme/cli/topics/files.txt"} <= mine
 
 
@@ -108,14 +106,7 @@ def test_the_sdist_has_what_a_packager_needs(dist: Path) -> None:
     (path,) = dist.glob("*.tar.gz")
     with tarfile.open(path) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    wanted = {
-        "README.md",
-        "LICENSE",
-        "CONTRIBUTING.md",
-        "SECURITY.md",
-        "Makefile",
-        "constraints.txt",
-    }
+    wanted = {"README.md", "LICENSE", "CONTRIBUTING.md", "SECURITY.md", "Makefile", "constraints.txt"}
     assert wanted | {"src/gramme/py.typed", "tests/test_architecture.py", "docs/index.md"} <= names
     assert not [name for name in names if name.startswith(("build/", ".venv", "dist/"))]
 
@@ -127,9 +118,7 @@ def test_the_index_would_take_them(dist: Path) -> None:
 
 
 def test_installed_it_runs(environment: Path, tmp_path: Path) -> None:
-    where = installed(
-        environment, "python", "-c", "import gramme; print(gramme.__file__)", folder=tmp_path
-    )
+    where = installed(environment, "python", "-c", "import gramme; print(gramme.__file__)", folder=tmp_path)
     assert Path(where.strip()).is_relative_to(environment)
     assert installed(environment, "gramme", "--version", folder=tmp_path).strip() == __version__
     again = installed(environment, "python", "-m", "gramme", "--version", folder=tmp_path)

@@ -15,10 +15,7 @@ def test_without_a_watcher_nothing_happens() -> None:
 
 def test_a_part_without_a_name_divides_the_one_it_is_in() -> None:
     told: list[tuple[str, float, float]] = []
-    with (
-        watched(lambda what, done, until: told.append((what, round(done, 3), round(until, 3)))),
-        part("fit", 0.5),
-    ):
+    with watched(lambda what, done, until: told.append((what, round(done, 3), round(until, 3)))), part("fit", 0.5):
         for _ in range(2):
             with part("", 0.25):
                 advance(0.5)

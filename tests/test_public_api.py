@@ -42,9 +42,7 @@ def test_the_contracts_names() -> None:
 
 def fresh(code: str) -> str:
     """What a new interpreter prints that runs the code: this one has imported too much to tell."""
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 
@@ -85,12 +83,7 @@ def test_import_gramme_alone_imports_nothing_heavy() -> None:
 def test_type_checkers_see_the_names_that_are_imported_on_first_use() -> None:
     tree = ast.parse(Path(gramme.__file__).read_text(encoding="utf-8"))
     for_checkers = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {
-        alias.name
-        for node in for_checkers.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
+    seen = {alias.name for node in for_checkers.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert seen == {*gramme._HOMES, *gramme._ROOMS}
 
 
@@ -101,10 +94,18 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_the_readmes_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     monkeypatch.chdir(tmp_path)
-    for name, short in (
-        ("ensemble", 2),
-        ("folds", 2),
-    ):  # the demo in full is in tests/test_packaging.py
+    for name, short in (("ensemble", 2), ("folds", 2)):  # the demo in full is in tests/test_packaging.py
         monkeypatch.setitem(gramme.GrammeAuto.__init__.__kwdefaults__, name, short)
     exec(blocks[0], {})
     assert {path.name for path in tmp_path.iterdir()} == {"model.safetensors", "page.html"}
+
+
+@pytest.mark.slow
+def test_the_first_example_of_the_readme_passes_a_strict_type_checker(tmp_path) -> None:
+    first = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert first is not None
+    (tmp_path / "readme.py").write_text(first[1], encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "readme.py"]
+    environment = os.environ | {"MYPYPATH": str(ROOT / "src")}
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout

@@ -54,20 +54,9 @@ def test_both_views_and_all_protocols(tmp_path):
         *("--per-class", "2,4", "--protocol", "all", "--repeats", "2"),
     )
     assert list(rows[0]) == (
-        [
-            "dataset",
-            "labels_per_class",
-            "method",
-            "view",
-            "macro_f1",
-            "micro_f1",
-            "cpu_seconds",
-            "protocol",
-        ]
+        ["dataset", "labels_per_class", "method", "view", "macro_f1", "micro_f1", "cpu_seconds", "protocol"]
     )
-    found = [
-        (row["dataset"], row["labels_per_class"], row["view"], row["protocol"]) for row in rows
-    ]
+    found = [(row["dataset"], row["labels_per_class"], row["view"], row["protocol"]) for row in rows]
     protocols = ("train-only", "published", "resampled")
     assert found == [
         (name, count, view, protocol)

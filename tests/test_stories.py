@@ -1,4 +1,4 @@
-"""The notebooks of docs/stories: every cell runs, in order, in an empty folder, and says what its text promises.
+"""The notebooks of docs/learn/stories: every cell runs, in order, in an empty folder, and says what its text promises.
 
 The cells are run here as a kernel would run them, one namespace for all; a kernel itself is started by the slow test.
 """
@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from tests.sizes import sample
 
-STORIES = Path(__file__).resolve().parents[1] / "docs" / "stories"
+STORIES = Path(__file__).resolve().parents[1] / "docs" / "learn" / "stories"
 # Story, and what it must come to: words that a cell shows.
 SAID = {
     "analyst": r"(\d+)% predicted rightly",
@@ -87,8 +87,6 @@ def test_a_kernel_runs_it(story, tmp_path):
     pytest.importorskip("nbconvert")
     command = [sys.executable, "-m", "nbconvert", "--execute", "--to", "html"]
     begun = time.monotonic()
-    subprocess.run(
-        [*command, "--output-dir", str(tmp_path), str(STORIES / f"{story}.ipynb")], check=True
-    )
+    subprocess.run([*command, "--output-dir", str(tmp_path), str(STORIES / f"{story}.ipynb")], check=True)
     assert (tmp_path / f"{story}.html").stat().st_size > 100_000
     assert time.monotonic() - begun < 600

@@ -26,16 +26,11 @@ def test_a_note_names_the_option_or_the_argument() -> None:
     assert "(folds=5 tests all)" in fold_note(5, 2, [])
     with on_command_line():
         assert "(--folds 5 tests all)" in fold_note(5, 2, [])
-        assert (
-            setting("ingredients", ["a", "b"], of_method=True)
-            == """--set ingredients='["a","b"]'"""
-        )
+        assert setting("ingredients", ["a", "b"], of_method=True) == """--set ingredients='["a","b"]'"""
     assert setting("folds") == "folds", "the command line's way ends with it"
 
 
-def test_the_same_mistake_is_told_in_the_words_of_the_place(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_same_mistake_is_told_in_the_words_of_the_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, target = tmp_path / "a.csv", tmp_path / "b.mpx"
     source.write_text("layer,source,target\nx,A,B\n")
     target.write_text("here already")
@@ -135,7 +130,5 @@ def test_numbers_are_written_as_people_write_them(value: float, text: str) -> No
         (math.inf, 94.458, "inf"),
     ],
 )
-def test_a_number_has_the_decimals_that_its_uncertainty_allows(
-    value: float, width: float, text: str
-) -> None:
+def test_a_number_has_the_decimals_that_its_uncertainty_allows(value: float, width: float, text: str) -> None:
     assert number_within(value, width) == text

@@ -82,18 +82,13 @@ def test_the_walk_of_gramme_fit(tmp_path):
     assert len(times) >= 9
     assert None not in times.values(), times
     assert list(times.values()) == sorted(times.values()), times
-    entered = [
-        name for outer, inner, name in calls.doors if (outer, inner) == ("cli", "evaluation")
-    ]
+    entered = [name for outer, inner, name in calls.doors if (outer, inner) == ("cli", "evaluation")]
     assert [name for name in entered if name.isidentifier()] == ["fit_with_estimate"]
 
 
 def test_the_walk_of_an_attention_model():
     ring = list(range(8))
-    layers = {
-        "ring": EdgeLayer(8, ring, [*ring[1:], 0]),
-        "team": MembershipLayer(8, ring, [0, 0, 0, 0, 1, 1, 1, 1]),
-    }
+    layers = {"ring": EdgeLayer(8, ring, [*ring[1:], 0]), "team": MembershipLayer(8, ring, [0, 0, 0, 0, 1, 1, 1, 1])}
     graph = MultilayerGraph(layers, labels=[*"aabb", None, None, None, None])
     with Calls() as calls:
         GrammeFusion(epochs=1, ensemble=1, random_state=0).fit(graph)
@@ -106,7 +101,5 @@ def test_the_walk_of_an_attention_model():
         assert None not in times.values(), times
         if room in ("methods", "training"):
             assert list(times.values()) == sorted(times.values()), times
-    entered = [
-        name for outer, inner, name in calls.doors if (outer, inner) == ("methods", "training")
-    ]
+    entered = [name for outer, inner, name in calls.doors if (outer, inner) == ("methods", "training")]
     assert [name for name in entered if name.isidentifier()] == ["train_ensemble"] * 2  # two fits

@@ -16,11 +16,7 @@ from pathlib import Path
 
 from multilayer_sets import named
 
-from gramme.evaluation.ask_benchmark import (
-    DEFAULT_PREDICTORS,
-    ask_benchmark,
-    strategy_ranks,
-)
+from gramme.evaluation.ask_benchmark import DEFAULT_PREDICTORS, ask_benchmark, strategy_ranks
 from gramme.evaluation.ask_strategies import ASK_STRATEGIES
 
 GRAPHS = "3sources,bbc,wikipedia,dkpol,bbc+2,ckm_social,leskovec_ng,congress_votes,mammography,wine"
@@ -51,9 +47,7 @@ def main() -> None:
         )
     table.to_csv(arguments.out, index=False, float_format="%.4g")
     ranks = strategy_ranks(table)
-    ranks.to_csv(
-        arguments.out.with_name(f"{arguments.out.stem}_ranks.csv"), index=False, float_format="%.4g"
-    )
+    ranks.to_csv(arguments.out.with_name(f"{arguments.out.stem}_ranks.csv"), index=False, float_format="%.4g")
     print(ranks.round(2).to_string(index=False))
 
 

@@ -26,9 +26,7 @@ TOPS = (20, 100, 500)
 MIN_HIDDEN = 4
 
 
-def hide(
-    graph: MultilayerGraph, share: float, seed: int
-) -> tuple[MultilayerGraph, dict[str, set[tuple[int, int]]]]:
+def hide(graph: MultilayerGraph, share: float, seed: int) -> tuple[MultilayerGraph, dict[str, set[tuple[int, int]]]]:
     """The graph without a share of each layer's edges, and those edges by layer."""
     random = np.random.default_rng([seed, 1])
     layers, hidden = dict(graph.layers), {}
@@ -58,9 +56,7 @@ def lists_of(graph: MultilayerGraph, share: float, seed: int) -> list[dict[str, 
         found = np.array(
             [
                 (a, b) in hidden[layer] or (not directed and (b, a) in hidden[layer])
-                for a, b in zip(
-                    listed["source"].map(position), listed["target"].map(position), strict=True
-                )
+                for a, b in zip(listed["source"].map(position), listed["target"].map(position), strict=True)
             ],
             dtype=bool,
         )
@@ -114,22 +110,16 @@ def main() -> None:
             shown = table.groupby("top")[["expected", "low", "high", "found"]].mean().round(1)
             print(
                 f"{name}: {inside:.0%} of {len(mine)} lists, {time.process_time() - began:.0f} s;",
-                "; ".join(
-                    f"{t}: {r.expected} ({r.low}-{r.high}) {r.found}" for t, r in shown.iterrows()
-                ),
+                "; ".join(f"{t}: {r.expected} ({r.low}-{r.high}) {r.found}" for t, r in shown.iterrows()),
                 flush=True,
             )
         if given.out is not None:
             pd.DataFrame(rows).to_csv(given.out, index=False)
     table = pd.DataFrame(rows)
     by_network = table.groupby("network", sort=False)["inside"].mean()
-    print(
-        f"all: {table['inside'].mean():.1%} of {len(table)} lists; mean over networks {by_network.mean():.1%}"
-    )
+    print(f"all: {table['inside'].mean():.1%} of {len(table)} lists; mean over networks {by_network.mean():.1%}")
     for top, group in table.groupby("top"):
-        print(
-            f"  top {top}: {group['inside'].mean():.1%} of {len(group)}, version {gramme.__version__}"
-        )
+        print(f"  top {top}: {group['inside'].mean():.1%} of {len(group)}, version {gramme.__version__}")
 
 
 if __name__ == "__main__":

@@ -44,9 +44,7 @@ def planted(
     same = group[:, None] == group[None]
     made = {}
     for place in range(layers + noise):
-        share = (
-            np.where(same, inside, outside) if place < layers else np.full(same.shape, inside / 2)
-        )
+        share = np.where(same, inside, outside) if place < layers else np.full(same.shape, inside / 2)
         source, target = np.nonzero(np.triu(random.random(same.shape) < share, 1))
         made[f"layer {place}"] = gramme.EdgeLayer(nodes, source, target)
     name = f"planted {layers}+{noise}, {inside:g} in"

@@ -40,9 +40,7 @@ def networks(folder: Path) -> dict[str, Loader]:
         "plasmodium": partial(_multiplex, folder / "dedomenico/Plasmodium-Genetic_multiplex.edges"),
         **{f"synthetic_{name}": make for name, make in SYNTHETIC.items()},
         "cora": partial(_edges_only, "cora"),
-        "arabidopsis": partial(
-            _multiplex, folder / "dedomenico/Arabidopsis-Genetic_multiplex.edges"
-        ),
+        "arabidopsis": partial(_multiplex, folder / "dedomenico/Arabidopsis-Genetic_multiplex.edges"),
         "gatne_amazon": partial(_gatne, folder / "gatne_amazon"),
         "gatne_twitter": partial(_gatne, folder / "gatne_twitter"),
     }
@@ -64,9 +62,7 @@ def _gatne(folder: Path) -> MultilayerGraph:
     """All edges of GATNE's three files; ``test.txt`` and ``valid.txt`` mark pairs without an edge by 0."""
     parts = []
     for name in ("train", "valid", "test"):
-        rows = pd.read_csv(
-            folder / f"{name}.txt", sep=r"\s+", header=None, dtype=str, quoting=csv.QUOTE_NONE
-        )
+        rows = pd.read_csv(folder / f"{name}.txt", sep=r"\s+", header=None, dtype=str, quoting=csv.QUOTE_NONE)
         parts.append(rows[rows[3] == "1"].iloc[:, :3] if name != "train" else rows.iloc[:, :3])
     table = pd.concat(parts)
     table.columns = pd.Index(["layer", "source", "target"])

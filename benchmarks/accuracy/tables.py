@@ -144,10 +144,7 @@ def boosting(table: Table, frame: pd.DataFrame, train: Any, test: Any, seed: int
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     columns, _ = _columns(table, frame)
-    kinds: dict[str, Any] = {
-        "classes": HistGradientBoostingClassifier,
-        "numbers": HistGradientBoostingRegressor,
-    }
+    kinds: dict[str, Any] = {"classes": HistGradientBoostingClassifier, "numbers": HistGradientBoostingRegressor}
     model = kinds[table.task](random_state=seed, categorical_features="from_dtype")
     model.fit(columns.iloc[train], frame[table.target].iloc[train])
     return np.asarray(model.predict(columns.iloc[test]))
@@ -171,16 +168,12 @@ def linear(table: Table, frame: pd.DataFrame, train: Any, test: Any, seed: int) 
     model: Any = RidgeCV(np.logspace(-2, 4, 13))
     if table.task == "classes":
         model = LogisticRegressionCV(Cs=np.logspace(-2, 3, 6), max_iter=3000)
-    fitted = make_pipeline(prepared, model).fit(
-        columns.iloc[train], frame[table.target].iloc[train]
-    )
+    fitted = make_pipeline(prepared, model).fit(columns.iloc[train], frame[table.target].iloc[train])
     return np.asarray(fitted.predict(columns.iloc[test]))
 
 
 def _gramme(**settings: Any) -> Callable[..., np.ndarray]:
-    def predicted(
-        table: Table, frame: pd.DataFrame, train: Any, test: Any, seed: int
-    ) -> np.ndarray:
+    def predicted(table: Table, frame: pd.DataFrame, train: Any, test: Any, seed: int) -> np.ndarray:
         from gramme import MultilayerGraph
         from gramme.methods import GrammeAuto, GrammeRegressor
 
@@ -197,9 +190,7 @@ def _gramme(**settings: Any) -> Callable[..., np.ndarray]:
         NOTES.append(
             " ".join(
                 f"{name}:{weight:.2f}"
-                for name, weight in zip(
-                    model.ingredients_["ingredient"], model.ingredients_["weight"], strict=True
-                )
+                for name, weight in zip(model.ingredients_["ingredient"], model.ingredients_["weight"], strict=True)
             )
         )
         return np.asarray(model.predict()[test])
@@ -209,11 +200,7 @@ def _gramme(**settings: Any) -> Callable[..., np.ndarray]:
 
 NOTES: list[str] = []
 """The weights of the last mixture, for the column ``notes``."""
-METHODS: dict[str, Callable[..., np.ndarray]] = {
-    "boosting": boosting,
-    "linear": linear,
-    "gramme": _gramme(),
-}
+METHODS: dict[str, Callable[..., np.ndarray]] = {"boosting": boosting, "linear": linear, "gramme": _gramme()}
 
 
 def score(task: str, truth: pd.Series, predicted: np.ndarray) -> float:
@@ -259,14 +246,14 @@ def main() -> None:
                         "rows": len(frame),
                         "method": method,
                         "split": seed,
-                        "score": round(
-                            score(table.task, frame[table.target].iloc[test], predicted), 4
-                        ),
+                        "score": round(score(table.task, frame[table.target].iloc[test], predicted), 4),
                         "cpu_seconds": round(time.process_time() - began, 1),
                         "notes": NOTES[-1] if NOTES else "",
                     }
                 )
         _print_means([row for row in rows if row["table"] == table.title])
+    if not rows:
+        parser.error("no table fits --task, --part and --tables")
     with chosen.out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
@@ -277,10 +264,7 @@ def _print_means(rows: list[dict[str, Any]]) -> None:
     """A line for a table: the mean of each method, and its CPU seconds."""
     found = pd.DataFrame(rows).groupby("method", sort=False)[["score", "cpu_seconds"]].mean()
     digits = 1 if rows[0]["task"] == "classes" else 3
-    said = ", ".join(
-        f"{name} {one['score']:.{digits}f} ({one['cpu_seconds']:.1f} s)"
-        for name, one in found.iterrows()
-    )
+    said = ", ".join(f"{name} {one['score']:.{digits}f} ({one['cpu_seconds']:.1f} s)" for name, one in found.iterrows())
     print(f"{rows[0]['part']:9s} {rows[0]['table']:22s} {said} {rows[-1]['notes']}", flush=True)
 
 

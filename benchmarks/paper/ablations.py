@@ -33,14 +33,7 @@ from gramme.graph import MultilayerGraph
 
 NETWORKS = ("ckm_social", "leskovec_ng", "balance_scale")
 ALL = (*NETWORKS, "vickers_chan", "mammography", "congress_votes")
-KEPT = [
-    "repeats",
-    "accuracy_mean",
-    "accuracy_std",
-    "accuracy_ci95",
-    "peak_mean",
-    "cpu_seconds_mean",
-]
+KEPT = ["repeats", "accuracy_mean", "accuracy_std", "accuracy_ci95", "peak_mean", "cpu_seconds_mean"]
 MOST_DEGREES = 64
 
 
@@ -59,11 +52,7 @@ class Bench:
         return graphs(("wine",) if self.quick else names)
 
     def rows(
-        self,
-        data: Mapping[str, MultilayerGraph],
-        method: str,
-        told: dict[str, Any],
-        **settings: Any,
+        self, data: Mapping[str, MultilayerGraph], method: str, told: dict[str, Any], **settings: Any
     ) -> pd.DataFrame:
         """Accuracy of a method on graphs with some settings; ``told`` are columns that say what it is."""
         if method in ("gramme-sg", "gramme-fusion"):
@@ -71,13 +60,7 @@ class Bench:
         if self.quick and method.startswith("gramme-"):
             settings |= {"epochs": 2, "feature_dim": 8}
         table = run(
-            data,
-            [method],
-            self.ledger,
-            train=[10.0],
-            repeats=self.repeats,
-            settings={method: settings},
-            jobs=self.jobs,
+            data, [method], self.ledger, train=[10.0], repeats=self.repeats, settings={method: settings}, jobs=self.jobs
         )
         return table[["dataset", *KEPT]].assign(**told)
 
@@ -140,9 +123,7 @@ def features(bench: Bench) -> None:
     save(figure, bench.out / "ablation_features.png")
 
 
-def lines(
-    bench: Bench, table: pd.DataFrame, name: str, across: str, by: str, label: str, title: str
-) -> None:
+def lines(bench: Bench, table: pd.DataFrame, name: str, across: str, by: str, label: str, title: str) -> None:
     """A panel per dataset, a line per variant."""
     datasets = list(dict.fromkeys(table["dataset"]))
     variants = list(dict.fromkeys(table[by]))
@@ -164,12 +145,7 @@ def heads(bench: Bench) -> None:
     ways = {"weighted (paper)": "weighted", "averaged": "average", "concatenated": "concatenate"}
     parts = [
         bench.rows(
-            data,
-            "gramme-fusion",
-            {"heads": count, "combined": name},
-            heads=count,
-            combine_heads=way,
-            ensemble=1,
+            data, "gramme-fusion", {"heads": count, "combined": name}, heads=count, combine_heads=way, ensemble=1
         )
         for count in (1, 2, 4, 8)
         for name, way in ways.items()
@@ -272,7 +248,7 @@ def main() -> None:
     for name in chosen.only or ABLATIONS:
         print(f"{name}: {ABLATIONS[name].__doc__.splitlines()[0]}", flush=True)
         ABLATIONS[name](bench)
-    refresh(chosen.out)
+    refresh(chosen.out, *(f"ablation_{name}.csv" for name in chosen.only or ABLATIONS))
 
 
 if __name__ == "__main__":

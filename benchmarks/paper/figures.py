@@ -32,9 +32,7 @@ plt.rcParams |= {
 }
 
 
-def panels(
-    count: int, *, rows: int = 1, width: float = 3.1, height: float = 2.8, **how: Any
-) -> Any:
+def panels(count: int, *, rows: int = 1, width: float = 3.1, height: float = 2.8, **how: Any) -> Any:
     """A figure with panels in rows, and its axes as a flat list."""
     figure, axes = plt.subplots(
         rows,

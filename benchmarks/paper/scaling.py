@@ -28,17 +28,13 @@ from gramme.datasets import load
 from gramme.graph import MultilayerGraph
 from gramme.methods import METHODS as KNOWN
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "speed"))
 from measure import forget_peak, resident_bytes
 
 METHODS = {"gramme-sg": "GrAMME-SG", "gramme-fusion": "GrAMME-Fusion"}
 DIM, HIDDEN = 64, 32
 BASE = {"nodes": 2000, "layers": 4, "degree": 20}
-SWEEPS = {
-    "nodes": (500, 2000, 8000, 32000),
-    "layers": (1, 4, 16, 64),
-    "degree": (5, 20, 80, 320),
-}
+SWEEPS = {"nodes": (500, 2000, 8000, 32000), "layers": (1, 4, 16, 64), "degree": (5, 20, 80, 320)}
 QUICK = {"nodes": (50,), "layers": (2,), "degree": (4,)}
 
 
@@ -52,13 +48,7 @@ def measure(method: str, nodes: int, layers: int, degree: int, epochs: int) -> d
     """Fit in this process; seconds per epoch and bytes."""
     torch.set_num_threads(1)
     estimator = KNOWN[method].estimator
-    known = PAPER_SETTINGS | {
-        "feature_dim": DIM,
-        "hidden_dim": HIDDEN,
-        "heads": 2,
-        "depth": 2,
-        "ensemble": 1,
-    }
+    known = PAPER_SETTINGS | {"feature_dim": DIM, "hidden_dim": HIDDEN, "heads": 2, "depth": 2, "ensemble": 1}
 
     def fit(graph: MultilayerGraph, count: int) -> float:
         begun = time.process_time()
@@ -100,10 +90,7 @@ def rows(sweeps: dict[str, tuple[int, ...]], base: dict[str, int], epochs: int) 
                 told = f"{METHODS[method]}, {swept} {value}: "
                 print(f"{told}{1e3 * result['cpu_seconds']:.1f} ms an epoch", flush=True)
     table = pd.DataFrame(found)
-    table["formula"] = [
-        formula(*one)
-        for one in table[["method", "nodes", "layers", "edges"]].itertuples(index=False)
-    ]
+    table["formula"] = [formula(*one) for one in table[["method", "nodes", "layers", "edges"]].itertuples(index=False)]
     return table
 
 
@@ -145,7 +132,7 @@ def main() -> None:
     table = rows(QUICK if chosen.quick else SWEEPS, base, 2 if chosen.quick else 5)
     table.to_csv(chosen.out / "scaling.csv", index=False, float_format="%.6g")
     draw(table, chosen.out / "scaling.png")
-    refresh(chosen.out)
+    refresh(chosen.out, "scaling.csv")
 
 
 if __name__ == "__main__":

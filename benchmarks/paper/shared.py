@@ -16,7 +16,6 @@ from gramme.datasets.files import local_path
 from gramme.errors import GrammeError
 from gramme.evaluation import Ledger, benchmark
 from gramme.graph import MultilayerGraph
-from gramme.methods import Method, method
 from gramme.report.benchmark_tables import LiveTable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,28 +23,17 @@ RESULTS = ROOT / "docs" / "reproduction"
 """What is kept with the project: csv files, figures, tables."""
 WORK = ROOT / "build" / "paper"
 """Ledgers of single runs, from which a script that was killed goes on."""
-AS_IN_PAPER = {
-    f"{name}-paper": Method(
-        f"{name}-paper", method(name).place, f"{method(name).about}, as in the paper"
-    )
-    for name in ("gramme-sg", "gramme-fusion")
-}
-"""The paper's models as rows of their own beside the defaults."""
 PAPER_SETTINGS = {"features": "random", "weight_decay": 0.0, "score_bound": None}
-"""What makes them the paper's: nothing but random features, no decay, scores that may grow."""
+"""Where ablations and figures follow the paper: nothing but random features, no decay, scores that may grow."""
 console = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def options(about: str | None, **more: Any) -> argparse.ArgumentParser:
     """The options that all scripts have."""
-    parser = argparse.ArgumentParser(
-        description=about, formatter_class=argparse.RawDescriptionHelpFormatter, **more
-    )
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter, **more)
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for csv and figures")
     parser.add_argument("--work", type=Path, default=WORK, help="folder for what makes it resume")
-    parser.add_argument(
-        "--quick", action="store_true", help="tiny settings on embedded data, to see that it runs"
-    )
+    parser.add_argument("--quick", action="store_true", help="tiny settings on embedded data, to see that it runs")
     return parser
 
 
@@ -81,22 +69,15 @@ def graphs(names: Iterable[str]) -> dict[str, MultilayerGraph]:
             found[name] = load(name)
         except GrammeError as error:
             sys.exit(
-                f"{name}: {error}\nSet GRAMME_DATA to a folder with the datasets: "
-                "make paper GRAMME_DATA=/path/to/data"
+                f"{name}: {error}\nSet GRAMME_DATA to a folder with the datasets: make paper GRAMME_DATA=/path/to/data"
             )
     return found
 
 
-def run(
-    data: Mapping[str, MultilayerGraph], methods: Iterable[Any], ledger: Path, **how: Any
-) -> pd.DataFrame:
+def run(data: Mapping[str, MultilayerGraph], methods: Iterable[Any], ledger: Path, **how: Any) -> pd.DataFrame:
     """A benchmark with progress on standard error; what the ledger has already is not done again."""
-    methods = list(methods)
-    settings = {name: PAPER_SETTINGS for name in methods if name in AS_IN_PAPER}
-    how["settings"] = settings | how.get("settings", {})
-    chosen = [AS_IN_PAPER.get(one, one) for one in methods]
     with LiveTable(console) as live:
-        return benchmark(data, chosen, out=ledger, on_start=live.start, on_result=live.add, **how)
+        return benchmark(data, methods, out=ledger, on_start=live.start, on_result=live.add, **how)
 
 
 def runs(ledger: Path) -> pd.DataFrame:

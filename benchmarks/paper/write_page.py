@@ -1,40 +1,32 @@
-"""Puts what was measured into docs/reproduction.md: each table there is made from a csv file beside it.
+"""The tables of README and docs/evidence/reproduction.md, each made from a CSV file of docs/reproduction.
 
-    python benchmarks/paper/write_page.py
-
-What stands in the page between ``<!-- table NAME -->`` and ``<!-- end -->`` is replaced, so that its text stays and its
-numbers are always those of the last run. Every script of this folder calls it when it has written its files.
+``benchmarks/numbers_of_pages.py`` puts them between the marks of the pages; every script of this folder calls
+:func:`refresh` when it has written its files.
 """
 
 from __future__ import annotations
 
-import re
+import shlex
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pandas as pd
 from shared import RESULTS
-from write_table import PAPER, blocks
+from write_table import ATTENTION, BASELINES, DATASETS, PAPER, blocks
 
-BASELINES, OURS = PAPER[:5], PAPER[5:]
-
-
-def refresh(out: Path) -> None:
-    """Renew the tables of the page, where the files are those that it shows."""
-    page = RESULTS.parent / "reproduction.md"
-    if out == RESULTS and page.is_file():
-        text = page.read_text(encoding="utf-8")
-        page.write_text(inserted(text, tables(out)), encoding="utf-8")
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import numbers_of_pages
 
 
-def inserted(text: str, made: dict[str, str]) -> str:
-    """The text with the tables that are there in place of the old ones."""
-
-    def fresh(found: re.Match[str]) -> str:
-        name = found.group(1)
-        return f"<!-- table {name} -->\n{made[name]}\n<!-- end -->" if name in made else found[0]
-
-    return re.sub(r"<!-- table (\S+) -->\n.*?<!-- end -->", fresh, text, flags=re.DOTALL)
+def refresh(out: Path, *written: str) -> None:
+    """Say how the files were made and renew the pages, where the files are those that they show."""
+    if out == RESULTS:
+        for name in written:
+            numbers_of_pages.note(
+                out / name, shlex.join(["python", "benchmarks/paper/" + Path(sys.argv[0]).name, *sys.argv[1:]])
+            )
+        numbers_of_pages.render_all()
 
 
 def tables(folder: Path) -> dict[str, str]:
@@ -58,12 +50,13 @@ def grid(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def differences(table: pd.DataFrame) -> str:
     """Ours minus the paper's, in points, at each percentage."""
     known = table.dropna(subset=["minus_paper"])
+    methods = [name for name in PAPER if name in set(known["method"])]
     rows = []
     for dataset, part in known.groupby("dataset", sort=False):
         cells = part.sort_values("train_percent").groupby("method")["minus_paper"]
         shown = cells.agg(lambda values: ", ".join(f"{one:+.1f}" for one in values))
-        rows.append([str(dataset), *(shown.get(method, "–") for method in PAPER)])
-    return grid(["dataset", *PAPER], rows)
+        rows.append([str(dataset), *(shown.get(method, "–") for method in methods)])
+    return grid(["dataset", *methods], rows)
 
 
 def lead(table: pd.DataFrame) -> str:
@@ -73,11 +66,12 @@ def lead(table: pd.DataFrame) -> str:
         cells = [str(dataset)]
         for _, here in part.groupby("train_percent"):
             mine = here.set_index("method")
-            if not set(PAPER) <= set(mine.index):
+            ours = [name for name in ATTENTION if name in mine.index]
+            if not ours or not set(BASELINES) <= set(mine.index):
                 cells.append("–")
                 continue
             gaps = [
-                mine.loc[list(OURS), column].max() - mine.loc[list(BASELINES), column].max()
+                mine.loc[ours, column].max() - mine.loc[list(BASELINES), column].max()
                 for column in ("accuracy_mean", "paper_accuracy")
             ]
             cells.append("{:+.1f} ({:+.1f})".format(*gaps))
@@ -136,9 +130,7 @@ def by_dataset(*names: str, peak: bool = False) -> Callable[[pd.DataFrame], str]
             more = [f" / {one:.1f}" if peak else "" for one in mine["peak_mean"]]
             cells = [
                 f"{mean:.1f} ± {reach:.1f}{top}"
-                for mean, reach, top in zip(
-                    mine["accuracy_mean"], mine["accuracy_ci95"], more, strict=True
-                )
+                for mean, reach, top in zip(mine["accuracy_mean"], mine["accuracy_ci95"], more, strict=True)
             ]
             rows.append([", ".join(str(one) for one in key), *cells])
         return grid([", ".join(names).replace("_", " "), *datasets], rows)
@@ -152,10 +144,7 @@ def noise(table: pd.DataFrame) -> str:
     rows = []
     for count, part in table.groupby("noise_layers"):
         mine = part.set_index("method")
-        cells = [
-            f"{mine.loc[one, 'accuracy_mean']:.1f} ± {mine.loc[one, 'accuracy_ci95']:.1f}"
-            for one in methods
-        ]
+        cells = [f"{mine.loc[one, 'accuracy_mean']:.1f} ± {mine.loc[one, 'accuracy_ci95']:.1f}" for one in methods]
         rows.append([str(count), *cells])
     return grid(["noise layers", *methods], rows)
 
@@ -177,7 +166,51 @@ def growth(table: pd.DataFrame) -> str:
     return grid(["", "from, to", "CPU time ×", "paper's formula ×", "memory ×"], rows)
 
 
+def readme(table: pd.DataFrame) -> str:
+    """Accuracy at the smallest and the largest percentage, a column for each method of README."""
+    methods = [name for name in README_METHODS if name in set(table["method"])]
+    percents = table["train_percent"].min(), table["train_percent"].max()
+    rows = []
+    for dataset in [name for name in DATASETS if name in set(table["dataset"])]:
+        mine = table[table["dataset"] == dataset].set_index(["method", "train_percent"])["accuracy_mean"]
+        cells = [
+            " / ".join("–" if pd.isna(mine.get((method, one))) else f"{mine[method, one]:.1f}" for one in percents)
+            for method in methods
+        ]
+        rows.append([dataset, *cells])
+    return grid(["dataset", *methods], rows)
+
+
+def untouched(table: pd.DataFrame) -> str:
+    """Realisations from 100 on, at the smallest percentage: mean ± half of its 95 % interval, and how many."""
+    table = table[table["train_percent"] == table["train_percent"].min()]
+    methods = list(dict.fromkeys(table["method"]))
+    rows = []
+    for dataset, part in table.groupby("dataset", sort=False):
+        mine = part.set_index("method")
+        cells = [
+            f"{row['accuracy_mean']:.1f} ± {row['accuracy_ci95']:.1f} ({row['repeats']:.0f})"
+            if method in mine.index
+            else "–"
+            for method in methods
+            for row in [mine.loc[method] if method in mine.index else None]
+        ]
+        rows.append([str(dataset), *(cell.replace("± nan ", "") for cell in cells)])
+    return grid(["dataset", *methods], rows)
+
+
+README_METHODS = (
+    "gramme-auto",
+    "gramme-fusion",
+    *reversed(ATTENTION),
+    "label-propagation",
+    "one-hot-logistic",
+    "line",
+    "deepwalk",
+)
 MADE: dict[str, tuple[str, Callable[[pd.DataFrame], str]]] = {
+    "readme": ("results", readme),
+    "untouched": ("untouched", untouched),
     "differences": ("results", differences),
     "lead": ("results", lead),
     "cora": ("cora", cora),
@@ -190,7 +223,3 @@ MADE: dict[str, tuple[str, Callable[[pd.DataFrame], str]]] = {
     "noise": ("ablation_noise", noise),
     "growth": ("scaling", growth),
 }
-
-
-if __name__ == "__main__":
-    refresh(RESULTS)

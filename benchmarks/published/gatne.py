@@ -29,9 +29,7 @@ from gramme.errors import FileFormatError
 def read(path: Path, columns: int) -> pd.DataFrame:
     """Rows of edge type, two nodes and perhaps a label, all as text."""
     try:
-        table = pd.read_csv(
-            path, sep=r"\s+", header=None, dtype=str, keep_default_na=False, quoting=csv.QUOTE_NONE
-        )
+        table = pd.read_csv(path, sep=r"\s+", header=None, dtype=str, keep_default_na=False, quoting=csv.QUOTE_NONE)
     except (ValueError, OSError) as error:
         raise FileFormatError(f"cannot be read ({error})", file=path) from error
     if table.shape[1] < columns:
@@ -69,9 +67,7 @@ def main() -> None:
     train, test = read(given.data / "train.txt", 3), read(given.data / "test.txt", 4)
     valid_path = given.data / "valid.txt"
     valid = read(valid_path, 4) if given.valid and valid_path.is_file() else test.iloc[:0]
-    nodes = pd.Index(
-        pd.unique(pd.concat([t[c] for t in (train, valid, test) for c in ("source", "target")]))
-    )
+    nodes = pd.Index(pd.unique(pd.concat([t[c] for t in (train, valid, test) for c in ("source", "target")])))
     types = list(dict.fromkeys(train["type"]))
     layers = {}
     for one in types:

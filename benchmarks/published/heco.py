@@ -104,9 +104,7 @@ class Folder:
         """The published split."""
         missing = [part for part in PARTS if f"{part}_{per_class}" not in self.arrays]
         if missing:
-            raise DataError(
-                f"graph.npz has no {', '.join(f'{one}_{per_class}' for one in missing)}"
-            )
+            raise DataError(f"graph.npz has no {', '.join(f'{one}_{per_class}' for one in missing)}")
         return {part: self.arrays[f"{part}_{per_class}"].astype(np.int64) for part in PARTS}
 
     def resampled(self, per_class: int, repeats: int) -> Iterator[Split]:
@@ -115,9 +113,7 @@ class Folder:
         held, tested = published["val"].size, published["test"].size
         for seed in range(repeats):
             order = np.random.default_rng(seed).permutation(self.labels.size)
-            train = np.concatenate(
-                [order[self.labels[order] == one][:per_class] for one in np.unique(self.labels)]
-            )
+            train = np.concatenate([order[self.labels[order] == one][:per_class] for one in np.unique(self.labels)])
             rest = order[~np.isin(order, train)]
             yield {"train": train, "val": rest[:held], "test": rest[held : held + tested]}
 
@@ -131,16 +127,11 @@ class Folder:
         """Macro-F1 and Micro-F1 in percent."""
         truth = self.labels[nodes].tolist()
         guess = np.asarray(predicted)[nodes].tolist()
-        macro, micro = (
-            100 * float(f1_score(truth, guess, average=how, zero_division=0))
-            for how in ("macro", "micro")
-        )
+        macro, micro = (100 * float(f1_score(truth, guess, average=how, zero_division=0)) for how in ("macro", "micro"))
         return macro, micro
 
 
-def fitted(
-    folder: Folder, graph: gramme.MultilayerGraph, name: str, split: Split, seed: int
-) -> Any:
+def fitted(folder: Folder, graph: gramme.MultilayerGraph, name: str, split: Split, seed: int) -> Any:
     """A method that has seen the training labels of a split and no others."""
     model = method(name).estimator(random_state=seed)
     return model.fit(graph, folder.known(split["train"]))
@@ -169,11 +160,7 @@ def measured(run: Callable[[], NDArray[Any]]) -> tuple[NDArray[Any], float]:
 
 
 def rows(
-    folder: Folder,
-    graph: gramme.MultilayerGraph,
-    name: str,
-    per_class: int,
-    chosen: argparse.Namespace,
+    folder: Folder, graph: gramme.MultilayerGraph, name: str, per_class: int, chosen: argparse.Namespace
 ) -> Iterator[tuple[str, float, float, float]]:
     """Protocol, Macro-F1, Micro-F1 and CPU seconds of one method."""
     for protocol in chosen.protocol:
@@ -213,9 +200,7 @@ def protocols(text: str) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, action="append", required=True, help="a folder")
     parser.add_argument("--view", choices=(*VIEWS, "both"), default="both")
     parser.add_argument("--methods", type=listed, default="gramme-auto,gramme-fusion")
@@ -243,19 +228,13 @@ def main() -> None:
 
 
 def printed(
-    folder: Folder,
-    view: str,
-    graph: gramme.MultilayerGraph,
-    name: str,
-    per_class: int,
-    chosen: argparse.Namespace,
+    folder: Folder, view: str, graph: gramme.MultilayerGraph, name: str, per_class: int, chosen: argparse.Namespace
 ) -> bool:
     """Print the rows of one method; a run that fails is said and does not end the others."""
     try:
         for protocol, macro, micro, seconds in rows(folder, graph, name, per_class, chosen):
             print(
-                f"{folder.name},{per_class},{name},{view},{macro:.2f},{micro:.2f},{seconds:.1f},{protocol}",
-                flush=True,
+                f"{folder.name},{per_class},{name},{view},{macro:.2f},{micro:.2f},{seconds:.1f},{protocol}", flush=True
             )
     except GrammeError as error:
         print(f"{folder.name} {per_class} {name} {view}: {error}", file=sys.stderr)

@@ -1,11 +1,11 @@
 """The label samples of Venturini, Cristofari, Rinaldi and Tudisco (ICML 2023): multilayer graphs with layers of noise.
 
     python benchmarks/published/right_layers.py --data DIR [--sets 3sources,bbc]
-        [--methods gramme-auto,label-propagation] [--percents 1,5,10,15] [--noise 0,1,2] [--samples N]
+        [--methods gramme-auto,label-propagation] [--percents 1,5,10,15] [--noise 0,1,2] [--samples N] [--skip N]
 
-The folder holds an archive per set, `<set>.npz`: `labels` (nodes), `edges_<layer>` (2 x edges), `sample_<percent>_<s>`
-(the labelled nodes), and with K layers of noise `noise<K>_<percent>_graph<g>_edges_<layer>` (the noise layers) and
-`noise<K>_<percent>_graph<g>_sample_<s>`. Prints CSV:
+DIR, or DIR/right_layers, holds an archive per set, `<set>.npz`: `labels` (nodes), `edges_<layer>` (2 x edges),
+`sample_<percent>_<s>` (the labelled nodes), and with K layers of noise `noise<K>_<percent>_graph<g>_edges_<layer>` (the
+noise layers) and `noise<K>_<percent>_graph<g>_sample_<s>`. Prints CSV:
 
     set,percent,noise,method,accuracy,samples,cpu_seconds
 
@@ -65,9 +65,7 @@ def graph_of(arrays: Arrays, prefix: str) -> gramme.MultilayerGraph:
     for start, word in (("edges_", "layer"), (f"{prefix}edges_", "noise"))[: 1 + bool(prefix)]:
         for name in sorted(arrays):
             if name.startswith(start):
-                layers[f"{word} {name.removeprefix(start)}"] = gramme.EdgeLayer(
-                    nodes, *arrays[name]
-                )
+                layers[f"{word} {name.removeprefix(start)}"] = gramme.EdgeLayer(nodes, *arrays[name])
     return gramme.MultilayerGraph(layers)
 
 
@@ -102,17 +100,18 @@ def main() -> None:
     parser.add_argument("--percents", type=numbers)
     parser.add_argument("--noise", type=numbers)
     parser.add_argument("--samples", type=int, help="samples of each cell at most")
+    parser.add_argument("--skip", type=int, default=0, help="samples of each cell that are passed over first")
     given = parser.parse_args()
-    found = sorted(path.stem for path in given.data.glob("*.npz"))
+    folder = given.data / "right_layers"
+    folder = folder if folder.is_dir() else given.data
+    found = sorted(path.stem for path in folder.glob("*.npz"))
     chosen = given.sets.split(",") if given.sets else found
     missing = [name for name in chosen if name not in found]
     if missing or not chosen:
-        sys.exit(
-            f"{given.data}: no archive {missing[0] if missing else '*'}.npz; there are {found}"
-        )
+        sys.exit(f"{folder}: no archive {missing[0] if missing else '*'}.npz; there are {found}")
     print(COLUMNS, flush=True)
     for name in chosen:
-        arrays = read_arrays(given.data / f"{name}.npz")
+        arrays = read_arrays(folder / f"{name}.npz")
         cells: dict[tuple[int, int], list[Sample]] = {}
         for sample in samples(arrays):
             cells.setdefault((sample.noise, sample.percent), []).append(sample)
@@ -122,7 +121,7 @@ def main() -> None:
             if given.noise and noise not in given.noise:
                 continue
             for wanted in given.methods.split(","):
-                results = [measured(arrays, one, wanted) for one in drawn[: given.samples]]
+                results = [measured(arrays, one, wanted) for one in drawn[given.skip :][: given.samples]]
                 accuracy, spent = (float(np.mean(column)) for column in zip(*results, strict=True))
                 row = f"{name},{percent},{noise},{wanted},{100 * accuracy:.2f},{len(results)},{spent:.2f}"
                 print(row, flush=True)

@@ -48,9 +48,7 @@ def main() -> None:
     table = transactions(chosen.data)
     labels = table.pop("Labels").to_numpy()
     known = np.flatnonzero(labels != UNKNOWN)
-    train, test = train_test_split(
-        known, test_size=TEST_SHARE, stratify=labels[known], random_state=SPLIT_SEED
-    )
+    train, test = train_test_split(known, test_size=TEST_SHARE, stratify=labels[known], random_state=SPLIT_SEED)
     y = np.full(len(table), None, dtype=object)
     y[train] = labels[train]
     rows: list[dict[str, Any]] = []

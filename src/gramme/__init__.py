@@ -7,16 +7,8 @@ printing ``gramme --help`` needs none of it.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ._runtime import ask_for_large_pages
 from ._version import __version__
-from .errors import (
-    DataError,
-    FileFormatError,
-    GrammeError,
-    GrammeWarning,
-    LossyFormatWarning,
-    MissingExtraError,
-)
+from .errors import DataError, FileFormatError, GrammeError, GrammeWarning, LossyFormatWarning, MissingExtraError
 
 if TYPE_CHECKING:
     from . import datasets
@@ -37,7 +29,7 @@ if TYPE_CHECKING:
     from .grouping import ask, groups
     from .io import read, write
     from .links import GrammeLinks
-    from .methods import GrammeAuto, GrammeFusion, GrammeRegressor, GrammeSG, load
+    from .methods import GrammeAuto, GrammeFusion, GrammeRegressor, GrammeSG, MultiLabelClassifier, load
     from .ranking import rank
 
 _ROOMS = (
@@ -63,6 +55,7 @@ _HOMES = {
     "GrammeFusion": "gramme.methods",
     "GrammeLinks": "gramme.links",
     "GrammeRegressor": "gramme.methods",
+    "MultiLabelClassifier": "gramme.methods",
     "GrammeSG": "gramme.methods",
     "MembershipLayer": "gramme.graph",
     "MultilayerGraph": "gramme.graph",
@@ -90,6 +83,7 @@ __all__ = [
     "LossyFormatWarning",
     "MembershipLayer",
     "MissingExtraError",
+    "MultiLabelClassifier",
     "MultilayerGraph",
     "__version__",
     "datasets",
@@ -100,8 +94,6 @@ __all__ = [
     "read",
     "write",
 ]
-
-ask_for_large_pages()
 
 # Hidden from type checkers, which would otherwise take any name for one of the package.
 if not TYPE_CHECKING:

@@ -25,14 +25,23 @@ LARGE_PAGES = "THP_MEM_ALLOC_ENABLE"
 
 
 def ask_for_large_pages() -> None:
-    """Let torch ask for large pages, unless the user has said whether it should.
+    """Let torch ask for large pages, unless the user has said whether it should; the environment stays as it is.
 
-    Torch looks at the setting when it makes its first array. The memory of a large array goes back to the system with
-    the array, and every page of the next one costs system time. Sums over 30 million edges take 1.4 times as much
-    CPU time on pages of 4 KiB, a fit with ten million edges 1.1 times (``benchmarks/bench_attention.py --only g`` and
-    ``bench_budget.py``, each with ``THP_MEM_ALLOC_ENABLE=0`` and 1).
+    Torch looks at the setting when it makes its first array, which is made here: an array that was made before decides.
+    The memory of a large array goes back to the system with the array, and every page of the next one costs system
+    time. Sums over 30 million edges take 1.4 times as much CPU time on pages of 4 KiB, a fit with ten million edges 1.1
+    times (``benchmarks/speed/attention.py --only g`` and ``bench_budget.py``, each with ``THP_MEM_ALLOC_ENABLE=0``
+    and 1).
     """
-    os.environ.setdefault(LARGE_PAGES, "1")
+    import torch
+
+    if LARGE_PAGES in os.environ:
+        return
+    os.environ[LARGE_PAGES] = "1"
+    try:
+        torch.empty(1)
+    finally:
+        del os.environ[LARGE_PAGES]
 
 
 def free_bytes() -> int | None:
@@ -109,6 +118,10 @@ def _limit_torch() -> Callable[[], None]:
     return lambda: torch.set_num_threads(threads)
 
 
+TORCH_LOG_LEVEL = {"TORCH_CPP_LOG_LEVEL": "ERROR"}
+"""Set before torch is loaded: when another process is gone, torch would warn with C++ stack frames; gramme says it."""
+
+
 # Ends a process soon after the one that started it: it might compute for hours, and nobody would
 # take the result.
 
@@ -156,9 +169,7 @@ def connected_ray(purpose: str, cpus: int, *, talks: bool = False) -> Iterator[A
     if ours and os.environ.get("RAY_ADDRESS"):
         ray.init(log_to_driver=talks)
     elif ours:
-        ray.init(
-            num_cpus=cpus, include_dashboard=False, log_to_driver=talks, configure_logging=False
-        )
+        ray.init(num_cpus=cpus, include_dashboard=False, log_to_driver=talks, configure_logging=False)
     try:
         yield ray
     finally:

@@ -27,9 +27,7 @@ def on_command_line() -> Iterator[None]:
         _ON_COMMAND_LINE.reset(before)
 
 
-def setting(
-    name: str, value: Any = None, *, option: str | None = None, of_method: bool = False
-) -> str:
+def setting(name: str, value: Any = None, *, option: str | None = None, of_method: bool = False) -> str:
     """A setting as a person writes it where they are.
 
     Parameters
@@ -45,18 +43,10 @@ def setting(
 
     Examples
     --------
-    >>> (
-    ...     setting("label_bins", 4),
-    ...     setting("missing", ["no answer", "99"]),
-    ...     setting("overwrite", True),
-    ... )
+    >>> (setting("label_bins", 4), setting("missing", ["no answer", "99"]), setting("overwrite", True))
     ('label_bins=4', "missing=['no answer', '99']", 'overwrite=True')
     >>> with on_command_line():
-    ...     (
-    ...         setting("label_bins", 4),
-    ...         setting("missing", ["no answer", "99"]),
-    ...         setting("overwrite", True),
-    ...     )
+    ...     (setting("label_bins", 4), setting("missing", ["no answer", "99"]), setting("overwrite", True))
     ('--label-bins 4', '--missing "no answer" --missing 99', '--overwrite')
     >>> with on_command_line():
     ...     setting("epochs", 3, of_method=True), setting("label_kind")
@@ -86,9 +76,7 @@ def _word(value: Any) -> str:
 
 
 # Control characters but for line breaks and tabs, and the marks that turn the direction of writing.
-_STEERING = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def visible(text: str) -> str:
@@ -154,9 +142,7 @@ def seconds_of(text: str) -> float:
     >>> seconds_of("90"), seconds_of("10m"), seconds_of("1h30m")
     (90.0, 600.0, 5400.0)
     """
-    found = re.fullmatch(
-        r"\s*(?:([0-9.]+)\s*h)?\s*(?:([0-9.]+)\s*m(?:in)?)?\s*(?:([0-9.]+)\s*s?)?\s*", text.lower()
-    )
+    found = re.fullmatch(r"\s*(?:([0-9.]+)\s*h)?\s*(?:([0-9.]+)\s*m(?:in)?)?\s*(?:([0-9.]+)\s*s?)?\s*", text.lower())
     try:
         parts = [float(one or 0) for one in found.groups()] if found else []
     except ValueError:

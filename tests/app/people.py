@@ -31,12 +31,7 @@ def write_office(folder: Path, *, labelled: int = 9, names: list[str] | None = N
         made.append(_write(folder / f"{file}.csv", [("from", "to"), *rows]))
     chance = random.Random(3)
     people = [
-        (
-            name,
-            str(chance.randrange(20, 65)),
-            chance.choice("fm"),
-            team_of(i) if i < labelled else "",
-        )
+        (name, str(chance.randrange(20, 65)), chance.choice("fm"), team_of(i) if i < labelled else "")
         for i, name in enumerate(names)
     ]
     made.append(_write(folder / "people.csv", [("name", "age", "gender", "team"), *people]))

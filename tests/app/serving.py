@@ -31,11 +31,7 @@ class Served:
         return f"http://127.0.0.1:{self.port}/#token={self.token}"
 
     def raw(
-        self,
-        method: str,
-        path: str,
-        body: bytes | None = None,
-        headers: dict[str, str] | None = None,
+        self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
     ) -> tuple[int, dict[str, str], bytes]:
         """A request as it is given, with no token but the one in the headers."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
@@ -86,25 +82,11 @@ class Served:
 
 
 def command(folder: Path, *arguments: str) -> list[str]:
-    return [
-        sys.executable,
-        "-m",
-        "gramme",
-        "app",
-        *arguments,
-        "--project",
-        str(folder),
-        "--no-browser",
-    ]
+    return [sys.executable, "-m", "gramme", "app", *arguments, "--project", str(folder), "--no-browser"]
 
 
 def environment() -> dict[str, str]:
-    return os.environ | {
-        "PYTHONPATH": str(ROOT / "src"),
-        "OMP_NUM_THREADS": "1",
-        "NO_COLOR": "1",
-        "COLUMNS": "300",
-    }
+    return os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "NO_COLOR": "1", "COLUMNS": "300"}
 
 
 def start(folder: Path, *arguments: str, prefix: tuple[str, ...] = ()) -> Served:

@@ -122,12 +122,7 @@ def test_a_second_server_on_the_same_project_says_so(tmp_path: Path) -> None:
     with running(folder, *arguments) as served:
         served.wait_open()
         second = subprocess.run(
-            command(folder),
-            capture_output=True,
-            text=True,
-            env=environment(),
-            timeout=60,
-            check=False,
+            command(folder), capture_output=True, text=True, env=environment(), timeout=60, check=False
         )
         assert second.returncode == 2
         assert f"process {served.process.pid}" in second.stderr
@@ -147,9 +142,7 @@ def test_a_fit_that_fails_ends_in_its_message(tmp_path: Path) -> None:
         assert "class" in job["message"]
         assert "Traceback" not in job["message"]
         assert served.ask("GET", "/api/state")["results"] == []
-        served.ask(
-            "POST", "/api/labels", {"changes": [[1, "Blue"], [2, "Blue"], [3, "Red"], [4, "Green"]]}
-        )
+        served.ask("POST", "/api/labels", {"changes": [[1, "Blue"], [2, "Blue"], [3, "Red"], [4, "Green"]]})
         assert served.job("fit", method="label-propagation")["state"] == "done"
 
 
@@ -157,9 +150,7 @@ def test_a_fit_can_be_stopped_and_leaves_nothing(tmp_path: Path) -> None:
     folder, arguments = open_office(tmp_path)
     with running(folder, *arguments) as served:
         served.wait_open()
-        number = served.ask("POST", "/api/jobs", {"kind": "fit", "method": "gramme-fusion"})[
-            "number"
-        ]
+        number = served.ask("POST", "/api/jobs", {"kind": "fit", "method": "gramme-fusion"})["number"]
         status, answer = served.try_("POST", "/api/jobs", {"kind": "fit"})
         assert status == 400
         assert "running already" in answer["problem"]
@@ -230,22 +221,15 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
         status, _ = served.try_("POST", "/api/labels", {"changes": changes[20:]})
         assert status == 200
         before = saved_labels(folder)
-        status, answer = served.try_(
-            "POST", "/api/labels", {"changes": [[n, "é" * 180 + str(n)] for n in range(60)]}
-        )
+        status, answer = served.try_("POST", "/api/labels", {"changes": [[n, "é" * 180 + str(n)] for n in range(60)]})
         assert status == 507
         assert "disk is full" in answer["problem"]
         assert saved_labels(folder) == before
-        assert (
-            served.ask("GET", "/api/nodes/30")["label"]
-            == before[served.ask("GET", "/api/nodes/30")["name"]]
-        )
+        assert served.ask("GET", "/api/nodes/30")["label"] == before[served.ask("GET", "/api/nodes/30")["name"]]
         job = served.job("fit", method="label-propagation")
         assert job["state"] == "failed"
         assert job["message"]
-        status, answer = served.try_(
-            "PUT", "/api/files/big.csv", b"source,target\n" + b"a,b\n" * 10_000
-        )
+        status, answer = served.try_("PUT", "/api/files/big.csv", b"source,target\n" + b"a,b\n" * 10_000)
         assert status == 507
         assert [path.name for path in (folder / "incoming").iterdir()] == []
         assert served.ask("GET", "/api/state")["open"]
@@ -273,9 +257,7 @@ def test_a_vanished_data_file_is_told_and_its_return_mends_it(tmp_path: Path) ->
         assert served.wait_open()["labelled"] == 10
 
 
-@pytest.mark.parametrize(
-    "content", ["", "{", "[]", '{"gramme_project": 99}', '{"gramme_project": 1, "files": 3}']
-)
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"gramme_project": 99}', '{"gramme_project": 1, "files": 3}'])
 def test_a_spoiled_project_is_told_and_stays_as_it_is(tmp_path: Path, content: str) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
@@ -291,9 +273,7 @@ def test_a_folder_of_other_things_is_not_taken(tmp_path: Path) -> None:
     folder = tmp_path / "precious"
     folder.mkdir()
     (folder / "thesis.docx").write_text("years of work")
-    ended = subprocess.run(
-        command(folder), capture_output=True, text=True, env=environment(), timeout=60, check=False
-    )
+    ended = subprocess.run(command(folder), capture_output=True, text=True, env=environment(), timeout=60, check=False)
     assert ended.returncode == 2
     assert "holds other files" in ended.stderr
     assert [path.name for path in folder.iterdir()] == ["thesis.docx"]

@@ -21,9 +21,7 @@ def wait(job: Job, *states: str, seconds: float = 60) -> None:
 @pytest.fixture
 def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
-    (tmp_path / "ties.csv").write_text(
-        "from,to\n" + "".join(f"a{i},a{(i * 7 + 1) % 40}\n" for i in range(40))
-    )
+    (tmp_path / "ties.csv").write_text("from,to\n" + "".join(f"a{i},a{(i * 7 + 1) % 40}\n" for i in range(40)))
     labels = [f"a{i},{'xy'[i % 2]}\n" for i in range(12)]
     (tmp_path / "labels.csv").write_text("node,label\n" + "".join(labels))
     made = Jobs(tmp_path, lambda: None)
@@ -31,16 +29,7 @@ def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     made.close()
 
 
-FIT = [
-    "fit",
-    "ties.csv",
-    "--labels",
-    "labels.csv",
-    "--method",
-    "label-propagation",
-    "--json",
-    "--out",
-]
+FIT = ["fit", "ties.csv", "--labels", "labels.csv", "--method", "label-propagation", "--json", "--out"]
 
 
 def test_jobs_run_one_after_the_other_and_say_what_came_out(jobs: Jobs) -> None:

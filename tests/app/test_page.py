@@ -40,9 +40,7 @@ def serious_violations(page: Page) -> list[str]:
     """What axe-core finds of serious or critical impact, in words."""
     if not page.evaluate("typeof window.axe === 'object'"):
         page.evaluate(AXE.read_text(encoding="utf-8") + ";1")
-    found = page.evaluate(
-        "axe.run(document, {resultTypes: ['violations']}).then((r) => r.violations)"
-    )
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then((r) => r.violations)")
     return [
         f"{one['id']}: {one['help']}: {[node['html'][:120] for node in one['nodes']][:3]}"
         for one in found
@@ -58,9 +56,7 @@ def only_loopback(page: Page, served: Served) -> None:
 
 def select_node(page: Page, name: str) -> None:
     page.type("#search", name)
-    page.wait(
-        f"[...document.querySelectorAll('#found li')].some((one) => one.innerText === {json.dumps(name)})"
-    )
+    page.wait(f"[...document.querySelectorAll('#found li')].some((one) => one.innerText === {json.dumps(name)})")
     page.key("Enter")
     page.wait(f"document.querySelector('#node-name')?.innerText === {json.dumps(name)}")
 
@@ -68,9 +64,7 @@ def select_node(page: Page, name: str) -> None:
 def give(page: Page, text: str) -> None:
     """Press the button of a class, or write a new one."""
     before = page.text("#node-name")
-    known = page.evaluate(
-        "[...document.querySelectorAll('.choice bdi')].map((one) => one.innerText)"
-    )
+    known = page.evaluate("[...document.querySelectorAll('.choice bdi')].map((one) => one.innerText)")
     if text in known:
         page.click(f".choices .choice:nth-child({known.index(text) + 1})")
     else:
@@ -174,9 +168,7 @@ def test_two_files_and_a_table_by_mouse_on_a_desk(tmp_path: Path) -> None:
         assert labels_of(folder) == {name: truth[name] for name in names[:10]}
         assert serious_violations(page) == []
         fit(page, 1)
-        assert "prediction" in page.evaluate(
-            "document.querySelector('#colour-by').selectedOptions[0].text"
-        )
+        assert "prediction" in page.evaluate("document.querySelector('#colour-by').selectedOptions[0].text")
         more = ask_and_label(page, folder, truth)
         fit(page, 2)
         assert page.text("#label-count").startswith(f"{10 + more} labels")
@@ -256,9 +248,7 @@ def test_a_dataset_by_keyboard_alone(tmp_path: Path) -> None:
         tab_to(page, "#dataset-open")
         page.key("Enter")
         page.wait(PICTURED)
-        truth = {
-            row[0]: row[1] for row in csv.reader((folder / "truth.csv").open(encoding="utf-8"))
-        }
+        truth = {row[0]: row[1] for row in csv.reader((folder / "truth.csv").open(encoding="utf-8"))}
         labelled = 0
         for node in range(0, 178, 18):
             tab_to(page, "#search")
@@ -277,9 +267,7 @@ def test_a_dataset_by_keyboard_alone(tmp_path: Path) -> None:
                 page.call("Input.insertText", text=wanted)
                 page.key("Enter")
             labelled += 1
-            page.wait(
-                f"document.querySelector('#label-count').innerText.startsWith('{labelled} label')"
-            )
+            page.wait(f"document.querySelector('#label-count').innerText.startsWith('{labelled} label')")
         assert labelled == 10
         page.key("u")
         page.wait("document.querySelector('#label-count').innerText.startsWith('9 labels')")
@@ -348,9 +336,7 @@ def test_a_second_window_sees_a_label_and_a_dead_server_is_told(tmp_path: Path) 
             two.wait("document.querySelector('#label-count').innerText.startsWith('10 labels')")
             served.process.kill()
             # another server may have taken the port meanwhile, which does not know this page
-            two.wait(
-                "/does not answer|token/.test(document.querySelector('#messages').innerText)", 20
-            )
+            two.wait("/does not answer|token/.test(document.querySelector('#messages').innerText)", 20)
 
 
 def test_a_fit_that_fails_says_so_on_the_page(tmp_path: Path) -> None:

@@ -31,11 +31,7 @@ def saved(project: Project) -> dict[str, str]:
 
 def test_a_project_is_a_folder_of_plain_files(tmp_path: Path) -> None:
     project = opened(tmp_path)
-    assert {path.name for path in (project.folder / "data").iterdir()} == {
-        "advice.csv",
-        "lunch.csv",
-        "people.csv",
-    }
+    assert {path.name for path in (project.folder / "data").iterdir()} == {"advice.csv", "lunch.csv", "people.csv"}
     record = json.loads((project.folder / "project.json").read_text())
     assert record["command"] == (
         "gramme fit data/advice.csv data/lunch.csv --label team --id name --labels labels.csv --features age "
@@ -91,9 +87,7 @@ def test_nothing_changes_when_one_of_several_labels_is_wrong(tmp_path: Path) -> 
     project.close()
 
 
-def test_a_label_that_cannot_be_written_is_not_given(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_label_that_cannot_be_written_is_not_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = opened(tmp_path)
     before = saved(project)
 
@@ -143,9 +137,7 @@ def test_other_data_put_the_project_aside_as_a_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("steps", range(1, 12))
-def test_an_opening_that_is_cut_off_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
-) -> None:
+def test_an_opening_that_is_cut_off_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
     """Die at each step that moves a file while other data are opened; the next start finds both, whole."""
     project = opened(tmp_path)
     project.label([(30, "Red")])

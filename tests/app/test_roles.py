@@ -10,11 +10,7 @@ def plan(*files: tuple[str, str, dict[str, str]]) -> Plan:
     return Plan.from_records([{"name": n, "role": r, "columns": c} for n, r, c in files])
 
 
-PEOPLE = (
-    "people.csv",
-    "nodes",
-    {"name": "id", "age": "feature", "sex": "layer", "team": "label", "note": "leave out"},
-)
+PEOPLE = ("people.csv", "nodes", {"name": "id", "age": "feature", "sex": "layer", "team": "label", "note": "leave out"})
 
 
 def test_ties_and_a_table_of_nodes() -> None:
@@ -35,9 +31,7 @@ def test_a_table_of_nodes_without_labels_or_names_gets_columns_for_them() -> Non
 
 
 def test_a_table_alone() -> None:
-    found = plan(
-        ("votes.csv", "nodes", {"who": "id", "v1": "layer", "v2": "layer", "party": "label"})
-    )
+    found = plan(("votes.csv", "nodes", {"who": "id", "v1": "layer", "v2": "layer", "party": "label"}))
     assert found.is_table
     said = "--label party --id who --table --columns v1 --columns v2"
     assert option_words(found.options()) == said.split()
@@ -82,9 +76,7 @@ def test_what_is_no_plan(files: object, message: str) -> None:
         ([("a.csv", "nodes", {"x": "label", "y": "label", "z": "layer"})], "choose one"),
     ],
 )
-def test_plans_that_cannot_be_read(
-    files: list[tuple[str, str, dict[str, str]]], message: str
-) -> None:
+def test_plans_that_cannot_be_read(files: list[tuple[str, str, dict[str, str]]], message: str) -> None:
     found = plan(*files)
     with pytest.raises(DataError, match=message):
         assert not (found.data(), found.options())
@@ -93,9 +85,7 @@ def test_plans_that_cannot_be_read(
 def test_columns_of_ties_become_options_where_there_are_such() -> None:
     found = plan(("a.csv", "edges", {"boss": "source", "staff": "target", "hours": "weight"}))
     known = edge_options()
-    assert set(found.options()) == {
-        known[role] for role in ("source", "target", "weight") if role in known
-    }
+    assert set(found.options()) == {known[role] for role in ("source", "target", "weight") if role in known}
     if known:
         with pytest.raises(DataError, match="same column"):
             plan(("a.csv", "edges", {"x": "source"}), ("b.csv", "edges", {"y": "source"})).options()

@@ -14,9 +14,7 @@ pytestmark = pytest.mark.app
 def served(tmp_path_factory):
     folder = tmp_path_factory.mktemp("routes")
     paths = write_office(folder, labelled=12)
-    with running(
-        folder / "project", str(paths[0]), str(paths[1]), "--labels", str(paths[2])
-    ) as one:
+    with running(folder / "project", str(paths[0]), str(paths[1]), "--labels", str(paths[2])) as one:
         assert one.wait_open()["open"]
         yield one
 
@@ -42,9 +40,7 @@ def test_files_are_dropped_looked_at_and_forgotten(served: Served) -> None:
     served.ask("PUT", "/api/files/new.csv", b"from,to\na,b\nb,c\n")
     (guess,) = served.ask("GET", "/api/files")["incoming"]
     assert (guess["name"], guess["role"]) == ("new.csv", "edges")
-    told = served.ask(
-        "POST", "/api/inspect", {"files": [{"name": "new.csv", "role": "edges", "columns": {}}]}
-    )
+    told = served.ask("POST", "/api/inspect", {"files": [{"name": "new.csv", "role": "edges", "columns": {}}]})
     assert (told["nodes"], told["command"]) == (3, "gramme fit new.csv --out result")
     status, answer = served.try_(
         "POST", "/api/inspect", {"files": [{"name": "new.csv", "role": "nodes", "columns": {}}]}
@@ -100,9 +96,7 @@ def test_ranks_and_links_are_tables_with_nodes(served: Served) -> None:
     assert all(isinstance(one["node"], int) for one in table["nodes"])
     result = served.job("links")["result"]
     table = served.ask("GET", f"/api/results/{result}?limit=3")
-    assert all(
-        isinstance(one["source"], int) and isinstance(one["target"], int) for one in table["nodes"]
-    )
+    assert all(isinstance(one["source"], int) and isinstance(one["target"], int) for one in table["nodes"])
 
 
 @pytest.mark.parametrize("kind", ["ask", "groups"])
@@ -136,9 +130,7 @@ def test_other_data_and_a_dataset_can_be_opened(tmp_path: Path) -> None:
         assert served.try_("POST", "/api/jobs", {"kind": "fit"})[0] == 400
         assert served.try_("GET", "/api/picture")[0] == 400
         served.ask("PUT", "/api/files/ties.csv", b"from,to\na,b\nb,c\n")
-        served.ask(
-            "POST", "/api/open", {"files": [{"name": "ties.csv", "role": "edges", "columns": {}}]}
-        )
+        served.ask("POST", "/api/open", {"files": [{"name": "ties.csv", "role": "edges", "columns": {}}]})
         head = served.ask("GET", "/api/picture")
         assert head["names"] == ["a", "b", "c"]
         assert len(served.ask("GET", "/api/picture/numbers")) == 8 * 3 + 8 * 2

@@ -20,15 +20,7 @@ from gramme.errors import DataError
 
 
 def fitted(project: Project, method: str) -> Results:
-    words = [
-        "fit",
-        *project.reading_words(),
-        "--method",
-        method,
-        "--out",
-        "results/1-fit",
-        "--quiet",
-    ]
+    words = ["fit", *project.reading_words(), "--method", method, "--out", "results/1-fit", "--quiet"]
     main_in(project.folder, words)
     return Results(project.folder / "results")
 
@@ -44,17 +36,9 @@ def predictions(text: str) -> list[tuple[str, str]]:
     return [(row["predicted"], row["probability"]) for row in csv.DictReader(io.StringIO(text))]
 
 
-@pytest.mark.parametrize(
-    ("kind", "method"), [("office", "gramme-auto"), ("votes", "label-propagation")]
-)
-def test_script_and_python_give_the_same_predictions(
-    tmp_path: Path, kind: str, method: str
-) -> None:
-    paths = (
-        write_office(tmp_path, labelled=30)
-        if kind == "office"
-        else [write_votes(tmp_path, labelled=30)]
-    )
+@pytest.mark.parametrize(("kind", "method"), [("office", "gramme-auto"), ("votes", "label-propagation")])
+def test_script_and_python_give_the_same_predictions(tmp_path: Path, kind: str, method: str) -> None:
+    paths = write_office(tmp_path, labelled=30) if kind == "office" else [write_votes(tmp_path, labelled=30)]
     project = opened(tmp_path, paths)
     results = fitted(project, method)
     project.close()
@@ -70,12 +54,7 @@ def test_script_and_python_give_the_same_predictions(
     code = parcel(project, results, "python", "1-fit").content.decode()
     code += "import json; print(json.dumps([str(one) for one in model.predict()]))\n"
     ended = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=project.folder,
-        env=environment(),
-        check=False,
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=project.folder, env=environment(), check=False
     )
     assert ended.returncode == 0, ended.stderr
     import json
@@ -86,9 +65,7 @@ def test_script_and_python_give_the_same_predictions(
 
 def test_an_excel_file_runs_no_formula(tmp_path: Path) -> None:
     path = tmp_path / "predictions.csv"
-    path.write_text(
-        "node,probability,zip\n'=1+1,0.25,007\n'@x,1,12\nbell\x07,2,3\n", encoding="utf-8"
-    )
+    path.write_text("node,probability,zip\n'=1+1,0.25,007\n'@x,1,12\nbell\x07,2,3\n", encoding="utf-8")
     content = workbook(path)
     with zipfile.ZipFile(io.BytesIO(content)) as book:
         sheet = book.read("xl/worksheets/sheet1.xml").decode()
@@ -104,9 +81,7 @@ def test_without_a_fit_the_script_has_the_command_for_one(tmp_path: Path) -> Non
     project = opened(tmp_path)
     results = Results(project.folder / "results")
     assert "gramme fit data/advice.csv" in parcel(project, results, "script", "").content.decode()
-    assert (
-        "gramme.read(['data/advice.csv'" in parcel(project, results, "python", "").content.decode()
-    )
+    assert "gramme.read(['data/advice.csv'" in parcel(project, results, "python", "").content.decode()
     for what, result in (("table", "1-fit"), ("report", ""), ("nonsense", "1-fit")):
         with pytest.raises(DataError):
             parcel(project, results, what, result)

@@ -73,8 +73,7 @@ def test_the_token_in_the_address_or_a_cookie_is_not_taken(served: Served) -> No
 
 
 @pytest.mark.parametrize(
-    "host",
-    ["evil.example", "evil.example:8765", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.example", ""],
+    "host", ["evil.example", "evil.example:8765", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.example", ""]
 )
 def test_another_host_is_refused_even_with_the_token(served: Served, host: str) -> None:
     """A name that an attacker points to 127.0.0.1 (DNS rebinding) gets nothing, not even the empty page."""
@@ -99,13 +98,9 @@ def test_localhost_is_another_name_of_this_server(served: Served) -> None:
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-def test_another_origin_is_refused_even_with_the_token(
-    served: Served, headers: dict[str, str]
-) -> None:
+def test_another_origin_is_refused_even_with_the_token(served: Served, headers: dict[str, str]) -> None:
     for method, path in (("GET", "/"), ("GET", "/api/state"), ("POST", "/api/labels")):
-        status, answered, _ = served.raw(
-            method, path, b"{}", {"X-Gramme-Token": served.token, **headers}
-        )
+        status, answered, _ = served.raw(method, path, b"{}", {"X-Gramme-Token": served.token, **headers})
         assert status == 403
         assert not [name for name in answered if name.lower().startswith("access-control")]
 
@@ -189,9 +184,7 @@ def test_a_dropped_file_cannot_choose_where_it_goes(served: Served, name: str) -
         ("/api/labels", []),
     ],
 )
-def test_what_is_asked_for_cannot_lead_out_of_the_project(
-    served: Served, address: str, body: object
-) -> None:
+def test_what_is_asked_for_cannot_lead_out_of_the_project(served: Served, address: str, body: object) -> None:
     status, answer = served.try_("POST", address, body)
     assert status == 400
     assert "problem" in answer
@@ -230,9 +223,7 @@ def test_an_upload_is_bounded(tmp_path: Path) -> None:
 
 
 def test_it_listens_on_loopback_only(served: Served) -> None:
-    addresses = {
-        info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
-    }
+    addresses = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
     for address in addresses - {"127.0.0.1", "127.0.1.1"}:
         with socket.socket() as made:
             made.settimeout(2)
@@ -262,10 +253,5 @@ def test_a_port_in_use_is_told() -> None:
 
 
 def test_a_websocket_is_not_spoken(served: Served) -> None:
-    headers = {
-        "Upgrade": "websocket",
-        "Connection": "Upgrade",
-        "Sec-WebSocket-Key": "x",
-        "Sec-WebSocket-Version": "13",
-    }
+    headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": "x", "Sec-WebSocket-Version": "13"}
     assert served.raw("GET", "/api/state", None, headers)[0] in (400, 403, 426)

@@ -17,9 +17,7 @@ def small() -> MultilayerGraph:
     return MultilayerGraph(
         {
             "ties": EdgeLayer(5, [0, 1, 2], [1, 2, 3]),
-            "rooms": MembershipLayer.from_values(
-                np.array(["a", "a", "b", "b", None], dtype=object)
-            ),
+            "rooms": MembershipLayer.from_values(np.array(["a", "a", "b", "b", None], dtype=object)),
         }
     )
 
@@ -41,17 +39,14 @@ def test_a_picture_has_nodes_then_middles_of_groups() -> None:
 
 
 @pytest.mark.parametrize(
-    "graph",
-    [MultilayerGraph({"a": EdgeLayer(1, [], [])}), MultilayerGraph({"a": EdgeLayer(3, [], [])})],
+    "graph", [MultilayerGraph({"a": EdgeLayer(1, [], [])}), MultilayerGraph({"a": EdgeLayer(3, [], [])})]
 )
 def test_a_picture_of_next_to_nothing(graph: MultilayerGraph) -> None:
     found = views.picture(graph, [False] * graph.num_nodes)
     assert len(found.numbers()) == 8 * graph.num_nodes
 
 
-def test_of_too_many_nodes_labelled_ones_and_a_sample_are_drawn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_too_many_nodes_labelled_ones_and_a_sample_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(views, "MAX_DRAWN_NODES", 100)
     monkeypatch.setattr(views, "MAX_DRAWN_LINES", 150)
     graph = gramme.datasets.load("synthetic", nodes=1000, random_state=0)
@@ -90,9 +85,7 @@ def write_fit(folder: Path, name: str, rows: list[tuple[str, str, float, float]]
 
 def test_results_are_read_in_the_order_of_the_nodes(tmp_path: Path) -> None:
     write_fit(tmp_path, "1-fit", [("'=1", "a", 0.9, 0.1), ("y", "", 0.6, 0.4), ("z", "", 0.2, 0.8)])
-    write_fit(
-        tmp_path, "10-fit", [("'=1", "a", 0.9, 0.1), ("y", "", 0.3, 0.7), ("z", "", 0.1, 0.9)]
-    )
+    write_fit(tmp_path, "10-fit", [("'=1", "a", 0.9, 0.1), ("y", "", 0.3, 0.7), ("z", "", 0.1, 0.9)])
     write_fit(tmp_path, "2-fit", [("x", "", 0.5, 0.5)])
     (tmp_path / ".3-fit.gramme").touch()
     results = views.Results(tmp_path)
@@ -134,12 +127,8 @@ def test_the_table_of_nodes_is_searched_and_filtered() -> None:
     table = views.node_table(["Ann", "bo", "Cy"], ["x", None, None], None, None, None)
     listed = views.listed_nodes(table, "name", descending=True, query="", only="")
     assert listed["name"].tolist() == ["Cy", "bo", "Ann"]
-    assert views.listed_nodes(table, "", descending=False, query="AN", only="").index.tolist() == [
-        0
-    ]
-    assert views.listed_nodes(
-        table, "", descending=False, query="", only="unlabelled"
-    ).index.tolist() == [1, 2]
+    assert views.listed_nodes(table, "", descending=False, query="AN", only="").index.tolist() == [0]
+    assert views.listed_nodes(table, "", descending=False, query="", only="unlabelled").index.tolist() == [1, 2]
     assert views.node_records(table.iloc[[1]]) == [
         {
             "node": 1,

@@ -17,10 +17,12 @@ def test_shares_add_up_to_the_whole_and_what_is_left_out_has_none():
 @pytest.mark.parametrize("command", ["rank", "links"])
 def test_a_folder_that_is_no_result_is_refused_before_the_data_are_read(tmp_path, command, capsys):
     (tmp_path / "notes.txt").write_text("mine")
+    broken = tmp_path.with_name("no_such_format.csv")
+    broken.write_text("\0")
     with pytest.raises(SystemExit) as end:
-        main([command, "no_such_file.csv", "--overwrite", "--out", str(tmp_path)])
+        main([command, str(broken), "--overwrite", "--out", str(tmp_path)])
     assert end.value.code == 2
-    assert "no_such_file" not in capsys.readouterr().err
+    assert "no_such_format" not in capsys.readouterr().err
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 

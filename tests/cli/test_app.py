@@ -1,7 +1,11 @@
 """The command as a whole: what it imports before it is asked for anything, and how it ends."""
 
+import shlex
+import signal
 import subprocess
 import sys
+import time
+from typing import Any
 
 import pytest
 
@@ -22,22 +26,14 @@ print(*{name.partition(".")[0] for name in sys.modules})
 
 
 def imported(*lines: str) -> set[str]:
-    ended = subprocess.run(
-        [sys.executable, "-c", RUN, *lines], capture_output=True, text=True, check=True
-    )
+    ended = subprocess.run([sys.executable, "-c", RUN, *lines], capture_output=True, text=True, check=True)
     return set(ended.stdout.split())
 
 
 def test_neither_help_nor_the_list_of_methods_imports_what_takes_long_to_load() -> None:
     commands = [command.name or command.callback.__name__ for command in app.registered_commands]
     assert {"fit", "benchmark", "info", "results"} <= set(commands)
-    lines = [
-        "--help",
-        "--version",
-        "methods",
-        "datasets --help",
-        *(f"{name} --help" for name in commands),
-    ]
+    lines = ["--help", "--version", "methods", "datasets --help", *(f"{name} --help" for name in commands)]
     assert not imported(*lines) & HEAVY
 
 
@@ -63,9 +59,7 @@ def test_how_it_ends(line: str, code: int, words: str, capsys: pytest.CaptureFix
     assert "Traceback" not in printed.err
 
 
-def test_ctrl_c_ends_with_130(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -104,3 +98,47 @@ def test_only_a_program_of_its_own_leaves_its_memory_as_it_is(monkeypatch) -> No
         with pytest.raises(SystemExit):
             main(arguments)
         assert registered == ([] if arguments else [_leave_memory])
+
+
+def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "gramme", *words], capture_output=True, text=True, **options)
+
+
+def test_a_missing_file_is_told_before_anything_heavy_is_imported():
+    code = (
+        "import sys\nfrom gramme.cli import main\n"
+        f"try:\n    main(sys.argv[1:])\nfinally:\n    print(*({HEAVY} & sys.modules.keys()))"
+    )
+    for words in (["fit", "none.csv", "--out", "x"], ["info", "no/where"], ["fit", "--labels", "l.csv", "--out", "x"]):
+        done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True)
+        assert done.returncode == 2
+        assert "there is no file" in done.stderr
+        assert done.stdout.strip() == ""
+
+
+def test_a_reader_who_has_enough_is_no_error():
+    command = f"set -o pipefail; {shlex.quote(sys.executable)} -m gramme datasets list --json | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_questions_without_an_input_end_with_a_message():
+    command = f"{shlex.quote(sys.executable)} -m gramme new <&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "the answers ended before the questions did" in done.stderr
+
+
+@pytest.mark.parametrize("seconds", [0.15, 0.4])
+def test_an_interrupt_soon_after_the_start_leaves_no_traceback(seconds):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gramme", "fit", "balance_scale", "--out", "never"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=120)
+    assert "gramme/cli" not in told, "an interrupt before the first line of gramme is Python's own"

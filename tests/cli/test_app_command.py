@@ -24,11 +24,7 @@ pytestmark = pytest.mark.app
     ],
 )
 def test_mistakes_end_with_a_message(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    words: list[str],
-    message: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ties.csv").write_text("from,to\na,b\n")

@@ -77,9 +77,7 @@ def test_names_that_are_formulas_are_made_safe(tmp_path):
         (["--layer", "layer0"], "there is no layer 'layer0'"),
     ],
 )
-def test_a_mistake_is_one_message_and_leaves_nothing(
-    club, tmp_path, capsys, monkeypatch, arguments, message
-):
+def test_a_mistake_is_one_message_and_leaves_nothing(club, tmp_path, capsys, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     target = tmp_path / "ask"
     assert run("ask", club, *arguments, "--out", target) == 2

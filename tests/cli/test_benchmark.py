@@ -41,9 +41,28 @@ def test_a_users_own_file(file: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr() == ("", "")
 
 
-def test_edges_with_a_file_of_labels_and_json(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_splits_and_metric_of_ones_own(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, splits = file.parent / "r.sqlite", file.parent / "splits.csv"
+    names = planted(40).nodes.tolist()
+    rows = [f"{name},{'train' if place < 20 else 'test'}" for place, name in enumerate(names)]
+    splits.write_text("node,mine\n" + "\n".join(rows) + "\n")
+    arguments = ["--methods", "majority,label-propagation", "--jobs", "1", "--splits", splits, "--out", out]
+    assert run("benchmark", "--datasets", file, *arguments, "--metric", "macro_f1", "--json") == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["train_percent"], row["repeats"], row["metric"]) for row in rows] == [(50, 1, "macro_f1")] * 2
+    assert run("results", out, "--metric", "log_loss", "--format", "csv") == 0
+    assert "log_loss_ci95" in capsys.readouterr().out.splitlines()[0]
+    assert run("results", out, "--metric", "speed") == 2
+    assert "no metric 'speed' in this ledger" in capsys.readouterr().err
+    assert run("benchmark", "--datasets", file, *arguments, "--train", "10") == 2
+    assert "--splits says which nodes to learn from" in capsys.readouterr().err
+    splits.write_text("node,mine\nn0,train\nnobody,test\n")
+    assert run("benchmark", "--datasets", file, *arguments) == 2
+    assert "there is no node 'nobody'" in capsys.readouterr().err
+    assert run("benchmark", "--task", "links", "--datasets", file, "--splits", splits, "--out", out) == 2
+
+
+def test_edges_with_a_file_of_labels_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graph = planted(40)
     edges = graph.layers["friends"].to_edges()
     names = graph.nodes.to_numpy()
@@ -76,7 +95,7 @@ def test_edges_with_a_file_of_labels_and_json(
         (["--set", "depth"], "write it as"),
         (["--set", "depth=2"], "none of majority has a parameter 'depth'"),
         (["--set", "line.dim=2"], "'line' is none of the methods"),
-        (["--datasets", "wine,digits", "--labels", "x.csv"], "--labels is about one file"),
+        (["--datasets", "wine,digits", "--labels", __file__], "--labels is about one file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -91,9 +110,7 @@ def test_mistakes_end_with_2_before_anything_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_is_no_ledger_stays_as_it_is(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_is_no_ledger_stays_as_it_is(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = file.read_bytes()
     arguments = ["--datasets", "wine", "--methods", "majority", "--out", file]
     assert run("benchmark", *arguments, *FEW) == 2
@@ -143,3 +160,10 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
     monkeypatch.undo()
     assert run(*arguments, "--out", out) == 0
     assert "5 runs to do, 3 are done already" in capsys.readouterr().err
+
+
+def test_a_file_whose_attributes_may_be_labels_is_asked_for_its_label(tmp_path, capsys):
+    (tmp_path / "a.mpx").write_text("#ACTOR ATTRIBUTES\nteam,STRING\n#ACTORS\na,red\nb,blue\n#EDGES\na,b,l\n")
+    words = ["--datasets", tmp_path / "a.mpx", "--methods", "majority"]
+    assert run("benchmark", *words, "--out", tmp_path / "r.sqlite") == 2
+    assert "a has no labels; say with --label which attribute or column they are" in capsys.readouterr().err

@@ -85,4 +85,4 @@ def test_a_benchmark_of_links_has_results_and_a_page(friends, tmp_path, capsys) 
     assert run("benchmark", "--task", "nodes", "--datasets", friends, "--out", ledger) == 2
     assert run("benchmark", "--task", "links", "--train", "10", "--out", ledger) == 2
     with pytest.raises(DataError, match="shown as table, csv, json, not as 'latex'"):
-        show_ledger(ledger, "latex")
+        show_ledger(ledger, "links", "latex")

@@ -27,11 +27,7 @@ def test_warnings_become_notes_without_a_path(capsys):
         warnings.warn_explicit("of\ntheirs", UserWarning, "/x/site-packages/sklearn/a.py", 3)
         warnings.warn("of Python's", UserWarning, stacklevel=1)
     said = capsys.readouterr().err.splitlines()
-    assert said == [
-        "Note: of ours",
-        "Note: sklearn warns: of theirs",
-        "Note: Python warns: of Python's",
-    ]
+    assert said == ["Note: of ours", "Note: sklearn warns: of theirs", "Note: Python warns: of Python's"]
 
 
 def test_silence(capsys):

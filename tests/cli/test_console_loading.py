@@ -30,9 +30,7 @@ def test_what_is_imported_is_not_searched_again(tmp_path, monkeypatch):
 
 def test_where_nothing_is_new_nothing_is_frozen_and_who_searches_not_stays_so():
     gc.unfreeze()
-    frozen = (
-        gc.get_freeze_count()
-    )  # 0, but on versions that freeze what the interpreter begins with
+    frozen = gc.get_freeze_count()  # 0, but on versions that freeze what the interpreter begins with
     gc.disable()
     with loading():
         import json  # noqa: F401

@@ -34,10 +34,7 @@ def test_both_views_of_a_dataset(gramme_data, monkeypatch):
     ("word", "message"),
     [
         ("wine:few", "wine:bins=few: bins must be a whole number"),
-        (
-            "synthetic:50",
-            "'50' is not an option of the dataset 'synthetic'; write it like synthetic:",
-        ),
+        ("synthetic:50", "'50' is not an option of the dataset 'synthetic'; write it like synthetic:"),
         ("synthetic:nods=50", "no option 'nods'; did you mean 'nodes'"),
         ("synthetic:nodes=many", "synthetic:nodes=many: nodes must be a whole number"),
         ("synthetic:nodes=50:nodes=60", "'nodes' of the dataset 'synthetic' is named twice"),

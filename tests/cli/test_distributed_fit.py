@@ -61,7 +61,5 @@ def test_parts_come_complete(tmp_path):
 
 
 def test_a_method_for_one_process_is_refused_before_anything_starts():
-    with pytest.raises(
-        DataError, match="deepwalk is fitted by one process; several can fit gramme"
-    ):
+    with pytest.raises(DataError, match="deepwalk is fitted by one process; several can fit gramme"):
         asked("balance_scale", workers=2).job(method="deepwalk", target="x")

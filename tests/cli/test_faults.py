@@ -90,13 +90,8 @@ def kill_and_look(table: Path, folder: Path, moments: list[tuple[str, float]]) -
 
 def moments(count: int, seed: int) -> list[tuple[str, float]]:
     chance = random.Random(seed)
-    while_writing = [
-        ("writing", chance.choice([0, 0.3, 1]) * chance.random()) for _ in range(count)
-    ]
-    while_writing[0] = (
-        "writing",
-        0.0,
-    )  # however fast the machine, this one is killed before it is done
+    while_writing = [("writing", chance.choice([0, 0.3, 1]) * chance.random()) for _ in range(count)]
+    while_writing[0] = ("writing", 0.0)  # however fast the machine, this one is killed before it is done
     return while_writing + [("any", 1.5 * chance.random()) for _ in range(count // 2)]
 
 
@@ -165,18 +160,14 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)
 
 
-def test_a_disk_that_fills_up(
-    table: Path, tiny_disk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_disk_that_fills_up(table: Path, tiny_disk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = run(table, tiny_disk / "out", capsys)
     assert code == 2
     assert "cannot be written: No space left on device" in said
     assert list(tiny_disk.iterdir()) == []
 
 
-def test_a_disk_that_is_read_only(
-    table: Path, tiny_disk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_disk_that_is_read_only(table: Path, tiny_disk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     subprocess.run(["mount", "-o", "remount,ro", str(tiny_disk)], check=True)
     code, said = run(table, tiny_disk / "deep" / "out", capsys)
     assert code == 2
@@ -184,9 +175,7 @@ def test_a_disk_that_is_read_only(
     assert "rows have a label" not in said  # said before any work was done
 
 
-def test_places_that_cannot_be_written(
-    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_places_that_cannot_be_written(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("x")
     for out in (tmp_path / "file", tmp_path / "file" / "out", Path("/proc/nowhere/out")):
         code, said = run(table, out, capsys)
@@ -196,9 +185,7 @@ def test_places_that_cannot_be_written(
     assert (tmp_path / "file").read_text() == "x"
 
 
-def test_predict_to_a_full_disk_leaves_nothing(
-    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_predict_to_a_full_disk_leaves_nothing(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(table, tmp_path / "out", capsys)[0] == 0
     words = ["predict", str(tmp_path / "out"), str(table), "--out", str(tmp_path / "p.csv")]
     with largest_file(1000):

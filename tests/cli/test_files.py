@@ -107,10 +107,7 @@ def test_markup_in_names_is_shown_as_it_is(run, tmp_path):
     [
         (["info", "missing.csv"], "there is no file 'missing.csv'"),
         (["info", "balance_scal"], "did you mean 'balance_scale'"),
-        (
-            ["info", "balance_scale", "--directed"],
-            "is a dataset, which comes complete; leave out --directed",
-        ),
+        (["info", "balance_scale", "--directed"], "is a dataset, which comes complete; leave out --directed"),
         (["convert", "missing.csv", "out.mpx"], "there is no file 'missing.csv'"),
     ],
 )
@@ -146,9 +143,7 @@ def test_convert_notes_what_is_lost(run, tmp_path):
 
 
 def test_convert_by_named_formats(run, school, tmp_path):
-    code, _, _ = run(
-        "convert", school, tmp_path / "out.txt", "--from", "csv", "--to", "mpx", "--directed"
-    )
+    code, _, _ = run("convert", school, tmp_path / "out.txt", "--from", "csv", "--to", "mpx", "--directed")
     assert code == 0
     assert read(tmp_path / "out.txt", format="mpx").layers["chat"].directed
     code, _, err = run("convert", school, tmp_path / "out.doc")
@@ -169,8 +164,7 @@ def test_convert_does_not_overwrite_unasked(run, school, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code"),
-    [(["info", "school.csv"], 0), (["info", "other.csv"], 2), (["convert"], 2)],
+    ("arguments", "code"), [(["info", "school.csv"], 0), (["info", "other.csv"], 2), (["convert"], 2)]
 )
 def test_as_a_program(school, arguments, code):
     done = subprocess.run(
@@ -233,9 +227,7 @@ def test_edges_with_a_table_of_people(run, tmp_path):
 
 def test_amounts_as_labels_are_shown_but_not_learned(run, tmp_path):
     rows = range(60)
-    (tmp_path / "g.csv").write_text(
-        "source,target\n" + "".join(f"{row},{row + 1}\n" for row in rows)
-    )
+    (tmp_path / "g.csv").write_text("source,target\n" + "".join(f"{row},{row + 1}\n" for row in rows))
     (tmp_path / "l.csv").write_text("node,label\n" + "".join(f"{row},{row * 3}\n" for row in rows))
     data = [tmp_path / "g.csv", "--labels", tmp_path / "l.csv"]
     code, printed, _ = run("info", *data)
@@ -263,9 +255,7 @@ def test_one_file_per_layer(run, tmp_path):
     assert printed.count("labels") == 1
     assert run("info", *layers, "--each")[1].count("rows read") == 2
     out = tmp_path / "out"
-    code, _, err = run(
-        "fit", *layers, *labels, "--method", "majority", "--no-estimate", "--out", out
-    )
+    code, _, err = run("fit", *layers, *labels, "--method", "majority", "--no-estimate", "--out", out)
     assert code == 0, err
     config = json.loads((out / "config.json").read_text())
     assert config["layers"] == 2
@@ -283,3 +273,16 @@ def test_a_list_without_a_header(run, tmp_path):
     assert code == 2
     assert "add --no-header" in one_message(err)
     assert run("info", tmp_path / "g.csv", "--no-header")[0] == 0
+
+
+@pytest.mark.parametrize("words", [["info", "no.csv"], ["fit", "no.csv"], ["fit", "g.csv", "--labels", "no.csv"]])
+def test_a_missing_file_is_refused_before_large_libraries_are_loaded(tmp_path, words):
+    (tmp_path / "g.csv").write_text("source,target\na,b\n")
+    script = (
+        "import sys\nfrom gramme.cli import main\ntry:\n    main()\n"
+        "except SystemExit as end:\n    print(end.code, 'torch' in sys.modules, 'numpy' in sys.modules)"
+    )
+    command = [sys.executable, "-c", script, *words, *(["--out", "r"] if words[0] == "fit" else [])]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["2", "False", "False"], done.stderr
+    assert "'no.csv'" in done.stderr

@@ -36,7 +36,7 @@ def test_fit_and_predict_from_files(school: Path, capsys: pytest.CaptureFixture[
     assert "talk" in printed.out
     assert "made of: " in printed.out, "the default method says what it relied on"
     assert "by cross-fitting on 4 labelled nodes" in printed.out
-    assert "ingredients that learned from the other parts only" in printed.out
+    assert "each label was predicted out of fold" in printed.out
     assert f"open {out / 'report.html'}" in printed.out
     table = pd.read_csv(out / "predictions.csv").set_index("node")
     assert table["predicted"][list("ABCD")].eq("left").all()

@@ -55,9 +55,7 @@ def test_what_is_said():
     first, second = sets_told(FACTS)
     assert first.endswith("95 % of new nodes; one class for 7 of 10 nodes to predict")
     assert second == "  undecided: a or b 3"
-    assert (
-        "alone is right for about 97 %" in sets_told(FACTS | {"expected": 0.97, "alone": True})[0]
-    )
+    assert "alone is right for about 97 %" in sets_told(FACTS | {"expected": 0.97, "alone": True})[0]
     every = sets_told(FACTS | {"expected": 1.0, "alone": True})[0]
     assert f"alone was right for all {FACTS['tested']} labels tested" in every
     (few,) = sets_told(FACTS | {"enough": False, "tested": 3})
@@ -111,9 +109,7 @@ LAYERS = pd.DataFrame({"layer": ["talk", "play"], "importance": [0.25, 0.75]})
 
 
 def shown(capsys, result=RESULT, layers=LAYERS, **how):
-    printer(**{"as_json": False, "quiet": False} | how)(
-        result, layers, Path("out"), ["predictions.csv", "report.html"]
-    )
+    printer(**{"as_json": False, "quiet": False} | how)(result, layers, Path("out"), ["predictions.csv", "report.html"])
     return capsys.readouterr().out
 
 
@@ -160,8 +156,20 @@ def test_rare_classes_are_told_first():
     }
     first, second, *_ = accuracy_told(unequal)
     assert first.startswith("balanced accuracy on 50 held-out nodes: 40.0%")
-    assert second.startswith("  found of each class: class 0 0 of 10, class 1 1 of 11")
+    assert second.startswith("  identified of each class: class 0: 0 of 10, class 1: 1 of 11")
     assert second.endswith(", ...")
+
+
+def test_classes_that_were_not_tested_are_named_and_numbers_are_marked_as_classes():
+    unequal = ESTIMATE | {
+        "unequal_classes": True,
+        "balanced_accuracy": 1.0,
+        "balanced_accuracy_ci95": [0.3, 1.0],
+        "recall": {"3": {"found": 1, "nodes": 1, "recall": 1.0}},
+    }
+    lines = accuracy_told(unequal, ["3", "4", "oak"])
+    assert "  identified of each class: class 3: 1 of 1" in lines
+    assert "  2 of 3 classes were not tested, for lack of labels: class 4, oak" in lines
 
 
 @pytest.mark.parametrize(
@@ -226,11 +234,7 @@ def test_the_record_of_a_table_stands_beside_the_model(tmp_path):
     model, config = tmp_path / "model.safetensors", tmp_path / "config.json"
     assert table_record(model) is None
     plan = TablePlan({"age": LayerPlan(["age"], "bins", [18.0])}, label="party").record()
-    for text, record in [
-        (json.dumps({"table": plan}), plan),
-        ('{"table": 3}', None),
-        ("[]", None),
-    ]:
+    for text, record in [(json.dumps({"table": plan}), plan), ('{"table": 3}', None), ("[]", None)]:
         config.write_text(text)
         assert table_record(model) == record
     for text in ("{", "[" * 100_000):
@@ -358,28 +362,42 @@ def test_numbers_are_predicted_with_intervals_and_the_page_says_the_same(
     assert ((table["low"] <= truth) & (truth <= table["high"]))[100:].mean() > 0.8
     known = table["known"].notna()
     assert np.allclose(
-        (table["known"] - table["out_of_fold_predicted"])[known].abs().mean(),
-        config["mean_absolute_error"],
-        rtol=1e-4,
+        (table["known"] - table["out_of_fold_predicted"])[known].abs().mean(), config["mean_absolute_error"], rtol=1e-4
     )
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "<h1><bdi>incomes</bdi></h1>" in page
     assert f"<strong>{config['mean_absolute_error']:.4g}</strong> off on average" in page
     assert "a linear model of who belongs to which group" in page, "there is nothing but groups"
-    weights = re.findall(r'<td class="number">([\d.]+)%</td>', page)
-    heaviest_first = sorted(config["ingredients"].values(), reverse=True)
-    assert weights == [f"{100 * weight:.1f}" for weight in heaviest_first]
+    for section, shares in (("layers", config["layer_importance"]), ("ingredients", config["ingredients"])):
+        part = page.split(f'<section id="{section}"')[1].split("</section>")[0]
+        shown = re.findall(r'<td class="number">([\d.]+)%</td>', part)
+        assert shown == [f"{100 * share:.1f}" for share in sorted(shares.values(), reverse=True)]
     assert again(out / "report.html", incomes.parent / "b") == 0
-    assert (out / "predictions.csv").read_bytes() == (
-        incomes.parent / "b" / "predictions.csv"
-    ).read_bytes()
+    assert (out / "predictions.csv").read_bytes() == (incomes.parent / "b" / "predictions.csv").read_bytes()
+
+
+def test_numbers_set_aside_are_told_and_marked(incomes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = incomes.parent / "aside"
+    assert run("fit", incomes, *OPTIONS, "--holdout", "20%", "--out", out) == 0
+    printed = capsys.readouterr().out
+    config = json.loads((out / "config.json").read_text())
+    table = pd.read_csv(out / "predictions.csv").set_index("node")
+    truth = pd.read_csv(incomes).set_index("id")["income"]
+    assert config["held_out"]["nodes"] == table["held_out"].sum() == 20
+    assert config["training_labels"] == 80
+    assert table["known"][table["held_out"]].isna().all()
+    np.testing.assert_allclose(table["true_label"][table["held_out"]], truth[table["held_out"]])
+    missed = (table["predicted"] - truth)[table["held_out"]].abs().mean()
+    assert config["held_out"]["mean_absolute_error"] == pytest.approx(missed, rel=1e-4)
+    assert f"on 20 nodes set aside: R2 {config['held_out']['r2']:.3f}" in printed
+    assert max(config["layer_importance"], key=config["layer_importance"].get) == "job"
+    assert "Of the layers, job counts most" in printed
 
 
 @pytest.mark.parametrize(
     ("option", "said"),
     [
         (["--method", "label-propagation"], "--method label-propagation is for classes"),
-        (["--holdout", "20%"], "--holdout is for classes"),
         (["--folds", "3"], "--folds is for classes"),
         (["--no-estimate"], "--no-estimate is for classes"),
         (["--class-weight", "balanced"], "--class-weight is for classes"),
@@ -415,7 +433,7 @@ def test_a_model_of_numbers_predicts_new_rows_and_makes_its_page_again(
     capsys.readouterr()
     page = folder / "report.html"
     halves = (old["high"] - old["low"]) / 2
-    said = re.search(r"For 80% of nodes .*? lies within ([\d.]+) of", page.read_text())
+    said = re.search(r"For 80% of rows .*? lies within ([\d.]+) of", page.read_text())
     assert halves.min() <= float(said[1]) <= halves.max(), "the typical width of the nodes' own"
     assert run("report", folder, "--out", incomes.parent / "same.html") == 0
     assert (incomes.parent / "same.html").read_text() == page.read_text()
@@ -423,9 +441,7 @@ def test_a_model_of_numbers_predicts_new_rows_and_makes_its_page_again(
     assert (incomes.parent / "new.html").read_text() == page.read_text()
 
 
-def test_rows_that_share_nothing_are_strangers(
-    incomes: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_that_share_nothing_are_strangers(incomes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, new = incomes.parent / "out", incomes.parent / "new.csv"
     assert run("fit", incomes, *OPTIONS, "--out", folder) == 0
     pd.DataFrame({"id": ["p", "q"], "job": ["k", "l"], "city": ["u", "v"]}).to_csv(new, index=False)

@@ -36,9 +36,7 @@ SECONDS = 30  # of processor time, which no case may take; most take a few thous
 PATIENCE = 600  # seconds by the clock, which may be far more on a busy machine
 # one of so many cases lets gramme links grow trees and train attention, which takes seconds
 COSTLY_EVERY = 200
-MEMORY = (
-    2 << 30
-)  # bytes that a case may take, so that a case which goes wrong does not harm the machine
+MEMORY = 2 << 30  # bytes that a case may take, so that a case which goes wrong does not harm the machine
 MIN_ATTENTION_NODES, MIN_TREE_EXAMPLES = attention.MIN_ATTENTION_NODES, mixture.MIN_TREE_EXAMPLES
 RAW = {chr(code) for code in [*range(32), *range(127, 160)]} - {"\n", "\t", "\r"}
 

@@ -31,6 +31,19 @@ def test_a_file_becomes_groups_and_a_page(club, tmp_path, capsys):
     assert pd.read_csv(target / "groups.csv")["group"].nunique() == 2
 
 
+def test_groups_of_a_network_with_labels_are_a_layer_for_a_fit(club, tmp_path):
+    people = tmp_path / "people.csv"
+    people.write_text("node,team\n" + "".join(f"n{one},{'abc'[one % 3]}\n" for one in range(0, 120, 4)))
+    target = tmp_path / "groups"
+    assert run("groups", club, "--labels", people, "--out", target, "--quiet") == 0
+    table = pd.read_csv(target / "groups.csv")
+    assert table.columns[-1] == "label"
+    assert table["label"].notna().sum() == 30
+    words = ("--labels", target / "groups.csv", "--layers-from", "group")
+    assert run("fit", club, *words, "--method", "label-propagation", "--out", tmp_path / "fit", "--quiet") == 0
+    assert "group" in pd.read_csv(tmp_path / "fit" / "layers.csv")["layer"].tolist()
+
+
 def test_a_table_without_labels_as_json(tmp_path, capsys):
     rows = [f"p{one},{one % 2},{one % 2},{(one + one // 20) % 2}" for one in range(40)]
     (tmp_path / "t.csv").write_text("\n".join(["name,a,b,c", *rows]))

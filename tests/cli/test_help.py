@@ -16,9 +16,7 @@ GROUP = typer.main.get_command(app)
 def commands():
     for name, command in GROUP.commands.items():
         yield name, command
-        yield from (
-            (f"{name} {inner}", one) for inner, one in getattr(command, "commands", {}).items()
-        )
+        yield from ((f"{name} {inner}", one) for inner, one in getattr(command, "commands", {}).items())
 
 
 def parsed(line: str) -> None:
@@ -74,17 +72,8 @@ def test_a_topic_shows_only_what_works(name, capsys):
     for line in text.splitlines():
         if line.startswith("    gramme ") and "completion" not in line:
             parsed(re.split(r" {3,}", line.strip())[0])
-    options = {
-        opt
-        for _, one in commands()
-        for each in one.params
-        for opt in (*each.opts, *each.secondary_opts)
-    }
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) - {
-        "--install-completion",
-        "--show-completion",
-        "--me",
-    }
+    options = {opt for _, one in commands() for each in one.params for opt in (*each.opts, *each.secondary_opts)}
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) - {"--install-completion", "--show-completion", "--me"}
     assert named <= options
     assert set(re.findall(r"gramme help ([a-z]+)", text)) <= set(topics())
 

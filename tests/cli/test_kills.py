@@ -227,9 +227,7 @@ def strike(killed: Killed, turn: int, steps: int, chance: random.Random, longer:
     return process.wait() != 0
 
 
-def kill_again_and_again(
-    kind: Callable[[Path], Killed], folder: Path, kills: int, longer: float = 1.0
-) -> int:
+def kill_again_and_again(kind: Callable[[Path], Killed], folder: Path, kills: int, longer: float = 1.0) -> int:
     """Returns how many were killed before they had ended by themselves."""
     killed, chance = kind(folder), random.Random(kills)
     steps = killed.steps_of_a_second_run()

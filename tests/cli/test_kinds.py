@@ -34,25 +34,19 @@ QUICK = ["--method", "label-propagation", "--no-estimate"]
 
 
 def test_relations_are_fitted_and_asked_again(run, tmp_path):
-    code, _, err = run(
-        "fit", *FILES, "--target", "paper", "--labels", "l.csv", *QUICK, "--out", "r"
-    )
+    code, _, err = run("fit", *FILES, "--target", "paper", "--labels", "l.csv", *QUICK, "--out", "r")
     assert code == 0, err
     rows = list(csv.DictReader((tmp_path / "r" / "predictions.csv").open()))
     assert len(rows) == 40
     assert all(row["predicted"] == "xy"[int(row["node"][1:]) % 2] for row in rows)
     assert "venue" in (tmp_path / "r" / "report.html").read_text()
-    assert json.loads((tmp_path / "r" / "config.json").read_text())["data"].startswith(
-        "paper:author"
-    )
+    assert json.loads((tmp_path / "r" / "config.json").read_text())["data"].startswith("paper:author")
     code, _, err = run("predict", "r", *FILES, "--target", "paper", "--out", "new.csv")
     assert code == 0, err
 
 
 def test_info_and_convert_know_relations(run, tmp_path):
-    code, out, _ = run(
-        "info", *FILES, "--target", "author", "--path", "author-paper-venue", "--json"
-    )
+    code, out, _ = run("info", *FILES, "--target", "author", "--path", "author-paper-venue", "--json")
     assert code == 0
     assert [layer["layer"] for layer in json.loads(out)["layers"]] == ["venue"]
     code, _, _ = run("convert", *FILES, "--target", "author", "g.npz")

@@ -11,7 +11,7 @@ from tests.links.short import short_fits
 from gramme.cli import main
 from gramme.cli.links import _read_pairs
 from gramme.errors import DataError, FileFormatError
-from gramme.io import write
+from gramme.io import read, write
 from gramme.links import GrammeLinks
 
 
@@ -40,7 +40,7 @@ def test_a_file_becomes_links_a_model_and_a_page(friends: Path, tmp_path: Path, 
     target = tmp_path / "links"
     assert run("links", friends, "--layer", "talk", "--top", 7, "--out", target) == 0
     table = pd.read_csv(target / "links.csv")
-    assert list(table.columns) == ["layer", "source", "target", "probability", "score", "why"]
+    assert list(table.columns) == ["layer", "source", "target", "probability", "score", "why", "change"]
     assert len(table) == 7
     assert set(table["layer"]) == {"talk"}
     assert {path.name for path in target.iterdir()} == {
@@ -55,6 +55,12 @@ def test_a_file_becomes_links_a_model_and_a_page(friends: Path, tmp_path: Path, 
     again = model.predict_proba("talk", [(pair["source"], pair["target"])])[0]
     assert again == pytest.approx(pair["probability"], abs=1e-5)
     assert "What counts most" in capsys.readouterr().out
+
+
+def test_candidates_can_be_opened_in_gephi(friends: Path, tmp_path: Path) -> None:
+    target = tmp_path / "links"
+    assert run("links", friends, "--layer", "talk", "--top", 5, "--gephi", "--out", target) == 0
+    assert read(target / "links.gexf").layers["talk (candidates)"].num_edges == 5
 
 
 def test_given_pairs_are_scored(friends: Path, tmp_path: Path, capsys) -> None:

@@ -11,8 +11,7 @@ import pytest
 from gramme.cli import main
 
 PEOPLE = "who,team,city,age\n" + "".join(
-    f"p{row},{['red', 'blue', ''][row % 3]},{['Ulm', 'Bonn'][row % 2]},{20 + row}\n"
-    for row in range(30)
+    f"p{row},{['red', 'blue', ''][row % 3]},{['Ulm', 'Bonn'][row % 2]},{20 + row}\n" for row in range(30)
 )
 
 
@@ -42,13 +41,9 @@ def test_a_table(answer):
 
 
 def test_ties_with_a_table_of_people(answer):
-    code, out, _ = answer(
-        "ties.csv more.csv", "tie", "people.csv", "team", "who", "", options=["--print"]
-    )
+    code, out, _ = answer("ties.csv more.csv", "tie", "people.csv", "team", "who", "", options=["--print"])
     assert code == 0
-    assert out.strip() == (
-        "gramme fit ties.csv more.csv --labels people.csv --label team --id who --out ties-result"
-    )
+    assert out.strip() == ("gramme fit ties.csv more.csv --labels people.csv --label team --id who --out ties-result")
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,9 @@ def said():
     return run
 
 
-def test_the_fields_stand_on_the_command_line(said):
+def test_the_fields_stand_on_the_command_line(said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "l.csv").touch()
     data, read, loud = said("x.csv", "--labels", "l.csv", "--undirected", "--bins", "a=2", "--loud")
     assert (data, loud) == ("x.csv", True)
     assert (read.labels.name, read.directed, read.bins) == ("l.csv", False, ["a=2"])
@@ -89,12 +91,7 @@ def test_nothing_said_is_nothing_used(said):
 
 
 def test_marks_of_missing_values_may_stand_between_commas():
-    assert Reading(missing=["99,no answer", "-"]).marks() == [
-        "99,no answer",
-        "99",
-        "no answer",
-        "-",
-    ]
+    assert Reading(missing=["99,no answer", "-"]).marks() == ["99,no answer", "99", "no answer", "-"]
 
 
 def test_what_is_said_of_tables_only_exists():

@@ -24,9 +24,7 @@ def test_terms_tell_other_options_and_other_parts_but_not_other_places(tmp_path)
 
     assert terms("here", "{}") == terms("there", "{}")
     assert terms("here", "{}") != terms("there", "{ }")
-    other = terms(
-        "there", "{}", seed=1, settings=["epochs=3"], described={"class_weight": "balanced"}
-    )
+    other = terms("there", "{}", seed=1, settings=["epochs=3"], described={"class_weight": "balanced"})
     differ = {name for name, value in terms("here", "{}").items() if other[name] != value}
     assert differ == {"--seed", "--set", "--class-weight"}
 

@@ -25,7 +25,5 @@ def test_it_runs_the_program_with_its_job_and_hands_over_how_it_ended(tmp_path, 
 
 
 def test_it_loads_nothing_that_takes_long():
-    code = (
-        "import sys, gramme.cli.ray_worker; sys.exit(bool({'torch', 'numpy'} & set(sys.modules)))"
-    )
+    code = "import sys, gramme.cli.ray_worker; sys.exit(bool({'torch', 'numpy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

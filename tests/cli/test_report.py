@@ -37,9 +37,7 @@ def folder(graph, tmp_path: Path) -> Path:
     return target
 
 
-def test_the_page_of_a_fit_is_made_again_from_its_folder(
-    folder: Path, tmp_path: Path, capsys
-) -> None:
+def test_the_page_of_a_fit_is_made_again_from_its_folder(folder: Path, tmp_path: Path, capsys) -> None:
     target = tmp_path / "page.html"
     assert run("report", folder, "--out", target) == 0
     assert str(target) in capsys.readouterr().out.replace("\n", "")
@@ -71,9 +69,7 @@ def test_an_attention_model_gives_the_same_map_from_its_file(graph, tmp_path: Pa
 
 def test_a_ledger_gives_the_page_of_a_benchmark(tmp_path: Path) -> None:
     ledger = tmp_path / "results.sqlite"
-    benchmark(
-        {"blocks": two_blocks(labelled=60)}, ["majority"], out=ledger, train=[50], repeats=2, jobs=1
-    )
+    benchmark({"blocks": two_blocks(labelled=60)}, ["majority"], out=ledger, train=[50], repeats=2, jobs=1)
     assert run("report", ledger, "--out", tmp_path / "a.html") == 0
     assert read_data(tmp_path / "a.html")["kind"] == "benchmark"
     assert run("report", ledger, "--data", "x", "--out", tmp_path / "b.html") == 2
@@ -108,11 +104,9 @@ def test_mistakes_end_with_one_message(folder: Path, graph, tmp_path: Path, caps
 def test_a_damaged_page_is_told(folder: Path, tmp_path: Path, capsys, damage: str) -> None:
     page = folder / "report.html"
     text = page.read_text()
-    damaged = {
-        "cut": text[: text.index('"map":')],
-        "emptied": "",
-        "data": text.replace('"nodes":{', '"knots":{'),
-    }[damage]
+    damaged = {"cut": text[: text.index('"map":')], "emptied": "", "data": text.replace('"nodes":{', '"knots":{')}[
+        damage
+    ]
     page.write_text(damaged)
     code = run("report", folder, "--out", tmp_path / "page.html")
     assert code == 2

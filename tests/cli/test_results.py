@@ -17,9 +17,7 @@ def ledger(tmp_path: Path) -> Path:
         for dataset in ("balance_scale", "wine"):
             for r in range(4):
                 for percent in (10.0, 20.0):
-                    opened.record(
-                        done(spec("gramme-sg", r, dataset=dataset, percent=percent), 0.8 + 0.01 * r)
-                    )
+                    opened.record(done(spec("gramme-sg", r, dataset=dataset, percent=percent), 0.8 + 0.01 * r))
                     opened.record(done(spec("majority", r, dataset=dataset, percent=percent), 0.4))
         opened.record(failed(spec("majority", 9), "out of luck"))
     return path
@@ -39,9 +37,7 @@ def test_every_format_has_the_papers_figure_beside_ours(
         assert len(json.loads(text)) == 8
 
 
-def test_pairs_ranks_runs_failures_and_one_percentage(
-    ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pairs_ranks_runs_failures_and_one_percentage(ledger: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = {"pairs": 4, "ranks": 2, "runs": 33, "failures": 1}
     for shown, count in rows.items():
         assert run("results", ledger, "--show", shown, "--format", "json") == 0
@@ -66,9 +62,7 @@ def test_the_figure(ledger: Path) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_mistakes(
-    ledger: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
+def test_mistakes(ledger: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
     assert run("results", ledger, *arguments) == 2
     printed = capsys.readouterr()
     assert message in printed.err

@@ -47,18 +47,14 @@ def payments(tmp_path: Path) -> Path:
     return tmp_path / "payments.csv"
 
 
-def test_a_rare_class_that_is_never_found_is_said_first(
-    payments: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_rare_class_that_is_never_found_is_said_first(payments: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = payments.parent / "out"
     options = ["--table", "--label", "kind", "--id", "id", "--method", "one-hot-logistic"]
     assert run("fit", payments, *options, "--out", out) == 0
     printed = capsys.readouterr().out.splitlines()
     at = next(k for k, line in enumerate(printed) if "accuracy" in line)
-    assert printed[at].startswith(
-        "balanced accuracy by cross-validation on 300 labelled nodes: 50.0%"
-    )
-    assert "fraud 0 of 6, ok 294 of 294" in printed[at + 1]
+    assert printed[at].startswith("balanced accuracy by cross-validation on 300 labelled nodes: 50.0%")
+    assert "fraud: 0 of 6, ok: 294 of 294" in printed[at + 1]
     assert "accuracy: 98.0%" in printed[at + 2]
     said = "by balanced accuracy no better than always saying 'ok', which has 50.0% and is right for 98.0%"
     assert said in printed[at + 3]
@@ -102,11 +98,7 @@ def predictions(folder: Path) -> bytes:
 
 @pytest.mark.parametrize(
     "options",
-    [
-        ["--holdout", "20%", "--seed", "3"],
-        ["--no-estimate"],
-        ["--folds", "2", "--quiet", "--columns", "shop"],
-    ],
+    [["--holdout", "20%", "--seed", "3"], ["--no-estimate"], ["--folds", "2", "--quiet", "--columns", "shop"]],
     ids=["holdout", "no-estimate", "columns"],
 )
 def test_the_pages_command_gives_the_same_predictions(payments: Path, options: list[str]) -> None:
@@ -190,9 +182,7 @@ def test_balanced_classes_are_found_more_often_and_the_model_keeps_it(
     assert np.allclose(one, other, atol=1e-4)
 
 
-def test_info_and_convert_take_tables_as_fit_does(
-    payments: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_info_and_convert_take_tables_as_fit_does(payments: Path, capsys: pytest.CaptureFixture[str]) -> None:
     read = ["--table", "--label", "kind", "--id", "id", "--columns", "shop"]
     assert run("info", payments, *read, "--json") == 0
     facts = json.loads(capsys.readouterr().out)

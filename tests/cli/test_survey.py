@@ -81,9 +81,7 @@ def test_every_number_of_the_page_is_one_of_the_tables(fitted: Path) -> None:
     matrix = pd.crosstab(table["known"], table["out_of_fold_predicted"])
     for team in "ABC":
         cells = found(rf"{team} (\d+) (\d+) (\d+) \d+% ", text)
-        assert [int(cell) for cell in cells] == matrix.reindex(columns=list("ABC")).loc[
-            team
-        ].fillna(0).tolist()
+        assert [int(cell) for cell in cells] == matrix.reindex(columns=list("ABC")).loc[team].fillna(0).tolist()
     layers = pd.read_csv(fitted / "layers.csv").set_index("layer")["importance"]
     section = text[text.index("the shares add up to 100 %") :]
     for layer, share in layers.items():

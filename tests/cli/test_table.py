@@ -243,7 +243,7 @@ def test_predict_with_a_table_that_lacks_a_column(table: Path, capsys) -> None:
 
 
 def test_the_guide_works_word_for_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "tables.md").read_text(encoding="utf-8")
+    guide = (Path(__file__).parents[2] / "docs" / "how-to" / "tables.md").read_text(encoding="utf-8")
     example = guide.split("```csv\n")[1].split("```")[0]
     commands = [line.strip() for line in guide.splitlines() if line.startswith("    gramme ")]
     assert len(commands) == 2
@@ -294,9 +294,7 @@ def test_a_messy_table_becomes_what_it_was_meant_to_be(table: Path, capsys) -> N
     for row in range(200):
         age = "NSP" if row % 33 == 0 else str(int(random.integers(18, 80)))
         income = f"{int(random.integers(1, 99))} {int(random.integers(0, 999)):03d},50"
-        date = (
-            f"{int(random.integers(1, 29)):02d}/{int(random.integers(1, 13)):02d}/{2015 + row % 5}"
-        )
+        date = f"{int(random.integers(1, 29)):02d}/{int(random.integers(1, 13)):02d}/{2015 + row % 5}"
         town = ["Köln", "Ulm", "01067"][row % 3]
         party = ["rot", "blau", ""][row % 3]
         lines.append(f"p{row};{age};{income};{date};{town};Text {row};{party}")
@@ -319,21 +317,7 @@ def test_cuts_between_dates_are_shown_as_dates(table: Path, capsys) -> None:
     days = np.datetime64("1950-01-01") + np.arange(0, 16000, 80)
     rows = [f"{k},{day},{'xy'[k % 2]}" for k, day in enumerate(days)]
     table.write_text("\n".join(["who,born,team", *rows]))
-    assert (
-        run(
-            "fit",
-            table,
-            "--table",
-            "--label",
-            "team",
-            "--id",
-            "who",
-            "--dry-run",
-            "--bins",
-            "born=3",
-        )
-        == 0
-    )
+    assert run("fit", table, "--table", "--label", "team", "--id", "who", "--dry-run", "--bins", "born=3") == 0
     printed = capsys.readouterr().out
     assert "born: dates cut at 19" in printed
     assert "T0" not in printed.partition("born:")[2].partition("\n")[0]
@@ -349,6 +333,28 @@ def test_what_a_model_has_not_seen_is_said(tmp_path):
     with gathered() as notes:
         open_table_again(tmp_path / "second.csv", record, Reading(is_table=True))
     assert any("'age' is not used" in note for note in notes.all)
-    assert any(
-        "'city' has values that the model has not seen: 'Rome'" in note for note in notes.all
-    )
+    assert any("'city' has values that the model has not seen: 'Rome'" in note for note in notes.all)
+
+
+def test_predictions_hold_the_truth_of_labels_that_were_held_out_and_the_columns_of_the_table(tmp_path, capsys):
+    table = tmp_path / "people.csv"
+    given = people()
+    given.insert(0, "predicted", [f"=note {k}" for k in range(len(given))])
+    given.to_csv(table, index=False)
+    assert fit(table, "--id", "name", "--columns", "age,city", "--holdout", "50%", "--keep-columns") == 0
+    found = pd.read_csv(tmp_path / "out" / "predictions.csv", keep_default_na=False)
+    assert found["held_out"].any()
+    assert not found["held_out"].all()
+    assert (found["known"][found["held_out"]] == "").all()
+    assert found["true_label"].tolist() == given["party"].fillna("").tolist()
+    assert found["city"].tolist() == given["city"].fillna("").tolist()
+    assert found["given_predicted"].tolist() == [f"'=note {k}" for k in range(len(given))]
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "<dt>Predicted</dt><dd><strong><bdi>party</bdi></strong>" in page
+    assert "alike in 2 columns" in page
+
+
+def test_columns_are_kept_of_a_table_only(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["fit", "balance_scale", "--keep-columns", "--out", str(tmp_path / "x")])
+    assert "it goes with --table" in capsys.readouterr().err

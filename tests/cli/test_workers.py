@@ -123,9 +123,7 @@ def undisturbed(data, tmp_path_factory) -> Path:
 @pytest.mark.distributed
 def test_two_workers_write_what_one_process_writes(data, undisturbed, tmp_path):
     fit_here(data, tmp_path / "one", *SETTINGS)
-    assert {path.name for path in (tmp_path / "one").iterdir()} == {
-        path.name for path in undisturbed.iterdir()
-    }
+    assert {path.name for path in (tmp_path / "one").iterdir()} == {path.name for path in undisturbed.iterdir()}
     for name in ("predictions", "history", "layers", "embedding"):
         one, two = (pd.read_csv(where / f"{name}.csv") for where in (tmp_path / "one", undisturbed))
         pd.testing.assert_frame_equal(one, two, atol=1e-4, rtol=0)
@@ -190,9 +188,7 @@ def test_processes_that_somebody_else_started_fit_a_folder_of_parts(data, parts,
 def test_torchrun_fits_a_folder_of_parts(data, parts, tmp_path):
     words = ["--nproc-per-node", 2, "-m", "gramme", "fit", parts, *TOGETHER, "--out"]
     command = [sys.executable, "-m", "torch.distributed.run", *words, tmp_path / "out"]
-    found = subprocess.run(
-        [*map(str, command)], capture_output=True, text=True, timeout=SECONDS, check=False
-    )
+    found = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=SECONDS, check=False)
     assert found.returncode == 0, found.stderr
     assert found.stdout.count("label-propagation on") == 1
     same_as_one_process(data, tmp_path)
@@ -238,6 +234,34 @@ def kill_and_resume(data, folder, rank, seconds: float | None = None) -> bool:
 def test_a_killed_worker_ends_all_and_resume_has_the_same_bits(data, undisturbed, tmp_path):
     assert kill_and_resume(data, tmp_path, 1)
     assert tables(tmp_path / "out") == tables(undisturbed)
+
+
+MEET = """
+import sys, time
+from gramme.distributed import join
+with join(watch=True):
+    print("met", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.distributed
+def test_the_message_about_a_lost_worker_has_no_frames_of_torch(tmp_path):
+    port, started = free_port(), []
+    for rank in range(2):
+        environment = workers._environment(rank, 2, port, tmp_path / "job.json") | {"GRAMME_SILENCE_SECONDS": "3"}
+        options = {"env": environment, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        started.append(subprocess.Popen([sys.executable, "-c", MEET], **options))
+    try:
+        assert [one.stdout.readline() for one in started] == ["met\n", "met\n"]
+        started[0].kill()
+        said = started[1].communicate(timeout=120)[1]
+    finally:
+        for one in started:
+            one.kill()
+            one.communicate()
+    assert said.startswith("Error: worker 0 (process")
+    assert "frame #" not in said
 
 
 @pytest.mark.distributed

@@ -62,10 +62,7 @@ def rows_of_the_file(graph: MultilayerGraph) -> int:
     return total
 
 
-COUNTS = {
-    "both directions and self loops": both_directions_and_self_loops,
-    "rows of the file": rows_of_the_file,
-}
+COUNTS = {"both directions and self loops": both_directions_and_self_loops, "rows of the file": rows_of_the_file}
 PARTIES = {"democrat": 267, "republican": 168}
 SEVERITIES = {"benign": 516, "malignant": 445}
 
@@ -171,13 +168,7 @@ FROM_FILES = [
         },
         features=1433,
     ),
-    Case(
-        "acm3025",
-        3025,
-        {"PAP": 13_128, "PLP": 1_103_868},
-        {0: 1061, 1: 965, 2: 999},
-        features=1870,
-    ),
+    Case("acm3025", 3025, {"PAP": 13_128, "PLP": 1_103_868}, {0: 1061, 1: 965, 2: 999}, features=1870),
     Case(
         "dblp_heco",
         4057,
@@ -193,13 +184,7 @@ FROM_FILES = [
         features=334,
         options={"view": "relations"},
     ),
-    Case(
-        "acm_heco",
-        4019,
-        {"PAP": 26_917, "PSP": 2_167_097},
-        {0: 1993, 1: 965, 2: 1061},
-        features=1902,
-    ),
+    Case("acm_heco", 4019, {"PAP": 26_917, "PSP": 2_167_097}, {0: 1993, 1: 965, 2: 1061}, features=1902),
     Case(
         "acm_heco",
         4019,
@@ -226,9 +211,7 @@ EMBEDDED = [
     Case(
         "balance_scale",
         625,
-        dict.fromkeys(
-            ["left_weight", "left_distance", "right_weight", "right_distance"], 5 * 125 * 124 // 2
-        ),
+        dict.fromkeys(["left_weight", "left_distance", "right_weight", "right_distance"], 5 * 125 * 124 // 2),
         {"L": 288, "B": 49, "R": 288},
         paper=312_500,
     ),
@@ -258,30 +241,10 @@ EMBEDDED = [
         {"upper left": 12068, "upper right": 12228, "lower left": 11995, "lower right": 11858},
         {0: 178, 1: 182, 2: 177, 3: 183, 4: 181, 5: 182, 6: 181, 7: 179, 8: 174, 9: 180},
     ),
-    Case(
-        "synthetic",
-        1000,
-        {"layer 1": 4930, "layer 2": 4956, "layer 3": 4969},
-        {0: 334, 1: 333, 2: 333},
-    ),
-    Case(
-        "synthetic_table",
-        1000,
-        {"column 1": 83337, "column 2": 83365, "column 3": 83324},
-        {0: 334, 1: 333, 2: 333},
-    ),
-    Case(
-        "synthetic_coupled",
-        1000,
-        {"first": 2419, "second": 2428},
-        {0: 334, 1: 334, 2: 332},
-    ),
-    Case(
-        "synthetic_kinds",
-        1000,
-        {"author": 16506, "venue": 16623},
-        {0: 334, 1: 333, 2: 333},
-    ),
+    Case("synthetic", 1000, {"layer 1": 4930, "layer 2": 4956, "layer 3": 4969}, {0: 334, 1: 333, 2: 333}),
+    Case("synthetic_table", 1000, {"column 1": 83337, "column 2": 83365, "column 3": 83324}, {0: 334, 1: 333, 2: 333}),
+    Case("synthetic_coupled", 1000, {"first": 2419, "second": 2428}, {0: 334, 1: 334, 2: 332}),
+    Case("synthetic_kinds", 1000, {"author": 16506, "venue": 16623}, {0: 334, 1: 333, 2: 333}),
 ]
 # The user's own file: tests/datasets/recipes/test_countries.py makes one.
 BROUGHT = ["reinnovation", "wordnet", "debian"]

@@ -166,9 +166,7 @@ def test_what_a_killed_download_left_is_swept_and_a_living_one_is_not(tmp_path):
 
 LOCATE_CONTENT = b"content\n"
 LOCATE_SHA256 = hashlib.sha256(LOCATE_CONTENT).hexdigest()
-FILE = DataFile(
-    "folder", "name.txt", len(LOCATE_CONTENT), LOCATE_SHA256, "http://127.0.0.1:9/name.txt"
-)
+FILE = DataFile("folder", "name.txt", len(LOCATE_CONTENT), LOCATE_SHA256, "http://127.0.0.1:9/name.txt")
 UNSERVED = DataFile("folder", "name.txt", len(LOCATE_CONTENT), LOCATE_SHA256)
 
 
@@ -213,9 +211,7 @@ def test_another_file_in_the_data_folder_is_used_with_a_warning(data):
 def test_another_pickle_in_the_data_folder_is_refused_unless_one_insists(data, monkeypatch):
     given = put(data, b"mine\n")
     exact = replace(FILE, exact=True)
-    with pytest.raises(
-        DataError, match=r"a pickle of unknown origin is not read; .*GRAMME_ANY_CHECKSUM=1"
-    ):
+    with pytest.raises(DataError, match=r"a pickle of unknown origin is not read; .*GRAMME_ANY_CHECKSUM=1"):
         provide(exact)
     monkeypatch.setenv("GRAMME_ANY_CHECKSUM", "1")
     with pytest.warns(GrammeWarning, match="it is used as it is"):

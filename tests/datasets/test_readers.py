@@ -89,11 +89,7 @@ def test_cells(tmp_path):
 @given(content=st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(tmp_path_factory, content):
     path = written(tmp_path_factory.getbasetemp(), content)
-    for read in (
-        lambda: read_integers(path, range(9)),
-        lambda: read_cells(path, [str, str]),
-        lambda: read_lines(path),
-    ):
+    for read in (lambda: read_integers(path, range(9)), lambda: read_cells(path, [str, str]), lambda: read_lines(path)):
         with suppress(FileFormatError):
             read()
 
@@ -171,9 +167,7 @@ def test_damaged_bytes_give_a_graph_or_one_kind_of_error(tmp_path, compressed):
         data = bytearray(whole)
         for place in random.integers(len(data), size=int(random.integers(1, 4))):
             data[place] = random.integers(256)
-        path.write_bytes(
-            bytes(data[: len(data) - int(random.integers(2)) * int(random.integers(99))])
-        )
+        path.write_bytes(bytes(data[: len(data) - int(random.integers(2)) * int(random.integers(99))]))
         with suppress(FileFormatError):
             read_graph(path, "name")
 

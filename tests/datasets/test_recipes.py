@@ -31,9 +31,7 @@ def test_embedded(case, monkeypatch):
     case.check(datasets.load(case.name, **case.options))
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in [*EMBEDDED, *FROM_FILES] if not case.options], ids=by_id
-)
+@pytest.mark.parametrize("case", [case for case in [*EMBEDDED, *FROM_FILES] if not case.options], ids=by_id)
 def test_the_record_states_the_size(case):
     record = datasets.info(case.name)
     stated = (record.nodes, record.layers, record.classes)
@@ -46,10 +44,7 @@ def test_other_splits_are_errors(gramme_data):
 
 
 @pytest.mark.filterwarnings("ignore:.*is not the file this dataset:gramme.errors.GrammeWarning")
-@pytest.mark.parametrize(
-    "name",
-    [case.name for case in FROM_FILES if not case.options],
-)
+@pytest.mark.parametrize("name", [case.name for case in FROM_FILES if not case.options])
 @pytest.mark.parametrize("content", [b"", b"1 2\n", b"\xff\xfe\x00", b"a,b\n", b"1 999 3 4\n"])
 def test_a_file_of_nonsense_is_one_clear_error(tmp_path, monkeypatch, name, content):
     monkeypatch.setenv("GRAMME_DATA", str(tmp_path))

@@ -86,7 +86,7 @@ def test_load_downloads_what_is_missing_and_only_once(gramme_data, monkeypatch, 
 
 
 def test_the_guide_knows_every_dataset():
-    guide = Path(__file__).parents[2] / "docs" / "datasets.md"
+    guide = Path(__file__).parents[2] / "docs" / "reference" / "datasets.md"
     rows = [line for line in guide.read_text().splitlines() if line.startswith("| `")]
     assert [line.split("`")[1] for line in rows[: len(datasets.names())]] == datasets.names()
 

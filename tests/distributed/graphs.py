@@ -12,9 +12,7 @@ from gramme.graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
 NODES = 23
 
 
-def edges(
-    seed: int, *, directed: bool = False, weighted: bool = False, absent: bool = False
-) -> EdgeLayer:
+def edges(seed: int, *, directed: bool = False, weighted: bool = False, absent: bool = False) -> EdgeLayer:
     random = np.random.default_rng(seed)
     count = 3 * NODES
     source, target = random.integers(0, NODES, (2, count))
@@ -78,12 +76,8 @@ def graph(kind: str) -> MultilayerGraph:
         ends = random.integers(0, NODES, (2, 15))
         ok = layers["c"].present[ends[1]]
         couplings = {
-            ("a", "b"): Coupling(
-                NODES, *random.integers(0, NODES, (2, 20)), random.uniform(1, 2, 20)
-            ),
-            ("a", "c"): Coupling(
-                NODES, ends[0][ok], ends[1][ok], directed=kind == "directed couplings"
-            ),
+            ("a", "b"): Coupling(NODES, *random.integers(0, NODES, (2, 20)), random.uniform(1, 2, 20)),
+            ("a", "c"): Coupling(NODES, ends[0][ok], ends[1][ok], directed=kind == "directed couplings"),
         }
     random = np.random.default_rng(11)
     if kind == "features":
@@ -92,25 +86,11 @@ def graph(kind: str) -> MultilayerGraph:
     labels = np.array([None, "x", "y", "z"], dtype=object)[random.integers(0, 4, NODES)]
     names = [f"node {number}" for number in range(NODES)]
     return MultilayerGraph(
-        layers,
-        nodes=names,
-        labels=labels,
-        couplings=couplings,
-        features=features,
-        layer_features=layer_features,
+        layers, nodes=names, labels=labels, couplings=couplings, features=features, layer_features=layer_features
     )
 
 
-KINDS = (
-    "edges",
-    "directed",
-    "table",
-    "memberships",
-    "mixed",
-    "kinds",
-    "couplings",
-    "directed couplings",
-)
+KINDS = ("edges", "directed", "table", "memberships", "mixed", "kinds", "couplings", "directed couplings")
 
 
 def parts_of(whole: MultilayerGraph, folder: Path, parts: int, how: str = "random") -> Path:

@@ -47,14 +47,7 @@ def together(size: int, function: Callable[..., Any], *args: Any) -> list[Any]:
     return [found[rank] for rank in range(size)]
 
 
-def _work(
-    rank: int,
-    size: int,
-    port: int,
-    answer: Any,
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-) -> None:
+def _work(rank: int, size: int, port: int, answer: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
     import torch
 
     torch.set_num_threads(1)

@@ -23,9 +23,7 @@ def conversation(communicator: Communicator) -> dict:
         "came": came[:, 0].numpy(),
         "gathered": communicator.gather(rows),
         "to first": communicator.gather_to_first(np.full((rank, 2), rank, dtype=np.int16)),
-        "from first": communicator.broadcast(
-            np.arange(5, dtype=np.int32) if rank == 0 else None, np.int32
-        ),
+        "from first": communicator.broadcast(np.arange(5, dtype=np.int32) if rank == 0 else None, np.int32),
         "texts": communicator.gather_text("é" * rank),
         "total": communicator.all_sum(np.array([1.5, rank])),
         "number": communicator.all_sum(rank),

@@ -19,33 +19,20 @@ from torch._C._distributed_c10d import TCPStore
 
 from gramme.distributed import SINGLE_PROCESS, Communicator, is_one_of_several, join
 from gramme.distributed import launch as watch
-from gramme.distributed.launch import (
-    LOOPBACK,
-    LOST_EXIT,
-    DifferentTermsError,
-    LostWorkerError,
-    free_port,
-    rendezvous,
-)
+from gramme.distributed.launch import LOOPBACK, LOST_EXIT, DifferentTermsError, LostWorkerError, free_port, rendezvous
 from gramme.errors import DataError
 
 
 def test_who_has_not_come_is_named():
     message = "workers 1, 2 of 3 have not come within 0.3 seconds"
-    with (
-        pytest.raises(LostWorkerError, match=message),
-        join(rank=0, size=3, port=free_port(), wait=0.3),
-    ):
+    with pytest.raises(LostWorkerError, match=message), join(rank=0, size=3, port=free_port(), wait=0.3):
         pass
 
 
 def test_without_the_first_there_is_nobody_to_meet():
     port = free_port()
     message = f"nobody listens at 127.0.0.1:{port} .*worker 0 of 2 has not come within 0.3 seconds"
-    with (
-        pytest.raises(LostWorkerError, match=message),
-        join(rank=1, size=2, port=port, wait=0.3),
-    ):
+    with pytest.raises(LostWorkerError, match=message), join(rank=1, size=2, port=port, wait=0.3):
         pass
 
 
@@ -56,10 +43,7 @@ def test_a_place_that_is_taken_is_told():
         taken.bind((LOOPBACK, 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with (
-            pytest.raises(DataError, match=f"cannot listen at 127.0.0.1:{port}"),
-            join(rank=0, size=2, port=port),
-        ):
+        with pytest.raises(DataError, match=f"cannot listen at 127.0.0.1:{port}"), join(rank=0, size=2, port=port):
             pass
 
 
@@ -87,9 +71,7 @@ def test_a_meeting_place_that_closes_is_told():
     host = [TCPStore(LOOPBACK, port, is_master=True, timeout=wait, wait_for_workers=False)]
     closing = threading.Timer(0.5, host.clear)
     closing.start()
-    message = (
-        f"worker 0, which keeps the meeting place 127.0.0.1:{port}, ended before all 2 had met"
-    )
+    message = f"worker 0, which keeps the meeting place 127.0.0.1:{port}, ended before all 2 had met"
     with pytest.raises(LostWorkerError, match=message), join(rank=1, size=2, port=port, wait=30):
         pass
 
@@ -125,10 +107,7 @@ def test_all_learn_the_names_of_all():
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (
-            {"--seed": 2, "--set": ["a=1"]},
-            r"worker 2 \(process .*has --seed 2, and worker 0 .* has 1;",
-        ),
+        ({"--seed": 2, "--set": ["a=1"]}, r"worker 2 \(process .*has --seed 2, and worker 0 .* has 1;"),
         ({"--seed": 1}, r"worker 2 .* has --set nothing, and worker 0 .* has \['a=1'\]"),
     ],
 )
@@ -234,10 +213,7 @@ def test_a_process_without_others_is_alone(monkeypatch):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [
-        ({"rank": 2, "size": 2, "port": 1}, "process 2 cannot be one of 2"),
-        ({"rank": 0, "size": 2}, "MASTER_PORT"),
-    ],
+    [({"rank": 2, "size": 2, "port": 1}, "process 2 cannot be one of 2"), ({"rank": 0, "size": 2}, "MASTER_PORT")],
 )
 def test_what_cannot_meet_is_refused(options, message, monkeypatch):
     monkeypatch.delenv("MASTER_PORT", raising=False)

@@ -10,8 +10,10 @@ from tests.distributed.processes import together
 
 from gramme.distributed import assign, read_part, write_parts
 from gramme.distributed.storage import whole_graph
-from gramme.errors import DataError, FileFormatError
+from gramme.errors import DataError, FileFormatError, LossyFormatWarning
+from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.graph.canonical import in_name_order
+from gramme.methods.labels import known_labels
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -30,6 +32,41 @@ def test_features_dense_sparse_and_of_layers_come_back(tmp_path):
         one = whole.replace(features=features, layer_features={"b": dense[:, :2]})
         folder = tmp_path / type(features).__name__
         assert whole_graph(parts_of(one, folder, 2)) == one
+
+
+def test_masks_come_back_and_labels_outside_train_are_not_learned(tmp_path):
+    whole = graph("edges")
+    train = np.arange(whole.num_nodes) % 2 == 0
+    whole = whole.replace(masks={"train": train, "test": ~train})
+    folder = parts_of(whole, tmp_path, 1)
+    assert json.loads((folder / "manifest.json").read_text())["version"] == 2  # which no gramme without masks reads
+    assert whole_graph(folder) == whole
+    part = read_part(folder)
+    known = known_labels(part)
+    learned = set(part.nodes[known.nodes])
+    labelled = {name for name, label in zip(whole.nodes, whole.labels, strict=True) if label is not None}
+    assert learned == labelled & set(whole.nodes[train]) < labelled
+    assert (part.replace(name="n").training_codes >= 0).sum() == known.nodes.size
+
+
+def test_a_part_does_not_pass_for_the_whole(tmp_path):
+    part = read_part(parts_of(graph("mixed"), tmp_path, 1))
+    layer = next(iter(part.layers.values()))
+    asked = [part.summary, part.to_scipy, part.to_networkx, part.to_pandas, part.supra_adjacency, layer.to_edges]
+    for ask in asked:
+        with pytest.raises(DataError, match=r"the graph is spread over several.*read it whole"):
+            ask()
+    assert part._repr_html_() == f"<p><b>{part!r}</b></p>"
+
+
+def test_a_graph_without_masks_can_be_read_by_older_versions(tmp_path):
+    assert json.loads((parts_of(graph("edges"), tmp_path, 1) / "manifest.json").read_text())["version"] == 1
+
+
+def test_features_of_edges_are_said_to_be_left_out(tmp_path):
+    layer = EdgeLayer(2, [0], [1], features=[[1.0]])
+    with pytest.warns(LossyFormatWarning, match="features of edges"):
+        write_parts(MultilayerGraph({"a": layer}), tmp_path, np.zeros(2), 1)
 
 
 def test_a_part_alone_is_a_graph_of_its_own(tmp_path):
@@ -85,6 +122,11 @@ def test_all_processes_learn_whose_part_does_not_fit(tmp_path):
     assert "part-0001.npz: this part of the graph is missing" in first
 
 
+LAYER = {"kind": "edges", "name": "a", "coupling": False, "directed": False, "weighted": False, "edges": 1}
+TWICE = [LAYER, LAYER]
+PART = {"nodes": 23, "bytes": 1, "sha256": "", "halo": 0}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -93,10 +135,26 @@ def test_all_processes_learn_whose_part_does_not_fit(tmp_path):
         ({"nodes": 24}, "parts have 23 nodes, the graph 24"),
         ({"parts": []}, "no parts"),
         ({"layers": [{"kind": "fog"}]}, "layer 0 is neither"),
+        ({"layers": [7]}, "entry 0 of 'layers' of the manifest is 7, where dict"),
         ({"layers": [{"kind": []}]}, "layer 0 is neither"),
-        ({"entries": 10**30}, "'entries': 1000000000000000000000000000000"),
+        ({"entries": 10**30}, "'entries' of the manifest is 1000000000000000000000000000000"),
         ({"classes": [[1]]}, "list stands where a value"),
-        ({"entries": True}, "'entries': True"),
+        ({"entries": True}, "'entries' of the manifest is True"),
+        ({"classes": ["x", "x"]}, "a class stands twice"),
+        ({"layers": 3}, "'layers' of the manifest is 3, where a list"),
+        ({"layers": [{"kind": "edges", "name": 1, "coupling": False}]}, "'name' of layer 0 is 1"),
+        ({"layers": [{"kind": "edges", "name": "a", "coupling": False, "directed": 0}]}, "'directed' of layer 0 is 0"),
+        ({"layers": TWICE}, "two of its layers have one name: 'a', 'a'"),
+        ({"layer_order": ["fog"]}, "it orders the layers ['fog']"),
+        ({"layer_order": [["a"]]}, "entry 0 of 'layer_order' of the manifest is ['a']"),
+        ({"layer_features": ["fog"]}, "layers that it does not have: ['fog']"),
+        ({"couplings": [{"layers": ["a", "fog"], "name": "c", "directed": False}]}, "does not have: ['fog']"),
+        ({"couplings": [{"layers": ["a"], "name": "c", "directed": False}]}, "features or couplings"),
+        ({"couplings": {"a": 1}}, "where a list is needed"),
+        ({"masks": ["train", "train"]}, "two of its masks"),
+        ({"name": [1]}, "the name of the graph is [1]"),
+        ({"parts": [{"file": "../../x"}]}, "'nodes' of entry 0 of 'parts'"),
+        ({"parts": [PART | {"file": "../../part-0000.npz"}]}, "has the file name '../../part-0000.npz'"),
     ],
 )
 def test_a_manifest_that_does_not_fit_is_refused_by_name(change, message, tmp_path):
@@ -123,12 +181,7 @@ def test_numbers_out_of_range_are_refused_even_with_a_right_checksum(tmp_path):
         "couplings": coupling_facts(whole),
         "layer_features": [],
     }
-    for name, value in (
-        ("places", 99),
-        ("layer0.indices", 23),
-        ("labels", 1),
-        ("layer0.indptr", -1),
-    ):
+    for name, value in (("places", 99), ("layer0.indices", 23), ("labels", 1), ("layer0.indptr", -1)):
         ((members, said),) = part_members(whole, cut, codes, np.arange(whole.num_nodes))
         members[name] = members[name].copy()
         members[name][-1] = value

@@ -89,8 +89,7 @@ TRIED = {2: KINDS, 3: (*BY_PEERS, "memberships"), 4: ("directed", "table", "mixe
 
 
 @pytest.mark.parametrize(
-    ("size", "kinds"),
-    [*TRIED.items(), *(pytest.param(size, KINDS, marks=pytest.mark.slow) for size in (3, 4))],
+    ("size", "kinds"), [*TRIED.items(), *(pytest.param(size, KINDS, marks=pytest.mark.slow) for size in (3, 4))]
 )
 def test_sums_and_gradients_are_those_of_the_whole_graph(size, kinds, tmp_path):
     whole = {kind: graph(kind) for kind in kinds}

@@ -62,6 +62,4 @@ def failed(one: RunSpec, error: str = "no luck") -> RunResult:
 
 def same(one: pd.DataFrame, other: pd.DataFrame) -> None:
     """Two ledgers' runs are equal, bit for bit, but for times."""
-    pd.testing.assert_frame_equal(
-        one.drop(columns=CHANGING), other.drop(columns=CHANGING), check_exact=True
-    )
+    pd.testing.assert_frame_equal(one.drop(columns=CHANGING), other.drop(columns=CHANGING), check_exact=True)

@@ -5,17 +5,11 @@ import pandas as pd
 import pytest
 from tests.grouping.planted import planted
 
-from gramme.errors import DataError
+from gramme.errors import DataError, GrammeWarning
 from gramme.evaluation import ask_benchmark as benchmark_module
-from gramme.evaluation.ask_benchmark import (
-    AskLedger,
-    AskSpec,
-    ask_benchmark,
-    is_ask_ledger,
-    strategy_ranks,
-    summarise_asking,
-)
+from gramme.evaluation.ask_benchmark import AskSpec, ask_benchmark, strategy_ranks, summarise_asking
 from gramme.evaluation.ask_strategies import AskStrategy
+from gramme.evaluation.ledger import LEDGER_KINDS, Ledger, ledger_task
 
 
 @pytest.fixture(scope="module")
@@ -26,12 +20,7 @@ def graph():
 
 def test_covering_beats_random_choice_and_all_is_resumed(graph, tmp_path):
     told = []
-    settings = {
-        "out": tmp_path / "ask.sqlite",
-        "predictors": ["label-propagation"],
-        "per_class": [1],
-        "repeats": 6,
-    }
+    settings = {"out": tmp_path / "ask.sqlite", "predictors": ["label-propagation"], "per_class": [1], "repeats": 6}
     table = ask_benchmark({"g": graph}, ["cover", "random"], **settings)
     scores = table.set_index("strategy")
     assert scores.loc["cover", "accuracy"] > scores.loc["random", "accuracy"] + 5
@@ -40,15 +29,10 @@ def test_covering_beats_random_choice_and_all_is_resumed(graph, tmp_path):
     )
     assert scores.loc["random", "against_random"] == 0
     assert scores["labels"].tolist() == [3, 3]
-    again = ask_benchmark(
-        {"g": graph},
-        ["cover", "random"],
-        **settings,
-        tell=lambda done, total: told.append(done),
-    )
+    again = ask_benchmark({"g": graph}, ["cover", "random"], **settings, tell=lambda done, total: told.append(done))
     pd.testing.assert_frame_equal(table, again)
     assert not told
-    assert is_ask_ledger(settings["out"])
+    assert ledger_task(settings["out"]) == "ask"
     ranks = strategy_ranks(table).set_index("strategy")
     assert ranks.loc["cover", "mean_rank"] == 1
 
@@ -87,13 +71,25 @@ def test_one_class_is_predicted_everywhere(graph):
 
 
 def test_a_failure_is_a_row(graph, tmp_path):
-    table = ask_benchmark(
-        {"g": graph}, ["random"], out=tmp_path / "a.sqlite", per_class=[40], repeats=1
-    )
+    with pytest.warns(GrammeWarning, match="2 of 2 runs failed"):
+        table = ask_benchmark({"g": graph}, ["random"], out=tmp_path / "a.sqlite", per_class=[40], repeats=1)
     assert table["failed"].tolist() == [1, 1]
-    with AskLedger(tmp_path / "a.sqlite", create=False) as ledger:
-        assert "120 labels are to be chosen from 45 nodes" in ledger.rows()["error"][0]
+    with Ledger(tmp_path / "a.sqlite", "ask", create=False) as ledger:
+        assert "120 labels are to be chosen from 45 nodes" in ledger.runs()["error"][0]
         assert not ledger.done()
+
+
+def test_splits_and_metric_of_ones_own(graph, tmp_path):
+    pool, test = np.arange(0, 90, 3), np.arange(1, 90, 3)
+    settings = {"out": tmp_path / "a.sqlite", "predictors": ["label-propagation"], "per_class": [1]}
+    table = ask_benchmark({"g": graph}, ["random", "cover"], splits=[(pool, test)], metric="macro_f1", **settings)
+    assert table["repeats"].tolist() == [1, 1]
+    assert table["macro_f1"].is_monotonic_decreasing
+    with Ledger(settings["out"], "ask", create=False) as ledger:
+        rows = ledger.runs().set_index("strategy")
+    assert 100 * rows.loc["cover", "macro_f1"] == table.set_index("strategy").loc["cover", "macro_f1"]
+    with pytest.raises(DataError, match="no metric 'f1'"):
+        ask_benchmark({"g": graph}, ["random"], metric="f1", **settings)
 
 
 @pytest.mark.parametrize(
@@ -120,11 +116,9 @@ def test_labels_are_needed(tmp_path):
 def test_another_file_is_refused(tmp_path):
     other = tmp_path / "other.sqlite"
     other.write_bytes(b"something else")
-    with pytest.raises(DataError, match="is not a ledger of asking"):
-        AskLedger(other)
+    with pytest.raises(DataError, match="cannot be used as a file of results"):
+        Ledger(other, "ask")
 
 
 def test_an_empty_summary():
-    assert not len(
-        summarise_asking(pd.DataFrame(columns=list(benchmark_module.ASK_LEDGER_COLUMNS)))
-    )
+    assert not len(summarise_asking(pd.DataFrame(columns=list(LEDGER_KINDS["ask"].columns))))

@@ -111,12 +111,7 @@ def played(deadly, chance):
     return results
 
 
-@given(
-    st.integers(0, 12),
-    st.sets(st.integers(0, 11)),
-    st.integers(1, 4),
-    st.randoms(use_true_random=False),
-)
+@given(st.integers(0, 12), st.sets(st.integers(0, 11)), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_every_run_has_one_result_whichever_die(count, deadly, jobs, chance):
     specs = [Numbered(key) for key in range(count)]
     found = list(surviving(specs, played(deadly, chance), jobs))

@@ -14,16 +14,12 @@ from tests.methods.graphs import planted
 from tests.processes import Command, Process
 
 from gramme.cli import main
-from gramme.errors import DataError
+from gramme.errors import DataError, GrammeWarning
 from gramme.evaluation import Ledger, benchmark
-from gramme.evaluation.benchmark import (
-    chosen_graphs,
-    chosen_methods,
-    dataset_checksum,
-    default_methods,
-    planned,
-)
+from gramme.evaluation.benchmark import chosen_graphs, chosen_methods, dataset_checksum, default_methods, planned
+from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.methods import METHODS, Majority, Method
+from gramme.report.benchmark_tables import format_results
 
 GRAPH = planted(40)
 
@@ -74,9 +70,11 @@ def test_unknown_and_doubled_names():
         chosen_graphs(["wine", "wine"])
 
 
-@pytest.mark.parametrize("labels", [None, ["a"] * 40], ids=["none", "one class"])
-def test_a_graph_without_two_classes_is_refused(labels):
-    with pytest.raises(DataError, match="at least two classes"):
+@pytest.mark.parametrize(
+    ("labels", "words"), [(None, "has no labels"), (["a"] * 40, "at least two classes")], ids=["none", "one class"]
+)
+def test_a_graph_without_two_classes_is_refused(labels, words):
+    with pytest.raises(DataError, match=words):
         chosen_graphs({"g": GRAPH.replace(labels=labels)})
 
 
@@ -98,6 +96,7 @@ def test_labels_and_features_are_in_the_checksum():
 
 
 GRAPHS = {"small": planted(40)}
+METHODS_HERE = ["majority", "label-propagation"]
 
 
 class Fragile(Majority):
@@ -131,9 +130,15 @@ def test_failures_do_not_stop_the_rest_and_are_tried_again(tmp_path):
         )
         return table.set_index("method"), seen
 
-    table, seen = go()
+    with pytest.warns(
+        GrammeWarning, match=r"3 of 6 runs failed and count nowhere, first small, fragile, 10\.0, 0: Runt"
+    ):
+        table, seen = go()
     assert seen == [("fragile", "failed")] * 3 + [("majority", "done")] * 3
     assert table.loc["fragile", ["repeats", "failed"]].tolist() == [0, 3]
+    with Ledger(path, create=False) as ledger:
+        failed = ledger.runs().query("status == 'failed'")
+    assert failed["traceback"].str.contains("in fit").all()
     Fragile.broken = False
     try:
         table, seen = go()
@@ -149,13 +154,98 @@ def test_failures_do_not_stop_the_rest_and_are_tried_again(tmp_path):
 def test_more_repeats_and_methods_add_to_the_ledger(tmp_path):
     path = tmp_path / "r.sqlite"
     benchmark(GRAPHS, ["majority"], out=path, train=[10], repeats=2, jobs=1)
-    table = benchmark(
-        GRAPHS, ["majority", "label-propagation"], out=path, train=[10, 20], repeats=3, jobs=1
-    )
+    table = benchmark(GRAPHS, ["majority", "label-propagation"], out=path, train=[10, 20], repeats=3, jobs=1)
     assert len(table) == 4
     assert table["repeats"].eq(3).all()
     with Ledger(path, create=False) as ledger:
         assert len(ledger.runs()) == 12
+
+
+def right_of_a(truth, predicted):
+    """Recall of the class a."""
+    return float(np.mean([guess == "a" for label, guess in zip(truth, predicted, strict=True) if label == "a"]))
+
+
+def test_given_splits_and_a_metric_of_ones_own(tmp_path):
+    known = np.random.default_rng(0).permutation(40)
+    splits = [(np.sort(known[:20]), known[20:30]), (known[10:30], known[:10])]
+    settings = {"out": tmp_path / "r.sqlite", "splits": splits, "jobs": 1}
+    plain = benchmark(GRAPHS, METHODS_HERE, **settings)
+    assert plain["train_percent"].tolist() == [50.0, 50.0]
+    assert plain["repeats"].tolist() == [2, 2]
+    with Ledger(settings["out"], create=False) as ledger:
+        assert ledger.runs()[["train_nodes", "test_nodes"]].drop_duplicates().to_numpy().tolist() == [[20, 10]]
+    model = METHODS["majority"].estimator()
+    y = np.where(np.isin(np.arange(40), splits[0][0]), GRAPHS["small"].labels, None)
+    predicted = model.fit(GRAPHS["small"].replace(labels=None), y).predict()
+    with Ledger(settings["out"], create=False) as ledger:
+        row = ledger.runs().query("method == 'majority' and realisation == 0").iloc[0]
+    assert row["accuracy"] == (predicted == GRAPHS["small"].labels)[splits[0][1]].mean()
+
+    own = benchmark(GRAPHS, METHODS_HERE, metric=right_of_a, **settings)
+    assert own["metric"].unique().tolist() == ["right_of_a"]
+    majority = own.set_index("method").loc["majority"]
+    assert majority["right_of_a_mean"] in (0.0, 1.0, 0.5)
+    assert own["accuracy_mean"].tolist() == plain["accuracy_mean"].tolist()
+    seen = []
+    benchmark(GRAPHS, METHODS_HERE, metric=right_of_a, on_result=seen.append, **settings)
+    assert not seen, "what was scored by this metric is not done again"
+
+
+def test_splits_of_other_nodes_are_other_runs(tmp_path):
+    for test in ([1, 2], [1, 3]):
+        splits = {"small": [(np.arange(10, 40), np.array(test))]}
+        benchmark(GRAPHS, ["majority"], out=tmp_path / "r.sqlite", splits=splits, jobs=1)
+    with Ledger(tmp_path / "r.sqlite", create=False) as ledger:
+        assert ledger.runs()["dataset_checksum"].nunique() == 2
+
+
+def test_the_best_follows_the_metric(tmp_path):
+    """Always saying the common class is accurate here, and its macro F1 is not."""
+    rare = planted(200).replace(labels=["a" if place % 20 else "b" for place in range(200)])
+    layer = EdgeLayer(200, *np.nonzero(np.triu(np.equal.outer(rare.labels == "b", rare.labels == "b"), 1)))
+    graph = {"rare": MultilayerGraph({"same": layer}, labels=list(rare.labels))}
+    table = benchmark(
+        graph, METHODS_HERE, out=tmp_path / "r.sqlite", train=[50], repeats=6, jobs=1, metric="macro_f1"
+    ).set_index("method")
+    assert table.loc["label-propagation", "best"]
+    assert table.loc["label-propagation", "macro_f1_mean"] > table.loc["majority", "macro_f1_mean"] + 20
+    assert {"macro_f1_ci95", "accuracy_mean"} <= set(table.columns)
+    text = format_results(table.reset_index(), "markdown")
+    assert f"**{table.loc['label-propagation', 'macro_f1_mean']:.2f}**" in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"metric": "macro_f2"}, "did you mean 'macro_f1'"),
+        ({"metric": lambda truth, predicted: 1.0}, "needs a name"),
+        ({"splits": {"other": []}}, "no splits for the dataset 'small'"),
+        ({"splits": [("train", "test")]}, "small: training nodes of split 1: there is no mask 'train'"),
+    ],
+    ids=["metric", "nameless", "dataset", "mask"],
+)
+def test_metrics_and_splits_that_cannot_be_meant(tmp_path, settings, message):
+    with pytest.raises(DataError, match=message):
+        benchmark(GRAPHS, ["majority"], out=tmp_path / "r.sqlite", jobs=1, **settings)
+
+
+def broken_metric(truth, predicted):
+    return float("nan")
+
+
+def test_a_metric_that_fails_is_a_failure(tmp_path):
+    with pytest.warns(GrammeWarning, match="the metric broken_metric is nan here"):
+        table = benchmark(
+            GRAPHS, ["majority"], out=tmp_path / "r.sqlite", train=[20], repeats=1, jobs=1, metric=broken_metric
+        )
+    assert table["failed"].tolist() == [1]
+
+
+def test_realisations_that_no_choice_has_seen(tmp_path):
+    benchmark(GRAPHS, ["majority"], out=tmp_path / "r.sqlite", train=[20], repeats=2, first=100, jobs=1)
+    with Ledger(tmp_path / "r.sqlite", create=False) as ledger:
+        assert ledger.runs()["realisation"].tolist() == [100, 101]
 
 
 def test_no_jobs_is_refused_and_nothing_is_written(tmp_path):
@@ -164,7 +254,6 @@ def test_no_jobs_is_refused_and_nothing_is_written(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-METHODS_HERE = ["majority", "label-propagation"]
 ARGUMENTS = ["--datasets", "balance_scale", "--methods", ",".join(METHODS_HERE), "--quiet"]
 REPEATS = 6
 

@@ -40,9 +40,7 @@ def outcomes(true, shift=0.0):
     return reliability_table(np.stack([true + shift, 1 - true - shift], axis=1), codes)
 
 
-@pytest.mark.parametrize(
-    ("shift", "verdict"), [(0.0, "fits"), (0.1, "too sure"), (-0.1, "not sure enough")]
-)
+@pytest.mark.parametrize(("shift", "verdict"), [(0.0, "fits"), (0.1, "too sure"), (-0.1, "not sure enough")])
 def test_what_is_off_by_more_than_chance_is_called_so(shift, verdict):
     true = np.random.default_rng(1).uniform(0.61, 0.9, 1000)
     found = on_the_whole(outcomes(true, shift))

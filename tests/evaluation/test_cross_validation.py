@@ -8,13 +8,7 @@ from hypothesis import strategies as st
 from tests.methods.graphs import half_known, planted
 
 from gramme.errors import DataError, GrammeWarning
-from gramme.evaluation import (
-    EstimatePlan,
-    cross_validate,
-    fit_with_estimate,
-    fitted_estimate,
-    hold_out,
-)
+from gramme.evaluation import EstimatePlan, cross_validate, fit_with_estimate, fitted_estimate, hold_out
 from gramme.evaluation import cross_validation as module
 from gramme.evaluation.cross_validation import deal_folds, folds_to_test
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
@@ -40,7 +34,7 @@ def test_every_label_is_predicted_once_by_what_had_not_seen_it() -> None:
     found = model.out_of_fold()
     right = model.classes_[found.probabilities.argmax(axis=1)] == y[found.nodes]
     assert estimate.accuracy == right.mean()
-    assert "divided into 4 parts" in estimate.note
+    assert "4-fold cross-validation" in estimate.note
     assert estimate.to_predict == 90 - len(estimate.labels)
 
 
@@ -61,9 +55,7 @@ def test_the_only_label_of_a_class_is_not_tested_and_named() -> None:
     y[known[0]] = "alone"
     estimate = fitted_estimate(auto(y), y)
     assert known[0] not in estimate.tested
-    assert "a class with a single label cannot be tested and counts nowhere here: 'alone'" in (
-        estimate.note
-    )
+    assert "a class with a single label cannot be tested and counts nowhere here: 'alone'" in (estimate.note)
 
 
 def test_nothing_can_be_told_where_every_class_has_one_label() -> None:
@@ -214,9 +206,7 @@ def test_labels_set_aside_never_reach_the_fit(graph, monkeypatch):
     assert found.estimate.tested.tolist() == aside.tolist()
     assert found.estimate.labels == graph.labels[aside].tolist()
     assert all(seen[0][place] is None for place in aside)
-    assert [label for label in found.train if label is not None] == [
-        label for label in seen[0] if label is not None
-    ]
+    assert [label for label in found.train if label is not None] == [label for label in seen[0] if label is not None]
 
 
 def test_without_a_plan_it_is_the_cross_validation_of_all_labels(graph):

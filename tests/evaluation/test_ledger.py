@@ -10,24 +10,24 @@ from tests.processes import Process
 
 from gramme.errors import DataError, GrammeWarning
 from gramme.evaluation import Ledger, benchmark
-from gramme.evaluation.ledger import LinkLedger, is_link_ledger
-from gramme.evaluation.link_benchmark import link_benchmark
+from gramme.evaluation.ledger import ledger_task
+from gramme.evaluation.link_benchmark import LinkMethod, LinkResult, LinkSpec, link_benchmark
 from gramme.evaluation.summary import summarise
 
 
-@pytest.mark.parametrize("kind", [Ledger, LinkLedger])
-def test_a_path_that_cannot_be_used_is_refused_in_words(kind, tmp_path):
+@pytest.mark.parametrize("task", ["labels", "links", "ask"])
+def test_a_path_that_cannot_be_used_is_refused_in_words(task, tmp_path):
     with pytest.raises(DataError, match="is a folder"):
-        kind(tmp_path)
+        Ledger(tmp_path, task)
     with pytest.raises(DataError, match="there is no such file"):
-        kind(tmp_path / "r.sqlite", create=False)
+        Ledger(tmp_path / "r.sqlite", task, create=False)
     with pytest.raises(DataError, match="there is no folder"):
-        kind(tmp_path / "none" / "r.sqlite")
+        Ledger(tmp_path / "none" / "r.sqlite", task)
 
 
-@pytest.mark.parametrize("kind", [Ledger, LinkLedger])
-def test_the_file_is_closed_at_the_end_of_the_block(kind, tmp_path):
-    with kind(tmp_path / "r.sqlite") as ledger:
+@pytest.mark.parametrize("task", ["labels", "links", "ask"])
+def test_the_file_is_closed_at_the_end_of_the_block(task, tmp_path):
+    with Ledger(tmp_path / "r.sqlite", task) as ledger:
         assert ledger.done() == set()
     with pytest.raises((sqlite3.ProgrammingError, DataError), match="closed database"):
         ledger.done()
@@ -105,10 +105,7 @@ def spoil(path, column, value, row=2):
 )
 def test_a_row_with_foreign_values_is_named_and_left_out(ledger, column, value):
     spoil(ledger, column, value)
-    with (
-        Ledger(ledger, create=False) as opened,
-        pytest.warns(GrammeWarning, match=rf"row 2 \(.*{column}"),
-    ):
+    with Ledger(ledger, create=False) as opened, pytest.warns(GrammeWarning, match=rf"row 2 \(.*{column}"):
         runs = opened.runs()
     assert len(runs) == 3
     assert len(summarise(runs)) == 1
@@ -153,11 +150,7 @@ def test_a_row_holds_everything(tmp_path):
         (row,) = ledger.runs().to_dict("records")
     assert (row["accuracy"], row["peak_accuracy"], row["macro_f1"]) == (0.75, 0.8, 0.375)
     assert (row["cpu_seconds"], row["wall_seconds"], row["peak_memory"]) == (1.5, 2.0, 1 << 28)
-    assert (row["dataset_checksum"], row["settings_hash"], row["changed"]) == (
-        "0" * 64,
-        "abc",
-        "C=2",
-    )
+    assert (row["dataset_checksum"], row["settings_hash"], row["changed"]) == ("0" * 64, "abc", "C=2")
     assert row["status"] == "done"
     assert {"gramme", "torch", "numpy", "python"} <= set(json.loads(row["versions"]))
 
@@ -206,9 +199,7 @@ def test_two_processes_lose_and_double_nothing(tmp_path):
     writers = [Process(write, path, name) for name in ("one", "two")]
     assert [writer.wait() for writer in writers] == [0, 0]
     with Ledger(path, create=False) as ledger:
-        assert ledger.runs()["method"].value_counts().to_dict() == dict.fromkeys(
-            ("one", "two", "both"), 100
-        )
+        assert ledger.runs()["method"].value_counts().to_dict() == dict.fromkeys(("one", "two", "both"), 100)
 
 
 def test_files_that_are_no_ledgers(tmp_path):
@@ -220,7 +211,7 @@ def test_files_that_are_no_ledgers(tmp_path):
     for create in (True, False):
         with pytest.raises(DataError, match=r"notes\.txt cannot be used"):
             Ledger(text, create=create)
-        with pytest.raises(DataError, match="is not a results file"):
+        with pytest.raises(DataError, match="is not a ledger of labels"):
             Ledger(foreign, create=create)
     assert text.read_text().startswith("no database")
     with pytest.raises(DataError, match="is a folder"):
@@ -258,97 +249,95 @@ def test_damaged_commands_are_said(tmp_path):
     with Ledger(path) as ledger:
         ledger.note_command("gramme benchmark")
     with Ledger(path, create=False) as ledger:
-        page = ledger._connection.execute(
-            "SELECT rootpage FROM sqlite_master WHERE name = 'commands'"
-        ).fetchone()[0]
+        page = ledger._connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'commands'").fetchone()[0]
         size = ledger._connection.execute("PRAGMA page_size").fetchone()[0]
     data = bytearray(path.read_bytes())
     data[(page - 1) * size : page * size] = b"x" * size
     path.write_bytes(data)
-    with (
-        Ledger(path, create=False) as ledger,
-        pytest.raises(DataError, match=r"runs\.sqlite cannot be used"),
-    ):
+    with Ledger(path, create=False) as ledger, pytest.raises(DataError, match=r"runs\.sqlite cannot be used"):
         ledger.commands()
 
 
-ROW = {
-    "dataset": "d",
-    "checksum": "c",
-    "layer": "l",
-    "method": "m",
-    "realisation": 0,
-    "fold": 0,
-    "negatives": "uniform",
-    "roc_auc": 0.5,
-}
+ROW = {"negatives": "uniform", "status": "done", "roc_auc": 0.5}
 
 
-def test_a_row_is_kept_once_and_the_later_one_counts(tmp_path):
+def link_result(*rows, fold=0, layer="l"):
+    return LinkResult(LinkSpec("d", "c", layer, LinkMethod("m", "", None), 0, fold), list(rows or [ROW]))
+
+
+def test_a_run_of_links_is_kept_once_and_replaced_only_where_that_is_said(tmp_path):
     path = tmp_path / "links.sqlite"
-    with LinkLedger(path) as ledger:
-        ledger.record([ROW])
-        ledger.record([ROW | {"roc_auc": 0.9}, ROW | {"fold": 1}])
+    with Ledger(path, "links") as ledger:
+        ledger.record(link_result())
+        ledger.record(link_result(ROW | {"roc_auc": 0.9}))
+        ledger.record(link_result(fold=1))
         assert ledger.done() == {("d", "c", "l", "m", 0, fold) for fold in (0, 1)}
-    with LinkLedger(path, create=False) as ledger:
-        assert ledger.rows()["roc_auc"].tolist() == [0.9, 0.5]
-    assert is_link_ledger(path)
+        assert ledger.runs()["roc_auc"].tolist() == [0.5, 0.5]
+        ledger.record(link_result(ROW | {"roc_auc": 0.9}), replace=True)
+    with Ledger(path, "links", create=False) as ledger:
+        assert ledger.runs()["roc_auc"].tolist() == [0.9, 0.5]
+    assert ledger_task(path) == "links"
+
+
+def test_a_file_of_an_early_version_is_read_and_gets_the_columns_that_it_lacks(tmp_path):
+    path = tmp_path / "links.sqlite"
+    key = "dataset TEXT, checksum TEXT, layer TEXT, method TEXT, realisation INTEGER, fold INTEGER, negatives TEXT"
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA application_id = {0x67726C6B}")
+        names = key.replace(" TEXT", "").replace(" INTEGER", "")
+        connection.execute(f"CREATE TABLE links ({key}, roc_auc REAL, PRIMARY KEY ({names}))")
+        connection.execute("INSERT INTO links VALUES ('d', 'c', 'l', 'm', 0, 0, 'uniform', 0.7)")
+    connection.close()
+    with Ledger(path, "links", create=False) as ledger:
+        assert ledger.runs()[["status", "roc_auc"]].to_numpy().tolist() == [["done", 0.7]]
+    with Ledger(path, "links") as ledger:
+        assert ledger.done() == {link_result().spec.key}
+        ledger.record(link_result(ROW | {"status": "failed", "error": "no"}, fold=1))
+        assert ledger.runs()["error"].fillna("").tolist() == ["", "no"]
 
 
 def test_rows_that_fail_together_are_left_out_together(tmp_path):
-    with LinkLedger(tmp_path / "links.sqlite") as ledger:
-        with pytest.raises(Exception, match="NOT NULL"):
-            ledger.record([ROW, ROW | {"layer": None}])
+    with Ledger(tmp_path / "links.sqlite", "links") as ledger:
+        with pytest.raises(DataError, match="NOT NULL"):
+            ledger.record(link_result(ROW, ROW | {"negatives": None}))
         assert ledger.done() == set()
 
 
 def test_other_files_are_refused(tmp_path):
     with Ledger(tmp_path / "labels.sqlite"):
         pass
-    assert not is_link_ledger(tmp_path / "labels.sqlite")
-    assert not is_link_ledger(tmp_path / "missing.sqlite")
-    with pytest.raises(DataError, match="is not a ledger of links"):
-        LinkLedger(tmp_path / "labels.sqlite")
-    with pytest.raises(DataError, match="there is no such file"):
-        LinkLedger(tmp_path / "missing.sqlite", create=False)
-    with pytest.raises(DataError, match="is a folder"):
-        LinkLedger(tmp_path)
-    with pytest.raises(DataError, match="there is no folder"):
-        LinkLedger(tmp_path / "no" / "links.sqlite")
+    assert ledger_task(tmp_path / "labels.sqlite") == "labels"
+    assert ledger_task(tmp_path / "missing.sqlite") is None
+    for create in (True, False):
+        with pytest.raises(DataError, match="is not a ledger of links; name another file for gramme benchmark --task"):
+            Ledger(tmp_path / "labels.sqlite", "links", create=create)
 
 
 def test_a_pipe_is_no_ledger_and_nobody_waits_for_it(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    assert not is_link_ledger(tmp_path / "pipe")
+    assert ledger_task(tmp_path / "pipe") is None
 
 
 def test_damaged_files_and_foreign_values_are_said(tmp_path):
     path = tmp_path / "links.sqlite"
-    with LinkLedger(path) as ledger:
-        ledger.record([ROW, ROW | {"layer": "other"}])
+    with Ledger(path, "links") as ledger:
+        ledger.record(link_result())
+        ledger.record(link_result(layer="other"))
         ledger._connection.execute("UPDATE links SET roc_auc = 'high' WHERE layer = 'other'")
     with (
-        LinkLedger(path, create=False) as ledger,
-        pytest.warns(
-            GrammeWarning, match=r"left out, as not written by gramme: row 2 \(roc_auc is"
-        ),
+        Ledger(path, "links", create=False) as ledger,
+        pytest.warns(GrammeWarning, match=r"left out, as not written by gramme: row 2 \(roc_auc is"),
     ):
-        assert len(ledger.rows()) == 1
+        assert len(ledger.runs()) == 1
     path.write_bytes(path.read_bytes()[:5000])
-    with (
-        pytest.raises(DataError, match="cannot be used"),
-        LinkLedger(path, create=False) as ledger,
-    ):
-        ledger.rows()
+    with pytest.raises(DataError, match="cannot be used"), Ledger(path, "links", create=False) as ledger:
+        ledger.runs()
 
 
 def test_a_damaged_name_is_said(tmp_path):
     path = tmp_path / "links.sqlite"
-    with LinkLedger(path) as ledger:
-        ledger.record([ROW])
+    with Ledger(path, "links") as ledger:
+        ledger.record(link_result())
     path.write_bytes(path.read_bytes().replace(b"CREATE TABLE links", b"CRE\xc3TE TABLE links"))
-    with (
-        pytest.raises(DataError, match="cannot be used"),
-        LinkLedger(path, create=False) as ledger,
-    ):
-        ledger.rows()
+    with pytest.raises(DataError, match="cannot be used"), Ledger(path, "links", create=False) as ledger:
+        ledger.runs()

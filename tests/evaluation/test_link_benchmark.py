@@ -9,8 +9,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from tests.links.graphs import planted_links
 from tests.links.short import short_fits
 
-from gramme.errors import DataError
-from gramme.evaluation.ledger import LinkLedger, is_link_ledger
+from gramme.errors import DataError, GrammeWarning
+from gramme.evaluation.ledger import Ledger, ledger_task
 from gramme.evaluation.link_benchmark import (
     DEFAULT_LINK_METHODS,
     LINK_METHODS,
@@ -80,6 +80,20 @@ def test_held_out_links_score_higher(name):
         assert roc_auc(linked, scores) > (0.8 if link_method(name).probabilities else 0.5)
 
 
+@pytest.mark.parametrize("name", ["node2vec-hadamard", "gae", "gat-autoencoder"])
+def test_methods_of_others_find_held_out_links_and_repeat_themselves(name):
+    if "ga" in name:
+        pytest.importorskip("torch_geometric")
+    else:
+        pytest.importorskip("gensim")
+    split = next(iter(link_splits(planted_links(60), "talk", 0)))
+    pairs = np.concatenate([split.linked, split.unlinked["uniform"]])
+    score = link_method(name).score
+    scores = score(split.graph, "talk", pairs, 0)
+    assert roc_auc(np.arange(len(pairs)) < len(split.linked), scores) > 0.7
+    assert np.array_equal(score(split.graph, "talk", pairs, 0), scores)
+
+
 def test_every_ingredient_is_a_method_and_a_mistyped_one_is_named():
     for column in column_names():
         assert column.replace("_", "-") in LINK_METHODS
@@ -127,15 +141,12 @@ def test_average_precision_is_that_of_scikit_learn_and_of_the_definition():
     spec = LinkSpec("d", "c", "talk", LinkMethod("tied", "", tied), 0, 1)
     split = list(link_splits(graph, "talk", 0))[1]
     parts = [split.linked, *split.unlinked.values()]
-    scores = np.split(
-        tied(graph, "talk", np.concatenate(parts), 0), np.cumsum([len(part) for part in parts])[:-1]
-    )
+    scores = np.split(tied(graph, "talk", np.concatenate(parts), 0), np.cumsum([len(part) for part in parts])[:-1])
     for row, unlinked in zip(spec.run(graph).rows, scores[1:], strict=True):
         truth = np.repeat([True, False], [len(scores[0]), len(unlinked)])
         both = np.concatenate([scores[0], unlinked])
         by_hand = sum(
-            truth[both >= score].mean() * (truth & (both == score)).sum() / truth.sum()
-            for score in np.unique(both)
+            truth[both >= score].mean() * (truth & (both == score)).sum() / truth.sum() for score in np.unique(both)
         )
         assert row["average_precision"] == pytest.approx(by_hand)
         assert row["average_precision"] == average_precision_score(truth, both)
@@ -180,6 +191,14 @@ def test_the_best_is_told_from_every_other_by_the_corrected_test():
     assert p == pytest.approx(corrected_t_test(np.subtract(GOOD, FAIR), TEST_TO_TRAIN)[1])
 
 
+def test_the_best_follows_the_metric():
+    table = rows({("a", "x"): GOOD, ("a", "y"): FAIR})
+    table["average_precision"] = 1 - table["roc_auc"]
+    by_precision = summarise_links(table, metric="average_precision")
+    assert verdict(by_precision, "a", "y")["best"]
+    assert not verdict(by_precision, "a", "x")["best"]
+
+
 def test_no_method_is_best_where_two_are_not_told_apart_or_splits_are_few():
     table = summarise_links(rows({("a", "x"): GOOD, ("a", "y"): NEAR}))
     assert not table["best"].any()
@@ -190,9 +209,7 @@ def test_no_method_is_best_where_two_are_not_told_apart_or_splits_are_few():
 
 def test_the_mean_is_compared_on_splits_that_all_layers_have():
     """A large layer has one split, so the means of both have one, which tells nothing."""
-    table = summarise_links(
-        rows({("a", "x"): GOOD, ("a", "y"): FAIR, ("b", "x"): GOOD[:1], ("b", "y"): FAIR[:1]})
-    )
+    table = summarise_links(rows({("a", "x"): GOOD, ("a", "y"): FAIR, ("b", "x"): GOOD[:1], ("b", "y"): FAIR[:1]}))
     assert verdict(table, "a", "x")["best"]
     assert not verdict(table, "mean", "x")["best"]
 
@@ -223,13 +240,13 @@ def test_a_benchmark_resumes_and_a_ledger_of_another_kind_is_refused(tmp_path, m
     graph = planted_links(40)
     path = tmp_path / "links.sqlite"
     first = link_benchmark({"g": graph}, METHODS, out=path)
-    assert is_link_ledger(path)
+    assert ledger_task(path) == "links"
     monkeypatch.setitem(LINK_METHODS, METHODS[0], LinkMethod(METHODS[0], "", _refuse))
     monkeypatch.setitem(LINK_METHODS, METHODS[1], LinkMethod(METHODS[1], "", _refuse))
     again = link_benchmark({"g": graph}, METHODS, out=path)
     assert again.equals(first), "nothing is done twice"
-    with LinkLedger(path, create=False) as ledger:
-        rows = ledger.rows()
+    with Ledger(path, "links", create=False) as ledger:
+        rows = ledger.runs()
     assert len(rows) == 2 * 5 * 2 * 2
     assert set(rows["negatives"]) == {"uniform", "degree-matched"}
     sqlite3.connect(tmp_path / "other.sqlite").execute("CREATE TABLE t (x)")
@@ -261,12 +278,14 @@ def test_a_method_that_fails_is_told_and_tried_again(tmp_path, monkeypatch):
     path = tmp_path / "links.sqlite"
     kept = LINK_METHODS[METHODS[0]]
     monkeypatch.setitem(LINK_METHODS, METHODS[0], LinkMethod(METHODS[0], "", _refuse))
-    table = link_benchmark({"g": planted_links(24)}, METHODS, out=path)
+    with pytest.warns(GrammeWarning, match="10 of 20 runs failed and count nowhere, first g, .*it was done before"):
+        table = link_benchmark({"g": planted_links(24)}, METHODS, out=path)
     bad = table[(table["method"] == METHODS[0]) & (table["layer"] != "mean")]
     assert (bad["failed"] == 5).all()
     assert bad["roc_auc"].isna().all()
-    with LinkLedger(path, create=False) as ledger:
-        assert set(ledger.rows()["error"].dropna()) == {"AssertionError: it was done before"}
+    with Ledger(path, "links", create=False) as ledger:
+        assert set(ledger.runs()["error"].dropna()) == {"AssertionError: it was done before"}
+        assert all("in _refuse" in text for text in ledger.runs()["traceback"].dropna())
     monkeypatch.setitem(LINK_METHODS, METHODS[0], kept)
     mended = link_benchmark({"g": planted_links(24)}, METHODS, out=path)
     assert not mended["failed"].any()
@@ -276,6 +295,8 @@ def test_mistakes_are_named(tmp_path):
     graph = planted_links(20)
     with pytest.raises(DataError, match="did you mean 'gramme-links'"):
         link_benchmark({"g": graph}, ["gramme-link"], out=tmp_path / "l.sqlite")
+    with pytest.raises(DataError, match="did you mean 'roc_auc'"):
+        link_benchmark({"g": graph}, METHODS, out=tmp_path / "l.sqlite", metric="roc_acu")
     empty = MultilayerGraph({"none": EdgeLayer(3, [], [])})
     with pytest.raises(DataError, match="no link can be held out"):
         link_benchmark({"g": empty}, METHODS, out=tmp_path / "l.sqlite")

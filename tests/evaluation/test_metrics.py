@@ -5,13 +5,7 @@ from sklearn import metrics as sk
 
 from gramme import datasets
 from gramme.evaluation import accuracy_interval, cross_validate
-from gramme.evaluation.metrics import (
-    MIN_PROBABILITY,
-    Recall,
-    calibration_error,
-    label_doubts,
-    score,
-)
+from gramme.evaluation.metrics import MIN_PROBABILITY, Recall, calibration_error, label_doubts, score
 from gramme.methods import OneHotLogistic
 
 
@@ -54,9 +48,7 @@ def test_calibration_error_by_hand_and_of_a_calibrated_method():
     assert calibration_error(np.ones(4), np.zeros(4, dtype=bool)) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("right", "total"), [(0, 5), (5, 5), (3, 7), (90, 100), (1, 1), (999, 1000)]
-)
+@pytest.mark.parametrize(("right", "total"), [(0, 5), (5, 5), (3, 7), (90, 100), (1, 1), (999, 1000)])
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_equals_scipys_wilson_interval(right: int, total: int, level: float) -> None:
     low, high = accuracy_interval(right, total, level)
@@ -85,9 +77,7 @@ def test_classes_without_tested_nodes_do_not_count():
     assert not found.unequal, "twice as many is not yet unequal"
 
 
-@pytest.mark.parametrize(
-    ("right", "verdict"), [([50, 50], "better"), ([28, 25], "unclear"), ([50, 0], "no better")]
-)
+@pytest.mark.parametrize(("right", "verdict"), [([50, 50], "better"), ([28, 25], "unclear"), ([50, 0], "no better")])
 def test_the_verdict_on_equal_classes_is_by_accuracy(right: list[int], verdict: str):
     one = Recall(["a", "b"], np.array([50, 50]), np.array(right))
     accuracy = sum(right) / 100

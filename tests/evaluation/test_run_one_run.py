@@ -1,21 +1,17 @@
+import re
+
 import numpy as np
 import pytest
 from tests.methods.graphs import planted
 
 from gramme.evaluation.benchmark import dataset_checksum, planned
-from gramme.evaluation.run import RunSpec, execute, predicted
+from gramme.evaluation.run import RunSpec, execute, fit_and_predict
 from gramme.evaluation.splits import random_split
 from gramme.graph import MultilayerGraph
 from gramme.methods import METHODS, Majority, Method, names
 
 GRAPH = planted(60)
-QUICK = {
-    "epochs": 3,
-    "ensemble": 2,
-    "walks_per_node": 2,
-    "walk_length": 5,
-    "dim": 8,
-}
+QUICK = {"epochs": 3, "ensemble": 2, "walks_per_node": 2, "walk_length": 5, "dim": 8}
 
 
 @pytest.fixture(autouse=True)
@@ -41,8 +37,8 @@ def test_permuted_test_labels_change_no_prediction(name):
     other = GRAPH.replace(labels=labels)
     changed = random_split(labels, 30, 0)
     assert (changed.train == split.train).all()
-    one = predicted(run_of(name), GRAPH, split)
-    two = predicted(run_of(name), other, changed)
+    one = fit_and_predict(run_of(name), GRAPH, split)
+    two = fit_and_predict(run_of(name), other, changed)
     assert (one.probabilities == two.probabilities).all()
     assert one.classes == two.classes
     if one.peak_accuracy is not None:
@@ -77,7 +73,56 @@ def test_a_failure_is_a_result():
     found = execute(run_of(Method("broken", Broken, "")), GRAPH)
     assert (found.status, found.error) == ("failed", "ZeroDivisionError: no good")
     assert found.scores is None
+    assert found.traceback.rstrip().endswith("ZeroDivisionError: no good")
+    assert "in fit" in found.traceback
     assert found.train_nodes == 18
+
+
+class Plain:
+    """What docs/understand/evaluation.md asks of a method, and nothing more; ``change`` spoils what it returns."""
+
+    def __init__(self, change=None):
+        self.change = change
+
+    def get_params(self, deep=True):
+        return {"change": self.change}
+
+    def fit(self, graph, y):
+        known = np.array([label for label in y if label is not None], dtype=object)
+        self.classes_, counts = np.unique(known.astype(str), return_counts=True)
+        self.shares = np.tile(counts / counts.sum(), (graph.num_nodes, 1))
+        if self.change == "classes":
+            self.classes_ = np.array([f"class {name}" for name in self.classes_])
+        return self
+
+    def predict_proba(self):
+        if self.change == "nan":
+            self.shares[3, 0] = np.nan
+        return self.shares[:-1] if self.change == "shape" else self.shares
+
+
+def test_the_documented_contract_is_enough_and_text_means_the_number_it_writes():
+    numbers = GRAPH.replace(labels=[{"a": 1, "b": 2, "c": 3}.get(one, 3) for one in GRAPH.labels])
+    plain = execute(run_of(Method("plain", Plain, ""), numbers), numbers)
+    assert (plain.status, plain.error) == ("done", None)
+    assert plain.scores.accuracy == execute(run_of("majority", numbers), numbers).scores.accuracy > 0.2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("classes", r"classes_ has 'class \w+'.*labels of the graph are"),
+        ("nan", "values that are not finite"),
+        ("shape", r"shape \(59, 3\), but there are 60 nodes and 3 classes"),
+    ],
+)
+def test_what_a_method_returns_and_cannot_be_scored_is_a_failure_not_a_zero(change, message):
+    one = Method("plain", Plain, "")
+    (spec,) = planned({"graph": GRAPH}, [one], [30.0], 1, {"plain": {"change": change}})
+    found = execute(spec, GRAPH)
+    assert found.status == "failed"
+    assert re.search(message, found.error)
+    assert found.scores is None
 
 
 def test_an_interrupted_training_is_no_result(monkeypatch):

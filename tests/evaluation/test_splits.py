@@ -1,9 +1,13 @@
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from gramme.errors import DataError
 from gramme.evaluation import hold_out, random_split
+from gramme.evaluation.splits import given_splits, read_splits
+from gramme.graph import EdgeLayer, MultilayerGraph
 
 LABELS = np.array(["a", "b", None, "c"] * 25, dtype=object)
 
@@ -95,3 +99,81 @@ def test_who_is_set_aside_depends_on_names_and_not_on_their_order() -> None:
     first = hold_out(HOLDOUT_LABELS, 0.5, 1, names)
     other = hold_out(HOLDOUT_LABELS[order], 0.5, 1, names[order])
     assert set(names[first.held_out]) == set(names[order][other.held_out])
+
+
+MASKS = {"train": [True, False, True, False, False], "test": [False, True, False, True, False]}
+FIVE = MultilayerGraph(
+    {"a": EdgeLayer(5, [0], [1])}, nodes=["v", "w", "x", "ü", "z"], labels=["p", "q", "q", "p", None], masks=MASKS
+)
+
+
+@pytest.mark.parametrize(
+    "splits",
+    [
+        ("train", "test"),
+        [("train", "test")],
+        [(np.array(MASKS["train"]), MASKS["test"])],
+        [(["v", "x"], ["ü", "w"])],
+        [(np.array([2, 0]), np.array([1, 3]))],
+    ],
+    ids=["masks", "list of masks", "bool", "names", "positions"],
+)
+def test_a_split_is_given_in_many_forms(splits):
+    (given,) = given_splits(FIVE, splits)
+    assert (given.train.tolist(), given.test.tolist()) == ([0, 2], [1, 3])
+    split = given.of(FIVE.labels)
+    assert split.y.tolist() == ["p", None, "q", None, None]
+    assert split.monitor.tolist() == [None, "q", None, "p", None]
+    assert split.classes == ["p", "q"]
+    assert split.missed == 0
+
+
+@pytest.mark.parametrize(
+    ("splits", "message"),
+    [
+        ([], "no split"),
+        ([("train", "tset")], "no mask 'tset' in the graph; it has train, test"),
+        ([(["v"], ["v", "w"])], "split 1 trains and tests on the same node, 'v'"),
+        ([("train", "test"), (["v"], ["z"])], "split 2 has the node 'z' among its test nodes: it has no label"),
+        ([(["v"], [])], "no test nodes of split 1"),
+        ([(["v"], ["nobody"])], "test nodes of split 1: there is no node 'nobody'"),
+        ([(np.array([0]), np.array([5]))], "positions must be from 0 to 4"),
+        ([(np.array([0]), np.array([-1]))], "positions must be from 0 to 4"),
+        ([([True, False], ["w"])], r"a mask of shape \(2,\) is given for 5 nodes"),
+        ([(["v"],)], "must be a pair"),
+    ],
+)
+def test_a_split_that_cannot_be_meant_is_refused(splits, message):
+    with pytest.raises(DataError, match=message):
+        given_splits(FIVE, splits)
+
+
+def test_splits_are_read_from_a_file(tmp_path):
+    table, text = tmp_path / "splits.csv", tmp_path / "splits.json"
+    table.write_text("node,first,second\nv,train,Test\nw,test,\nx,train,train\nü,test,later\n", encoding="utf-8")
+    parts = [(["v", "x"], ["w", "ü"]), (["x"], ["v"])]
+    text.write_text(json.dumps([{"train": train, "test": test} for train, test in parts]))
+    for path in (table, text):
+        assert read_splits(path) == parts
+    numbers = MultilayerGraph({"a": EdgeLayer(3, [0], [1])}, nodes=[10, 20, 30], labels=["p", "q", "p"])
+    assert given_splits(numbers, [(["10"], ["30"])])[0].test.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("s.csv", "node\nv\n", "a column with the nodes' names and one for each split"),
+        ("s.csv", "", "cannot be read as CSV"),
+        ("s.csv", "node,a\nv,train\nv,test\n", "line 3: the node 'v' is there twice"),
+        ("s.csv", "node,a\nv,train\nw,training\n", "the column 'a' needs nodes that say train and nodes that say test"),
+        ("s.json", "[{}]", "is no list of"),
+        ("s.json", "[" * 100000, "is no list of"),
+        ("s.csv", "\x00,\xff", "s.csv"),
+    ],
+)
+def test_a_file_of_splits_with_mistakes_is_refused(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content.encode("latin-1"))
+    with pytest.raises(DataError, match=message):
+        read_splits(tmp_path / name)
+    with pytest.raises(DataError, match="no such file"):
+        read_splits(tmp_path / "other.csv")

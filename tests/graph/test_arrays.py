@@ -22,10 +22,7 @@ from gramme.graph.arrays import (
 )
 
 
-@pytest.mark.parametrize(
-    ("largest", "kind"),
-    [(127, np.int8), (128, np.int16), (32_768, np.int32), (2**31, np.int64)],
-)
+@pytest.mark.parametrize(("largest", "kind"), [(127, np.int8), (128, np.int16), (32_768, np.int32), (2**31, np.int64)])
 def test_the_smallest_type_that_holds_the_largest(largest, kind):
     assert smallest_int(np.array([0, 1]), largest).dtype == kind
 
@@ -63,9 +60,7 @@ def test_weights_are_as_many_as_edges():
         checked_weights([1.0, 2.0], 3, "edge", str)
 
 
-@pytest.mark.parametrize(
-    "value", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT")]
-)
+@pytest.mark.parametrize("value", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT")])
 def test_missing(value):
     assert is_missing(value)
     assert not any(is_missing(known) for known in (0, "", False, "nan"))
@@ -73,9 +68,7 @@ def test_missing(value):
 
 def test_plain_list_gives_python_values():
     assert [type(value) for value in plain_list(np.array([1, 2]))] == [int, int]
-    assert plain_list(np.array(["2020-01-02"], dtype="datetime64[D]")) == [
-        pd.Timestamp("2020-01-02")
-    ]
+    assert plain_list(np.array(["2020-01-02"], dtype="datetime64[D]")) == [pd.Timestamp("2020-01-02")]
     assert plain_list(pd.Series([np.float64(0.5)])) == [0.5]
 
 

@@ -23,11 +23,7 @@ def several(names: list[str]) -> MultilayerGraph:
         {
             "work": EdgeLayer(count, *ends, random.random(3 * count) + 0.1, directed=True),
             "club": MembershipLayer(
-                count,
-                ends[0] // 2,
-                ends[1] % 3,
-                ["z", "a", "m"],
-                weight=random.random(3 * count) + 1,
+                count, ends[0] // 2, ends[1] % 3, ["z", "a", "m"], weight=random.random(3 * count) + 1
             ),
             "age": MembershipLayer.from_values([None, *("old", "young") * count][:count]),
             "advice": EdgeLayer(count, ends[1], ends[0]),
@@ -69,12 +65,7 @@ def test_a_graph_in_order_is_itself_and_another_is_made_once():
 
 @pytest.mark.parametrize(
     "names",
-    [
-        ["b", 1, ("x", 2), 1.5, "a", True],
-        [frozenset("a"), frozenset("b")],
-        [2**70, 2**70 + 1, 5],
-        ["\ud800", "z", "ü"],
-    ],
+    [["b", 1, ("x", 2), 1.5, "a", True], [frozenset("a"), frozenset("b")], [2**70, 2**70 + 1, 5], ["\ud800", "z", "ü"]],
 )
 def test_names_of_any_kind_have_an_order(names):
     random = np.random.default_rng(0)
@@ -108,10 +99,7 @@ def test_structure_counts(change):
 
 def test_names_and_order_count():
     swapped = GRAPH.replace(layers=dict(reversed(GRAPH.layers.items())))
-    named = [
-        GRAPH.replace(nodes=names)
-        for names in (["0", "1", "2", "3"], [0, 1, 3, 2], [(0,), 1, 2, "x"])
-    ]
+    named = [GRAPH.replace(nodes=names) for names in (["0", "1", "2", "3"], [0, 1, 3, 2], [(0,), 1, 2, "x"])]
     renamed = GRAPH.replace(layers={"x": GRAPH.layers["a"], "b": GRAPH.layers["b"]})
     found = {checksum(graph) for graph in (GRAPH, swapped, renamed, *named)}
     assert len(found) == 6

@@ -105,11 +105,7 @@ def test_days_are_cut_at_midnight_into_the_same_groups():
     days = np.array([0.0, 1, 2, 5, 9, 11, 30]) * DAY_NANOSECONDS
     codes, names = quantile_groups(days, 3, show_time)
     np.testing.assert_array_equal(codes, quantile_groups(days, 3)[0])
-    assert names == [
-        "[1970-01-01, 1970-01-03)",
-        "[1970-01-03, 1970-01-10)",
-        "[1970-01-10, 1970-01-31]",
-    ]
+    assert names == ["[1970-01-01, 1970-01-03)", "[1970-01-03, 1970-01-10)", "[1970-01-10, 1970-01-31]"]
     assert all(edge % DAY_NANOSECONDS == 0 for edge in cut_points(days, "bins", 4, show_time))
     hours = days + 3_600 * 10**9
     assert any(edge % DAY_NANOSECONDS for edge in cut_points(hours, "bins", 4, show_time))

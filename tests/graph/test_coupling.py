@@ -101,10 +101,7 @@ def test_it_is_shown_and_counts_in_checksum_and_equality():
 @pytest.mark.parametrize(
     ("couplings", "problem"),
     [
-        (
-            {("grid", "wed"): ([0], [2])},
-            "names the layer 'wed', which is not there; did you mean 'web'",
-        ),
+        ({("grid", "wed"): ([0], [2])}, "names the layer 'wed', which is not there; did you mean 'web'"),
         ({("grid", "grid"): ([0], [1])}, "'grid' was named twice"),
         ({"grid": ([0], [1])}, r"between two layers \(A, B\)"),
         ({("grid", "web"): ([2], [3])}, "touches the node 'x', which is not in the layer 'grid'"),

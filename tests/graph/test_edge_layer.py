@@ -197,9 +197,7 @@ def test_neighbours_of_nobody_are_an_error(node):
 def test_an_undirected_layer_remembers_which_way_its_edges_were_stated():
     layer = EdgeLayer(5, [3, 0, 1, 2, 1, 4], [1, 2, 4, 0, 1, 1], ways=[1] * 6)
     assert layer == EdgeLayer(5, [3, 0, 1], [1, 2, 4])
-    assert list(
-        zip(layer.source.tolist(), layer.target.tolist(), layer.ways.tolist(), strict=True)
-    ) == [
+    assert list(zip(layer.source.tolist(), layer.target.tolist(), layer.ways.tolist(), strict=True)) == [
         (0, 2, 3),
         (1, 3, 2),
         (1, 4, 3),

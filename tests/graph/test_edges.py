@@ -104,16 +104,8 @@ def test_layers_are_named_by_text():
         ({"source": [[1]], "target": [[2]]}, {}, "a node name must be hashable"),
         ({"layer": [None], "source": [1], "target": [2]}, {}, "row 0 has no layer"),
         ({"layer": [""], "source": [1], "target": [2]}, {}, "is empty or not text"),
-        (
-            {"layer": [1, "1"], "source": [1, 2], "target": [2, 3]},
-            {},
-            "two layers have the name '1'",
-        ),
-        (
-            {"source": ["a"], "target": ["b"], "weight": [0]},
-            {},
-            "the edge from 'a' to 'b' (row 0) has the weight 0",
-        ),
+        ({"layer": [1, "1"], "source": [1, 2], "target": [2, 3]}, {}, "two layers have the name '1'"),
+        ({"source": ["a"], "target": ["b"], "weight": [0]}, {}, "the edge from 'a' to 'b' (row 0) has the weight 0"),
         ({"source": ["a"], "target": ["b"], "weight": ["x"]}, {}, "has the weight x"),
         ({"source": ["a"], "target": ["b"], "weight": [pd.NA]}, {}, "has the weight <NA>"),
         ({"source": [1], "target": [2]}, {"nodes": ["1", "2"]}, "row 0: there is no node 1"),
@@ -130,11 +122,7 @@ def test_layers_are_named_by_text():
             {"node_sets": {"edges": ["a", "b"]}},
             "the edge from 'b' to 'c' touches 'c', which is not among the nodes",
         ),
-        (
-            {"source": ["a"], "target": ["b"]},
-            {"node_sets": {"edges": ["z"]}},
-            "there is no node 'z'",
-        ),
+        ({"source": ["a"], "target": ["b"]}, {"node_sets": {"edges": ["z"]}}, "there is no node 'z'"),
     ],
 )
 def test_bad_input_is_quoted(edges, options, message):
@@ -201,12 +189,7 @@ def test_directions_by_layer_or_pair():
 
 
 def test_node_sets_and_layers_may_be_stated():
-    graph = from_edges(
-        TABLE,
-        nodes=list("abxyz"),
-        layers=["web", "grid", "none"],
-        node_sets={"web": ["x", "y", "z"]},
-    )
+    graph = from_edges(TABLE, nodes=list("abxyz"), layers=["web", "grid", "none"], node_sets={"web": ["x", "y", "z"]})
     assert list(graph.couplings) == [("web", "grid")]
     assert graph.layers["web"].num_present == 3
     assert graph.layers["none"].num_present == 0

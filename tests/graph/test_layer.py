@@ -22,8 +22,7 @@ def test_no_nodes():
 
 
 @pytest.mark.parametrize(
-    ("nodes", "words"),
-    [([3], "3 at position 0 is not a node"), ([True, False], r"a mask of shape \(2,\)")],
+    ("nodes", "words"), [([3], "3 at position 0 is not a node"), ([True, False], r"a mask of shape \(2,\)")]
 )
 def test_nodes_that_are_not_there(nodes, words):
     with pytest.raises(DataError, match=words):
@@ -56,9 +55,7 @@ def test_sums_over_neighbours_are_those_of_the_explicit_edges(layer):
     explicit = layer.to_scipy().toarray()
     values = np.random.default_rng(0).normal(size=(4, 3))
     np.testing.assert_allclose(layer.neighbour_sums(values), explicit @ values, atol=1e-12)
-    np.testing.assert_allclose(
-        layer.neighbour_sums(values[:, 0]), explicit @ values[:, 0], atol=1e-12
-    )
+    np.testing.assert_allclose(layer.neighbour_sums(values[:, 0]), explicit @ values[:, 0], atol=1e-12)
 
 
 @pytest.mark.parametrize("layer", LAYERS.values(), ids=LAYERS)
@@ -66,9 +63,7 @@ def test_a_layer_as_a_table_has_a_column_per_neighbour_or_per_group(layer):
     nodes = pd.Index(list("abcd"))
     matrix, names = layer.columns(nodes)
     assert matrix.shape == (4, len(names))
-    assert matrix.nnz == layer.num_entries * (
-        2 if layer.made_of == "edges" and not layer.directed else 1
-    )
+    assert matrix.nnz == layer.num_entries * (2 if layer.made_of == "edges" and not layer.directed else 1)
     assert list(names) == (list("abcd") if layer.made_of == "edges" else [0, 1])
     assert (layer.group_names is None) == (layer.made_of == "edges")
 
@@ -77,10 +72,6 @@ def test_a_layer_as_a_table_has_a_column_per_neighbour_or_per_group(layer):
 def test_a_layer_that_lacks_entries_keeps_its_nodes(layer):
     assert layer.with_entries(np.ones(layer.num_entries, dtype=bool)) == layer
     first = layer.with_entries(np.arange(layer.num_entries) == 0)
-    assert (first.num_entries, first.weighted, first.directed) == (
-        1,
-        layer.weighted,
-        layer.directed,
-    )
+    assert (first.num_entries, first.weighted, first.directed) == (1, layer.weighted, layer.directed)
     assert first.present.tolist() == layer.present.tolist()
     assert layer.with_entries(np.zeros(layer.num_entries, dtype=bool)).num_edges == 0

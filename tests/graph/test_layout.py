@@ -80,9 +80,7 @@ def test_nodes_that_nothing_joins_stay_in_the_frame_beside_the_others() -> None:
 
 def test_the_pull_of_groups_equals_the_product_of_their_walk() -> None:
     random = np.random.default_rng(0)
-    layer = MembershipLayer(
-        9, random.integers(0, 9, 25), random.integers(0, 4, 25), weight=random.random(25) + 0.1
-    )
+    layer = MembershipLayer(9, random.integers(0, 9, 25), random.integers(0, 4, 25), weight=random.random(25) + 0.1)
     inside = layer.incidence().toarray()
     shares = inside / np.maximum(inside.sum(axis=1, keepdims=True), 1e-12)
     walk = shares @ (inside / inside.sum(axis=0)).T

@@ -53,8 +53,7 @@ def test_weights_of_a_repeated_membership_add():
 
 
 @pytest.mark.parametrize(
-    ("weight", "problem"),
-    [([1.0, 0.0], "node 1 in 'b' has the weight 0.0"), ([1.0], "shape"), (["x", 1], "numbers")],
+    ("weight", "problem"), [([1.0, 0.0], "node 1 in 'b' has the weight 0.0"), ([1.0], "shape"), (["x", 1], "numbers")]
 )
 def test_bad_weights_are_named(weight, problem):
     with pytest.raises(DataError, match=problem):
@@ -118,11 +117,7 @@ def test_copies_and_pickles_are_equal_and_read_only(layer):
 def test_the_order_of_groups_does_not_count(layer):
     reverse = np.arange(layer.num_groups)[::-1]
     again = MembershipLayer(
-        layer.num_nodes,
-        layer.node,
-        reverse[layer.group],
-        layer.group_names[::-1],
-        nodes=layer.present,
+        layer.num_nodes, layer.node, reverse[layer.group], layer.group_names[::-1], nodes=layer.present
     )
     assert again == layer
 

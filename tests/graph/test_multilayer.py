@@ -13,10 +13,13 @@ from tests.methods.graphs import planted
 from tests.strategies import multilayer_graphs
 
 from gramme.errors import DataError, LossyFormatWarning
-from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph, sorted_labels
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph, checked_graph, sorted_labels
 from gramme.graph import edges as edges
 from gramme.graph import multilayer as face
+from gramme.graph import relations as relations
 from gramme.graph import table as tables
+from gramme.graph import views as views
+from gramme.graph.convert import igraph as exchange_igraph
 from gramme.graph.convert import networkx as exchange_networkx
 from gramme.graph.convert import pyg as exchange_pyg
 from gramme.graph.convert import scipy as exchange_scipy
@@ -57,9 +60,7 @@ def test_a_table_of_edges_makes_the_graph_again():
     table = GRAPH.select_layers(["friends"]).to_pandas()
     assert list(table.columns) == ["layer", "source", "target", "weight"]
     again = MultilayerGraph.from_edges(table, nodes=GRAPH.nodes, labels=GRAPH.labels)
-    assert again["friends"].to_scipy().toarray().tolist() == (
-        GRAPH["friends"].to_scipy().toarray().tolist()
-    )
+    assert again["friends"].to_scipy().toarray().tolist() == (GRAPH["friends"].to_scipy().toarray().tolist())
     both = GRAPH.to_pandas()
     assert (both["layer"] == "room").sum() == GRAPH["room"].num_edges
 
@@ -92,32 +93,20 @@ WORK = {
     "from_scipy": exchange_scipy,
     "from_networkx": exchange_networkx,
     "from_pyg": exchange_pyg,
+    "from_igraph": exchange_igraph,
+    "from_relations": relations,
+    "from_views": views,
 }
 
 
 @pytest.mark.parametrize("name", WORK)
-def test_every_argument_arrives(name, monkeypatch):
-    taken = {}
-
-    def note(*given, **named):
-        taken.update(named, first=given[0])
-        return "the graph"
-
-    monkeypatch.setattr(WORK[name], name, note)
-    method = getattr(MultilayerGraph, name)
-    options = [
-        parameter.name
-        for parameter in inspect.signature(method).parameters.values()
-        if parameter.kind is parameter.KEYWORD_ONLY
-    ]
-    assert options
-    assert method("data", **{option: f"value of {option}" for option in options}) == "the graph"
-    assert taken == {option: f"value of {option}" for option in options} | {"first": "data"}
+def test_a_builder_is_the_function_of_its_module(name):
+    assert getattr(MultilayerGraph, name) is getattr(WORK[name], name)
+    assert "Examples" in inspect.getdoc(getattr(MultilayerGraph, name))
 
 
 def test_no_builder_is_forgotten_here():
-    known = {name for name in vars(MultilayerGraph) if name.startswith("from_")}
-    assert set(WORK) <= known
+    assert set(WORK) == {name for name in dir(MultilayerGraph) if name.startswith("from_")}
 
 
 def test_a_builder_makes_a_graph():
@@ -131,9 +120,7 @@ def test_the_supra_graph_equals_brute_force(graph):
     size, layers = graph.num_nodes, list(graph.layers.values())
     expected = np.zeros((size * len(layers), size * len(layers)))
     for here, layer in enumerate(layers):
-        expected[here * size : (here + 1) * size, here * size : (here + 1) * size] = (
-            layer.to_scipy().toarray()
-        )
+        expected[here * size : (here + 1) * size, here * size : (here + 1) * size] = layer.to_scipy().toarray()
         for there, other in enumerate(layers):
             for node in range(size):
                 if here != there and layer.present[node] and other.present[node]:
@@ -157,10 +144,7 @@ NAMES = [10**30, 2, "ü", (1, 2), "2", -5, True, 2.5]
 
 
 def small(**parts):
-    layers = {
-        "friends": EdgeLayer(3, [0], [1]),
-        "room": MembershipLayer.from_values(["a", "b", "b"]),
-    }
+    layers = {"friends": EdgeLayer(3, [0], [1]), "room": MembershipLayer.from_values(["a", "b", "b"])}
     return MultilayerGraph(layers, **({"nodes": ["Ann", "Bo", "Cy"]} | parts))
 
 
@@ -200,9 +184,7 @@ def test_a_subgraph_equals_the_materialised_subgraph(graph, random):
     if graph.labels is not None:
         assert list(part.labels) == [graph.labels[place] for place in places]
     if graph.features is not None:
-        dense = (
-            graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
-        )
+        dense = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
         again = part.features if isinstance(part.features, np.ndarray) else part.features.toarray()
         assert np.array_equal(again, dense[places])
     assert graph.subgraph(graph.nodes) == graph
@@ -237,9 +219,7 @@ def test_whole_numbers_are_the_same_names_however_given(names):
 
 
 def test_an_unknown_name_is_quoted_with_what_would_be_right():
-    with pytest.raises(
-        DataError, match=r"no node 'Dan' in the graph \(nodes are named 'Ann', 'Bo'"
-    ):
+    with pytest.raises(DataError, match=r"no node 'Dan' in the graph \(nodes are named 'Ann', 'Bo'"):
         small().positions(["Ann", "Dan"])
     with pytest.raises(DataError, match=r"no node '1'.*a node 1 is there: names are int, not str"):
         MultilayerGraph({}, nodes=[1, 2]).positions(["1"])
@@ -428,9 +408,7 @@ def test_no_layers_no_nodes_one_node():
     assert MultilayerGraph({}, num_nodes=2).num_edges == 0
     one = MultilayerGraph({"a": EdgeLayer(1, [0], [0])}, labels=["x"], features=[[1]])
     assert one.num_edges == 0
-    assert repr(one) == (
-        "MultilayerGraph(1 node, 1 layer: a 0 edges, 1 class on 1 node, 1 feature)"
-    )
+    assert repr(one) == ("MultilayerGraph(1 node, 1 layer: a 0 edges, 1 class on 1 node, 1 feature)")
     nobody = MultilayerGraph({"a": EdgeLayer(2, [], [], nodes=[])})
     assert nobody.layers["a"].num_present == 0
     assert nobody.summary().loc["a", "components"] == 0
@@ -454,8 +432,44 @@ def test_masks_stay_with_their_nodes(tmp_path):
     assert pickle.loads(pickle.dumps(graph)) == graph
     write(graph, tmp_path / "g.npz")
     assert read(tmp_path / "g.npz") == graph
+    write(graph, tmp_path / "g.csv")
+    assert read(tmp_path / "g.csv").masks["test"].tolist() == masks["test"].tolist()
     with pytest.warns(LossyFormatWarning, match="masks"):
-        write(graph, tmp_path / "g.csv")
+        write(graph, tmp_path / "g.mpx")
     for wrong in ([True] * 3, [1, 0, 1, 0], "train"):
         with pytest.raises(DataError, match="mask"):
             MultilayerGraph({"a": layer}, masks={"train": wrong})
+
+
+def test_what_is_no_graph_is_told_what_makes_one_of_it():
+    import networkx as nx
+    from torch_geometric.data import Data, HeteroData
+
+    layer = EdgeLayer(2, [0], [1])
+    for wrong, words in (
+        (np.eye(2), "NodeIndexClassifier"),
+        (np.arange(3), "from_scipy"),
+        (sp.csr_array((2, 2)), "from_scipy"),
+        (pd.DataFrame({"a": [1]}), "from_table"),
+        (nx.path_graph(2), "from_networkx makes one"),
+        (nx.MultiDiGraph(), "from_networkx makes one"),
+        (HeteroData(), "from_pyg makes one"),
+        (Data(), "from_pyg makes one"),
+        ("a.csv", r"gramme.read\('a.csv'\)"),
+        (layer, "makes one of it"),
+        ({"a": np.eye(2)}, "from_scipy of matrices"),
+        ([(0, 1)], "from_edges"),
+        (3, "not int$"),
+    ):
+        with pytest.raises(DataError, match=f"not {type(wrong).__name__}; .*{words}|{words}"):
+            checked_graph(wrong)
+
+
+def test_a_split_of_a_graph_as_of_samples_is_told_how():
+    from sklearn.model_selection import cross_val_score
+
+    from gramme.methods import LabelPropagation
+
+    graph = MultilayerGraph({"a": EdgeLayer(4, [0, 1, 2], [1, 2, 3])}, labels=list("pqpq"))
+    with pytest.raises(DataError, match=r"not np.int64\(.\).*NodeIndexClassifier\(graph, model\)"):
+        cross_val_score(LabelPropagation(), graph, graph.labels, cv=2, error_score="raise")

@@ -29,13 +29,7 @@ def test_a_missing_number_is_absent():
     assert nearest_layer(np.array([np.nan, np.nan]), 1).num_present == 0
 
 
-@given(
-    st.integers(1, 25),
-    st.integers(1, 3),
-    st.integers(1, 7),
-    st.integers(1, 6),
-    st.integers(0, 10**6),
-)
+@given(st.integers(1, 25), st.integers(1, 3), st.integers(1, 7), st.integers(1, 6), st.integers(0, 10**6))
 def test_neighbours_are_exact(rows, columns, neighbours, values, seed):
     """Nobody nearer than a neighbour is left out, and every edge is among somebody's nearest."""
     random = np.random.default_rng(seed)

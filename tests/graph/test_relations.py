@@ -103,11 +103,7 @@ def test_the_default_paths_reach_kinds_at_most_two_steps_away():
 
 
 def test_a_path_may_be_named_from_either_end_or_there_and_back():
-    for path in (
-        ("paper", "author"),
-        ("author", "paper"),
-        ("paper", "author", "paper"),
-    ):
+    for path in (("paper", "author"), ("author", "paper"), ("paper", "author", "paper")):
         assert chosen_paths(kinds(), "paper", [path]) == [("paper", "author")]
 
 
@@ -177,9 +173,7 @@ def test_a_path_equals_the_explicit_meta_path(written, shown):
     times = np.zeros((5, 3))
     for author in range(5):
         for venue in range(3):
-            times[author, venue] = len(
-                {p for p in papers if (p, author) in written and (p, venue) in shown}
-            )
+            times[author, venue] = len({p for p in papers if (p, author) in written and (p, venue) in shown})
     explicit = times @ times.T
     np.fill_diagonal(explicit, 0)
     assert np.array_equal(graph.layers["venue"].to_scipy().toarray(), explicit)
@@ -192,9 +186,7 @@ def test_all_forms_of_pairs_are_the_same():
         weighted,
         np.array(weighted),
         pd.DataFrame(weighted),
-        pd.DataFrame(weighted, columns=["target", "source", "weight"])[
-            ["source", "target", "weight"]
-        ],
+        pd.DataFrame(weighted, columns=["target", "source", "weight"])[["source", "target", "weight"]],
     ]
     made = [from_relations({("a", "b"): form}, target="a") for form in forms[:3]]
     assert made[0] == made[1] == made[2]
@@ -268,9 +260,7 @@ def test_sparse_attributes_stay_sparse():
 
 
 def test_whole_numbers_are_positions_where_features_say_how_many():
-    graph = from_relations(
-        {("a", "b"): np.array([[0, 0], [2, 0]])}, target="a", features=np.ones((4, 2))
-    )
+    graph = from_relations({("a", "b"): np.array([[0, 0], [2, 0]])}, target="a", features=np.ones((4, 2)))
     assert graph.num_nodes == 4
     assert graph.layers["b"].num_present == 2
 
@@ -278,26 +268,10 @@ def test_whole_numbers_are_positions_where_features_say_how_many():
 @pytest.mark.parametrize(
     ("relations", "options", "problem"),
     [
-        (
-            RELATIONS,
-            {"target": "papers"},
-            "no relation has the target kind 'papers'; did you mean 'paper'",
-        ),
-        (
-            {**RELATIONS, ("x", "y"): [(1, 2)]},
-            {"target": "paper"},
-            "x-y never reaches the target 'paper'",
-        ),
-        (
-            RELATIONS,
-            {"target": "paper", "paths": [("paper", "auhtor")]},
-            "unknown kind 'auhtor'; did you",
-        ),
-        (
-            RELATIONS,
-            {"target": "paper", "paths": [("author", "venue")]},
-            "does not start at the target",
-        ),
+        (RELATIONS, {"target": "papers"}, "no relation has the target kind 'papers'; did you mean 'paper'"),
+        ({**RELATIONS, ("x", "y"): [(1, 2)]}, {"target": "paper"}, "x-y never reaches the target 'paper'"),
+        (RELATIONS, {"target": "paper", "paths": [("paper", "auhtor")]}, "unknown kind 'auhtor'; did you"),
+        (RELATIONS, {"target": "paper", "paths": [("author", "venue")]}, "does not start at the target"),
         (RELATIONS, {"target": "author", "paths": [("author", "venue")]}, "but no relation does"),
         (
             RELATIONS,
@@ -305,16 +279,8 @@ def test_whole_numbers_are_positions_where_features_say_how_many():
             "returns by another route",
         ),
         (RELATIONS, {"target": "paper", "features": {"authors": [[1]]}}, "unknown kind 'authors'"),
-        (
-            RELATIONS,
-            {"target": "paper", "features": {"author": [[1.0]]}},
-            "kind 'author': features of shape",
-        ),
-        (
-            RELATIONS,
-            {"target": "paper", "nodes": ["p1"]},
-            "names the paper 'p2', which is not among the 1",
-        ),
+        (RELATIONS, {"target": "paper", "features": {"author": [[1.0]]}}, "kind 'author': features of shape"),
+        (RELATIONS, {"target": "paper", "nodes": ["p1"]}, "names the paper 'p2', which is not among the 1"),
         ({("a",): []}, {"target": "a"}, "between two kinds"),
         ({("a", "b"): [(1, 2, 3, 4)]}, {"target": "a"}, "every row must be"),
         ({("a", "b"): [(1, None)]}, {"target": "a"}, "row 0 has no target"),

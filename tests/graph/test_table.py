@@ -84,14 +84,7 @@ def test_bins_of_equal_width():
 
 def test_stated_edges_have_open_ends():
     groups = groups_of([10, 18, 34, 50, 99, None], bins={"a": [18, 34, 50]})
-    assert groups == [
-        "below 18",
-        "[18, 34)",
-        "[34, 50)",
-        "50 and above",
-        "50 and above",
-        None,
-    ]
+    assert groups == ["below 18", "[18, 34)", "[34, 50)", "50 and above", "50 and above", None]
 
 
 def test_close_edges_have_different_names():
@@ -102,9 +95,7 @@ def test_close_edges_have_different_names():
 
 @given(
     st.lists(
-        st.floats(-1e6, 1e6, width=32) | st.just(float("nan")) | st.sampled_from([0.5, 1.5]),
-        min_size=1,
-        max_size=30,
+        st.floats(-1e6, 1e6, width=32) | st.just(float("nan")) | st.sampled_from([0.5, 1.5]), min_size=1, max_size=30
     ),
     st.integers(2, 6),
     st.sampled_from(["bins", "quantiles"]),
@@ -134,10 +125,7 @@ def test_moments_in_time_are_cut_like_numbers():
     groups = groups_of(days)
     assert len(set(groups)) == 5
     assert groups[0] == "[2020-01-01, 2020-01-07)"
-    assert groups_of(days, bins={"a": ["2020-01-11"]})[9:11] == [
-        "below 2020-01-11",
-        "2020-01-11 and above",
-    ]
+    assert groups_of(days, bins={"a": ["2020-01-11"]})[9:11] == ["below 2020-01-11", "2020-01-11 and above"]
     zoned = days.tz_localize("Europe/Berlin").where(days.day > 1)
     assert groups_of(zoned)[0] is None
     with pytest.raises(DataError, match="column 'a': bins of dates must be"):
@@ -145,8 +133,7 @@ def test_moments_in_time_are_cut_like_numbers():
 
 
 @given(
-    st.lists(st.integers(-5, 5) | st.floats(-3, 3, width=16) | st.just(float("nan")), max_size=15),
-    st.integers(1, 6),
+    st.lists(st.integers(-5, 5) | st.floats(-3, 3, width=16) | st.just(float("nan")), max_size=15), st.integers(1, 6)
 )
 def test_nearest_neighbours_are_exact(values, neighbours):
     """Everyone's nearest distances are those of brute force, and no edge is there without cause."""
@@ -265,11 +252,7 @@ TABLE = pd.DataFrame({"age": [1.5, 2.5], "city": ["Ulm", "Ulm"], "who": ["Ann", 
         (TABLE, {"separator": {"city": ""}}, "separator must be text such as ';'"),
         (TABLE, {"missing": "grp"}, "missing='grp' is unknown; did you mean 'group'?"),
         (TABLE, {"missing": {"ag": "group"}}, "missing: there is no column 'ag'"),
-        (
-            TABLE.assign(city=["Ulm", None]),
-            {"missing": "median"},
-            "column 'city': missing='median' needs numbers",
-        ),
+        (TABLE.assign(city=["Ulm", None]), {"missing": "median"}, "column 'city': missing='median' needs numbers"),
         (TABLE.assign(age=np.nan), {"missing": "median"}, "needs at least one value"),
         (TABLE.assign(age=[1.0, np.inf]), {}, "column 'age': inf in row 2 is not a finite number"),
         (TABLE.assign(age=[1j, 2j]), {}, "complex numbers have no order"),
@@ -386,9 +369,7 @@ def test_several_columns_together():
     graph = plan.graph(FIRST)
     assert isinstance(graph.layers["age+children"], EdgeLayer)
     assert graph.layers["age+children"].to_scipy().sum(axis=1).min() >= 3
-    assert plan.layers["age+children"].scale == pytest.approx(
-        [FIRST["age"].std(ddof=0), FIRST["children"].std(ddof=0)]
-    )
+    assert plan.layers["age+children"].scale == pytest.approx([FIRST["age"].std(ddof=0), FIRST["children"].std(ddof=0)])
     kept = TablePlan.of(FIRST, columns=["age"], together={("age", "children"): 3})
     assert list(kept.layers) == ["age", "age+children"]
 
@@ -410,10 +391,7 @@ def test_a_constant_amount_is_one_group():
     [
         ({"label": "prty"}, "label: there is no column 'prty'; did you mean 'party'"),
         ({"together": {("age", "chldren"): 3}}, "no column 'chldren'; did you mean 'children'"),
-        (
-            {"together": {("age", "city"): 3}},
-            "column 'city': 'Ulm' in row 1 is not a finite number",
-        ),
+        ({"together": {("age", "city"): 3}}, "column 'city': 'Ulm' in row 1 is not a finite number"),
         ({"bins": {"age": 1}}, "column 'age': bins must be a whole number of at least 2"),
         ({"knn": {"age": 10**9}}, "column 'age': 1000000000 knn are more than the"),
         ({"together": {("age",): 10**9}}, "1000000000 knn of age are more than the"),
@@ -432,12 +410,7 @@ def test_mistakes_are_named(options, message):
         None,
         {},
         {"layers": {"a": {}}, "label": None, "id": None, "missing": "nobody"},
-        {
-            "layers": {"a": {"columns": [3], "way": "bins"}},
-            "label": None,
-            "id": None,
-            "missing": "nobody",
-        },
+        {"layers": {"a": {"columns": [3], "way": "bins"}}, "label": None, "id": None, "missing": "nobody"},
     ],
 )
 def test_a_record_that_is_none(record):

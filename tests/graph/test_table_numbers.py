@@ -35,9 +35,7 @@ def test_numbers_and_dates_are_kept_and_two_values_or_text_are_not():
 
 
 def test_only_columns_that_are_used_are_kept():
-    assert MultilayerGraph.from_table(TABLE, columns=["city", "children"]).feature_names == (
-        "children",
-    )
+    assert MultilayerGraph.from_table(TABLE, columns=["city", "children"]).feature_names == ("children",)
     assert MultilayerGraph.from_table(TABLE, label="hours").feature_names == ("children", "since")
     lists = pd.DataFrame({"codes": ["1;2", "2", "1"], "size": [1, 2, 3]})
     assert MultilayerGraph.from_table(lists, separator={"codes": ";"}).feature_names == ("size",)
@@ -65,9 +63,7 @@ def test_a_later_table_has_the_same_columns_and_fillings():
     assert TablePlan.from_record(older).graph(TABLE).features is None
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"fill": "5", "gaps": True}, {"fill": 5.0, "gaps": 1}, {"fill": 1}]
-)
+@pytest.mark.parametrize("wrong", [{"fill": "5", "gaps": True}, {"fill": 5.0, "gaps": 1}, {"fill": 1}])
 def test_a_record_of_another_kind_is_refused(wrong: dict[str, object]):
     record = TablePlan.of(TABLE).record() | {"numbers": {"hours": wrong}}
     with pytest.raises(DataError, match="not a plan of a table's layers"):

@@ -33,9 +33,7 @@ def test_the_nearest_are_joined(points, scale):
 
 
 def test_a_view_is_its_layers_features():
-    graph = from_views(
-        {"wide": WIDE.astype(np.float32), "flat": FLAT}, k={"flat": 2}, labels=["a"] * 30
-    )
+    graph = from_views({"wide": WIDE.astype(np.float32), "flat": FLAT}, k={"flat": 2}, labels=["a"] * 30)
     assert graph.features is None
     assert graph.layer_features["wide"].dtype == np.float32
     assert np.array_equal(graph.layer_features["flat"], FLAT)
@@ -76,11 +74,7 @@ def test_sparse_views_and_few_nodes():
     ("views", "options", "problem"),
     [
         ({"a": WIDE, "b": FLAT[:5]}, {}, "different numbers of rows: 'a' has 30, 'b' has 5"),
-        (
-            {"a": [[1.0, np.nan], [1, 2]]},
-            {},
-            "in the view 'a' the node 0 has numbers that are missing",
-        ),
+        ({"a": [[1.0, np.nan], [1, 2]]}, {}, "in the view 'a' the node 0 has numbers that are missing"),
         ({"a": [["x"]]}, {}, "the view 'a' must be numbers"),
         ({"a": [1.0, 2.0]}, {}, "must have rows and columns"),
         ({"a": WIDE}, {"k": 0}, "k must be a whole number"),

@@ -16,9 +16,7 @@ def planted(
         same = group[:, None] == group[None]
         share = np.where(same, inside, outside) if place < layers else inside / 2
         source, target = np.nonzero(np.triu(random.random(same.shape) < share, 1))
-        made[f"layer {place}" if place < layers else f"noise {place}"] = EdgeLayer(
-            nodes, source, target
-        )
+        made[f"layer {place}" if place < layers else f"noise {place}"] = EdgeLayer(nodes, source, target)
     return MultilayerGraph(made, nodes=names), group
 
 
@@ -27,9 +25,7 @@ def random_graph(nodes=150, edges=450, layers=2, seed=0) -> MultilayerGraph:
     random = np.random.default_rng(seed)
     return MultilayerGraph(
         {
-            f"layer {place}": EdgeLayer(
-                nodes, random.integers(nodes, size=edges), random.integers(nodes, size=edges)
-            )
+            f"layer {place}": EdgeLayer(nodes, random.integers(nodes, size=edges), random.integers(nodes, size=edges))
             for place in range(layers)
         }
     )

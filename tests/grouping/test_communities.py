@@ -40,8 +40,7 @@ def test_independent_columns_have_no_groups_and_agreeing_ones_do():
     assert not gramme.groups(MultilayerGraph(apart)).has_groups_
     group = random.integers(2, size=200)
     alike = {
-        f"c{k}": MembershipLayer.from_codes(np.where(random.random(200) < 0.9, group, 1 - group))
-        for k in range(4)
+        f"c{k}": MembershipLayer.from_codes(np.where(random.random(200) < 0.9, group, 1 - group)) for k in range(4)
     }
     found = gramme.groups(MultilayerGraph(alike))
     assert found.has_groups_
@@ -62,9 +61,7 @@ def test_the_order_of_nodes_and_layers_does_not_matter():
     other = graph.subgraph([names[one] for one in order]).select_layers(list(graph.layers)[::-1])
     first, second = gramme.groups(graph), gramme.groups(other)
     assert adjusted_rand_score(first.labels_[order], second.labels_) == 1.0
-    assert second.layer_weights_[list(graph.layers)].to_numpy() == pytest.approx(
-        first.layer_weights_.to_numpy()
-    )
+    assert second.layer_weights_[list(graph.layers)].to_numpy() == pytest.approx(first.layer_weights_.to_numpy())
 
 
 def test_the_same_seed_gives_the_same_result():
@@ -116,8 +113,7 @@ def test_weights_can_be_given():
 
 def test_couplings_count_as_layers():
     graph = MultilayerGraph(
-        {"a": EdgeLayer(6, [0, 1], [1, 2]), "b": EdgeLayer(6, [3, 4], [4, 5])},
-        couplings={("a", "b"): ([0], [1])},
+        {"a": EdgeLayer(6, [0, 1], [1, 2]), "b": EdgeLayer(6, [3, 4], [4, 5])}, couplings={("a", "b"): ([0], [1])}
     )
     assert list(gramme.groups(graph, repeats=2).layer_part_.index) == ["a", "b", "a~b"]
 
@@ -143,9 +139,7 @@ def test_leidenalg_is_not_imported_unless_asked_for():
         "sys.exit('leidenalg' in sys.modules or 'igraph' in sys.modules)"
     )
     source = str(Path(gramme.__file__).parents[1])
-    ended = subprocess.run(
-        [sys.executable, "-c", code], check=False, env=os.environ | {"PYTHONPATH": source}
-    )
+    ended = subprocess.run([sys.executable, "-c", code], check=False, env=os.environ | {"PYTHONPATH": source})
     assert ended.returncode == 0
 
 

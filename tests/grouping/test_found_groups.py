@@ -16,9 +16,7 @@ def found():
         [["north", "south", "west"][one] if place > 8 else None for place, one in enumerate(group)]
     )
     labels = ["abc"[one] if place % 2 else None for place, one in enumerate(group)]
-    return gramme.groups(
-        graph.replace(layers={**graph.layers, "group": town}, labels=labels), repeats=4
-    )
+    return gramme.groups(graph.replace(layers={**graph.layers, "group": town}, labels=labels), repeats=4)
 
 
 def test_a_row_per_group_says_what_is_more_frequent_there(found):
@@ -33,9 +31,7 @@ def test_a_row_per_group_says_what_is_more_frequent_there(found):
 
 
 def test_over_represented_values_have_the_shares_that_can_be_counted():
-    graph = MultilayerGraph(
-        {"sex": MembershipLayer.from_values(["f"] * 10 + ["m"] * 9 + ["f"] + [None] * 5)}
-    )
+    graph = MultilayerGraph({"sex": MembershipLayer.from_values(["f"] * 10 + ["m"] * 9 + ["f"] + [None] * 5)})
     group = np.array([0] * 10 + [1] * 15)
     table = over_represented(graph, group)
     row = table.iloc[0]
@@ -56,6 +52,7 @@ def test_the_table_has_a_column_per_layer_whatever_layers_are_called(found):
         "layer 1",
         "noise 2",
         "group (layer)",
+        "label",
     ]
     assert (table["group"] == found.labels_).all()
     assert table["group (layer)"].isna().sum() == 9

@@ -69,9 +69,7 @@ def test_the_order_of_nodes_does_not_matter():
     names = [f"n{one:03d}" for one in range(120)]
     graph, _ = planted(names=names)
     order = np.random.default_rng(3).permutation(names)
-    assert gramme.ask(graph, count=6)["node"].tolist() == (
-        gramme.ask(graph.subgraph(order), count=6)["node"].tolist()
-    )
+    assert gramme.ask(graph, count=6)["node"].tolist() == (gramme.ask(graph.subgraph(order), count=6)["node"].tolist())
 
 
 def test_memberships_and_their_edges_choose_alike():

@@ -58,8 +58,7 @@ def test_a_division_that_ties_do_not_follow_costs_more_than_none():
     totals = layers.strengths.sum(axis=0)
     shuffled = np.random.default_rng(0).permutation(group)
     good, bad, none = (
-        description_length(one, *layers.inside(one), totals)
-        for one in (group, shuffled, np.zeros(60, dtype=np.int64))
+        description_length(one, *layers.inside(one), totals) for one in (group, shuffled, np.zeros(60, dtype=np.int64))
     )
     assert good < none < bad
 

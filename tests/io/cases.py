@@ -221,8 +221,7 @@ class FormatCase(ReadCase):
     def check_loss(self, graph: MultilayerGraph, lost: list[str]) -> None:
         for message in lost:
             assert any(
-                part in message
-                for part in ("rows or columns", "weights are 1", "no node has one", "as unknown")
+                part in message for part in ("rows or columns", "weights are 1", "no node has one", "as unknown")
             ), message
 
     def test_any_graph_comes_back_or_the_loss_is_named(self, tmp_path):
@@ -247,9 +246,7 @@ class FormatCase(ReadCase):
         """Couplings, weights and directions in any mixture: a writer may refuse, a reader of its output may not."""
         path = tmp_path / self.file_name
 
-        @given(
-            graph=multilayer_graphs(kinds=["edges"], text_names=True, couplings=True, labels=False)
-        )
+        @given(graph=multilayer_graphs(kinds=["edges"], text_names=True, couplings=True, labels=False))
         def check(graph):
             clear(tmp_path)
             with warnings.catch_warnings(record=True) as caught:
@@ -304,17 +301,11 @@ class FormatCase(ReadCase):
             MultilayerGraph({"l": EdgeLayer(3, [0], [1])}, nodes=["a", "b", "isolated"]),
             MultilayerGraph({}, nodes=["a", "b"], labels=["1", "2"]),
             MultilayerGraph({"l": EdgeLayer(0, [], [])}, nodes=[]),
-            MultilayerGraph(
-                {"l": EdgeLayer(2, [], [], nodes=[]), "m": EdgeLayer(2, [0], [1])}, nodes=["a", "b"]
-            ),
+            MultilayerGraph({"l": EdgeLayer(2, [], [], nodes=[]), "m": EdgeLayer(2, [0], [1])}, nodes=["a", "b"]),
             MultilayerGraph({"l": EdgeLayer(2, [0], [1])}, nodes=[str(10**30), str(-(10**25))]),
-            MultilayerGraph(
-                {"l": MembershipLayer.from_values(["x", "x", None])}, nodes=["a", "b", "c"]
-            ),
+            MultilayerGraph({"l": MembershipLayer.from_values(["x", "x", None])}, nodes=["a", "b", "c"]),
             MultilayerGraph({"l": EdgeLayer(2, [0, 1], [1, 0], directed=True)}, nodes=["a", "b"]),
-            MultilayerGraph(
-                {"l": EdgeLayer(2, [0], [1])}, nodes=["a", "b"], features=sp.csr_array(np.eye(2))
-            ),
+            MultilayerGraph({"l": EdgeLayer(2, [0], [1])}, nodes=["a", "b"], features=sp.csr_array(np.eye(2))),
         ],
     )
     def test_edges_of_the_possible(self, tmp_path, graph):
@@ -339,9 +330,7 @@ class FormatCase(ReadCase):
 
     def test_too_many_implied_edges(self, tmp_path, monkeypatch):
         monkeypatch.setattr("gramme.io.lossy.MAX_IMPLIED_EDGES", 2)
-        graph = MultilayerGraph(
-            {"l": MembershipLayer.from_values(["x"] * 3)}, nodes=["a", "b", "c"]
-        )
+        graph = MultilayerGraph({"l": MembershipLayer.from_values(["x"] * 3)}, nodes=["a", "b", "c"])
         if self.format in ("csv", "tsv", "parquet", "npz"):
             assert self.back(graph, tmp_path)[0] == graph
         else:
@@ -389,10 +378,7 @@ def random_bytes(randomness: random.Random, words: list[bytes]) -> bytes:
     if kind == 1:
         return bytes(randomness.choice(b"0123456789 \n\t,.ab") for _ in range(length))
     vocabulary = COMMON_WORDS + words * 2
-    return b"".join(
-        randomness.choice(vocabulary) + randomness.choice([b"", b" ", b"\n"])
-        for _ in range(length // 4)
-    )
+    return b"".join(randomness.choice(vocabulary) + randomness.choice([b"", b" ", b"\n"]) for _ in range(length // 4))
 
 
 def mutated(randomness: random.Random, data: bytes, words: list[bytes]) -> bytes:

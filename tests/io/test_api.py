@@ -64,12 +64,7 @@ def test_a_layer_per_file_named_after_it(folder):
     assert graph.layers["advice"].present.tolist() == [True] * 4 + [False]
     assert graph.labels.tolist() == ["red", "red", "blue", None, "blue"]
     assert graph.features[:, 0].tolist() == [30, 40, 50, 60, 20]
-    assert [Path(file).name for file in report.files] == [
-        "advice.csv",
-        "friends.csv",
-        "events.tsv",
-        "people.csv",
-    ]
+    assert [Path(file).name for file in report.files] == ["advice.csv", "friends.csv", "events.tsv", "people.csv"]
 
 
 def test_a_folder_a_pattern_and_a_mapping_are_the_same(folder):
@@ -130,9 +125,7 @@ def test_mistakes(folder, source, message):
 
 
 def test_couplings_between_layers_of_one_file_stay(tmp_path):
-    (tmp_path / "c.csv").write_text(
-        "source,target,source_layer,target_layer\na,b,x,x\na,c,y,y\na,b,x,y\nb,c,y,y\n"
-    )
+    (tmp_path / "c.csv").write_text("source,target,source_layer,target_layer\na,b,x,x\na,c,y,y\na,b,x,y\nb,c,y,y\n")
     (tmp_path / "d.csv").write_text("source,target\na,e\n")
     graph = read([tmp_path / "c.csv", tmp_path / "d.csv"])
     assert list(graph.layers) == ["x", "y", "d"]
@@ -155,18 +148,14 @@ def test_columns_of_the_table_of_people_are_not_asked_of_the_files(tmp_path):
     found = read(files, labels=tmp_path / "people.csv", label="Team", features=["Age"])
     assert found.labels.tolist() == ["x", "y", "y"]
     assert found.num_layers == 4
-    alone = read(
-        tmp_path / "g.gexf", labels=tmp_path / "people.csv", label="Team", features=["Age"]
-    )
+    alone = read(tmp_path / "g.gexf", labels=tmp_path / "people.csv", label="Team", features=["Age"])
     assert alone.features.shape == (3, 1)
 
 
 @pytest.mark.parametrize("inside", [False, True])
 def test_what_is_no_file_but_in_memory_is_told_where_to_go(inside):
     frame = pd.DataFrame({"source": ["a"], "target": ["b"]})
-    with pytest.raises(
-        DataError, match=r"files are needed, not DataFrame; .*MultilayerGraph\.from_edges"
-    ):
+    with pytest.raises(DataError, match=r"files are needed, not DataFrame; .*MultilayerGraph\.from_edges"):
         read({"advice": frame} if inside else frame)
 
 
@@ -201,9 +190,7 @@ def test_a_file_without_permission(edges):
 
 def test_encodings(edges):
     edges.write_bytes("layer,source,target\nl,a,b\nl,a,Zoë\n".encode("latin-1"))
-    with pytest.raises(
-        FileFormatError, match=r"line 3: the bytes here are not utf-8 text.*latin-1"
-    ):
+    with pytest.raises(FileFormatError, match=r"line 3: the bytes here are not utf-8 text.*latin-1"):
         read(edges, encoding="utf-8")
     with pytest.warns(GrammeWarning, match="read as Windows-1252"):
         assert read(edges).nodes.tolist() == ["a", "b", "Zoë"]

@@ -87,30 +87,20 @@ def test_layers_come_in_their_order_even_where_the_rows_mix_them(tmp_path):
 
 def test_what_the_user_says_of_direction_counts(tmp_path):
     rows = [("a", "1", "2"), ("b", "2", "1")]
-    graph, report = assemble(
-        parsed(tmp_path, *rows, directed={"a": True, "b": False}), ReadOptions(), "csv"
-    )
+    graph, report = assemble(parsed(tmp_path, *rows, directed={"a": True, "b": False}), ReadOptions(), "csv")
     assert [layer.directed for layer in graph.layers.values()] == [True, False]
     assert report.direction == "some layers directed, some undirected, as the file says"
-    graph, report = assemble(
-        parsed(tmp_path, *rows, directed=True), ReadOptions(directed=False), "csv"
-    )
+    graph, report = assemble(parsed(tmp_path, *rows, directed=True), ReadOptions(directed=False), "csv")
     assert not any(layer.directed for layer in graph.layers.values())
     assert report.direction == "undirected, as asked for"
 
 
 def test_a_stated_list_of_nodes_orders_them_and_may_not_lack_one(tmp_path):
-    graph, _ = assemble(
-        parsed(tmp_path, ("a", "x", "y"), nodes=["y", "z", "x"]), ReadOptions(), "csv"
-    )
+    graph, _ = assemble(parsed(tmp_path, ("a", "x", "y"), nodes=["y", "z", "x"]), ReadOptions(), "csv")
     assert graph.nodes.tolist() == ["y", "z", "x"]
     assert graph.layers["a"].to_scipy()[0].toarray().ravel().tolist() == [0, 0, 1]
     with pytest.raises(FileFormatError, match="line 2: the node 'w' is not in"):
-        assemble(
-            parsed(tmp_path, ("a", "x", "y"), ("a", "x", "w"), nodes=["x", "y"]),
-            ReadOptions(),
-            "csv",
-        )
+        assemble(parsed(tmp_path, ("a", "x", "y"), ("a", "x", "w"), nodes=["x", "y"]), ReadOptions(), "csv")
 
 
 def test_weights_are_all_given_or_none(tmp_path):

@@ -15,9 +15,7 @@ NODES = {"1": {"label": "Ann", "team": "red", "x": 0.5}, "2": {"label": "Bo", "t
 
 def parsed(nodes, edges, **options):
     named = options.pop("named_by_label", False)
-    return parse_attribute_graph(
-        PATH, nodes, edges, ReadOptions(**options), directed=None, named_by_label=named
-    )
+    return parse_attribute_graph(PATH, nodes, edges, ReadOptions(**options), directed=None, named_by_label=named)
 
 
 def test_a_relation_names_the_layer_and_a_direction_does_not():
@@ -39,9 +37,7 @@ def test_attributes_are_used_only_if_asked_for():
         assert parsed(NODES, [], named_by_label=True).labels is None
     assert "attributes of nodes not used: team (" in notes.all[0]
     assert parsed(NODES, [], named_by_label=True, label="team").labels == {"Ann": "red"}
-    with pytest.raises(
-        FileFormatError, match="no node has the attribute 'teem'; did you mean 'team'"
-    ):
+    with pytest.raises(FileFormatError, match="no node has the attribute 'teem'; did you mean 'team'"):
         parsed(NODES, [], label="teem")
 
 

@@ -27,8 +27,7 @@ def test_the_same_days_in_many_ways(cells):
 
 
 @pytest.mark.parametrize(
-    "cells",
-    [["2020-12-31", "31/12/2020"], ["13/13/2020"], ["30/02/2020"], ["1.5", "2.5"], ["soon"]],
+    "cells", [["2020-12-31", "31/12/2020"], ["13/13/2020"], ["30/02/2020"], ["1.5", "2.5"], ["soon"]]
 )
 def test_what_is_no_column_of_dates(cells):
     assert read_dates(cells, "joined") is None

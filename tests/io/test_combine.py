@@ -55,9 +55,7 @@ def test_features_that_do_not_fit_all_nodes_are_told():
 
 
 def test_a_graph_taken_apart_has_everything():
-    layers = sample_graph().layers | {
-        "club": MembershipLayer.from_values(["a", "a", "b", None, "b"])
-    }
+    layers = sample_graph().layers | {"club": MembershipLayer.from_values(["a", "a", "b", None, "b"])}
     graph = sample_graph(layers=layers)
     found = parsed_graph(graph, Path("g.npz"))
     assert found.layers == ["chat", "lunch", "none", "club"]

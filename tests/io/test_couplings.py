@@ -22,8 +22,5 @@ def test_nodes_that_rows_name_with_a_layer():
     rows.add("a", "n1", "n2", None, 1)
     rows.add(between("a", "b"), "n3", "n4", None, 2)
     parsed = Parsed([Path("f")], rows.finish())
-    found = {
-        name: [parsed.rows.nodes[place] for place in places]
-        for name, places in named_nodes(parsed).items()
-    }
+    found = {name: [parsed.rows.nodes[place] for place in places] for name, places in named_nodes(parsed).items()}
     assert found == {"a": ["n1", "n2", "n3"], "b": ["n4"]}

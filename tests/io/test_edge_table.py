@@ -1,15 +1,17 @@
 """Lists of edges as other programs and people write them: headers, separators, types, no header at all."""
 
 import io
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from gramme.errors import DataError, FileFormatError
-from gramme.io import inspect, read, read_relations
+from gramme.io import inspect, read, read_relations, write
 from gramme.io.edge_table import parse_sheets
 from gramme.io.parsed import ReadOptions
 from gramme.io.source import gathered
@@ -48,10 +50,7 @@ def test_what_gephi_exports(put):
         "Ann,Bo,Directed,0,,,1.0,advice\nBo,Ann,Directed,1,,,2.0,advice\nAnn,Cy,Undirected,2,,,1.0,friend\n"
     )
     graph, report = inspect(path)
-    assert {name: layer.directed for name, layer in graph.layers.items()} == {
-        "advice": True,
-        "friend": False,
-    }
+    assert {name: layer.directed for name, layer in graph.layers.items()} == {"advice": True, "friend": False}
     assert graph.layers["advice"].weight.tolist() == [1, 2]
     assert report.direction == "some layers directed, some undirected, as the file says"
     assert not report.doubts
@@ -66,11 +65,7 @@ def test_an_undirected_edge_among_directed_ones_goes_both_ways(put):
     graph = read(put("Source,Target,Type\na,b,Directed\nb,c,Undirected\n"))
     layer = graph.layers["edges"]
     assert layer.directed
-    assert sorted(zip(layer.source.tolist(), layer.target.tolist(), strict=True)) == [
-        (0, 1),
-        (1, 2),
-        (2, 1),
-    ]
+    assert sorted(zip(layer.source.tolist(), layer.target.tolist(), strict=True)) == [(0, 1), (1, 2), (2, 1)]
 
 
 def test_what_neo4j_exports(put):
@@ -141,9 +136,7 @@ def test_a_weight_that_is_not_known_is_none(put):
 
 
 def test_numbers_that_may_be_weights_are_told(put):
-    with pytest.warns(
-        match="'w' is not used; if it says how strong a tie is, call the column 'weight'"
-    ):
+    with pytest.warns(match="'w' is not used; if it says how strong a tie is, call the column 'weight'"):
         read(put(",from,to,w\n1,a,b,3\n2,b,c,NA\n"))
 
 
@@ -194,10 +187,7 @@ def test_a_database_is_told_how_to_name_its_columns(tmp_path):
         database.execute("INSERT INTO ties VALUES ('x', 'y')")
     with pytest.raises(FileFormatError, match="name them in a query"):
         read(tmp_path / "g.db")
-    assert (
-        read(f"sqlite:{tmp_path}/g.db?query=SELECT a AS source, b AS target FROM ties").num_edges
-        == 1
-    )
+    assert read(f"sqlite:{tmp_path}/g.db?query=SELECT a AS source, b AS target FROM ties").num_edges == 1
 
 
 def test_which_table_tells_about_the_nodes_is_said(tmp_path):
@@ -228,12 +218,7 @@ def test_columns_can_be_named(tmp_path, name):
     else:
         with closing(sqlite3.connect(path)) as database:
             table.to_sql("meetings", database, index=False)
-    said = {
-        "source": "student_a",
-        "target_column": "student_b",
-        "weight": "minutes",
-        "layer": "kind",
-    }
+    said = {"source": "student_a", "target_column": "student_b", "weight": "minutes", "layer": "kind"}
     graph = read(path, **said)
     assert list(graph.layers) == ["chat", "lunch"]
     assert graph.layers["lunch"].weight.tolist() == [5.0]
@@ -264,3 +249,72 @@ def test_relations_are_read_by_the_same_function(tmp_path):
     (tmp_path / "pa.csv").write_text("paper,author\np1,Ann\np2,Ann\n")
     files = {("paper", "author"): tmp_path / "pa.csv"}
     assert read(files, target="paper") == read_relations(files, target="paper")
+
+
+CALLS = "source,target,minutes,kind,layer\na,b,3,call,x\nb,c,8,visit,x\nc,c,1,call,x\nc,d,NA,call,y\n"
+FEATURES = ("minutes", "kind=call", "kind=visit")
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "xlsx"])
+def test_further_columns_become_features_of_the_edges(tmp_path, ending):
+    table = pd.read_csv(io.StringIO(CALLS))
+    path = tmp_path / f"g.{ending}"
+    if ending in ("csv", "tsv"):
+        table.to_csv(path, sep="," if ending == "csv" else "\t", index=False)
+    else:
+        table.to_parquet(path) if ending == "parquet" else table.to_excel(path, index=False)
+    graph, report = inspect(path, edge_features=["minutes", "kind"])
+    assert [layer.feature_names for layer in graph.layers.values()] == [FEATURES, FEATURES]
+    assert graph.layers["x"].features.tolist() == [[3, 1, 0], [8, 0, 1]]
+    assert graph.layers["y"].features.tolist() == [[4, 1, 0]]  # an unknown number is the mean of all rows
+    assert not any("not used" in note for note in report.notes)
+    assert inspect(path)[0].layers["x"].features is None
+
+
+def test_features_of_edges_go_with_their_edges_in_any_direction_and_order(tmp_path):
+    text = "source,target,Type,when\nb,a,Undirected,1\na,c,Directed,2\nc,b,Directed,5\n"
+    (tmp_path / "g.csv").write_text(text)
+    layer = read(tmp_path / "g.csv", edge_features=["when"]).layers["edges"]
+    ends = zip(layer.source.tolist(), layer.target.tolist(), layer.features[:, 0].tolist(), strict=True)
+    assert sorted(ends) == [(0, 1, 1.0), (1, 0, 1.0), (1, 2, 2.0), (2, 0, 5.0)]  # nodes b, a, c
+
+
+def test_features_of_edges_from_several_files_and_beside_couplings(tmp_path):
+    (tmp_path / "a.csv").write_text("source,target,when\na,b,1\n")
+    (tmp_path / "b.csv").write_text("source,target,kind\na,c,red\n")
+    graph = read([tmp_path / "a.csv", tmp_path / "b.csv"], edge_features=["when", "kind"])
+    assert graph.layers["a"].features.tolist() == [[1, 0]]
+    assert graph.layers["b"].features.tolist() == [[1, 1]]
+    coupled = "source_layer,source,target_layer,target,when\nx,a,y,a,9\nx,a,y,b,7\nx,a,x,b,3\ny,a,y,b,5\n"
+    (tmp_path / "c.csv").write_text(coupled)
+    graph = read(tmp_path / "c.csv", edge_features=["when"])
+    assert [layer.features.tolist() for layer in graph.layers.values()] == [[[3.0]], [[5.0]]]
+
+
+def test_a_column_that_is_no_feature_of_edges_is_refused(tmp_path):
+    (tmp_path / "g.csv").write_text("source,target,when\na,b,1\n")
+    (tmp_path / "g.net").write_text("*Vertices 2\n*Edges\n1 2\n")
+    write(read(tmp_path / "g.csv"), tmp_path / "g.npz")
+    for name, message in (
+        ("g.csv", "no column or attribute 'how' for edge_features"),
+        ("g.net", "no column or attribute 'how' for edge_features"),
+        ("g.npz", "leave out edge_features"),
+    ):
+        with pytest.raises(DataError, match=message):
+            read(tmp_path / name, edge_features=["how"])
+    with pytest.raises(DataError, match="relations have no features of edges"):
+        read(tmp_path / "g.csv", target="paper", edge_features=["when"])
+
+
+@pytest.mark.parametrize("writer", ["graphml", "gexf", "gml", "json"])
+def test_attributes_of_edges_that_networkx_writes_become_features(tmp_path, writer):
+    networkx = pytest.importorskip("networkx")
+    edges = [("a", "b", {"minutes": 3.5, "kind": "call"}), ("b", "c", {"minutes": 8.0, "kind": "visit"})]
+    graph = networkx.DiGraph(edges)
+    path = tmp_path / f"g.{writer}"
+    if writer == "json":
+        path.write_text(json.dumps(networkx.node_link_data(graph, edges="links")))
+    else:
+        getattr(networkx, f"write_{writer}")(graph, path)
+    layers = read(path, edge_features=["minutes"]).layers
+    assert np.concatenate([layer.features for layer in layers.values()]).tolist() == [[3.5], [8.0]]

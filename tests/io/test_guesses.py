@@ -36,13 +36,7 @@ def test_what_a_file_is(tmp_path: Path, name: str, text: str, role: str) -> None
 def test_columns_of_ties_are_named_by_what_they_are(tmp_path: Path) -> None:
     found = guess_file(written(tmp_path, "a.csv", "relation,from,to,weight,note\nk,x,y,1,z\n"))
     roles = {column.name: column.role for column in found.columns}
-    assert roles == {
-        "relation": "layer",
-        "from": "source",
-        "to": "target",
-        "weight": "weight",
-        "note": "leave out",
-    }
+    assert roles == {"relation": "layer", "from": "source", "to": "target", "weight": "weight", "note": "leave out"}
     assert found.rows == [["k", "x", "y", "1", "z"]]
 
 
@@ -51,10 +45,7 @@ def roles(header: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def test_columns_of_a_table() -> None:
-    rows = [
-        [f"p{i}", str(20 + i % 9), "fm"[i % 2], "x", f"text {i}", "ab"[i % 2] if i < 5 else ""]
-        for i in range(30)
-    ]
+    rows = [[f"p{i}", str(20 + i % 9), "fm"[i % 2], "x", f"text {i}", "ab"[i % 2] if i < 5 else ""] for i in range(30)]
     header = ["who", "age", "gender", "always", "remark", "side"]
     assert roles(header, rows) == ["id", "feature", "layer", "leave out", "leave out", "label"]
 
@@ -74,10 +65,7 @@ def test_a_table_alone_has_groups_and_no_features(tmp_path: Path) -> None:
     assert [column.role for column in alone.columns] == ["id", "layer"]
     ties = written(tmp_path, "ties.csv", "from,to\na,b\n")
     beside = {one.name: one for one in guess_plan([table, ties])}["people.csv"]
-    assert [column.role for column in beside.columns] == [
-        "id",
-        "label",
-    ]  # the only column besides the names
+    assert [column.role for column in beside.columns] == ["id", "label"]  # the only column besides the names
 
 
 def test_the_file_named_as_labels_describes_the_nodes(tmp_path: Path) -> None:
@@ -101,9 +89,7 @@ def test_excel_cells_are_looked_at(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("openpyxl")
     path = tmp_path / "a.xlsx"
-    pandas.DataFrame(
-        {"name": ["a", "b", "c"], "age": [1, 2, 2], "team": ["x", None, "y"]}
-    ).to_excel(path, index=False)
+    pandas.DataFrame({"name": ["a", "b", "c"], "age": [1, 2, 2], "team": ["x", None, "y"]}).to_excel(path, index=False)
     found = guess_file(path)
     assert [column.role for column in found.columns] == ["id", "feature", "label"]
     assert found.rows[1][2] == ""

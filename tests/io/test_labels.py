@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from gramme.errors import FileFormatError
-from gramme.io import read
+from gramme.io import inspect, read
+from gramme.io.plain_table import read_table
+from gramme.io.source import gathered
 
 
 @pytest.fixture
@@ -41,11 +43,7 @@ def test_two_words_per_line_must_be_told(label):
     text = "New York\nRome Italy\nOslo Norway\n"
     with pytest.raises(FileFormatError, match=r"line 1: 'New' is not a node.*labels_format='list'"):
         label(text)
-    assert label(text, labels_format="list").labels.tolist() == [
-        "New York",
-        "Rome Italy",
-        "Oslo Norway",
-    ]
+    assert label(text, labels_format="list").labels.tolist() == ["New York", "Rome Italy", "Oslo Norway"]
 
 
 @pytest.mark.parametrize(
@@ -91,10 +89,7 @@ def test_a_table_with_features(label):
         label("node,label,feature_1\nc,x,1\na,y,3\n", "l.csv")
     graph = label("node,label,age\nc,x,1\na,y,3\n", "l.csv")
     np.testing.assert_array_equal(graph.features, [[3], [2], [1]])  # b takes the median
-    assert label("node,party,age\nc,x,1\na,y,3\n", "l.csv", label="party", features=[]).classes == [
-        "x",
-        "y",
-    ]
+    assert label("node,party,age\nc,x,1\na,y,3\n", "l.csv", label="party", features=[]).classes == ["x", "y"]
 
 
 def test_a_list_finds_the_nodes_without_edges(label):
@@ -124,14 +119,10 @@ def test_a_node_with_the_name_of_a_column(tmp_path):
 def test_a_file_of_labels_for_other_nodes_is_told_as_a_whole(tmp_path):
     (tmp_path / "a.csv").write_text("source,target\nAnn,Bo\nBo,Cy\nCy,Di\n")
     (tmp_path / "other.csv").write_text("who,what\nx1,red\nx2,blue\n")
-    with pytest.raises(
-        FileFormatError, match=r"none of its 3 names is a node .*'Ann', 'Bo', 'Cy', \.\.\."
-    ):
+    with pytest.raises(FileFormatError, match=r"none of its 3 names is a node .*'Ann', 'Bo', 'Cy', \.\.\."):
         read(tmp_path / "a.csv", labels=tmp_path / "other.csv")
     (tmp_path / "other.csv").write_text("Ann,red\nQuentin,blue\n")
-    with pytest.raises(
-        FileFormatError, match=r"'Quentin', which is not .* named 'Ann', 'Bo', 'Cy', \.\.\.$"
-    ):
+    with pytest.raises(FileFormatError, match=r"'Quentin', which is not .* named 'Ann', 'Bo', 'Cy', \.\.\.$"):
         read(tmp_path / "a.csv", labels=tmp_path / "other.csv")
 
 
@@ -143,11 +134,39 @@ def test_labels_for_a_graph_without_nodes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("header", "options"),
-    [("node,label", {}), ("node,file", {"label": "file"}), ("node,file", {"id": "node"})],
+    ("header", "options"), [("node,label", {}), ("node,file", {"label": "file"}), ("node,file", {"id": "node"})]
 )
 def test_a_header_is_one_even_where_a_node_is_called_node(tmp_path, header, options):
     (tmp_path / "e.csv").write_text("source,target\na,b\nb,node\n")
     (tmp_path / "l.csv").write_text(f"{header}\na,x\nb,\n")
     graph = read(tmp_path / "e.csv", labels=tmp_path / "l.csv", **options)
     assert list(graph.labels) == ["x", None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("-1\n0\n1\n", True), ("-1\n1\n1\n", True), ("-1\nred\nblue\n", False), ("-1\n-1\n-1\n", False)]
+)
+def test_a_minus_one_among_numbers_is_asked_about(tmp_path, text, said):
+    (tmp_path / "g.edges").write_text("l a b\nl b c\n")
+    (tmp_path / "g.labels").write_text(text)
+    graph, report = inspect(tmp_path / "g.edges", labels=tmp_path / "g.labels")
+    assert graph.labels.tolist() == text.split()
+    asked = "-1 is a class here, on 1 nodes; if it means 'not known', add missing=['-1']"
+    assert (asked in report.doubts) == said
+    known = read(tmp_path / "g.edges", labels=tmp_path / "g.labels", missing="-1", label_kind="class").labels
+    assert "-1" not in known.tolist()
+
+
+def test_a_minus_one_in_the_label_column_of_a_table_is_asked_about(tmp_path):
+    (tmp_path / "t.csv").write_text("team,y\nred,-1\nblue,0\nred,1\n")
+    with gathered() as notes:
+        read_table(tmp_path / "t.csv", label="y", text=["y"])
+    assert notes.doubts == ["-1 is a class here, on 1 nodes; if it means 'not known', add missing=['-1']"]
+
+
+def test_classes_of_a_table_that_look_alike_are_said(tmp_path):
+    (tmp_path / "t.csv").write_text("team,y\nred,caf\u00e9\nblue,cafe\u0301\nred,1b\nblue,1B\n", encoding="utf-8")
+    with gathered() as notes:
+        read_table(tmp_path / "t.csv", label="y", text=["y"])
+    assert len(notes.doubts) == 1
+    assert "and 1 more pairs" in notes.doubts[0]

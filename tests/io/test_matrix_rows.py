@@ -50,11 +50,7 @@ def test_a_square_without_names_is_numbered_from_1():
 def test_other_names_in_columns_are_groups():
     found = read(",chess,go\nann,1,0\nbob,1,1\ncid,0,0")
     groups = found.groups["ties"]
-    assert list(zip(groups.nodes, groups.groups, strict=True)) == [
-        ("ann", "chess"),
-        ("bob", "chess"),
-        ("bob", "go"),
-    ]
+    assert list(zip(groups.nodes, groups.groups, strict=True)) == [("ann", "chess"), ("bob", "chess"), ("bob", "go")]
     assert found.nodes == ["ann", "bob", "cid"]
 
 
@@ -111,16 +107,12 @@ def test_decimal_commas_are_said(tmp_path):
 )
 def test_a_matrix_of_ties_with_a_fault_in_its_names(text, problem):
     """Never read as people in groups, which other names in rows and columns would be."""
-    with pytest.raises(
-        FileFormatError, match=rf"needs a row and a column for every node, but {problem}"
-    ):
+    with pytest.raises(FileFormatError, match=rf"needs a row and a column for every node, but {problem}"):
         read(text)
 
 
 def test_a_cell_that_is_no_number_is_named():
-    with pytest.raises(
-        FileFormatError, match=r"ties\.csv, line 3: 'x' in the column 'a' of a matrix"
-    ):
+    with pytest.raises(FileFormatError, match=r"ties\.csv, line 3: 'x' in the column 'a' of a matrix"):
         read(",a,b\na,0,1\nb,x,0")
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from gramme.errors import DataError, FileFormatError
 from gramme.io import inspect, read
-from gramme.io.node_table import parse_attributes, read_attributes
+from gramme.io.node_table import node_columns, parse_attributes, read_attributes
+from gramme.io.parsed import ReadOptions
 
 TEXT = "node,label,age,feature_1\nann,left,30,0.5\nbob,,40,1.5\n"
 
@@ -20,22 +21,14 @@ def test_names_labels_and_features(table):
     assert table.names() == ["ann", "bob"]
     assert table.labels(table.names(), None) == {"ann": "left"}
     assert table.labels(table.names(), "age") == {"ann": "30", "bob": "40"}
-    assert table.features(["feature_1", "age"]).tolist() == [[0.5, 30.0], [1.5, 40.0]]
-    assert table.features([]) is None
-
-
-def test_which_columns_are_features(table):
-    assert table.feature_columns(None, None, ["node"], every=True) == ["age", "feature_1"]
-    assert table.feature_columns(None, None, ["node"], every=False) == ["feature_1"]
-    assert table.feature_columns(None, "age", ["node"], every=True) == ["label", "feature_1"]
-    assert table.feature_columns("age", None, ["node"], every=True) == ["age"]
 
 
 def test_a_mistyped_column_and_a_cell_that_is_no_number(table):
     with pytest.raises(DataError, match="has no column 'labl'; did you mean 'label'"):
         table.column("labl")
-    with pytest.raises(FileFormatError, match=r"people.csv, line 2: the feature 'label': 'left'"):
-        table.features(["label"])
+    broken = parse_attributes("node,feature_1\nann,left\n", table.path, ",")
+    with pytest.raises(FileFormatError, match=r"people.csv, line 2: the feature 'feature_1': 'left'"):
+        node_columns(broken, ["ann"], {"node"}, ReadOptions())
 
 
 @pytest.mark.parametrize(
@@ -264,9 +257,7 @@ def test_two_columns_that_could_name_the_nodes_are_asked_about(club):
     table = shuffled_members("id,name,club,age", lambda row, name: row)
     with pytest.raises(FileFormatError, match=r"'id' and 'name' could both name the nodes.* id"):
         club(table)
-    assert by_node(club(table, id="name")[0]) == {
-        str(node): "left" if node < 18 else "right" for node in range(1, 35)
-    }
+    assert by_node(club(table, id="name")[0]) == {str(node): "left" if node < 18 else "right" for node in range(1, 35)}
     assert by_node(club(table, id="id")[0]) != by_node(club(table, id="name")[0])
 
 
@@ -294,3 +285,15 @@ def test_a_table_of_all_nodes_is_read_alike(tmp_path, club, where):
     options = {"nodes": tmp_path / name} if where == "nodes" else {}
     again, _ = inspect(tmp_path / "ties.csv", label="club", **options)
     assert by_node(again) == by_node(graph)
+
+
+@pytest.mark.parametrize("option", ["features", "layers_from"])
+@pytest.mark.parametrize("column", ["team", "name"])
+def test_neither_the_label_nor_the_name_can_be_a_feature_or_a_layer(tmp_path, option, column):
+    (tmp_path / "g.csv").write_text("source,target\na,b\nb,c\n")
+    (tmp_path / "people.csv").write_text("name,team,age\na,red,1\nb,blue,2\nc,red,3\n")
+    with pytest.raises(DataError, match=f"the column '{column}' is the label or the name of the nodes"):
+        read(tmp_path / "g.csv", labels=tmp_path / "people.csv", label="team", **{option: [column]})
+    graph = read(tmp_path / "g.csv", labels=tmp_path / "people.csv", label="team", columns=["age", "team"])
+    assert graph.features.tolist() == [[1], [2], [3]]
+    assert list(graph.layers) == ["edges"]

@@ -26,8 +26,7 @@ def cells(column: pd.Series) -> list:
 
 def test_columns_get_the_type_their_cells_have(tmp_path):
     table = read(
-        tmp_path,
-        "name,age,zip,born,mood\nAnn,31,01067,2001-05-06,good\nBø,,10115,,?\n C ,1.5,,1999-01-01,NA\n",
+        tmp_path, "name,age,zip,born,mood\nAnn,31,01067,2001-05-06,good\nBø,,10115,,?\n C ,1.5,,1999-01-01,NA\n"
     )
     assert cells(table["name"]) == ["Ann", "Bø", "C"]
     assert cells(table["age"]) == [31.0, None, 1.5]
@@ -73,15 +72,11 @@ def test_quoted_cells_may_hold_anything(tmp_path):
 
 
 def test_parquet_and_excel_give_the_same_as_csv(tmp_path):
-    table = pd.DataFrame(
-        {"a": [1, 2, 3], "b": ["x", None, "y"], "c": [True, False, True], "d": [1.0, None, 2.0]}
-    )
+    table = pd.DataFrame({"a": [1, 2, 3], "b": ["x", None, "y"], "c": [True, False, True], "d": [1.0, None, 2.0]})
     table.to_parquet(tmp_path / "a.parquet")
     table.to_excel(tmp_path / "a.xlsx", index=False)
     table.to_csv(tmp_path / "a.csv", index=False)
-    read_back = [
-        read_table(tmp_path / f"a.{end}", text=["d"]) for end in ("csv", "parquet", "xlsx")
-    ]
+    read_back = [read_table(tmp_path / f"a.{end}", text=["d"]) for end in ("csv", "parquet", "xlsx")]
     for found in read_back:
         assert cells(found["a"]) == [1, 2, 3]
         assert cells(found["b"]) == ["x", None, "y"]
@@ -191,7 +186,7 @@ def test_a_lone_cell_at_the_far_end_of_a_sheet(tmp_path):
     book.active["A1"] = "name"
     book.active["XFD1048576"] = "x"
     book.save(tmp_path / "t.xlsx")
-    with pytest.raises(FileFormatError, match="1,048,576 rows and 16,384 columns that is nearly"):
+    with pytest.raises(FileFormatError, match="far more cells than it spells out; delete those far"):
         read_table(tmp_path / "t.xlsx")
 
 

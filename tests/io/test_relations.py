@@ -40,9 +40,7 @@ def test_one_table_of_all_relations(files, tmp_path):
     rows += "paper,p1,author,Ann,\npaper,p1,author,Bo,\npaper,p2,author,Bo,\n"
     rows += "paper,p1,venue,KDD,2\npaper,p2,venue,ICML,1\n"
     (tmp_path / "all.csv").write_text(rows)
-    assert read_relations(tmp_path / "all.csv", target="paper") == read_relations(
-        files, target="paper"
-    )
+    assert read_relations(tmp_path / "all.csv", target="paper") == read_relations(files, target="paper")
 
 
 def test_named_relations_are_told_apart(tmp_path):
@@ -98,9 +96,7 @@ def test_arbitrary_bytes_end_in_a_graph_or_an_error(tmp_path):
         randomness = random.Random(seed)
         whole = seed % 2 == 0
         start = table if whole else WRITTEN.encode()
-        data = (
-            random_bytes(randomness, words) if seed % 5 == 0 else mutated(randomness, start, words)
-        )
+        data = random_bytes(randomness, words) if seed % 5 == 0 else mutated(randomness, start, words)
         path.write_bytes(data)
         files = path if whole else {("paper", "author"): path}
         try:
@@ -118,7 +114,5 @@ def test_arbitrary_bytes_end_in_a_graph_or_an_error(tmp_path):
 
 def test_labels_of_a_kind_that_no_relation_has(files, tmp_path):
     (tmp_path / "l.csv").write_text("editor,label\ne1,x\n")
-    with pytest.raises(
-        DataError, match="no relation has the target kind 'editor'; known: paper, author"
-    ):
+    with pytest.raises(DataError, match="no relation has the target kind 'editor'; known: paper, author"):
         inspect_relations(files, target="editor", labels=tmp_path / "l.csv")

@@ -5,16 +5,7 @@ import pytest
 
 from gramme.errors import DataError, FileFormatError
 from gramme.io import inspect
-from gramme.io.source import (
-    beside,
-    check_declared,
-    checked_file,
-    decode,
-    gathered,
-    read_bytes,
-    read_text,
-    tell,
-)
+from gramme.io.source import beside, check_declared, checked_file, decode, gathered, read_bytes, read_text, tell
 
 
 def test_what_is_told_inside_is_gathered_once():

@@ -5,6 +5,7 @@ import pytest
 
 from gramme.errors import FileFormatError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.io import inspect, read, write
 from gramme.io.node_table import AttributeTable
 from gramme.io.parsed import Parsed, ReadOptions, RowCollector
 from gramme.io.tables import companion, take_tables, to_tables
@@ -58,9 +59,7 @@ def taken(**tables):
     collector.add("talk", "a", "b", None, 2)
     parsed = Parsed([Path("x.csv")], collector.finish())
     made = {
-        name: AttributeTable(
-            Path(f"x.{name}.csv"), cells[0], cells[1:], [*range(2, len(cells) + 1)]
-        )
+        name: AttributeTable(Path(f"x.{name}.csv"), cells[0], cells[1:], [*range(2, len(cells) + 1)])
         for name, cells in tables.items()
     }
     take_tables(parsed, made, ReadOptions())
@@ -99,3 +98,30 @@ def test_the_tables_are_taken_in():
 def test_tables_that_make_no_sense(name, cells, words):
     with pytest.raises(FileFormatError, match=words):
         taken(**{name: cells})
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_masks_come_back(tmp_path, ending):
+    masks = {"train": [True, False, False], "a b": [False, False, True]}
+    graph = MultilayerGraph({"l": EdgeLayer(3, [0], [1])}, nodes=list("abc"), labels=["x", "y", None], masks=masks)
+    write(graph, tmp_path / f"g.{ending}")
+    again = read(tmp_path / f"g.{ending}")
+    assert again == graph
+    assert again.masks["train"].tolist() == masks["train"]
+
+
+@pytest.mark.parametrize("truth", [("True", "False"), ("TRUE", "FALSE"), ("1", "0")])
+def test_masks_in_a_table_of_labels(tmp_path, truth):
+    (tmp_path / "g.csv").write_text("source,target\na,b\nb,c\n")
+    yes, no = truth
+    rows = f"b,x,{yes},silk\na,y,{no},wool\nc,x,{no},silk\n"
+    (tmp_path / "people.csv").write_text(f"node,label,train_mask,face_mask\n{rows}")
+    graph, report = inspect(tmp_path / "g.csv", labels=tmp_path / "people.csv")
+    assert list(graph.masks) == ["train"]
+    assert graph.nodes[graph.masks["train"]].tolist() == ["b"]
+    assert "people.csv: 'train_mask' is the mask 'train', of 1 nodes" in report.notes
+    assert "face_mask" in graph.layers
+    assert list(inspect(tmp_path / "g.csv", nodes=tmp_path / "people.csv")[0].masks) == ["train"]
+    layers = inspect(tmp_path / "g.csv", labels=tmp_path / "people.csv", layers_from=["train_mask"])[0]
+    assert "train_mask" in layers.layers
+    assert not layers.masks

@@ -8,17 +8,7 @@ from hypothesis import strategies as st
 
 from gramme.errors import FileFormatError
 from gramme.io import inspect, read
-from gramme.io.text import (
-    cells,
-    fields,
-    format_row,
-    format_table,
-    quote,
-    quoted_fields,
-    separator_of,
-    text_rows,
-    without_comments,
-)
+from gramme.io.text import cells, fields, format_row, quote, quoted_fields, separator_of, text_rows, without_comments
 
 
 @given(st.lists(st.text(max_size=6)))
@@ -40,11 +30,7 @@ PATH = Path("table.csv")
 
 def test_a_row_has_the_line_it_starts_on():
     text = 'a,b\n\n"two\nlines",c\nd,e\n'
-    assert list(cells(text, ",", PATH)) == [
-        (1, ["a", "b"]),
-        (3, ["two\nlines", "c"]),
-        (5, ["d", "e"]),
-    ]
+    assert list(cells(text, ",", PATH)) == [(1, ["a", "b"]), (3, ["two\nlines", "c"]), (5, ["d", "e"])]
 
 
 def test_a_quoted_blank_is_a_row_and_a_blank_line_is_none():
@@ -62,7 +48,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 @given(st.lists(st.lists(TEXTS, min_size=2, max_size=2), max_size=5), st.sampled_from(",\t"))
 def test_what_is_written_reads_back(rows, separator):
-    text = format_table(["x", "y"], rows, separator)
+    text = "".join(format_row(row, separator) for row in [["x", "y"], *rows])
     assert [row for _, row in cells(text, separator, PATH)] == [["x", "y"], *rows]
 
 
@@ -120,7 +106,4 @@ def test_a_header_that_is_one_name_short(tmp_path):
 
 def test_comments_are_said(tmp_path):
     (tmp_path / "g.csv").write_text("# one\nfrom,to\na,b\n")
-    assert (
-        "g.csv: 1 line of comment left out (# or % at the start)"
-        in inspect(tmp_path / "g.csv")[1].notes
-    )
+    assert "g.csv: 1 line of comment left out (# or % at the start)" in inspect(tmp_path / "g.csv")[1].notes

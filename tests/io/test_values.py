@@ -45,9 +45,7 @@ def test_the_smallest_id():
 
 def test_names_that_escapes_cannot_stand_in_for_are_refused():
     require_proper("node", ["a", "ü", 3, None, ("a", 1)])
-    with pytest.raises(
-        DataError, match=r"the node 'a\\ud800' is not valid Unicode text; rename it"
-    ):
+    with pytest.raises(DataError, match=r"the node 'a\\ud800' is not valid Unicode text; rename it"):
         require_proper("node", ["b", "a\ud800"])
 
 
@@ -98,9 +96,7 @@ def edges(tmp_path):
 
 def test_what_r_writes_is_unknown(tmp_path, edges):
     """write.csv of R quotes text and leaves NA bare; the labels file of the example that showed the fault."""
-    (tmp_path / "labels.csv").write_text(
-        '"node","label"\n"Ann","red"\n"Bo",NA\n"Cy","blue"\n"Di",NA\n'
-    )
+    (tmp_path / "labels.csv").write_text('"node","label"\n"Ann","red"\n"Bo",NA\n"Cy","blue"\n"Di",NA\n')
     graph, report = inspect(edges, labels=tmp_path / "labels.csv")
     assert graph.labels.tolist() == ["red", None, "blue", None]
     assert graph.classes == ["blue", "red"]
@@ -111,8 +107,7 @@ def test_what_r_writes_is_unknown(tmp_path, edges):
 
 @pytest.mark.parametrize("mark", ["NA", "N/A", "NaN", "nan", "null", "NULL", ".", "?", "#N/A"])
 @pytest.mark.parametrize(
-    "text",
-    ["Ann,red\nBo,{}\nCy,blue\n", "red\n{}\nblue\n\n", "node,label\nAnn,red\nBo,{}\nCy,blue\n"],
+    "text", ["Ann,red\nBo,{}\nCy,blue\n", "red\n{}\nblue\n\n", "node,label\nAnn,red\nBo,{}\nCy,blue\n"]
 )
 def test_every_mark_in_every_form_of_labels(tmp_path, edges, mark, text):
     (tmp_path / "l.txt").write_text(text.format(mark))
@@ -181,9 +176,7 @@ def test_pandas_writes_blanks(tmp_path, edges):
 
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.text() | st.binary()
-VALUES = st.recursive(
-    PLAIN | st.floats(allow_nan=False), lambda part: st.tuples(part, part), max_leaves=6
-)
+VALUES = st.recursive(PLAIN | st.floats(allow_nan=False), lambda part: st.tuples(part, part), max_leaves=6)
 
 
 @given(st.lists(VALUES))
@@ -244,9 +237,7 @@ def test_labels_that_look_alike_are_said(tmp_path, labels, classes):
 
 
 def test_nodes_and_layers_that_look_alike_are_said(tmp_path):
-    (tmp_path / "g.csv").write_text(
-        "layer,source,target\nchat,Ann,Bo\nChat,ann,Bo\n", encoding="utf-8"
-    )
+    (tmp_path / "g.csv").write_text("layer,source,target\nchat,Ann,Bo\nChat,ann,Bo\n", encoding="utf-8")
     _, report = inspect(tmp_path / "g.csv")
     assert any("'Ann' and 'ann'" in doubt and "two nodes" in doubt for doubt in report.doubts)
     assert any("'chat' and 'Chat'" in doubt and "two layers" in doubt for doubt in report.doubts)

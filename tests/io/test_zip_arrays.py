@@ -32,21 +32,14 @@ def test_numpy_reads_it_and_arrays_are_aligned(path):
     assert ArrayReader(path).array("matrix", "f", ndim=2, mapped=True).offset % 64 == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "kinds", "ndim"),
-    [("numbers", "f", 1), ("numbers", "i", 2), ("absent", "i", 1)],
-)
+@pytest.mark.parametrize(("name", "kinds", "ndim"), [("numbers", "f", 1), ("numbers", "i", 2), ("absent", "i", 1)])
 def test_another_kind_or_no_array_at_all(path, name, kinds, ndim):
     with pytest.raises(ValueError, match=r"another kind|missing"):
         ArrayReader(path).array(name, kinds, ndim)
 
 
 def test_objects_are_not_written(path):
-    with (
-        path.open("wb") as file,
-        pytest.raises(TypeError, match="objects"),
-        ArrayWriter(file) as writer,
-    ):
+    with path.open("wb") as file, pytest.raises(TypeError, match="objects"), ArrayWriter(file) as writer:
         writer.add("x", np.array([None]))
 
 
@@ -93,9 +86,7 @@ def test_a_member_that_reaches_into_the_next_one_is_refused(path, mapped):
 
 def test_an_encrypted_member_is_refused(path):
     whole = bytearray(path.read_bytes())
-    whole[whole.index(b"PK\1\2") + 8] |= (
-        1  # the flags in the directory's first entry, that of the numbers
-    )
+    whole[whole.index(b"PK\1\2") + 8] |= 1  # the flags in the directory's first entry, that of the numbers
     path.write_bytes(whole)
     with pytest.raises(ValueError, match=r"numbers\.npy is encrypted"):
         ArrayReader(path).array("numbers", "i")
@@ -134,14 +125,8 @@ def test_names_come_back(tmp_path, names, kind):
         ({}, {"kind": "range", "start": 0, "stop": "9", "step": 1}),
         ({}, {"kind": "magic"}),
         ({}, {"kind": "numbers"}),
-        (
-            {"n.text": np.frombuffer(b"ab", dtype=np.uint8), "n.ends": np.array([2, 1])},
-            {"kind": "text"},
-        ),
-        (
-            {"n.text": np.frombuffer(b"ab", dtype=np.uint8), "n.ends": np.array([1])},
-            {"kind": "text"},
-        ),
+        ({"n.text": np.frombuffer(b"ab", dtype=np.uint8), "n.ends": np.array([2, 1])}, {"kind": "text"}),
+        ({"n.text": np.frombuffer(b"ab", dtype=np.uint8), "n.ends": np.array([1])}, {"kind": "text"}),
     ],
 )
 def test_damaged_names_are_a_value_error(tmp_path, members, facts):

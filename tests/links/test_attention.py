@@ -40,9 +40,7 @@ def test_the_same_seed_gives_the_same_bits_and_pairs_do_not_depend_on_each_other
 def test_only_a_directed_layer_tells_the_order_of_a_pair(short):
     random = np.random.default_rng(0)
     ends = random.integers(0, 20, (2, 60))
-    graph = MultilayerGraph(
-        {"asks": EdgeLayer(20, *ends, directed=True), "knows": EdgeLayer(20, *ends)}
-    )
+    graph = MultilayerGraph({"asks": EdgeLayer(20, *ends, directed=True), "knows": EdgeLayer(20, *ends)})
     found = LinkAttention.trained(graph, 0)
     pair = np.array([[2, 7]])
     assert found.of_pairs("asks", pair) != found.of_pairs("asks", pair[:, ::-1])
@@ -52,11 +50,7 @@ def test_only_a_directed_layer_tells_the_order_of_a_pair(short):
 def test_groups_take_part_and_a_layer_without_edges_scores_nothing(short):
     base = planted_links(24)
     graph = base.replace(
-        layers={
-            **base.layers,
-            "club": MembershipLayer.from_codes(np.arange(24) % 4),
-            "none": EdgeLayer(24, [], []),
-        }
+        layers={**base.layers, "club": MembershipLayer.from_codes(np.arange(24) % 4), "none": EdgeLayer(24, [], [])}
     )
     found = LinkAttention.trained(graph, 0)
     assert set(found.weights) == {"talk", "mail"}

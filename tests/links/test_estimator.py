@@ -16,9 +16,7 @@ def test_a_step_counts_once_and_moves_its_part_of_the_work():
         with steps.within("weighing", 2):
             steps()
     assert told == [(1, 4), (2, 4), (3, 4)]
-    assert ("evidence in a", 0.2, 0.4) in shares, (
-        "one of five steps, a look at all edges among them"
-    )
+    assert ("evidence in a", 0.2, 0.4) in shares, "one of five steps, a look at all edges among them"
     assert ("weighing", 0.6, 0.8) in shares
 
 

@@ -48,11 +48,7 @@ def test_several_threads_may_predict_with_one_model(model, graph):
     assert not hasattr(fresh, "_whole")
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: fresh.predict_proba(layer, pairs).tobytes(), range(8)))
-        others = list(
-            pool.map(
-                lambda _: fresh.predict_proba(layer, pairs, planted_links()).tobytes(), range(4)
-            )
-        )
+        others = list(pool.map(lambda _: fresh.predict_proba(layer, pairs, planted_links()).tobytes(), range(4)))
     assert set(found) == {expected}
     assert len(set(others)) == 1
 
@@ -97,15 +93,12 @@ def test_undirected_pairs_have_one_probability_in_both_orders(graph, model):
 
 def test_candidates_are_new_pairs_best_first_with_a_reason(graph, model):
     table = model.candidates("talk", top=20)
-    assert list(table.columns) == ["layer", "source", "target", "probability", "score", "why"]
+    assert list(table.columns) == ["layer", "source", "target", "probability", "score", "why", "change"]
     assert table["probability"].is_monotonic_decreasing
     known = graph.layers["talk"].to_scipy()
     places = graph.positions(table["source"]), graph.positions(table["target"])
     assert not known[places[0], places[1]].sum()
-    same = [
-        int(a[1:]) % 4 == int(b[1:]) % 4
-        for a, b in zip(table["source"], table["target"], strict=True)
-    ]
+    same = [int(a[1:]) % 4 == int(b[1:]) % 4 for a, b in zip(table["source"], table["target"], strict=True)]
     assert np.mean(same) > 0.9
     assert table["why"].str.len().min() > 5
     asked = table[["source", "target"]]
@@ -139,6 +132,26 @@ def test_saved_and_loaded_it_predicts_the_same(model, graph, tmp_path):
         gramme.load(path)
 
 
+def test_a_file_of_another_version_is_refused_with_a_way_out(model, tmp_path, monkeypatch):
+    path = tmp_path / "links.safetensors"
+    monkeypatch.setattr("gramme.links.saved.FORMAT", 1)
+    model.save(path)
+    monkeypatch.undo()
+    with pytest.raises(FileFormatError, match="another version of gramme wrote, whose evidence differs"):
+        GrammeLinks.load(path)
+
+
+def test_candidates_stand_beside_the_edges_for_other_programs(model, graph, tmp_path):
+    table = model.candidates("talk", 4)
+    model.to_gephi(table, tmp_path / "links.gexf")
+    again = gramme.read(tmp_path / "links.gexf")
+    assert set(again.layers) == {"talk", "mail", "talk (candidates)"}
+    listed = again.layers["talk (candidates)"]
+    assert sorted(listed.weight) == sorted(table["probability"])
+    assert set(again.nodes[listed.source]) | set(again.nodes[listed.target]) == {*table["source"], *table["target"]}
+    assert again.layers["talk"].num_edges == graph.layers["talk"].num_edges
+
+
 def test_the_same_seed_gives_the_same_bits_and_a_clone_is_unfitted(model, graph):
     again = GrammeLinks(random_state=0).fit(graph)
     pairs = [("n0", "n4")]
@@ -160,9 +173,7 @@ def test_weights_directions_groups_and_attributes_are_evidence():
     layer = base.layers["talk"]
     mixed = MultilayerGraph(
         {
-            "asks": EdgeLayer(
-                40, layer.source, layer.target, random.random(layer.num_edges) + 1, directed=True
-            ),
+            "asks": EdgeLayer(40, layer.source, layer.target, random.random(layer.num_edges) + 1, directed=True),
             "club": MembershipLayer.from_codes(np.arange(40) % 4),
         },
         features=np.eye(4)[np.arange(40) % 4] + 0.1 * random.normal(size=(40, 4)),
@@ -177,10 +188,7 @@ def test_weights_directions_groups_and_attributes_are_evidence():
 
 def test_groups_alone_are_asked_about_as_the_edges_they_imply():
     graph = MultilayerGraph(
-        {
-            "town": MembershipLayer.from_codes(np.arange(30) % 5),
-            "club": MembershipLayer.from_codes(np.arange(30) // 5),
-        }
+        {"town": MembershipLayer.from_codes(np.arange(30) % 5), "club": MembershipLayer.from_codes(np.arange(30) // 5)}
     )
     model = GrammeLinks().fit(graph)
     assert model.layers_ == ["town", "club"]
@@ -215,9 +223,7 @@ def test_columns_that_agree_tell_who_shares_a_value_also_when_saved(tmp_path):
     pairs = best[["source", "target"]]
     expected = model.predict_proba("size", pairs)
     assert np.array_equal(expected, best["probability"])
-    assert np.array_equal(
-        GrammeLinks.load(_saved(model, tmp_path)).predict_proba("size", pairs), expected
-    )
+    assert np.array_equal(GrammeLinks.load(_saved(model, tmp_path)).predict_proba("size", pairs), expected)
     assert np.array_equal(model.predict_proba("size", pairs, graph), expected)
 
 
@@ -229,9 +235,7 @@ def _saved(model, folder):
 def test_nodes_in_several_groups_are_told_by_the_groups_they_have_left():
     """Two circles of clubs: who is in one club of a circle is likely to be in others of it."""
     random = np.random.default_rng(0)
-    joins = random.random((80, 12)) < np.where(
-        (np.arange(80)[:, None] % 2) == (np.arange(12) % 2), 0.3, 0.03
-    )
+    joins = random.random((80, 12)) < np.where((np.arange(80)[:, None] % 2) == (np.arange(12) % 2), 0.3, 0.03)
     nodes, groups = np.nonzero(joins)
     model = GrammeLinks().fit(MultilayerGraph({"club": MembershipLayer(80, nodes, groups)}))
     assert "Whole memberships were set aside" in model.explanation_

@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 
 from gramme import DataError, EdgeLayer, GrammeLinks, MultilayerGraph
-from gramme.links.expected import (
-    ExpectedLinks,
-    FoundRanks,
-    LinkRates,
-    expected_in_all,
-    missing_links,
-)
+from gramme.links.expected import ExpectedLinks, FoundRanks, LinkRates, expected_in_all, missing_links
 
 
 def made_rates(missing=200, candidates=5000, seed=0):
@@ -130,10 +124,7 @@ def test_links_that_were_hidden_are_as_many_as_expected(hidden_graph):
 
 def test_the_share_that_is_missing_is_the_users_to_say(hidden_graph):
     graph, _ = hidden_graph
-    few, many = (
-        GrammeLinks(random_state=0, missing_share=share).fit(graph, layers=["talk"])
-        for share in (0.05, 0.3)
-    )
+    few, many = (GrammeLinks(random_state=0, missing_share=share).fit(graph, layers=["talk"]) for share in (0.05, 0.3))
     assert few.expected("talk", 200).count < 0.4 * many.expected("talk", 200).count
     assert "5% of a layer's links" in few.explanation_
     with pytest.raises(DataError, match="missing_share"):

@@ -3,17 +3,61 @@
 import numpy as np
 import pytest
 
-from gramme.links import column_names
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.links import Evidence, column_names
+from gramme.links.evidence import family
 from gramme.links.explain import (
     calibration_bins,
     calibration_error,
-    family,
+    changes,
     link_calibration_error,
+    named_reasons,
+    network_parts,
     reasons,
 )
-from gramme.links.mixture import LayerMixture, Line, Trees
+from gramme.links.mixture import LayerMixture, Line, fitted_trees
 
 COLUMNS = len(column_names())
+
+
+def offices() -> MultilayerGraph:
+    """Two offices of five who all talk, one of whom writes to one of the other; three of each are in a choir."""
+    one = [(a, b) for office in (0, 5) for a in range(office, office + 5) for b in range(a) if b >= office]
+    talk = [pair for pair in one if pair != (4, 0)]
+    names = ["Ann", "Bo", "Cy", "Di", "Ed", "Flo", "Gil", "Hal", "Ida", "Jo"]
+    layers = {
+        "talk": EdgeLayer(10, *np.array(talk).T),
+        "mail": EdgeLayer(10, [0, 0, 4, 4, 2], [1, 2, 1, 2, 7], directed=True),
+        "choir": MembershipLayer(10, [0, 4, 8, 9], [0, 0, 1, 1], ["alto", "bass"]),
+    }
+    return MultilayerGraph(layers, nodes=names)
+
+
+def test_reasons_name_people_with_layers_and_groups():
+    graph = offices()
+    found = named_reasons(Evidence(graph, "talk"), graph.positions(["Ed", "Ann", "Jo", "Ann"]).reshape(2, 2))
+    assert found["common neighbours"] == ["both linked with Bo and Di in talk", ""]
+    assert found["groups in common"] == ["both in alto (choir)", ""]
+    assert found["paths of length 3"][1] == "joined by way of Hal and Cy"
+    mail = graph.select_layers(["mail"])
+    (said,) = named_reasons(Evidence(mail, "mail"), graph.positions(["Ed", "Ann"])[None])["common neighbours"]
+    assert said == "both linked to Bo and Cy in mail"
+
+
+def test_a_link_bridges_parts_closes_triangles_or_shortens_a_path():
+    graph = offices()
+    evidence = Evidence(graph, "talk")
+    part = network_parts(evidence, 0)
+    assert [set(part[:5]), set(part[5:])] in ([{0}, {1}], [{1}, {0}])
+    pairs = graph.positions(["Ed", "Ann", "Jo", "Ann"]).reshape(2, 2)
+    assert changes(evidence, pairs, part) == ["closes 3 triangles", "bridges two parts"]
+    ring = MultilayerGraph({"ring": EdgeLayer(6, np.arange(6), (np.arange(6) + 1) % 6)})
+    assert changes(Evidence(ring, "ring"), np.array([[0, 3], [0, 2]]), np.zeros(6)) == [
+        "shortens a path",
+        "closes 1 triangle",
+    ]
+    full = MultilayerGraph({"full": MembershipLayer.from_codes([0] * 8).to_edges()})
+    assert not network_parts(Evidence(full, "full"), 0).any(), "it does not fall into parts"
 
 
 def pairs_told_by(column: str) -> tuple[np.ndarray, np.ndarray]:
@@ -25,7 +69,7 @@ def pairs_told_by(column: str) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("parts", [("line",), ("trees",), ("line", "trees")])
 def test_the_reason_is_what_tells_the_links_whatever_the_mixture_is_made_of(parts):
     rows, linked = pairs_told_by("own_adamic_adar")
-    made = {"line": Line.fitted(rows, linked, 1.0), "trees": Trees.fitted(rows, linked, 0)}
+    made = {"line": Line.fitted(rows, linked, 1.0), "trees": fitted_trees(rows, linked, 0)}
     mixture = LayerMixture(
         {part: made[part] for part in parts},
         {part: 1 / len(parts) for part in parts},
@@ -48,6 +92,9 @@ def test_what_a_kind_adds_to_a_line_is_its_columns_times_their_weights():
     each = (rows - line.mean) / line.scale * line.weight
     expected = np.stack([each[:, mine].sum(axis=1) for mine in kinds], axis=1)
     assert mixture.contributions(rows, kinds) == pytest.approx(expected)
+    said = {"linked in other layers": ["linked in mail"] * 2, "common neighbours": ["", "both linked with Ann in talk"]}
+    strong = rows[:1] + np.where(kinds[0], 3.0, 0.0)
+    assert reasons(mixture, strong, said)[0].startswith("linked in mail")
     mixture.typical = None
     assert reasons(mixture, rows[:2]) == ["", ""], "a file without a typical pair has no reasons"
 
@@ -96,9 +143,7 @@ def test_the_part_of_chance_is_that_of_a_simulation():
     pairs, expected, linked = bins[bins[:, 0] > 0].T
     share = linked / pairs
     gap = expected / pairs - share
-    noise = np.random.default_rng(2).normal(size=(200_000, 3)) * np.sqrt(
-        share * (1 - share) / pairs
-    )
+    noise = np.random.default_rng(2).normal(size=(200_000, 3)) * np.sqrt(share * (1 - share) / pairs)
     simulated = np.abs(gap + noise).mean(axis=0) - np.abs(gap)
     right = ((np.abs(gap) - simulated) * pairs).sum() / pairs.sum()
     assert calibration_error(bins) == pytest.approx(right, abs=3e-4)

@@ -7,13 +7,7 @@ import pytest
 
 from gramme.links import column_names
 from gramme.links.explain import link_calibration_error, roc_auc
-from gramme.links.mixture import (
-    NUM_TREES,
-    LayerExamples,
-    against_truly_unlinked,
-    fitted_mixtures,
-    unseen_loss,
-)
+from gramme.links.mixture import NUM_TREES, LayerExamples, against_truly_unlinked, fitted_mixtures, unseen_loss
 
 
 def examples(pairs: int, hidden: float = 0.0, seed: int = 0) -> LayerExamples:
@@ -41,9 +35,7 @@ def test_probabilities_hold_for_new_pairs(monkeypatch):
 
 
 def test_probabilities_hold_better_against_pairs_that_are_not_linked_in_truth():
-    mixtures = fitted_mixtures(
-        {"a": replace(examples(2000, hidden=0.3), hidden=0.2)}, seed=0
-    ).mixtures
+    mixtures = fitted_mixtures({"a": replace(examples(2000, hidden=0.3), hidden=0.2)}, seed=0).mixtures
     fresh = examples(2000, seed=5)
     found = mixtures["a"]
     right = link_calibration_error(fresh.linked, found.probability(fresh.rows))
@@ -142,10 +134,6 @@ def test_degree_matched_pairs_are_learned_from_but_probabilities_are_about_the_o
         for kind in ("uniform", "matched"):
             rows = np.concatenate([fresh["linked"], fresh[kind]])
             found[name, kind] = mixture.probability(rows)
-    assert (
-        roc_auc(truth, found["both", "matched"]) > roc_auc(truth, found["plain", "matched"]) + 0.02
-    )
-    assert (
-        roc_auc(truth, found["both", "uniform"]) > roc_auc(truth, found["plain", "uniform"]) - 0.01
-    )
+    assert roc_auc(truth, found["both", "matched"]) > roc_auc(truth, found["plain", "matched"]) + 0.02
+    assert roc_auc(truth, found["both", "uniform"]) > roc_auc(truth, found["plain", "uniform"]) - 0.01
     assert link_calibration_error(truth, found["both", "uniform"]) < 0.03

@@ -31,15 +31,7 @@ def test_a_folder_is_scored_by_edge_type_with_their_mean_last(tmp_path):
     assert ended.returncode == 0, ended.stderr
     (tmp_path / "out.csv").write_text(ended.stdout)
     table = pd.read_csv(tmp_path / "out.csv")
-    assert list(table.columns) == [
-        "dataset",
-        "edge_type",
-        "method",
-        "roc_auc",
-        "pr_auc",
-        "f1",
-        "cpu_seconds",
-    ]
+    assert list(table.columns) == ["dataset", "edge_type", "method", "roc_auc", "pr_auc", "f1", "cpu_seconds"]
     assert table["edge_type"].tolist() == ["1", "2", "mean"]
     assert table["roc_auc"].iloc[-1] > 75
     assert abs(table["roc_auc"].iloc[-1] - table["roc_auc"].iloc[:2].mean()) < 0.01

@@ -30,9 +30,7 @@ def test_weights_that_vanish_when_they_are_divided_are_refused():
 
 
 def test_links_of_hundreds_of_layers_are_asked_for_by_name():
-    layers = {
-        f"day {number}": EdgeLayer(4, [0, 1], [1, 2]) for number in range(MAX_LAYERS_LEARNED + 1)
-    }
+    layers = {f"day {number}": EdgeLayer(4, [0, 1], [1, 2]) for number in range(MAX_LAYERS_LEARNED + 1)}
     graph = MultilayerGraph(layers)
     with pytest.raises(DataError, match="for 201 of them; name at most 200 with layers"):
         layers_to_learn(graph, None)
@@ -55,9 +53,7 @@ def test_an_edge_set_aside_is_gone_in_its_layer_and_stays_in_others(directed):
             # held out in one direction and present in the other would be the answer itself
             assert not left[one.linked[:, 1], one.linked[:, 0]].sum()
         assert (left.nnz + len(one.linked) * (1 if directed else 2)) == whole.nnz
-        assert one.graph.layers["mail"] == graph.layers["mail"], (
-            "the protocol leaves others visible"
-        )
+        assert one.graph.layers["mail"] == graph.layers["mail"], "the protocol leaves others visible"
         assert not whole[one.unlinked[:, 0], one.unlinked[:, 1]].sum()
         seen |= keys(one.linked)
     assert len(seen) == graph.layers["talk"].num_edges, "every edge is an example once"
@@ -172,9 +168,7 @@ def test_the_best_few_pairs_of_each_node_by_paths(dense, share, monkeypatch):
         best = [other for other in np.argsort(-score[one])[:6] if score[one, other] > 1e-9]
         expected |= {tuple(sorted((one, int(other)))) for other in best}
     linked = graph.toarray() > 0
-    assert {tuple(pair) for pair in found.tolist()} == {
-        pair for pair in expected if not linked[pair]
-    }
+    assert {tuple(pair) for pair in found.tolist()} == {pair for pair in expected if not linked[pair]}
 
 
 def test_candidates_of_one_node_are_all_within_three_steps(monkeypatch):

@@ -198,6 +198,23 @@ class MethodCase:
 
     # Fitting and predicting
 
+    def test_labels_count_by_their_weight(self) -> None:
+        labels = np.random.default_rng(0).permutation(LABELS)  # which no layer explains, so that weights decide
+        first, hidden = self.fitted().classes_[0], [value is None for value in labels]
+        alike = self.new().fit(GRAPH, labels).predict_proba()
+        heavy = self.new(class_weight={first: 20.0}).fit(GRAPH, labels).predict_proba()
+        assert heavy[hidden, 0].mean() > alike[hidden, 0].mean() + 0.02
+        weights = dict(zip(GRAPH.nodes, np.where(labels == first, 20.0, 1.0), strict=True))
+        weighed = self.new().fit(GRAPH, labels, sample_weight=weights).predict_proba()
+        np.testing.assert_allclose(weighed, heavy, atol=2e-4)
+
+    def test_a_label_of_weight_zero_is_not_learned_from(self) -> None:
+        known = np.flatnonzero([value is not None for value in LABELS])
+        fewer, weights = LABELS.copy(), np.ones(36)
+        fewer[known[:3]], weights[known[:3]] = None, 0
+        models = (self.new().fit(GRAPH, LABELS, sample_weight=weights), self.new().fit(GRAPH, fewer))
+        assert len({model.predict_proba().tobytes() for model in models}) == 1
+
     def test_fit_returns_self_predicts_every_node_and_leaves_all_else_alone(self) -> None:
         """What it was given, and the global random states, are as they were."""
         model, y = self.new(), LABELS.copy()
@@ -229,10 +246,7 @@ class MethodCase:
             assert model.layer_importance_.to_dict() == expected.layer_importance_.to_dict()
         if self.inductive:
             found = expected.predict_proba(graph)
-            assert (
-                found.tobytes()
-                == expected.predict_proba(GRAPH.replace(labels=None))[places].tobytes()
-            )
+            assert found.tobytes() == expected.predict_proba(GRAPH.replace(labels=None))[places].tobytes()
 
     def test_labels_outside_the_training_set_change_nothing(self) -> None:
         """No leak: the graph's own labels of other nodes are permuted, y stays."""
@@ -406,9 +420,7 @@ class MethodCase:
     def test_sets_of_classes(self) -> None:
         """Sets hold the most probable class; where the label is known, that alone."""
         model = copy.deepcopy(self.fitted())
-        model.keep_out_of_fold(
-            OutOfFold(np.arange(18), np.arange(18) % 3, model.probabilities_[:18])
-        )
+        model.keep_out_of_fold(OutOfFold(np.arange(18), np.arange(18) % 3, model.probabilities_[:18]))
         sets = model.predict_set(coverage=0.5)
         assert sets.shape == model.probabilities_.shape
         assert sets.any(axis=1).all()

@@ -39,9 +39,7 @@ def learned(model: Any) -> dict[str, Any]:
     return found
 
 
-def fit_parts(
-    communicator: Communicator, cases: dict[str, tuple[Any, str, dict[str, Any], bool]]
-) -> dict[str, Any]:
+def fit_parts(communicator: Communicator, cases: dict[str, tuple[Any, str, dict[str, Any], bool]]) -> dict[str, Any]:
     found = {}
     for title, (folder, name, settings, double) in cases.items():
         torch.set_default_dtype(torch.float64 if double else torch.float32)
@@ -51,13 +49,9 @@ def fit_parts(
     return found
 
 
-def compare(
-    expected: dict[str, Any], found: list[tuple[Any, dict[str, Any]]], tolerance: float, title: str
-) -> None:
+def compare(expected: dict[str, Any], found: list[tuple[Any, dict[str, Any]]], tolerance: float, title: str) -> None:
     for places, one in found:
         assert set(one) == set(expected), title
         for key, value in expected.items():
             rows = value[places] if key in ("probabilities", "embedding") else value
-            np.testing.assert_allclose(
-                one[key], rows, rtol=0, atol=tolerance, err_msg=f"{title}: {key}"
-            )
+            np.testing.assert_allclose(one[key], rows, rtol=0, atol=tolerance, err_msg=f"{title}: {key}")

@@ -50,10 +50,7 @@ def planted(
     keep = (codes[source] == codes[target]) | (random.random(4 * nodes) < 0.1)
     groups = np.where(random.random(nodes) < 0.2, random.integers(4, size=nodes), codes)
     return MultilayerGraph(
-        {
-            "friends": EdgeLayer(nodes, source[keep], target[keep]),
-            "room": MembershipLayer.from_values(groups.tolist()),
-        },
+        {"friends": EdgeLayer(nodes, source[keep], target[keep]), "room": MembershipLayer.from_values(groups.tolist())},
         nodes=[f"n{number}" for number in range(nodes)] if names is None else names,
         labels=[classes[code] for code in codes],
         features=features,

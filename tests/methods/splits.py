@@ -10,11 +10,7 @@ from gramme.methods import NodeClassifier
 
 
 def mean_accuracy(
-    make: Callable[..., NodeClassifier],
-    graph: MultilayerGraph,
-    percent: float,
-    repeats: int = 5,
-    **settings: Any,
+    make: Callable[..., NodeClassifier], graph: MultilayerGraph, percent: float, repeats: int = 5, **settings: Any
 ) -> float:
     """Mean accuracy on the nodes that were not trained on."""
     assert graph.labels is not None

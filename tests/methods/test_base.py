@@ -1,6 +1,8 @@
 """The base of all methods: the order of a fit, the score, copies, and what a method of one's own must write."""
 
 import functools
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -14,17 +16,9 @@ from tests.methods.graphs import PINNED, half_known, planted
 import gramme
 from gramme.errors import DataError, GrammeError, GrammeWarning, NotFittedError
 from gramme.graph import EdgeLayer
-from gramme.methods import (
-    GrammeRegressor,
-    GrammeSG,
-    LabelPropagation,
-    Majority,
-    NodeClassifier,
-    OneHotLogistic,
-    load,
-)
+from gramme.methods import GrammeRegressor, GrammeSG, LabelPropagation, Majority, NodeClassifier, OneHotLogistic, load
 from gramme.methods.base import GraphEstimator
-from gramme.methods.params import Number, WholeNumber
+from gramme.methods.params import NonNegativeFloat, PositiveInt, RandomSeed, WholeNumber, parameter_rules
 from gramme.methods.persistence import SavedArray, SavedValue
 
 ORDERED_FIT_GRAPH = planted(24)
@@ -84,7 +78,7 @@ GRAPH_ESTIMATOR_GRAPH = planted()
 @pytest.mark.parametrize("kind", [LabelPropagation, GrammeRegressor])
 def test_rules_and_fields_of_base_classes_count(kind: type[GraphEstimator]) -> None:
     assert issubclass(kind, GraphEstimator)
-    assert set(kind._all_rules()) == set(kind().get_params())
+    assert set(parameter_rules(kind)) == set(kind().get_params())
     names = [field.name for field in kind._all_fields()]
     assert names[0] == "layers"
     assert "nodes" in names
@@ -98,16 +92,11 @@ def test_what_is_not_fitted_says_so(kind: type[GraphEstimator]) -> None:
 
 
 def test_another_graph_needs_the_layers_of_the_fit() -> None:
-    model = LabelPropagation(random_state=0).fit(
-        GRAPH_ESTIMATOR_GRAPH, half_known(GRAPH_ESTIMATOR_GRAPH)
-    )
+    model = LabelPropagation(random_state=0).fit(GRAPH_ESTIMATOR_GRAPH, half_known(GRAPH_ESTIMATOR_GRAPH))
     with pytest.raises(DataError, match="no layer 'friends'"):
         model.predict(GRAPH_ESTIMATOR_GRAPH.select_layers(["room"]))
     more = GRAPH_ESTIMATOR_GRAPH.replace(
-        layers={
-            **GRAPH_ESTIMATOR_GRAPH.layers,
-            "new": EdgeLayer(GRAPH_ESTIMATOR_GRAPH.num_nodes, [0], [1]),
-        }
+        layers={**GRAPH_ESTIMATOR_GRAPH.layers, "new": EdgeLayer(GRAPH_ESTIMATOR_GRAPH.num_nodes, [0], [1])}
     )
     with pytest.warns(GrammeWarning, match="left out: new"):
         found = model.predict(more)
@@ -115,9 +104,7 @@ def test_another_graph_needs_the_layers_of_the_fit() -> None:
 
 
 def test_a_fit_that_fails_leaves_nothing_behind() -> None:
-    model = LabelPropagation(random_state=0).fit(
-        GRAPH_ESTIMATOR_GRAPH, half_known(GRAPH_ESTIMATOR_GRAPH)
-    )
+    model = LabelPropagation(random_state=0).fit(GRAPH_ESTIMATOR_GRAPH, half_known(GRAPH_ESTIMATOR_GRAPH))
     model._begin_on(GRAPH_ESTIMATOR_GRAPH, GRAPH_ESTIMATOR_GRAPH, None)
     with pytest.raises(NotFittedError):
         model.predict()
@@ -128,14 +115,12 @@ GRAPH = planted()
 Y = half_known(GRAPH)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Even(NodeClassifier):
     """All classes alike; notes what it was called with."""
 
-    parameter_rules = {"size": WholeNumber()}  # noqa: RUF012
-
-    def __init__(self, *, size=1, random_state=None):
-        self.size = size
-        self.random_state = random_state
+    size: PositiveInt = 1
+    random_state: RandomSeed = None
 
     def _check_parameters(self, graph):
         if self.size > graph.num_nodes:
@@ -149,15 +134,13 @@ class Even(NodeClassifier):
         return {"note": "from a model"}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class More(Even):
     """Has a parameter and a field more than its base."""
 
-    parameter_rules = {"much": Number(0)}  # noqa: RUF012
-    saved_fields = (SavedValue("depth", WholeNumber()),)
-
-    def __init__(self, *, size=1, much=0.0, random_state=None):
-        super().__init__(size=size, random_state=random_state)
-        self.much = much
+    size: int = 2  # with the rule of its base
+    much: NonNegativeFloat = 0.0
+    saved_fields: ClassVar = (SavedValue("depth", WholeNumber()),)
 
 
 def test_a_fit_gets_aligned_labels_and_a_seed():
@@ -204,7 +187,8 @@ def test_a_fit_forgets_the_one_before():
 
 
 def test_rules_and_fields_of_the_base_classes_count():
-    assert list(More._all_rules()) == ["size", "much"]
+    assert list(parameter_rules(More)) == ["class_weight", "size", "random_state", "much"]
+    assert More().size == 2
     names = [field.name for field in More._all_fields()]
     assert names[:3] == ["layers", "layer_order", "nodes"]
     assert "classes" in names
@@ -288,9 +272,7 @@ def test_numbers_that_are_too_large_are_no_probabilities():
 
 
 def test_what_is_saved_is_declared(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        Even, "saved_fields", (SavedArray("own", np.float64, ("nodes",)),), raising=False
-    )
+    monkeypatch.setattr(Even, "saved_fields", (SavedArray("own", np.float64, ("nodes",)),), raising=False)
     monkeypatch.setitem(gramme.methods.METHODS, "even", gramme.methods.Method("even", Even, ""))
     model = Even().fit(GRAPH, Y)
     model.own_ = np.arange(36.0)

@@ -7,13 +7,7 @@ from tests.methods.graphs import half_known, planted
 import gramme
 from gramme import DataError, GrammeWarning
 from gramme.methods import LabelPropagation, Majority, OneHotLogistic
-from gramme.methods.conformal import (
-    LEAST_RATIO,
-    MOST_RATIO,
-    CalibrationScores,
-    fewest_labels,
-    miss_ratio,
-)
+from gramme.methods.conformal import LEAST_RATIO, MOST_RATIO, CalibrationScores, fewest_labels, miss_ratio
 from gramme.methods.cross_fitting import OutOfFold, out_of_fold
 
 
@@ -98,9 +92,7 @@ def test_without_models_of_halves_and_without_folds_nothing_is_corrected():
     codes = np.zeros(99, dtype=np.int64)
     plain = CalibrationScores(scores, codes).promise(0.9)
     assert CalibrationScores(scores, codes, halved, folds=0).promise(0.9) == plain
-    assert (
-        CalibrationScores(scores, codes, halved, folds=5).promise(0.9).threshold > plain.threshold
-    )
+    assert CalibrationScores(scores, codes, halved, folds=5).promise(0.9).threshold > plain.threshold
 
 
 def test_the_fewest_labels_keep_the_promise_also_where_a_half_does_better():
@@ -157,9 +149,7 @@ def test_a_node_whose_label_is_known_has_this_label_alone(model):
 
 def test_labels_to_test_on_change_nothing(model):
     """Neither thresholds nor sets know the labels that were not learned from."""
-    other = GRAPH.replace(
-        labels=[label if y else "a" for label, y in zip(GRAPH.labels, Y, strict=True)]
-    )
+    other = GRAPH.replace(labels=[label if y else "a" for label, y in zip(GRAPH.labels, Y, strict=True)])
     twin = OneHotLogistic(random_state=0).fit(other, Y)
     assert (twin.predict_set() == model.predict_set()).all()
 

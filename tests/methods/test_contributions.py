@@ -57,11 +57,7 @@ def test_where_no_layer_joins_anybody_all_are_zero() -> None:
 
 @pytest.mark.parametrize(
     "model",
-    [
-        LabelPropagation(random_state=0),
-        OneHotLogistic(random_state=0),
-        SpectralLogistic(random_state=0),
-    ],
+    [LabelPropagation(random_state=0), OneHotLogistic(random_state=0), SpectralLogistic(random_state=0)],
     ids=lambda model: type(model).__name__,
 )
 def test_a_copy_for_a_fold_predicts_alike_and_is_not_explained(model) -> None:
@@ -76,10 +72,7 @@ RANDOM = np.random.default_rng(0)
 
 def layers() -> list:
     several = MembershipLayer(
-        40,
-        RANDOM.integers(40, size=90),
-        RANDOM.integers(6, size=90),
-        weight=RANDOM.uniform(0.5, 2, 90),
+        40, RANDOM.integers(40, size=90), RANDOM.integers(6, size=90), weight=RANDOM.uniform(0.5, 2, 90)
     )
     return [*fits()[2].layers.values(), several]
 

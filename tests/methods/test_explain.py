@@ -16,10 +16,7 @@ from gramme.methods.prepare import with_layers_of_fit
 
 
 def fitted(method):
-    layers = {
-        "talk": EdgeLayer(4, [0, 2], [1, 3]),
-        "city": MembershipLayer.from_values(["x", "x", "y", "y"]),
-    }
+    layers = {"talk": EdgeLayer(4, [0, 2], [1, 3]), "city": MembershipLayer.from_values(["x", "x", "y", "y"])}
     return method.fit(MultilayerGraph(layers, nodes=list("ABCD"), labels=["l", None, "r", None]))
 
 
@@ -43,9 +40,7 @@ def test_the_first_that_holds(method, known_group: str) -> None:
 def test_features_count_only_where_the_model_reads_them() -> None:
     features = np.eye(6)
     assert prediction_basis(fitted(LabelPropagation()), other(features))[5] == "nothing"
-    graph = MultilayerGraph(
-        {"a": EdgeLayer(4, [0, 2], [1, 3])}, labels=["l", "l", "r", "r"], features=np.eye(4)
-    )
+    graph = MultilayerGraph({"a": EdgeLayer(4, [0, 2], [1, 3])}, labels=["l", "l", "r", "r"], features=np.eye(4))
     model = OneHotLogistic(C=1.0).fit(graph)
     new = MultilayerGraph({"a": EdgeLayer(2, [], [])}, nodes=["x", "y"], features=np.eye(2, 4))
     assert prediction_basis(model, new).tolist() == ["features", "features"]
@@ -78,9 +73,7 @@ def test_the_ingredients_add_up_to_the_mixture(place: int) -> None:
     ],
     ids=["linear", "propagation", "walks"],
 )
-def test_what_came_through_neighbours_and_groups_is_what_changes_without_them(
-    place: int, method, left: str
-) -> None:
+def test_what_came_through_neighbours_and_groups_is_what_changes_without_them(place: int, method, left: str) -> None:
     """With a node's edges and memberships put aside, only what is left of its log-odds remains."""
     graph = fits()[place]
     model = method.fit(graph)
@@ -104,9 +97,7 @@ def test_what_came_through_neighbours_and_groups_is_what_changes_without_them(
         assert one.kind == kind
         joined = layer.incidence() if kind == "groups" else layer.to_scipy()
         if not isinstance(model, SpectralLogistic):  # whose walks go both ways
-            assert not (
-                one.parts.astype(bool).astype(int) - joined.astype(bool).astype(int) > 0
-            ).nnz
+            assert not (one.parts.astype(bool).astype(int) - joined.astype(bool).astype(int) > 0).nnz
 
 
 def test_propagation_is_taken_apart_exactly() -> None:
@@ -152,9 +143,7 @@ def test_features_of_the_surroundings_are_taken_apart_exactly(place: int) -> Non
     own = model.graph_.features / np.linalg.norm(model.graph_.features, axis=1, keepdims=True)
     blocks = 1 + 2 * graph.num_layers
     itself += pair.difference(own @ model.coefficients_[:5]) / blocks**0.5
-    for layer, (said, scales) in zip(
-        graph.layers.values(), model.neighbour_scores(graph), strict=True
-    ):
+    for layer, (said, scales) in zip(graph.layers.values(), model.neighbour_scores(graph), strict=True):
         alone = layer.degrees() == 0
         for hop, (values, scale) in enumerate(zip(said, scales, strict=True)):
             itself += pair.difference(values) * scale
@@ -192,7 +181,7 @@ def test_steps_of_trees_add_up_to_the_log_odds(place: int) -> None:
     if classes == 2:
         direction = direction[:, 1:]
     ordered = with_layers_of_fit(graph, model.layer_order_)
-    table = model.statistics_.table(ordered, model._folds_by_name(ordered))
+    table = model._table(ordered)
     trees = model.trees_
     before = trees.base + np.bincount(trees.output, trees.expected[trees.roots], trees.base.size)
     numbers = trees.contributions(table, direction)[:, :2].sum(axis=1)

@@ -31,10 +31,7 @@ SETTINGS = {
     "random": ("gramme-fusion", SMALL | {"features": "random"}),
     "dropout": ("gramme-fusion", SMALL | {"dropout": 0.3, "attention_dropout": 0.2}),
     "fused at the end": ("gramme-fusion", SMALL | {"fuse": "end", "score_bound": None}),
-    "stopped early": (
-        "gramme-fusion",
-        SMALL | {"epochs": 4, "validation_fraction": 0.3, "patience": 2},
-    ),
+    "stopped early": ("gramme-fusion", SMALL | {"epochs": 4, "validation_fraction": 0.3, "patience": 2}),
     "given": ("gramme-fusion", SMALL | {"features": "given+random"}),
     "given and walks": ("gramme-fusion", SMALL | {"features": "given+walks"}),
 }
@@ -50,8 +47,7 @@ def tried(size: int) -> list[tuple[str, str]]:
         (kind, case)
         for row, case in enumerate(CASES)
         for column, kind in enumerate(graphs)
-        if (row + column) % len(SIZES) + 1 == size
-        and (case != "surroundings" or kind in WITH_FEATURES)
+        if (row + column) % len(SIZES) + 1 == size and (case != "surroundings" or kind in WITH_FEATURES)
     ]
     others = {
         1: [("mixed", "stopped early"), ("features", "given and walks"), ("kinds", "surroundings")],
@@ -76,8 +72,7 @@ def test_every_case_runs_with_every_number_of_processes():
 
 
 @pytest.mark.parametrize(
-    ("size", "pairs"),
-    [*FEW.items(), *(pytest.param(one, tried(one), marks=pytest.mark.slow) for one in SIZES)],
+    ("size", "pairs"), [*FEW.items(), *(pytest.param(one, tried(one), marks=pytest.mark.slow) for one in SIZES)]
 )
 def test_several_processes_learn_what_one_does(size, pairs, tmp_path):
     folders = {kind: parts_of(graph(kind), tmp_path / kind, size) for kind in dict(pairs)}
@@ -119,9 +114,7 @@ def join_and_save(communicator: Communicator, folder, whole, target, models) -> 
     return said
 
 
-@pytest.mark.parametrize(
-    "models", [JOINED, pytest.param({"gramme-auto": MIXTURE}, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("models", [JOINED, pytest.param({"gramme-auto": MIXTURE}, marks=pytest.mark.slow)])
 def test_the_first_process_gets_a_model_as_if_it_had_fitted_alone(models, tmp_path):
     whole = graph("mixed")
     names = together(2, join_and_save, parts_of(whole, tmp_path, 2), whole, tmp_path, models)[0]
@@ -129,13 +122,9 @@ def test_the_first_process_gets_a_model_as_if_it_had_fitted_alone(models, tmp_pa
     for name in names:
         alone = fitted(name, models[name], whole)
         joined = load(tmp_path / f"{name}.safetensors")
-        np.testing.assert_allclose(
-            np.load(tmp_path / f"{name}.npy"), alone.probabilities_, atol=1e-4
-        )
+        np.testing.assert_allclose(np.load(tmp_path / f"{name}.npy"), alone.probabilities_, atol=1e-4)
         assert joined.nodes_.tolist() == whole.nodes.tolist()
         assert joined.transduction_.tolist() == alone.transduction_.tolist()
         # what it says about another graph rests on the vectors and names of all parts
         other = whole.subgraph(whole.nodes[5:])
-        np.testing.assert_allclose(
-            joined.predict_proba(other), alone.predict_proba(other), atol=1e-4
-        )
+        np.testing.assert_allclose(joined.predict_proba(other), alone.predict_proba(other), atol=1e-4)

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import special
+from tests.methods.graphs import half_known, planted
 
 from gramme import DataError, EdgeLayer, MultilayerGraph
 from gramme.errors import GrammeWarning
 from gramme.methods.labels import (
+    KnownLabels,
     aligned_labels,
     class_prior,
     coded_labels,
@@ -123,10 +125,7 @@ def test_alignment_copies():
 def test_amounts_are_no_classes():
     graph = MultilayerGraph({"l": EdgeLayer(60, range(59), range(1, 60))})
     incomes = np.linspace(900, 4000, 60)
-    with pytest.raises(
-        DataError,
-        match=r"60 different values on 60 nodes.*GrammeRegressor.*pass such numbers as text",
-    ):
+    with pytest.raises(DataError, match=r"60 different values on 60 nodes.*GrammeRegressor.*pass such numbers as text"):
         known_labels(graph, incomes)
     with pytest.warns(GrammeWarning, match="more classes than half of the labels"):
         assert len(known_labels(graph, [str(income) for income in incomes]).classes) == 60
@@ -148,14 +147,7 @@ def test_minus_one_that_may_be_a_class_is_asked_about():
 
 
 def test_blank_text_is_no_class():
-    assert aligned_labels(ring(), ["", "a", " ", "b", "a", "b"]).tolist() == [
-        None,
-        "a",
-        None,
-        "b",
-        "a",
-        "b",
-    ]
+    assert aligned_labels(ring(), ["", "a", " ", "b", "a", "b"]).tolist() == [None, "a", None, "b", "a", "b"]
 
 
 @pytest.mark.parametrize("kind", [pd.array, pd.Series])
@@ -163,4 +155,48 @@ def test_whole_numbers_of_pandas_stay_whole(kind):
     labels = kind([1, 2, pd.NA, 1, 2, pd.NA], dtype="Int64")
     known = known_labels(ring(), labels)
     assert known.classes.tolist() == [1, 2]
+    assert known.classes.dtype.kind == "i"
+
+
+def test_balanced_weights_give_every_class_the_same_say():
+    known = KnownLabels(np.arange(4), np.array([0, 0, 0, 1]), np.array(["a", "b"])).class_weighed("balanced")
+    assert known.weights[:3].sum() == pytest.approx(known.weights[3])
+    assert known.weights.mean() == pytest.approx(1)
+
+
+def test_weights_by_class_are_relative_and_must_name_classes():
+    known = KnownLabels(np.arange(4), np.array([0, 0, 0, 1]), np.array(["a", "b"]))
+    assert known.sample_weight is None
+    assert (known.class_weighed({"b": 2.5}).weights * 5.5 / 4).round(6).tolist() == [1, 1, 1, 2.5]
+    with pytest.raises(DataError, match=r"names 'z', which is not a class; classes: \['a', 'b'\]"):
+        known.class_weighed({"z": 1.0})
+
+
+def test_weights_by_node_stay_with_their_labels():
+    graph = planted()
+    y = half_known(graph)
+    weights = dict.fromkeys(graph.nodes, 1.0) | {graph.nodes[int(np.flatnonzero(y != None)[1])]: 3.0}  # noqa: E711
+    known = known_labels(graph, y, weights)
+    assert known.weights.argmax() == 1
+    assert known.part(np.array([1, 2])).weights.tolist() == known.weights[1:3].tolist()
+    assert known.without(np.arange(known.nodes.size) == 0).weights.argmax() == 0
+    for wrong, said in ((-1.0, "at least 0"), (np.inf, "finite"), ("much", "must hold numbers")):
+        with pytest.raises(DataError, match=said):
+            known_labels(graph, y, {graph.nodes[0]: wrong})
+
+
+def test_minus_one_among_negative_classes_is_refused():
+    with pytest.raises(DataError, match=r"among the labels are -2 and -1, .*give the labels as text"):
+        aligned_labels(ring(), [-2, -1, 0, 1, 2, None])
+    assert aligned_labels(ring(), [-2, 0, 1, 2, None, None])[0] == -2
+
+
+def test_empty_text_is_unknown_and_minus_one_as_text_is_said_to_be_a_class():
+    assert aligned_labels(ring(), ["a", "", "b", "a", "", "b"]).tolist() == ["a", None, "b", "a", None, "b"]
+    with pytest.warns(GrammeWarning, match="'-1' is text, so it is a class"):
+        assert aligned_labels(ring(), ["0", "-1", "1", "0", "1", None])[1] == "-1"
+
+
+def test_whole_numbers_with_missing_ones_stay_whole():
+    known = known_labels(ring(), pd.Series([1, 2, None, 1, 2, None], dtype="Int64"))
     assert known.classes.dtype.kind == "i"

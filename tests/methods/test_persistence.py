@@ -109,9 +109,7 @@ def test_bytes_put_in_or_taken_out_are_noticed(model_bytes, load):
                 load(content)
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"PK\x03\x04", b"node,label\na,b\n", bytes(range(256)) * 9]
-)
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"node,label\na,b\n", bytes(range(256)) * 9])
 def test_other_files_are_clear_errors(content, load):
     with pytest.raises(FileFormatError, match="is not a complete safetensors file"):
         load(content)
@@ -197,13 +195,7 @@ def test_missing_or_misshapen_tensors_are_clear_errors(parts, load):
 def places(value, path=()):
     """All paths into nested dicts and lists."""
     yield path
-    items = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
         yield from places(inner, (*path, key))
 
@@ -221,20 +213,7 @@ def test_any_wrong_value_in_the_record_is_no_crash(parts, load):
     record, tensors = parts
     random = np.random.default_rng(2)
     known = [path for path in places(record) if path and "nodes" not in path]
-    values = [
-        None,
-        -1,
-        0,
-        2.5,
-        "text",
-        [],
-        {},
-        [None],
-        True,
-        10**30,
-        {"tuple": 3},
-        {"mapping": [1]},
-    ]
+    values = [None, -1, 0, 2.5, "text", [], {}, [None], True, 10**30, {"tuple": 3}, {"mapping": [1]}]
     for number in range(200):
         path = known[int(random.integers(len(known)))]
         changed = replaced(record, path, values[number % len(values)])
@@ -318,16 +297,11 @@ def test_node_names_a_file_cannot_hold_become_text(tmp_path):
     assert gramme.load(tmp_path / "model").nodes_[0] == "frozenset({0})"
 
 
-SAVED_FIELDS_GRAPH = planted(
-    12, ("no", "yes"), features=np.random.default_rng(0).normal(size=(12, 2))
-)
+SAVED_FIELDS_GRAPH = planted(12, ("no", "yes"), features=np.random.default_rng(0).normal(size=(12, 2)))
 SAVED_FIELDS_OTHER = planted(6, ("no", "yes"), features=np.ones((6, 2)), seed=7)
 QUICK = {
     # without the attention and the groups of those below; each ingredient is kept as it is alone
-    "gramme-auto": {
-        "ingredients": ["label-propagation", "spectral-logistic", "neighbourhood-logistic"],
-        "folds": 2,
-    },
+    "gramme-auto": {"ingredients": ["label-propagation", "spectral-logistic", "neighbourhood-logistic"], "folds": 2},
     "gramme-fusion": {"ensemble": 1, "epochs": 2, "hidden_dim": 2},
     "gramme-sg": {"ensemble": 1, "epochs": 2, "hidden_dim": 2},
     "line": {"samples": 50, "dim": 4, "cache": False},
@@ -366,11 +340,7 @@ def sealed_saved_fields(record, tensors):
 def parts_saved_fields(request, tmp_path_factory):
     """Record and tensors of a model of each family."""
     settings = QUICK.get(request.param, {}) | {"random_state": 0}
-    model = (
-        METHODS[request.param]
-        .estimator(**settings)
-        .fit(SAVED_FIELDS_GRAPH, half_known(SAVED_FIELDS_GRAPH))
-    )
+    model = METHODS[request.param].estimator(**settings).fit(SAVED_FIELDS_GRAPH, half_known(SAVED_FIELDS_GRAPH))
     path = tmp_path_factory.mktemp("model") / "model"
     model.save(path)
     method, parameters, learned = saving.read_model(path)
@@ -389,32 +359,23 @@ def refused_or_sound(content, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert np.isfinite(model.predict_proba()).all()
-        with contextlib.suppress(
-            DataError
-        ):  # not all predict for other graphs; nothing else may be raised
+        with contextlib.suppress(DataError):  # not all predict for other graphs; nothing else may be raised
             assert np.isfinite(model.predict_proba(SAVED_FIELDS_OTHER)).all()
     return False
 
 
-def test_every_tensor_that_is_missing_misshapen_or_not_finite_is_refused(
-    parts_saved_fields, tmp_path
-):
+def test_every_tensor_that_is_missing_misshapen_or_not_finite_is_refused(parts_saved_fields, tmp_path):
     record, tensors = parts_saved_fields
     for name, tensor in tensors.items():
         without = {key: value for key, value in tensors.items() if key != name}
-        refused_or_sound(
-            sealed_saved_fields(record, without | {name: tensor.flatten()[:-1]}), tmp_path
-        )
+        refused_or_sound(sealed_saved_fields(record, without | {name: tensor.flatten()[:-1]}), tmp_path)
         wrongs = [tensor[None], tensor.to(torch.complex64)]
         if tensor.is_floating_point() and tensor.numel():
             wrongs.append(torch.full_like(tensor, float("nan")))
             wrongs.append(torch.full_like(tensor, float("inf")))
         for wrong in wrongs:
             changed = without | {name: wrong.contiguous()}
-            assert refused_or_sound(sealed_saved_fields(record, changed), tmp_path), (
-                name,
-                wrong.shape,
-            )
+            assert refused_or_sound(sealed_saved_fields(record, changed), tmp_path), (name, wrong.shape)
         if name.rpartition("/")[2] not in OLDER_FILES_LACK:
             assert refused_or_sound(sealed_saved_fields(record, without), tmp_path), name
 
@@ -440,9 +401,7 @@ def test_any_wrong_value_of_the_record_is_refused_or_does_no_harm(parts_saved_fi
 
 
 def test_the_field_that_does_not_fit_is_named(tmp_path):
-    model = gramme.methods.LabelPropagation(random_state=0).fit(
-        SAVED_FIELDS_GRAPH, half_known(SAVED_FIELDS_GRAPH)
-    )
+    model = gramme.methods.LabelPropagation(random_state=0).fit(SAVED_FIELDS_GRAPH, half_known(SAVED_FIELDS_GRAPH))
     path = tmp_path / "m"
     model.save(path)
     method, parameters, learned = saving.read_model(path)
@@ -510,9 +469,7 @@ def test_values_have_a_default_for_older_files():
 )
 def test_tables(entry, message):
     with pytest.raises(MisfitError, match=message):
-        SavedTable("table", Column("weight", Number(0))).load(
-            Box(), Learned({"table": entry}, {}), {}
-        )
+        SavedTable("table", Column("weight", Number(0))).load(Box(), Learned({"table": entry}, {}), {})
 
 
 def test_weights_must_be_those_of_the_network():
@@ -531,9 +488,7 @@ def test_a_method_of_ones_own_is_loaded_by_its_name(tmp_path, monkeypatch):
     class Loud(METHODS["majority"].estimator):
         """A majority of one's own."""
 
-    monkeypatch.setitem(
-        METHODS, "loud", METHODS["majority"]
-    )  # so that the name is forgotten at the end
+    monkeypatch.setitem(METHODS, "loud", METHODS["majority"])  # so that the name is forgotten at the end
     register_method(Method("loud", Loud, ""))
     Loud().fit(SAVED_FIELDS_GRAPH).save(tmp_path / "m")
     assert type(gramme.load(tmp_path / "m")) is Loud

@@ -22,9 +22,7 @@ def test_predictions_as_a_table(model):
     assert list(table.columns[:3]) == ["known", "predicted", "probability"]
     assert table.loc["n3", "predicted"] == model.predict()[3]
     assert table["known"].tolist() == list(Y)
-    np.testing.assert_array_equal(
-        table[[f"probability_{one}" for one in "abc"]], model.predict_proba()
-    )
+    np.testing.assert_array_equal(table[[f"probability_{one}" for one in "abc"]], model.predict_proba())
     part = GRAPH.subgraph(GRAPH.nodes[:10])
     other = model.predictions_frame(part, coverage=0.8)
     assert other["known"].isna().all()
@@ -35,11 +33,7 @@ def test_predictions_as_a_table(model):
 
 def test_a_loaded_model_has_the_same_table(model, tmp_path):
     model.save(tmp_path / "m.safetensors")
-    assert (
-        gramme.load(tmp_path / "m.safetensors")
-        .predictions_frame()
-        .equals(model.predictions_frame())
-    )
+    assert gramme.load(tmp_path / "m.safetensors").predictions_frame().equals(model.predictions_frame())
 
 
 def test_a_page_from_python(model, tmp_path):

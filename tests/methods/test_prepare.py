@@ -20,11 +20,7 @@ KNOWN[~FIRST] = None
 KNOWN[np.flatnonzero(FIRST)[::2]] = None
 CLASSES = 3
 NAMES = ["gramme-sg", "gramme-fusion", "label-propagation", "gramme-auto"]
-FEW = {
-    "gramme-sg": {"ensemble": 2},
-    "gramme-fusion": {"ensemble": 4},
-    "gramme-auto": {"ensemble": 2, "folds": 2},
-}
+FEW = {"gramme-sg": {"ensemble": 2}, "gramme-fusion": {"ensemble": 4}, "gramme-auto": {"ensemble": 2, "folds": 2}}
 
 
 def views_graph(nodes=120, seed=0):
@@ -42,9 +38,7 @@ def kinds_graph(nodes=60):
     """Papers whose authors and venues keep to a class, with a venue's topic and weighted authorships."""
     random = np.random.default_rng(0)
     labels = np.arange(nodes) % 2
-    authors = [
-        (i, f"{labels[i]}a{random.integers(6)}", 1 + i % 3) for i in range(nodes) for _ in "12"
-    ]
+    authors = [(i, f"{labels[i]}a{random.integers(6)}", 1 + i % 3) for i in range(nodes) for _ in "12"]
     venues = [(i, f"v{labels[i] if random.random() < 0.9 else 2}") for i in range(nodes)]
     return MultilayerGraph.from_relations(
         {("paper", "author"): authors, ("paper", "venue"): venues},
@@ -132,9 +126,7 @@ def test_kinds_are_learned_saved_and_asked_again(name, tmp_path):
     y = KINDS.labels.copy()
     y[::3] = None
     turned = KINDS.replace(labels=1 - KINDS.labels.astype(int))
-    model, again = (
-        method(name).estimator(random_state=0, **options).fit(graph, y) for graph in (KINDS, turned)
-    )
+    model, again = (method(name).estimator(random_state=0, **options).fit(graph, y) for graph in (KINDS, turned))
     assert np.array_equal(model.probabilities_, again.probabilities_)
     assert (model.predict() == KINDS.labels)[::3].mean() > 0.9
     model.save(tmp_path / "m.safetensors")
@@ -185,10 +177,7 @@ def test_weighted_memberships_predict_as_their_explicit_edges(name):
     random = np.random.default_rng(1)
     nodes, size = 60, 150
     layer = MembershipLayer(
-        nodes,
-        random.integers(nodes, size=size),
-        random.integers(12, size=size),
-        weight=random.random(size) + 0.1,
+        nodes, random.integers(nodes, size=size), random.integers(12, size=size), weight=random.random(size) + 0.1
     )
     graph = MultilayerGraph({"times": layer}, labels=np.arange(nodes) % 2)
     edges = graph.replace(layers={"times": layer.to_edges()})
@@ -197,10 +186,7 @@ def test_weighted_memberships_predict_as_their_explicit_edges(name):
     # walks go through groups or along edges, which is not the same walk; the sums must be the same
     attention = {"epochs": 10, "ensemble": 2, "features": "random"}
     options = {} if name == "label-propagation" else attention
-    found = [
-        method(name).estimator(random_state=0, **options).fit(each, y).probabilities_
-        for each in (graph, edges)
-    ]
+    found = [method(name).estimator(random_state=0, **options).fit(each, y).probabilities_ for each in (graph, edges)]
     assert np.allclose(*found, atol=1e-4)
 
 

@@ -157,10 +157,7 @@ def test_a_node_given_twice_counts_once():
     twice = model().fit(np.tile(NODES[:20], 2), np.tile(Y[:20], 2)).predict_proba(NODES)
     assert once.tobytes() == twice.tobytes()
     assert (
-        BaggingClassifier(model(), n_estimators=2, random_state=0)
-        .fit(NODES[:, None], Y)
-        .score(NODES[:, None], Y)
-        > 0.6
+        BaggingClassifier(model(), n_estimators=2, random_state=0).fit(NODES[:, None], Y).score(NODES[:, None], Y) > 0.6
     )
 
 

@@ -30,24 +30,17 @@ def slow_supra_fusion(fusion: SupraFusion, member: int, layers: list[Tensor]) ->
     gamma, kappa = fusion.gamma()[member], fusion.kappa()[member]
     total = torch.zeros_like(layers[0])
     for head in range(kappa.shape[0]):
-        fused = sum(
-            (gamma[head, place] * layer for place, layer in enumerate(layers)),
-            torch.zeros_like(layers[0]),
-        )
+        fused = sum((gamma[head, place] * layer for place, layer in enumerate(layers)), torch.zeros_like(layers[0]))
         if fusion.feed_forward is not None:
             fused = fusion.activation(fused @ fusion.feed_forward[member, head])
         total = total + kappa[head] * fused
     return total
 
 
-def slow_fusion(
-    network: FusionNetwork, graph: MultilayerGraph, features: Tensor, member: int
-) -> Tensor:
+def slow_fusion(network: FusionNetwork, graph: MultilayerGraph, features: Tensor, member: int) -> Tensor:
     """GrAMME-Fusion's embedding of one member, from its features (nodes, in_dim)."""
     layers = list(graph.layers.values())
-    where = {
-        layer: (g, group.index(layer)) for g, group in enumerate(network.groups) for layer in group
-    }
+    where = {layer: (g, group.index(layer)) for g, group in enumerate(network.groups) for layer in group}
 
     def hop_of(layer: int, step: int) -> tuple[AttentionHop, int]:
         group, place = where[layer]

@@ -4,14 +4,7 @@ import torch
 from tests.nn.slow import slow_hop
 from tests.ops.cases import GRAPH, LAYERS, NODES, STACKS
 
-from gramme.nn import (
-    HEAD_COMBINATIONS,
-    HEAD_WEIGHTS,
-    AttentionHop,
-    MemberRandom,
-    ScalingFactors,
-    ShapesOnly,
-)
+from gramme.nn import HEAD_COMBINATIONS, HEAD_WEIGHTS, AttentionHop, MemberRandom, ScalingFactors, ShapesOnly
 from gramme.nn.attention import glorot
 from gramme.ops import ACTIVATIONS, groups_sum, layers_sum
 

@@ -92,9 +92,7 @@ def classes_of(network: Network, embedding: Tensor, member: int) -> Tensor:
 @pytest.mark.parametrize("feed_forward", [True, False])
 @pytest.mark.parametrize("fuse", ["end", "every hop"])
 @pytest.mark.parametrize("name", CHOICES)
-def test_fusion_equals_the_equations(
-    name: str, fuse: str, feed_forward: bool, training: bool
-) -> None:
+def test_fusion_equals_the_equations(name: str, fuse: str, feed_forward: bool, training: bool) -> None:
     graph = graph_of(name)
     shape = shape_of(graph)
     network = fusion(shape, fuse=fuse, feed_forward=feed_forward).train(training)
@@ -196,16 +194,11 @@ def test_fusion_heads_multiply_out_without_a_feed_forward_layer() -> None:
 def test_a_node_that_is_in_no_layer_is_heard_by_nobody(kind: str) -> None:
     inside = [0, 1, 2]
     graph = MultilayerGraph(
-        {
-            "a": EdgeLayer(4, [0, 1], [1, 2], nodes=inside),
-            "b": MembershipLayer.from_codes([0, 0, 1, -1]),
-        }
+        {"a": EdgeLayer(4, [0, 1], [1, 2], nodes=inside), "b": MembershipLayer.from_codes([0, 0, 1, -1])}
     )
     shape = shape_of(graph)
     network: Network = (
-        fusion(shape)
-        if kind == "fusion"
-        else SGNetwork(shape, MemberRandom([1, 2]), pool="end").double()
+        fusion(shape) if kind == "fusion" else SGNetwork(shape, MemberRandom([1, 2]), pool="end").double()
     )
     plan = plan_of(network, graph)
     features = features_for(4)
@@ -231,9 +224,7 @@ def test_members_learn_together_as_they_would_alone(name: str, kind: str) -> Non
 
     def trained(seeds: list[int], features: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         network: Network = (
-            fusion(shape, seeds)
-            if kind == "fusion"
-            else SGNetwork(shape, MemberRandom(seeds), pool="end").double()
+            fusion(shape, seeds) if kind == "fusion" else SGNetwork(shape, MemberRandom(seeds), pool="end").double()
         )
         plan = plan_of(network, graph)
         optimiser = torch.optim.Adam(network.parameters(), lr=0.05)
@@ -260,9 +251,7 @@ def test_same_seed_same_bits(kind: str) -> None:
 
     def scores() -> Tensor:
         network: Network = (
-            fusion(shape)
-            if kind == "fusion"
-            else SGNetwork(shape, MemberRandom([1, 2]), pool="end").double()
+            fusion(shape) if kind == "fusion" else SGNetwork(shape, MemberRandom([1, 2]), pool="end").double()
         )
         return network(features_for(graph.num_nodes), plan_of(network, graph)).scores
 

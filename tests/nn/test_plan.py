@@ -31,18 +31,13 @@ def gradients(network: Network, scores: Tensor) -> list[Tensor]:
     network.zero_grad()
     (scores**2).sum().backward()  # type: ignore[no-untyped-call]
     # where a group stands for its members, the attention of later hops cannot matter
-    return [
-        torch.zeros_like(one) if one.grad is None else one.grad.clone()
-        for one in network.parameters()
-    ]
+    return [torch.zeros_like(one) if one.grad is None else one.grad.clone() for one in network.parameters()]
 
 
 @pytest.mark.parametrize("nodes", [ASKED, np.arange(12)], ids=["some", "all"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", CHOICES)
-def test_a_network_says_of_some_nodes_what_it_says_of_them_among_all(
-    name: str, kind: str, nodes: np.ndarray
-) -> None:
+def test_a_network_says_of_some_nodes_what_it_says_of_them_among_all(name: str, kind: str, nodes: np.ndarray) -> None:
     graph = graph_of(name)
     network = network_of(kind, graph)
     features = features_for(graph.num_nodes)

@@ -17,9 +17,7 @@ def small_graph(seed: int = 0, nodes: int = 30) -> MultilayerGraph:
         {
             "leads": EdgeLayer(nodes, *ends, directed=True),
             "joins": EdgeLayer(nodes, *other, random.uniform(0.5, 2, 10)),
-            "club": MembershipLayer(
-                nodes, random.integers(0, nodes, 20), random.integers(0, 6, 20)
-            ),
+            "club": MembershipLayer(nodes, random.integers(0, nodes, 20), random.integers(0, 6, 20)),
             "empty": EdgeLayer(nodes, [], []),
         },
         nodes=[f"n{number}" for number in range(nodes)],

@@ -27,15 +27,11 @@ def attended(weights: np.ndarray, said: torch.Tensor, scores: torch.Tensor) -> t
     rows = []
     for weight in torch.from_numpy(weights):
         share = weight * scores.exp()
-        rows.append(
-            (share[:, None] * said).sum(0) / share.sum() if share.sum() > 0 else said[0] * 0
-        )
+        rows.append((share[:, None] * said).sum(0) / share.sum() if share.sum() > 0 else said[0] * 0)
     return torch.stack(rows)
 
 
-def heard_by_formula(
-    network: LabelNetwork, views: list[View], state: torch.Tensor, hop: int
-) -> torch.Tensor:
+def heard_by_formula(network: LabelNetwork, views: list[View], state: torch.Tensor, hop: int) -> torch.Tensor:
     groups_seen = 0
     total = state @ network.own[hop] + network.own_bias[hop]
     for place, view in enumerate(views):
@@ -88,23 +84,13 @@ def test_learned_inputs_follow_the_formula_and_a_source_without_a_row_says_nothi
     stack = StackedViews([view.matrix for view in views], starts[:-1].tolist(), int(starts[-1]))
     rows = sum(stack.source_counts)
     network = (
-        TableNetwork(
-            rows,
-            3,
-            columns=4,
-            dropout=0.5,
-            score_bound=5.0,
-            generator=torch.Generator().manual_seed(0),
-        )
+        TableNetwork(rows, 3, columns=4, dropout=0.5, score_bound=5.0, generator=torch.Generator().manual_seed(0))
         .double()
         .eval()
     )
     with torch.no_grad():
         network.scores.normal_()
-        table, scores = (
-            torch.zeros(int(starts[-1]), 4, dtype=torch.float64),
-            torch.zeros(int(starts[-1])),
-        )
+        table, scores = (torch.zeros(int(starts[-1]), 4, dtype=torch.float64), torch.zeros(int(starts[-1])))
         table[stack.sources] = network.table
         scores = scores.double()
         scores[stack.sources] = 5 * torch.tanh(network.scores / 5)
@@ -119,14 +105,7 @@ def test_learned_inputs_follow_the_formula_and_a_source_without_a_row_says_nothi
 def test_a_muted_layer_tells_nodes_apart_no_longer() -> None:
     graph = MultilayerGraph({"joins": EdgeLayer(6, [0, 2, 4], [1, 3, 5])})
     network = LabelNetwork(
-        1,
-        0,
-        2,
-        columns=4,
-        hops=1,
-        dropout=0.0,
-        score_bound=None,
-        generator=torch.Generator().manual_seed(0),
+        1, 0, 2, columns=4, hops=1, dropout=0.0, score_bound=None, generator=torch.Generator().manual_seed(0)
     ).eval()
     plan = RelationPlan(graph_views(graph), 1)
     shown, codes = torch.tensor([0, 2]), torch.tensor([0, 1])

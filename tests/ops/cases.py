@@ -70,14 +70,9 @@ def agree(
     values = torch.randn(rows, heads, 4, generator=random).to(dtype)
     scores = (torch.randn(rows, heads, generator=random).double() * scale).to(dtype)
     slope = torch.randn(rows, heads, 4, generator=random).to(dtype)
-    found, found_slopes = _with_slopes(
-        lambda v, t: attention(v, t, neighbourhood), values, scores, slope
-    )
+    found, found_slopes = _with_slopes(lambda v, t: attention(v, t, neighbourhood), values, scores, slope)
     wanted, wanted_slopes = _with_slopes(
-        lambda v, t: reference_attention(v, t, adjacency),
-        values.double(),
-        scores.double(),
-        slope.double(),
+        lambda v, t: reference_attention(v, t, adjacency), values.double(), scores.double(), slope.double()
     )
     for one, other in zip((found, *found_slopes), (wanted, *wanted_slopes), strict=True):
         torch.testing.assert_close(one.double(), other, rtol=tolerance, atol=tolerance)

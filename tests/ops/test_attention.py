@@ -154,9 +154,7 @@ def test_one_row_per_group_is_what_its_members_hear(scale: float) -> None:
     expanded = at_groups[groups.member_of]
     torch.testing.assert_close(expanded, at_nodes)
     wanted = torch.autograd.grad((at_nodes * slope).sum(), inputs)
-    for found, other in zip(
-        torch.autograd.grad((expanded * slope).sum(), inputs), wanted, strict=True
-    ):
+    for found, other in zip(torch.autograd.grad((expanded * slope).sum(), inputs), wanted, strict=True):
         torch.testing.assert_close(found, other)
 
 
@@ -200,9 +198,7 @@ def test_without_totals() -> None:
     sums, factors = numbers(*SHAPE).requires_grad_(), numbers(2, 3, 2).requires_grad_()
     ones = torch.ones(SHAPE[:4], dtype=torch.float64)
     elu = ACTIVATIONS["elu"]
-    torch.testing.assert_close(
-        fuse_heads(sums, None, factors, elu), fuse_heads(sums, ones, factors, elu)
-    )
+    torch.testing.assert_close(fuse_heads(sums, None, factors, elu), fuse_heads(sums, ones, factors, elu))
     assert torch.autograd.gradcheck(lambda s, f: fuse_heads(s, None, f, elu), (sums, factors))
 
 
@@ -261,9 +257,7 @@ def test_one_compiled_pass_in_single_precision(name: str, divided: bool) -> None
 
 ATTENTION_HOP_LAYERS = [
     EdgeLayer(7, [0, 1, 2, 3, 0], [1, 2, 3, 4, 5], weight=[1.0, 2.0, 0.5, 1.0, 1.0]),
-    MembershipLayer(
-        7, [0, 1, 2, 2, 3, 6], [0, 0, 0, 1, 1, 2], weight=[1.0, 2.0, 1.0, 1.0, 0.5, 3.0]
-    ),
+    MembershipLayer(7, [0, 1, 2, 2, 3, 6], [0, 0, 0, 1, 1, 2], weight=[1.0, 2.0, 1.0, 1.0, 0.5, 3.0]),
 ]
 
 
@@ -290,9 +284,7 @@ def both_ways(
         neighbourhood = stack(ATTENTION_HOP_LAYERS, 7, nodes)
         features, *parameters = (one.detach().to(kind).requires_grad_() for one in given)
         assert hop_fits(features, neighbourhood, ACTIVATIONS[name]) == (kind == torch.float32)
-        value = weighted_attention(
-            features, *parameters, neighbourhood, ACTIVATIONS[name], score_bound=bound
-        )
+        value = weighted_attention(features, *parameters, neighbourhood, ACTIVATIONS[name], score_bound=bound)
         slope = numbers_attention_hop(*value.shape, seed=4).to(kind)
         grads = torch.autograd.grad((value * slope).sum(), [features, *parameters])
         found.append([value.detach(), *grads])
@@ -316,9 +308,7 @@ def test_any_size_and_some_outputs(members: int, heads: int, columns: int) -> No
 def test_the_compiled_exponential_down_to_its_end() -> None:
     neighbourhood = stack([EdgeLayer(400, [], [])], 400)
     means = torch.linspace(-95, 3, 400).view(1, 400, 1, 1)
-    found = attention_hop(
-        means, torch.zeros(1, 1, 1, 1), torch.ones(1, 1, 1), neighbourhood, ACTIVATIONS["elu"]
-    )
+    found = attention_hop(means, torch.zeros(1, 1, 1, 1), torch.ones(1, 1, 1), neighbourhood, ACTIVATIONS["elu"])
     assert found is not None
     torch.testing.assert_close(found, torch.nn.functional.elu(means), rtol=1e-6, atol=1e-7)
 

@@ -19,9 +19,7 @@ def test_a_node_has_the_same_features_in_any_graph() -> None:
 
 def test_a_column_does_not_depend_on_how_many_there_are() -> None:
     names = pd.Index(["Ann", "Bo"])
-    np.testing.assert_array_equal(
-        random_features(names, 3, seed=3), random_features(names, 9, seed=3)[:, :3]
-    )
+    np.testing.assert_array_equal(random_features(names, 3, seed=3), random_features(names, 9, seed=3)[:, :3])
 
 
 def test_names_count_by_their_text() -> None:

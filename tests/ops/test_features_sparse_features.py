@@ -19,9 +19,7 @@ def _in_double_precision():
 
 def weights(members: int = 2, layers: int = 3) -> list[torch.Tensor]:
     random = torch.Generator().manual_seed(0)
-    return [
-        torch.randn(members, layers, 5, out, generator=random).requires_grad_() for out in (4, 1)
-    ]
+    return [torch.randn(members, layers, 5, out, generator=random).requires_grad_() for out in (4, 1)]
 
 
 def dense(members: int = 2) -> torch.Tensor:
@@ -31,9 +29,7 @@ def dense(members: int = 2) -> torch.Tensor:
 def test_products_are_those_of_the_dense_matrix():
     features = SparseFeatures(MATRIX, 2)
     assert features.shape == (7, 2, 5)
-    for found, expected in zip(
-        project(features, *weights()), project(dense(), *weights()), strict=True
-    ):
+    for found, expected in zip(project(features, *weights()), project(dense(), *weights()), strict=True):
         assert found.is_contiguous()
         torch.testing.assert_close(found, expected)
 

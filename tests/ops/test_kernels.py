@@ -44,9 +44,7 @@ def test_numbers_are_uniform_and_uncorrelated():
 
 
 def test_first_numbers_of_neighbouring_streams_are_uniform_too():
-    values = np.array(
-        [drawn_counter_random(1, first=i, second=j)[0] for i in range(60) for j in range(60)]
-    )
+    values = np.array([drawn_counter_random(1, first=i, second=j)[0] for i in range(60) for j in range(60)])
     assert stats.kstest(values, "uniform").pvalue > 1e-3
     assert np.unique(values).size == values.size
 
@@ -142,9 +140,7 @@ EDGES = ([0, 0, 0, 1, 1, 2, 3, 4, 5], [1, 2, 3, 2, 4, 5, 4, 5, 6])
 LAYERS = {
     "edges": EdgeLayer(7, *EDGES),
     "weighted edges": EdgeLayer(7, *EDGES, [1, 5, 0.5, 2, 3, 1, 9, 0.2, 2]),
-    "directed edges": EdgeLayer(
-        7, [0, 0, 1, 2, 2, 3, 4, 4, 5, 6], [1, 2, 2, 0, 3, 4, 0, 5, 6, 0], directed=True
-    ),
+    "directed edges": EdgeLayer(7, [0, 0, 1, 2, 2, 3, 4, 4, 5, 6], [1, 2, 2, 0, 3, 4, 0, 5, 6, 0], directed=True),
     "one group each": MembershipLayer.from_codes([0, 0, 0, 1, 1, 0, 1], range(2)),
     "several groups": MembershipLayer(
         7, [0, 1, 2, 0, 1, 3, 4, 5, 2, 3, 5, 6, 6, 0], [0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 2, 4]
@@ -180,9 +176,7 @@ def counted(walks, nodes, passes):
 def assert_follows(counts, expected):
     """A chi-square test over all states (came from, at) together."""
     statistic, freedom = 0.0, 0
-    for seen, share in zip(
-        counts.reshape(-1, counts.shape[2]), expected.reshape(-1, counts.shape[2]), strict=True
-    ):
+    for seen, share in zip(counts.reshape(-1, counts.shape[2]), expected.reshape(-1, counts.shape[2]), strict=True):
         if seen.sum() == 0:
             continue
         assert (seen[share == 0] == 0).all(), "a step that cannot be"
@@ -265,9 +259,7 @@ def test_layers_without_nodes_or_edges_do_no_harm(hop):
 def test_walks_end_where_no_edge_leads_on():
     chain = EdgeLayer(3, [0, 1], [1, 2], directed=True)
     walks, lengths = Walks.of([chain], length=5).one_pass(0)
-    found = {
-        tuple(walk[:length]) for walk, length in zip(walks.tolist(), lengths.tolist(), strict=True)
-    }
+    found = {tuple(walk[:length]) for walk, length in zip(walks.tolist(), lengths.tolist(), strict=True)}
     assert found == {(0, 1, 2), (1, 2), (2,)}
 
 
@@ -351,8 +343,7 @@ def test_nodes_without_edges_are_zero_and_targets_are_not():
 @pytest.mark.parametrize("order", [1, 2])
 def test_same_seed_same_bits(order):
     one, two, other = (
-        edge_vectors(walk_graph([TWO_CLIQUES]), order=order, **HOW | {"seed": seed})
-        for seed in (3, 3, 4)
+        edge_vectors(walk_graph([TWO_CLIQUES]), order=order, **HOW | {"seed": seed}) for seed in (3, 3, 4)
     )
     assert one.tobytes() == two.tobytes() != other.tobytes()
     assert one.dtype == np.float32
@@ -391,11 +382,7 @@ def reference(walks, lengths, common, added, matrix, context, *, window, epochs,
                     vector = common[node] + (added[node] @ matrix if len(matrix) else 0)
                     change = np.zeros_like(vector)
                     for turn in range(negative + 1):
-                        other = (
-                            walk[near]
-                            if turn == 0
-                            else drawn(accept, alias, 0, len(common), stream)
-                        )
+                        other = walk[near] if turn == 0 else drawn(accept, alias, 0, len(common), stream)
                         if turn and other == walk[near]:
                             continue
                         step = rate * ((turn == 0) - 1 / (1 + np.exp(-vector @ context[other])))
@@ -444,7 +431,5 @@ def test_the_matrix_stays_bounded():
     walks, lengths = walked_multiplex_skip_gram()
     common, added, matrix, context = parameters()
     matrix *= 1e5
-    kernel.train_layer(
-        walks, lengths, common * 0, added * 0, matrix, context * 0, **MULTIPLEX_SKIP_GRAM_HOW
-    )
+    kernel.train_layer(walks, lengths, common * 0, added * 0, matrix, context * 0, **MULTIPLEX_SKIP_GRAM_HOW)
     assert np.linalg.norm(matrix) == pytest.approx(1000, rel=1e-3)

@@ -46,8 +46,7 @@ def test_no_partition_of_a_small_graph_is_better(seed):
     weights, rows = random_case(seed, 7)
     best = max(quality(weights, rows, one) for one in partitions(7))
     found = max(
-        quality(weights, rows, leiden(sp.csr_array(weights), rows, np.random.default_rng(one)))
-        for one in range(5)
+        quality(weights, rows, leiden(sp.csr_array(weights), rows, np.random.default_rng(one))) for one in range(5)
     )
     assert found == pytest.approx(best, abs=1e-9)
 

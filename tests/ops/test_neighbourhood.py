@@ -143,9 +143,7 @@ def test_doubles_without_weights_are_summed_as_torch_does(columns: int) -> None:
     assert torch.equal(bags(values.T.contiguous().T), through_torch.detach())
 
 
-def weighted_incidence(
-    nodes: int, groups: int, seed: int, low: float = 0.1, high: float = 3.0
-) -> sp.csr_array:
+def weighted_incidence(nodes: int, groups: int, seed: int, low: float = 0.1, high: float = 3.0) -> sp.csr_array:
     """Some memberships with weights; the last node is in no group."""
     random = np.random.default_rng(seed)
     weights = random.uniform(low, high, (nodes, groups)) * (random.random((nodes, groups)) < 0.4)
@@ -171,18 +169,10 @@ def test_weighted_memberships_are_the_explicit_edges(nodes: int, groups: int, se
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 50.0, 1e3])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_attention_over_weighted_memberships_in_values_and_gradients(
-    scale: float, dtype: torch.dtype
-) -> None:
+def test_attention_over_weighted_memberships_in_values_and_gradients(scale: float, dtype: torch.dtype) -> None:
     incidence = weighted_incidence(14, 5, 0)
     tolerance = 1e-11 if dtype == torch.float64 else 5e-5
-    agree(
-        MembershipSum(incidence),
-        explicit(incidence),
-        scale=scale,
-        dtype=dtype,
-        tolerance=tolerance,
-    )
+    agree(MembershipSum(incidence), explicit(incidence), scale=scale, dtype=dtype, tolerance=tolerance)
 
 
 def test_one_group_each_with_weights() -> None:

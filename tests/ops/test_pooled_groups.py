@@ -65,9 +65,7 @@ def test_joined_is_the_sum_over_the_layers() -> None:
     torch.testing.assert_close(groups().joined(values), apart)
     wanted = torch.autograd.grad((apart**2).sum(), values)
     assert torch.autograd.gradcheck(groups().joined, values)
-    torch.testing.assert_close(
-        torch.autograd.grad((groups().joined(values) ** 2).sum(), values), wanted
-    )
+    torch.testing.assert_close(torch.autograd.grad((groups().joined(values) ** 2).sum(), values), wanted)
 
 
 def test_rows_are_the_groups_that_have_members() -> None:
@@ -78,9 +76,7 @@ def test_rows_are_the_groups_that_have_members() -> None:
     np.testing.assert_allclose(found.portion * NODES, [3, 3, 3, 9, 4, 2])
 
 
-def test_it_is_left_where_it_cannot_be_done_or_does_not_pay(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_it_is_left_where_it_cannot_be_done_or_does_not_pay(monkeypatch: pytest.MonkeyPatch) -> None:
     def of(columns: int = 5, **layers: MembershipLayer | EdgeLayer) -> PooledGroups | None:
         return PooledGroups.of(MultilayerGraph(layers), layers, columns)
 

@@ -11,11 +11,7 @@ from gramme.ops import SideBySide, groups_sum, layers_sum, stack, supra_sum
 from gramme.ops.neighbourhood import CHUNK
 
 
-@given(
-    multilayer_graphs(
-        min_layers=1, min_nodes=1, max_nodes=6, features=False, labels=False, couplings=None
-    )
-)
+@given(multilayer_graphs(min_layers=1, min_nodes=1, max_nodes=6, features=False, labels=False, couplings=None))
 def test_the_supra_sum_is_the_explicit_supra_graph(graph: MultilayerGraph) -> None:
     neighbourhood = supra_sum(graph)
     wanted = graph.supra_adjacency().toarray() + np.eye(neighbourhood.rows)
@@ -24,9 +20,7 @@ def test_the_supra_sum_is_the_explicit_supra_graph(graph: MultilayerGraph) -> No
 
 
 def test_absent_copies_are_heard_by_nobody() -> None:
-    graph = MultilayerGraph(
-        {"a": EdgeLayer(3, [0], [1], nodes=[0, 1]), "b": EdgeLayer(3, [1], [2])}
-    )
+    graph = MultilayerGraph({"a": EdgeLayer(3, [0], [1], nodes=[0, 1]), "b": EdgeLayer(3, [1], [2])})
     values = torch.zeros(6, 1)
     values[2] = 1.0  # the copy of node 2 in layer a, which does not hold it
     assert supra_sum(graph)(values).flatten().tolist() == [0, 0, 1, 0, 0, 0]

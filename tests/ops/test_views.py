@@ -17,9 +17,7 @@ def random_views(seed: int, listeners: int = 7, sources: int = 6) -> list[sp.csr
     return matrices
 
 
-def dense_attention(
-    matrix: sp.csr_array, values: torch.Tensor, scores: torch.Tensor
-) -> dict[int, torch.Tensor]:
+def dense_attention(matrix: sp.csr_array, values: torch.Tensor, scores: torch.Tensor) -> dict[int, torch.Tensor]:
     """What each listener of a view that hears somebody hears, one softmax at a time."""
     weights = torch.from_numpy(matrix.toarray())
     found = {}
@@ -82,6 +80,4 @@ def test_a_sparse_sum_is_its_matrix() -> None:
     values = torch.randn(6, 2, dtype=torch.float64)
     back = torch.randn(7, 2, dtype=torch.float64)
     torch.testing.assert_close(structure(values), torch.from_numpy(matrix @ values.numpy()))
-    torch.testing.assert_close(
-        structure.transposed(back), torch.from_numpy(matrix.T @ back.numpy())
-    )
+    torch.testing.assert_close(structure.transposed(back), torch.from_numpy(matrix.T @ back.numpy()))

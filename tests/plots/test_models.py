@@ -27,9 +27,7 @@ def fusion():
 
 def test_a_point_per_node_where_the_model_sees_it(fusion):
     ax = fusion.plot_embedding()
-    np.testing.assert_allclose(
-        ax.collections[0].get_offsets(), plane(fusion.embedding_).places, atol=1e-6
-    )
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), plane(fusion.embedding_).places, atol=1e-6)
     words = [text.get_text() for text in ax.get_legend().get_texts()]
     assert words == ["a", "b", "c"]
     known = fusion.plot_embedding(colour="label")
@@ -119,9 +117,7 @@ def test_axes_go_in_and_come_out(linear, fusion):
 
 
 def test_a_mixture_and_a_loaded_model(linear, tmp_path):
-    auto = gramme.GrammeAuto(
-        ingredients=["label-propagation", "one-hot-logistic"], random_state=0
-    ).fit(GRAPH, Y)
+    auto = gramme.GrammeAuto(ingredients=["label-propagation", "one-hot-logistic"], random_state=0).fit(GRAPH, Y)
     assert len(auto.plot_embedding().collections[0].get_offsets()) == 60
     auto.plot_confusion()  # it has predicted its labels unseen already
     auto.save(tmp_path / "m.safetensors")

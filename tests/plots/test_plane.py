@@ -13,9 +13,7 @@ def blobs(each: int, columns: int = 6) -> tuple[np.ndarray, np.ndarray]:
 def separation(places: np.ndarray, groups: np.ndarray) -> float:
     """Distance of the nearest two group means over the mean distance within groups."""
     means = np.array([places[groups == group].mean(axis=0) for group in range(3)])
-    within = np.mean(
-        [np.linalg.norm(places[groups == g] - means[g], axis=1).mean() for g in range(3)]
-    )
+    within = np.mean([np.linalg.norm(places[groups == g] - means[g], axis=1).mean() for g in range(3)])
     between = min(np.linalg.norm(means[a] - means[b]) for a, b in ((0, 1), (0, 2), (1, 2)))
     return float(between / within)
 

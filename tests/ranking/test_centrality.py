@@ -19,10 +19,7 @@ def matrices(graph):
 def test_the_solution_fulfils_the_coupled_equations(by_weight, elite, exponent):
     graph = florentine_families()
     found = multirank(
-        [LayerProduct(layer) for layer in graph.layers.values()],
-        by_weight=by_weight,
-        elite=elite,
-        exponent=exponent,
+        [LayerProduct(layer) for layer in graph.layers.values()], by_weight=by_weight, elite=elite, exponent=exponent
     )
     x, z = found.nodes, found.layers
     layers = matrices(graph)

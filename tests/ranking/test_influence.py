@@ -80,9 +80,7 @@ def test_compiled_simulations_reach_as_far_as_ones_by_hand(model):
     counts = reached(spreading_edges(graph.layers, model, 0.2), seeds, SEED, 4000)
     random = np.random.default_rng(5)
     expected = [
-        by_hand(graph, seeds, 0.2, random)
-        if model == "cascade"
-        else thresholds_by_hand(graph, seeds, random)
+        by_hand(graph, seeds, 0.2, random) if model == "cascade" else thresholds_by_hand(graph, seeds, random)
         for _ in range(2000)
     ]
     noise = np.sqrt(np.var(expected) / 2000 + counts.var() / 4000)
@@ -93,9 +91,7 @@ def test_the_greedy_choice_is_near_the_best_pair():
     graph = florentine_families()
     table = influence(graph, 2, probability=0.2)
     edges = spreading_edges(graph.layers, "cascade", 0.2)
-    best = max(
-        reached(edges, pair, SEED, 500).mean() for pair in itertools.combinations(range(15), 2)
-    )
+    best = max(reached(edges, pair, SEED, 500).mean() for pair in itertools.combinations(range(15), 2))
     assert table["reach"].iloc[1] > 0.9 * best
     assert table["node"].iloc[0] == "Medici"
     assert (table["reach_low"] <= table["reach"]).all()
@@ -116,10 +112,7 @@ def test_lazy_evaluation_chooses_what_looking_at_all_would():
     seed = derived_seed(0, 1)
     chosen: list[int] = []
     for _ in range(4):
-        reach = [
-            -1.0 if node in chosen else reached(edges, [*chosen, node], seed, 1000).mean()
-            for node in range(15)
-        ]
+        reach = [-1.0 if node in chosen else reached(edges, [*chosen, node], seed, 1000).mean() for node in range(15)]
         chosen.append(int(np.argmax(reach)))
     found = influence(graph, 4, probability=0.2)["node"].tolist()
     assert found == [graph.nodes[node] for node in chosen]

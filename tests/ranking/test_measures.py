@@ -11,14 +11,7 @@ from tests.strategies import multilayer_graphs
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.ranking import MEASURES, SupraProduct, rank
-from gramme.ranking.centrality import (
-    eigenvector_versatility,
-    k_shell,
-    katz_versatility,
-    leading,
-    pagerank,
-    voterank,
-)
+from gramme.ranking.centrality import eigenvector_versatility, k_shell, katz_versatility, leading, pagerank, voterank
 
 
 def supra_matrix(graph, coupling):
@@ -74,9 +67,7 @@ def test_pagerank_is_networkx_pagerank_of_the_supra_graph(coupling):
     matrix = supra_matrix(graph, coupling)
     present = SupraProduct.of(graph).present
     there = np.flatnonzero(present.ravel())
-    oracle = nx.pagerank(
-        nx.from_numpy_array(matrix[np.ix_(there, there)], create_using=nx.DiGraph), tol=1e-13
-    )
+    oracle = nx.pagerank(nx.from_numpy_array(matrix[np.ix_(there, there)], create_using=nx.DiGraph), tol=1e-13)
     expected = np.zeros(present.size)
     expected[there] = [oracle[place] for place in range(there.size)]
     found = pagerank(SupraProduct.of(graph, coupling))
@@ -88,15 +79,11 @@ def test_random_walk_with_restart_is_multixranks(tmp_path):
     multixrank = pytest.importorskip("multixrank")
     graph = florentine_families()
     full = MultilayerGraph(
-        {name: EdgeLayer(15, one.source, one.target) for name, one in graph.layers.items()},
-        nodes=graph.nodes,
+        {name: EdgeLayer(15, one.source, one.target) for name, one in graph.layers.items()}, nodes=graph.nodes
     )
     (tmp_path / "multiplex").mkdir()
     for name, layer in full.layers.items():
-        rows = [
-            f"{full.nodes[a]}\t{full.nodes[b]}"
-            for a, b in zip(layer.source, layer.target, strict=True)
-        ]
+        rows = [f"{full.nodes[a]}\t{full.nodes[b]}" for a, b in zip(layer.source, layer.target, strict=True)]
         # a loop that weighs nothing makes sure that every layer knows every family
         rows += [f"{node}\t{node}" for node in full.nodes]
         (tmp_path / "multiplex" / f"{name}.tsv").write_text("\n".join(rows) + "\n")
@@ -110,9 +97,7 @@ def test_random_walk_with_restart_is_multixranks(tmp_path):
     table = walk.random_walk_rank()
     expected = table.groupby("node")["score"].sum()
     # a step to another layer has weight delta against 1 - delta for an edge
-    found = pagerank(
-        SupraProduct.of(full, 0.25 / 0.75), damping=0.7, restart=full.positions(["Medici"])
-    )
+    found = pagerank(SupraProduct.of(full, 0.25 / 0.75), damping=0.7, restart=full.positions(["Medici"]))
     shares = dict(zip(full.nodes, found, strict=True))
     # multixrank adds up the scores of a node's copies; both are shares of the walker's time
     for name, score in (expected / expected.sum()).items():
@@ -130,9 +115,7 @@ def test_eigenvector_and_katz_are_those_of_the_explicit_matrix(coupling):
     found = eigenvector_versatility(supra)
     np.testing.assert_allclose(found, per_node / per_node.max(), atol=1e-6)
     attenuation = 0.5 / values[best].real
-    walks = np.linalg.solve(
-        np.eye(len(matrix)) - attenuation * matrix, supra.present.astype(float).ravel()
-    )
+    walks = np.linalg.solve(np.eye(len(matrix)) - attenuation * matrix, supra.present.astype(float).ravel())
     per_node = walks.reshape(supra.shape).sum(axis=0)
     np.testing.assert_allclose(katz_versatility(supra), per_node / per_node.max(), atol=1e-7)
 
@@ -143,9 +126,7 @@ def test_dense_and_iterated_eigenvectors_agree(monkeypatch):
     monkeypatch.setattr("gramme.ranking.centrality._DENSE", 0)
     iterated = leading(supra.transposed, supra, symmetric=True)
     assert iterated[0] == pytest.approx(dense[0])
-    np.testing.assert_allclose(
-        iterated[1] / iterated[1].sum(), dense[1] / dense[1].sum(), atol=1e-6
-    )
+    np.testing.assert_allclose(iterated[1] / iterated[1].sum(), dense[1] / dense[1].sum(), atol=1e-6)
 
 
 def test_hubs_and_authorities_are_networkx_ones_for_a_single_layer():
@@ -211,9 +192,7 @@ def test_groups_vote_and_peel_like_the_edges_they_imply(data, nodes):
 @pytest.mark.parametrize("directed", [False, True])
 def test_k_shell_of_one_layer_is_networkx_core_number(directed):
     oracle = nx.gnm_random_graph(40, 120, seed=2, directed=directed)
-    layer = EdgeLayer(
-        40, [a for a, _ in oracle.edges], [b for _, b in oracle.edges], directed=directed
-    )
+    layer = EdgeLayer(40, [a for a, _ in oracle.edges], [b for _, b in oracle.edges], directed=directed)
     assert k_shell([layer], 40).tolist() == [nx.core_number(oracle)[node] for node in range(40)]
 
 

@@ -9,21 +9,13 @@ from tests.ranking.families import florentine_families
 from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.ranking import DEFAULT_MEASURES, influence, layer_influences, rank
-from gramme.ranking.rank_nodes import (
-    coinciding_measures,
-    leading_nodes,
-    mean_ranks,
-    middle_ranks,
-    thinned,
-)
+from gramme.ranking.rank_nodes import coinciding_measures, leading_nodes, mean_ranks, middle_ranks, num_steps, thinned
 
 
 def test_a_row_per_node_and_two_columns_per_measure():
     table = rank(florentine_families())
     assert list(table.index) == list(florentine_families().nodes)
-    assert list(table.columns) == [
-        name for measure in DEFAULT_MEASURES for name in (measure, f"{measure}_rank")
-    ]
+    assert list(table.columns) == [name for measure in DEFAULT_MEASURES for name in (measure, f"{measure}_rank")]
     assert table.loc["Medici", "degree_rank"] == 1
 
 
@@ -77,9 +69,7 @@ def test_what_cannot_be_ranked_is_said():
         rank(graph, ["pagernak"])
     with pytest.raises(DataError, match="there is no node 'Borgia'"):
         rank(graph, ["pagerank"], restart=["Borgia"])
-    with pytest.raises(
-        DataError, match="the layer 'empty' has no edges, so no node matters more than another"
-    ):
+    with pytest.raises(DataError, match="the layer 'empty' has no edges, so no node matters more than another"):
         rank(MultilayerGraph({"empty": EdgeLayer(3, [], [])}))
     with pytest.raises(DataError, match="coupling between layers must be at least 0"):
         rank(graph, ["pagerank"], coupling=-1)
@@ -92,10 +82,7 @@ def test_nodes_and_layers_in_another_order_rank_the_same():
     found = rank(other, spread=True, per_layer=True)
     assert list(found.index) == list(other.nodes)
     assert found.loc[expected.index, expected.columns].equals(expected)
-    assert (
-        found.index[leading_nodes(found)].tolist()
-        == expected.index[leading_nodes(expected)].tolist()
-    )
+    assert found.index[leading_nodes(found)].tolist() == expected.index[leading_nodes(expected)].tolist()
     influences = layer_influences(other)
     assert list(influences.index) == list(other.layers)
     assert influences.to_dict() == layer_influences(graph).to_dict()
@@ -138,3 +125,13 @@ def test_negative_layers_are_left_out_and_said() -> None:
         rank(graph, negative=["blame"])
     alone = MultilayerGraph({"conflict": dislike})
     assert rank(alone, ["degree"])["degree"].tolist() == [1, 1, 1, 3], "nothing else to rank by"
+
+
+def test_a_large_star_is_followed_over_fewer_samples(monkeypatch):
+    star = MultilayerGraph({"star": EdgeLayer(50, np.zeros(49, dtype=int), np.arange(1, 50))})
+    assert num_steps(star) == (0, 10)
+    monkeypatch.setattr("gramme.ranking.rank_nodes.LARGE_ENTRIES", 100)
+    steps = []
+    table = rank(star, ["degree", "katz"], spread=True, tell=lambda done, of: steps.append((done, of)))
+    assert steps == [(done, 4) for done in range(1, 5)]
+    assert table.loc[0, "katz_rank_high"] == 1

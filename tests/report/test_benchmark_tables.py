@@ -25,9 +25,7 @@ def summary(tmp_path):
     noise = np.random.default_rng(0).normal(0, 0.01, 10)
     with Ledger(tmp_path / "r.sqlite") as ledger:
         for r in range(10):
-            ledger.record(
-                done(spec("gramme-sg", r, dataset="balance_scale"), 0.9 + noise[r], peak=0.95)
-            )
+            ledger.record(done(spec("gramme-sg", r, dataset="balance_scale"), 0.9 + noise[r], peak=0.95))
             ledger.record(done(spec("majority", r, dataset="balance_scale"), 0.5))
         ledger.record(failed(spec("we[b]|ird_100%", dataset="balance_scale")))
         return summarise(ledger)
@@ -115,9 +113,7 @@ def test_each_table(runs):
     assert failures["error"].tolist() == ["out of luck"]
 
 
-RANKING = average_ranks(
-    [[90, 80, 70, 10], [95, 85, 75, 20], [60, 61, 50, 30]] * 4, ["a", "b$_x", "c", "d"]
-)
+RANKING = average_ranks([[90, 80, 70, 10], [95, 85, 75, 20], [60, 61, 50, 30]] * 4, ["a", "b$_x", "c", "d"])
 
 
 def test_it_shows_every_method_the_critical_difference_and_a_bar_per_group():
@@ -131,9 +127,7 @@ def test_it_shows_every_method_the_critical_difference_and_a_bar_per_group():
     assert axes.get_title() == "at 10 %"
 
 
-@pytest.mark.parametrize(
-    ("ending", "start"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")]
-)
+@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])
 def test_files(tmp_path, ending, start):
     path = tmp_path / f"ranks.{ending}"
     write_critical_difference(RANKING, path)

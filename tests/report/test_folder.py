@@ -11,13 +11,7 @@ from tests.processes import Process
 from gramme._files import lock, marker_of, unlock
 from gramme.errors import DataError, GrammeWarning
 from gramme.report import folder as module
-from gramme.report.folder import (
-    check_earlier_parts,
-    check_earlier_result,
-    check_writable,
-    output_folder,
-    recover,
-)
+from gramme.report.folder import check_earlier_parts, check_earlier_result, check_writable, output_folder, recover
 
 
 def result(folder: Path) -> Path:
@@ -136,8 +130,7 @@ def test_what_appears_at_the_place_meanwhile_is_not_replaced(tmp_path):
 
 @pytest.mark.usefixtures("systems")
 @pytest.mark.parametrize(
-    "error",
-    [OSError(errno.ENOSPC, "No space left on device"), ValueError("x"), KeyboardInterrupt("x")],
+    "error", [OSError(errno.ENOSPC, "No space left on device"), ValueError("x"), KeyboardInterrupt("x")]
 )
 def test_a_failure_changes_nothing(tmp_path, error):
     fill(tmp_path / "out", "first")

@@ -94,6 +94,20 @@ def test_the_embedding_as_parquet_or_not_at_all(model, graph, tmp_path: Path) ->
     assert not [name for name in files if name.startswith("embedding")]
 
 
+def test_a_large_embedding_and_all_classes_are_written_on_request(model, graph, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(fit_folder, "MAX_EMBEDDING_CELLS", 3)
+    files = write_fit(tmp_path / "a", model, graph, config={}, embedding="auto")
+    assert "embedding.csv" not in files
+    assert "--embedding csv" in json.loads((tmp_path / "a" / "config.json").read_text())["embedding"]
+    assert "embedding.csv" in write_fit(tmp_path / "b", model, graph, config={}, embedding="csv")
+    monkeypatch.setattr("gramme.report.tables.MAX_CLASS_CELLS", 1)
+    for wanted in (None, True):
+        (tmp_path / f"c{wanted}").mkdir()
+        fit_folder.fill_fit_folder(tmp_path / f"c{wanted}", model, graph, config={}, all_classes=wanted)
+        table = pd.read_csv(tmp_path / f"c{wanted}" / "predictions.csv")
+        assert ("second" in table.columns) == (wanted is None)
+
+
 def test_the_tables_are_the_models(tmp_path):
     with short_fits():
         model = GrammeLinks().fit(planted_links(30), layers=["talk"])

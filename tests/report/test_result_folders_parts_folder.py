@@ -37,7 +37,5 @@ def test_every_node_is_predicted_once(tmp_path):
     alone = LabelPropagation(**TOLD).fit(whole)
     expected = pd.DataFrame(alone.probabilities_, index=whole.nodes, columns=alone.classes_)
     for label in alone.classes_:
-        assert table.loc[whole.nodes, label].to_numpy() == pytest.approx(
-            expected[label].to_numpy(), abs=1e-4
-        )
+        assert table.loc[whole.nodes, label].to_numpy() == pytest.approx(expected[label].to_numpy(), abs=1e-4)
     assert "too large for one process" in json.loads((target / "config.json").read_text())["note"]

@@ -15,9 +15,7 @@ def fitted() -> tuple[GrammeFusion, MultilayerGraph]:
         "room": MembershipLayer.from_values(["x", "x", "x", "y", "y", None]),
     }
     graph = MultilayerGraph(
-        layers,
-        nodes=["Ann", "Bo", "C, y", 'D"i', "Ée", "<f>"],
-        labels=["l", None, None, "r", None, None],
+        layers, nodes=["Ann", "Bo", "C, y", 'D"i', "Ée", "<f>"], labels=["l", None, None, "r", None, None]
     )
     return GrammeFusion(ensemble=3, epochs=5, random_state=0).fit(graph), graph
 
@@ -25,10 +23,7 @@ def fitted() -> tuple[GrammeFusion, MultilayerGraph]:
 def test_predictions_have_the_columns_of_the_contract(fitted) -> None:
     model, graph = fitted
     table = prediction_table(model, graph)
-    assert list(table.columns) == [
-        *("node", "known", "predicted", "probability"),
-        *("probability_l", "probability_r"),
-    ]
+    assert list(table.columns) == [*("node", "known", "predicted", "probability"), *("probability_l", "probability_r")]
     assert table["node"].tolist() == list(graph.nodes)
     assert table["known"].tolist()[:2] == ["l", None]
     assert (table["predicted"] == model.predict()).all()
@@ -76,9 +71,7 @@ def test_of_a_large_embedding_the_first_member_is_given(fitted, monkeypatch) -> 
 
 def test_names_that_are_numbers_are_written_whole(tmp_path) -> None:
     layer = EdgeLayer(4, [0, 2], [1, 3])
-    graph = MultilayerGraph(
-        {"a": layer}, nodes=[12345678.5, 2.0, 3.0, 4.0], labels=[1234567.0, None, 2.0, None]
-    )
+    graph = MultilayerGraph({"a": layer}, nodes=[12345678.5, 2.0, 3.0, 4.0], labels=[1234567.0, None, 2.0, None])
     model = GrammeFusion(ensemble=1, epochs=1, random_state=0).fit(graph)
     write_csv(prediction_table(model, graph), tmp_path / "p.csv")
     first = (tmp_path / "p.csv").read_text().splitlines()[1].split(",")
@@ -91,15 +84,7 @@ def test_no_cell_is_a_formula_to_a_spreadsheet(tmp_path) -> None:
     write_csv(table, tmp_path / "a.csv")
     read = pd.read_csv(tmp_path / "a.csv", dtype=str)
     assert read.columns.tolist() == ["'=node", "p"]
-    assert read["'=node"].tolist() == [
-        "'=cmd|'/C calc'!A0",
-        "+1",
-        "'-x",
-        "'@a",
-        "'\tb",
-        "Ann",
-        "-2.5",
-    ]
+    assert read["'=node"].tolist() == ["'=cmd|'/C calc'!A0", "+1", "'-x", "'@a", "'\tb", "Ann", "-2.5"]
     assert read["p"].iloc[0] == "-1"
     write_csv(table, tmp_path / "raw.csv", raw=True)
     assert pd.read_csv(tmp_path / "raw.csv", dtype=str)["=node"].tolist() == cells

@@ -25,7 +25,7 @@ class CutOff(Callback):
             raise CutOffError
 
 
-def trained(folder, *, resume, cut=None, stopping=False, rate=0.05):
+def trained(folder, *, resume, cut=None, stopping=False, rate=0.05, data=""):
     network, features, plan = parts()
     validation = task([8, 9, 10, 11])
     history = History(validation)
@@ -33,7 +33,7 @@ def trained(folder, *, resume, cut=None, stopping=False, rate=0.05):
     if stopping:
         callbacks.append(EarlyStopping(validation, 3))
     callbacks.append(CutOff(100 if cut is None else cut))
-    with checkpoints(folder, SINGLE_PROCESS, resume=resume):
+    with checkpoints(folder, SINGLE_PROCESS, resume=resume, data=data):
         for _ in range(2):  # the second training of a command is told from the first
             state = train(
                 network,
@@ -45,11 +45,7 @@ def trained(folder, *, resume, cut=None, stopping=False, rate=0.05):
                 weight_decay=0.01,
                 callbacks=callbacks,
             )
-    return (
-        {name: value.clone() for name, value in network.state_dict().items()},
-        history.rows,
-        state,
-    )
+    return ({name: value.clone() for name, value in network.state_dict().items()}, history.rows, state)
 
 
 @pytest.mark.parametrize("stopping", [False, True])
@@ -92,10 +88,7 @@ def test_a_folder_of_somebody_elses_is_never_emptied(tmp_path):
     theirs.mkdir()
     (theirs / "thesis.txt").write_text("x")
     for resume in (False, True):
-        with (
-            pytest.raises(DataError, match="not gramme's own"),
-            checkpoints(theirs, SINGLE_PROCESS, resume=resume),
-        ):
+        with pytest.raises(DataError, match="not gramme's own"), checkpoints(theirs, SINGLE_PROCESS, resume=resume):
             pass
     assert (theirs / "thesis.txt").read_text() == "x"
 
@@ -113,3 +106,11 @@ def test_a_fit_without_a_checkpoint_says_that_it_begins_anew(tmp_path):
         checkpoints(tmp_path / "out.checkpoints", SINGLE_PROCESS, resume=True),
     ):
         pass
+
+
+def test_a_checkpoint_of_other_data_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRAMME_CHECKPOINT_SECONDS", "0")
+    with pytest.raises(CutOffError):
+        trained(tmp_path / "cut", resume=False, cut=3, data="one graph")
+    with pytest.warns(GrammeWarning, match="going on"), pytest.raises(DataError, match="of other data, labels"):
+        trained(tmp_path / "cut", resume=True, data="another graph")

@@ -35,9 +35,7 @@ def test_members_learn_by_their_weights():
 
 def test_labels_set_aside_teach_nothing_and_tell_when_to_stop():
     aside = np.array([[True], [False], [False], [True]])
-    task, stopping = TrainingTargets(NODES, LESSONS_CODES, np.ones((4, 1)), aside).tasks(
-        range(1), CPU
-    )
+    task, stopping = TrainingTargets(NODES, LESSONS_CODES, np.ones((4, 1)), aside).tasks(range(1), CPU)
     assert stopping is not None
     assert (task.weights[:, 0] > 0).tolist() == (~aside[:, 0]).tolist()
     assert (stopping.weights[:, 0] > 0).tolist() == aside[:, 0].tolist()
@@ -45,9 +43,9 @@ def test_labels_set_aside_teach_nothing_and_tell_when_to_stop():
 
 def test_validation_labels_count_alike_for_all_members():
     validation = (np.array([1, 3]), np.array([0, 1]))
-    task, stopping = TrainingTargets(
-        NODES, LESSONS_CODES, np.ones((4, 3)), validation=validation
-    ).tasks(range(1, 3), CPU)
+    task, stopping = TrainingTargets(NODES, LESSONS_CODES, np.ones((4, 3)), validation=validation).tasks(
+        range(1, 3), CPU
+    )
     assert stopping is not None
     assert stopping.nodes.tolist() == [1, 3]
     assert stopping.weights.tolist() == [[0.5, 0.5], [0.5, 0.5]]
@@ -134,9 +132,7 @@ def make(members):
 
 
 def run(batches, epochs=6, learning_rate=0.05, **options):
-    lessons = TrainingTargets(
-        LABELLED, CODES[LABELLED], np.ones((8, 4)), **options.pop("lessons", {})
-    )
+    lessons = TrainingTargets(LABELLED, CODES[LABELLED], np.ones((8, 4)), **options.pop("lessons", {}))
     settings = Settings(epochs, learning_rate, 0.0, patience=2)
     return train_ensemble(batches, make, PLAN, lessons, settings, **options)
 
@@ -153,9 +149,7 @@ def test_members_of_all_batches_lie_side_by_side():
 
 def test_each_batch_is_shown_once_trained():
     found = {}
-    result = run(
-        [range(2), range(2, 4)], trained=lambda members, output: found.update({members: output})
-    )
+    result = run([range(2), range(2, 4)], trained=lambda members, output: found.update({members: output}))
     assert list(found) == [range(2), range(2, 4)]
     network, features = make(range(2, 4))
     network.load_state_dict({name: value[2:] for name, value in result.state.items()})
@@ -165,9 +159,7 @@ def test_each_batch_is_shown_once_trained():
 
 def test_monitored_accuracy_is_that_of_the_members_mean():
     outputs = []
-    result = run(
-        [range(4)], monitor=MONITOR, trained=lambda _, output: outputs.append(output.scores)
-    )
+    result = run([range(4)], monitor=MONITOR, trained=lambda _, output: outputs.append(output.scores))
     mean = outputs[0].softmax(-1).mean(1)
     accuracy = (mean.argmax(1).numpy()[MONITOR[0]] == MONITOR[1]).mean()
     assert result.history["monitor_accuracy"].iloc[-1] == pytest.approx(accuracy)
@@ -188,9 +180,7 @@ def interrupt_in(monkeypatch, batch):
 def test_an_interrupt_keeps_what_is_ready_or_else_what_is_under_way(monkeypatch):
     shown = []
     interrupt_in(monkeypatch, 2)
-    result = run(
-        [range(2), range(2, 3), range(3, 4)], trained=lambda members, _: shown.append(members)
-    )
+    result = run([range(2), range(2, 3), range(3, 4)], trained=lambda members, _: shown.append(members))
     assert (result.members, result.interrupted, result.complete) == (2, True, True)
     assert len(result.history) == 6
     assert shown == [range(2)]

@@ -142,9 +142,7 @@ SHAPE = Shape(2, 5, 3, 2, (1, 1), (1, 1), dropout=0.2)
 
 
 def parts(members=2):
-    network = FusionNetwork(
-        SHAPE, MemberRandom(range(members)), fusion_heads=1, feed_forward=False, fuse="end"
-    )
+    network = FusionNetwork(SHAPE, MemberRandom(range(members)), fusion_heads=1, feed_forward=False, fuse="end")
     features = torch.randn(12, members, 5, generator=torch.Generator().manual_seed(0))
     return network, features, fusion_plan(GRAPH, SHAPE, LABELLED, fuse="end")
 
@@ -272,9 +270,7 @@ class Losses(Callback):
 def test_early_stopping_keeps_each_members_best_weights():
     validation = task([8, 9, 10, 11])
     losses = Losses(validation)
-    network, features, plan, state = run(
-        [losses, EarlyStopping(validation, 5)], epochs=500, learning_rate=0.3
-    )
+    network, features, plan, state = run([losses, EarlyStopping(validation, 5)], epochs=500, learning_rate=0.3)
     assert state.epoch < 500
     best = torch.stack(losses.found).min(0).values
     scores = evaluate(network, features, plan.everywhere).scores
@@ -285,9 +281,7 @@ def test_early_stopping_keeps_each_members_best_weights():
 
 @pytest.mark.parametrize("patience", [1, 2, 5])
 @pytest.mark.parametrize("members", [1, 3])
-def test_training_stops_at_the_epoch_at_which_all_members_have_waited_long_enough(
-    patience, members
-):
+def test_training_stops_at_the_epoch_at_which_all_members_have_waited_long_enough(patience, members):
     validation = task([8, 9, 10, 11], members)
     everything, stopped = Losses(validation), Losses(validation)
     run([everything], epochs=120, members=members, learning_rate=0.3)

@@ -169,9 +169,7 @@ class Jobs:
     def busy(self, kind: str) -> bool:
         """Whether a job of a kind waits or runs."""
         with self.turn:
-            return any(
-                one.kind == kind and one.state in ("waiting", "running") for one in self.jobs
-            )
+            return any(one.kind == kind and one.state in ("waiting", "running") for one in self.jobs)
 
     def targets(self) -> list[Path]:
         """Where the results of all jobs go."""

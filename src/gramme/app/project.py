@@ -31,16 +31,7 @@ from gramme.errors import DataError
 from gramme.io.atomic import write_files
 from gramme.io.guesses import FileGuess, guess_plan
 
-from .reading import (
-    Read,
-    checked_name,
-    csv_text,
-    described_rows,
-    facts,
-    label_texts,
-    read_csv,
-    read_plan,
-)
+from .reading import Read, checked_name, csv_text, described_rows, facts, label_texts, read_csv, read_plan
 from .roles import Plan, option_words
 
 if TYPE_CHECKING:
@@ -377,15 +368,8 @@ class Project:
         if (self.folder / PROJECT).exists():
             return
         places = (self.folder / EARLIER).glob("*")
-        unfinished = [
-            one for one in places if (one / PROJECT).exists() and not (one / DATA).exists()
-        ]
-        for name in (
-            LABELS,
-            TRUTH,
-            RESULTS,
-            DATA,
-        ):  # data last, whose absence says that there is more to move
+        unfinished = [one for one in places if (one / PROJECT).exists() and not (one / DATA).exists()]
+        for name in (LABELS, TRUTH, RESULTS, DATA):  # data last, whose absence says that there is more to move
             path = self.folder / name
             if unfinished and path.exists():
                 path.rename(unfinished[0] / name)

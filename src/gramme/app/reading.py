@@ -69,9 +69,7 @@ def label_texts(graph: MultilayerGraph) -> list[str | None]:
     return [None if one is None else str(one) for one in graph.labels]
 
 
-def described_rows(
-    plan: Plan, folder: Path, names: Sequence[str], columns: Sequence[str]
-) -> list[list[str]]:
+def described_rows(plan: Plan, folder: Path, names: Sequence[str], columns: Sequence[str]) -> list[list[str]]:
     """What the table of nodes says in some of its columns about each node, as text; blank where it says nothing."""
     nodes = plan.nodes
     if not columns or nodes is None:
@@ -86,14 +84,12 @@ def described_rows(
 
 def _node_table(plan: Plan, folder: Path, known: set[str]) -> tuple[AttributeTable, str]:
     """The table of nodes as it is read, and its column of names."""
-    from gramme.io.formats.parquet import parquet_attributes
     from gramme.io.node_table import node_column, read_attributes
 
     nodes = plan.nodes
     assert nodes is not None
     path = folder / checked_name(nodes.name)
-    parquet = path.suffix.lower() in (".parquet", ".pq")
-    table = parquet_attributes(path) if parquet else read_attributes(path, "auto")
+    table = read_attributes(path, "auto")
     return table, nodes.only("id") or node_column(table, known) or table.header[0]
 
 

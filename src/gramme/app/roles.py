@@ -23,10 +23,7 @@ from gramme.io.guesses import FileGuess, edge_roles
 from gramme.io.plain_table import ENDINGS
 
 FILE_ROLES: tuple[str, ...] = ("edges", "nodes", "leave out")
-ROLES = {
-    "table": ("layer", "label", "id", "leave out"),
-    "nodes": ("feature", "layer", "label", "id", "leave out"),
-}
+ROLES = {"table": ("layer", "label", "id", "leave out"), "nodes": ("feature", "layer", "label", "id", "leave out")}
 """What a column may be of a table that is the data by itself, and of one that describes the nodes of files of ties."""
 EDGE_ROLES = ("source", "target", "weight", "layer", "leave out")
 """What a column of a file of ties may be."""
@@ -48,9 +45,7 @@ class FilePlan:
         role, columns = record.get("role"), record.get("columns") or {}
         if role not in FILE_ROLES:
             raise DataError(f"{record['name']}: a file is one of {', '.join(FILE_ROLES)}")
-        if not isinstance(columns, dict) or not all(
-            isinstance(text, str) for pair in columns.items() for text in pair
-        ):
+        if not isinstance(columns, dict) or not all(isinstance(text, str) for pair in columns.items() for text in pair):
             raise DataError(f"{record['name']}: columns must be names and roles")
         return cls(record["name"], role, dict(columns))
 
@@ -62,9 +57,7 @@ class FilePlan:
         """The one column with a role, None if there is none; an error if there are several."""
         found = self.having(role)
         if len(found) > 1:
-            raise DataError(
-                f"{self.name}: {', '.join(map(repr, found))} cannot all be the {role}; choose one"
-            )
+            raise DataError(f"{self.name}: {', '.join(map(repr, found))} cannot all be the {role}; choose one")
         return found[0] if found else None
 
 
@@ -107,9 +100,7 @@ class Plan:
         found = [file for file in self.files if file.role == "nodes"]
         if len(found) > 1:
             names = ", ".join(file.name for file in found)
-            raise DataError(
-                f"only one file can describe the nodes, not {names}; leave out the rest"
-            )
+            raise DataError(f"only one file can describe the nodes, not {names}; leave out the rest")
         return found[0] if found else None
 
     @property
@@ -155,9 +146,7 @@ class Plan:
         nodes = self.nodes
         if nodes is None or self.is_table:
             # a column of labels in a table is no layer, since the layers are named
-            return {key: value for key, value in said.items() if key != "label"} | {
-                "labels": labels
-            }
+            return {key: value for key, value in said.items() if key != "label"} | {"labels": labels}
         header = self.labels_header()
         return said | {"labels": labels, "id": header[0], "label": header[1]}
 
@@ -182,9 +171,7 @@ class Plan:
                 if column is None:
                     continue
                 if said.get(option, column) != column:
-                    raise DataError(
-                        f"{file.name}: the {role} must have the same column in all files of ties"
-                    )
+                    raise DataError(f"{file.name}: the {role} must have the same column in all files of ties")
                 said[option] = column
         return said
 
@@ -205,9 +192,7 @@ def edge_options() -> dict[str, str]:
     }
     known = {one.name for one in fields(Reading)}
     found = {role: next((n for n in names if n in known), None) for role, names in wanted.items()}
-    return (
-        {role: name for role, name in found.items() if name is not None} if found["source"] else {}
-    )
+    return {role: name for role, name in found.items() if name is not None} if found["source"] else {}
 
 
 _SPELLED = {"is_table": "--table", "source_format": "--from", "source_column": "--source"}

@@ -100,12 +100,7 @@ class Api:
         }
         if data is not None:
             counts = Counter(label for label in data.labels if label is not None)
-            answer |= {
-                "nodes": len(data.names),
-                "data_id": id(data),
-                "labelled": counts.total(),
-                "counts": counts,
-            }
+            answer |= {"nodes": len(data.names), "data_id": id(data), "labelled": counts.total(), "counts": counts}
         return answer
 
     def files(self, query: Answer) -> Answer:
@@ -118,9 +113,7 @@ class Api:
         if project.data is not None:
             data = project.data
             facts = project.told((data.graph, data.notes, data.reading))
-            facts["command"] = shlex.join(
-                ["gramme", "fit", *project.reading_words(), "--out", "result"]
-            )
+            facts["command"] = shlex.join(["gramme", "fit", *project.reading_words(), "--out", "result"])
         return {
             "incoming": project.guesses(),
             "current": project.current_guesses(),
@@ -527,9 +520,7 @@ async def _receive(request: Request, project: Project) -> Answer:
                 size += len(chunk)
                 if size > MAX_UPLOAD_BYTES:
                     most = f"larger than {MAX_UPLOAD_BYTES >> 20:,} MB"
-                    raise DataError(
-                        f"the file is {most}; name it on the command line: gramme app FILE"
-                    )
+                    raise DataError(f"the file is {most}; name it on the command line: gramme app FILE")
                 await run_in_threadpool(file.write, chunk)
         if not size:
             raise DataError(f"the file {path.name} is empty")

@@ -105,13 +105,9 @@ def snippet(project: Project, results: Results, result: str) -> str:
         method = _CLASSES.get(config.get("method"), method)
     data = [f"{DATA}/{name}" for name in plan.data()]
     if plan.is_table:
-        said: dict[str, Any] = {
-            key: options[key] for key in ("label", "id", "columns") if key in options
-        }
+        said: dict[str, Any] = {key: options[key] for key in ("label", "id", "columns") if key in options}
         text = [one for one in (said.get("id"), said.get("label")) if one]
-        kinds = (
-            f", dtype={dict.fromkeys(text, str)!r}".replace("<class 'str'>", "str") if text else ""
-        )
+        kinds = f", dtype={dict.fromkeys(text, str)!r}".replace("<class 'str'>", "str") if text else ""
         read = [
             "import pandas as pd",
             f"table = pd.read_csv({data[0]!r}{kinds})",
@@ -147,8 +143,5 @@ def _arguments(options: dict[str, Any]) -> str:
 
 def disposition(name: str) -> str:
     """The header that makes a browser save a file under a name, whatever letters that has."""
-    plain = "".join(
-        letter if (letter.isascii() and letter.isalnum()) or letter in "-_." else "_"
-        for letter in name
-    )
+    plain = "".join(letter if (letter.isascii() and letter.isalnum()) or letter in "-_." else "_" for letter in name)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{urllib.parse.quote(name, safe='')}"

@@ -131,10 +131,7 @@ _HEADERS = (
 
 async def _refuse(send: Send, problem: str) -> None:
     body = problem.encode()
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", b"%d" % len(body)),
-    ]
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": 403, "headers": [*headers, *_HEADERS]})
     await send({"type": "http.response.body", "body": body})
 

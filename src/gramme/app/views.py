@@ -102,12 +102,7 @@ def picture(graph: MultilayerGraph, labelled: Sequence[bool]) -> Picture:
             points += inside.shape[1]
         drawn.append(pairs.astype(np.uint32))
         records.append(
-            {
-                "name": name,
-                "kind": "edges" if inside is None else "groups",
-                "lines": int(pairs.shape[0]),
-                "of": size,
-            }
+            {"name": name, "kind": "edges" if inside is None else "groups", "lines": int(pairs.shape[0]), "of": size}
         )
     return Picture(chosen, np.concatenate(places), records, drawn, graph.num_nodes)
 
@@ -331,9 +326,7 @@ def node_table(
         {
             "name": pd.Series(names, dtype=object),
             "label": pd.Series(list(labels), dtype=object),
-            "predicted": pd.Series(
-                None if fit is None else fit.names, index=range(len(names)), dtype=object
-            ),
+            "predicted": pd.Series(None if fit is None else fit.names, index=range(len(names)), dtype=object),
             "probability": np.nan if fit is None else fit.probability,
             "group": pd.Series(groups, index=range(len(names)), dtype=object),
             "changed": False if fit is None or before is None else compared(before, fit),
@@ -341,9 +334,7 @@ def node_table(
     )
 
 
-def listed_nodes(
-    table: pd.DataFrame, by: str, *, descending: bool, query: str, only: str
-) -> pd.DataFrame:
+def listed_nodes(table: pd.DataFrame, by: str, *, descending: bool, query: str, only: str) -> pd.DataFrame:
     """The rows of the table of nodes that match, in the order of a column."""
     if query:
         table = table[[query.casefold() in name.casefold() for name in table["name"]]]

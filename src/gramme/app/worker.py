@@ -8,6 +8,7 @@ What the command is doing, and how long it will still take, goes to a small file
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import sys
@@ -20,6 +21,16 @@ from gramme._runtime import end_with
 
 NOTE_SECONDS = 0.2
 """Between two looks at how far the work is."""
+COMMANDS = (
+    "gramme.cli.fit_steps",
+    "gramme.evaluation.learning_curve",
+    "gramme.grouping",
+    "gramme.links",
+    "gramme.methods.auto.gramme_auto",
+    "gramme.ranking",
+    "gramme.report.result_folders",
+)
+"""What commands import when they run: with torch, more seconds of work than a small fit takes."""
 
 
 def main() -> None:
@@ -28,8 +39,9 @@ def main() -> None:
     from gramme.cli.app import main as command_line
     from gramme.cli.console import loading
 
-    with loading(), contextlib.suppress(ImportError):
-        pass
+    with loading():
+        for module in COMMANDS:
+            importlib.import_module(module)
     line = sys.stdin.readline()
     if not line:
         return  # the app has no use for this process any more

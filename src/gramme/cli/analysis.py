@@ -1,4 +1,4 @@
-"""A command that analyses a graph and writes a folder with a page: read, work, write, show. Links and ranks both do."""
+"""What links, ranks, groups and ask do alike: read a graph, analyse it, write a folder with a page, show the result."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ class Analysis:
     write: Callable[[dict[str, Any]], list[str]]
     record: dict[str, Any]
     shown: Sequence[RenderableType]
+    what_next: str = ""  # after where the page is
 
 
 def analyse(
@@ -47,6 +48,7 @@ def analyse(
     target: Path,
     *,
     context: typer.Context,
+    layers: list[str] | None = None,
     also_read: Sequence[Path] = (),
     overwrite: bool,
     quiet: bool,
@@ -59,16 +61,13 @@ def analyse(
         opened = open_data(data, read, needs_label=False)
         if not quiet:
             opened.tell()
-        require_proper("layer", opened.graph.layers)
-        require_proper("node", opened.graph.nodes)
+        graph = opened.graph.select_layers(layers) if layers else opened.graph
+        require_proper("layer", graph.layers)
+        require_proper("node", graph.nodes)
         began = time.perf_counter()
-        found = work(opened.graph)
+        found = work(graph)
         files = found.write(
-            {
-                "data": " ".join(data),
-                "command": command_line(context),
-                "seconds": round(time.perf_counter() - began, 2),
-            }
+            {"data": " ".join(data), "command": command_line(context), "seconds": round(time.perf_counter() - began, 2)}
         )
     if as_json:
         typer.echo(json_text({"out": str(target), "files": files} | found.record))
@@ -76,7 +75,13 @@ def analyse(
         for one in found.shown:
             out.print(escape(one) if isinstance(one, str) else one)
         out.print(escape(f"in {target}: {', '.join(files)}"))
-        out.print(escape(f"open {target / 'report.html'}"))
+        out.print(escape(f"open {target / 'report.html'}{found.what_next}"))
+
+
+def named_nodes(graph: MultilayerGraph, words: Sequence[str]) -> list[Any]:
+    """Nodes as the graph calls them, from words: a file of numbers has nodes that are numbers."""
+    by_text = {str(name): name for name in graph.nodes}
+    return [by_text.get(word, word) for word in words]
 
 
 def shares_of(**work: float) -> dict[str, float]:

@@ -66,8 +66,7 @@ app.add_typer(datasets_app, name="datasets", epilog=epilog("datasets"))
 
 @app.callback(invoke_without_command=True)
 def version(
-    context: typer.Context,
-    show: bool = typer.Option(False, "--version", help="Print the version and end."),
+    context: typer.Context, show: bool = typer.Option(False, "--version", help="Print the version and end.")
 ) -> None:
     """Semi-supervised learning on multi-layered graphs: many kinds of relation, a few known labels."""
     if show:
@@ -99,20 +98,20 @@ def main(arguments: list[str] | None = None) -> None:
         told = given if os.environ.get("RANK", "0") == "0" else []
         with on_command_line(), warnings_as_notes(), sign_of_life(told):
             _commands()(args=arguments, standalone_mode=True, prog_name="gramme")
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # who reads the output has enough, as with | head
+            sys.exit(0)
+        raise
     except GrammeError as error:
         if speaks() or getattr(error, "of_one_process", False):
-            complain(
-                str(error)
-            )  # of several processes on a machine, only the first reports a user's mistake
+            complain(str(error))  # of several processes on a machine, only the first reports a user's mistake
         sys.exit(2)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         complain(f"{place}{error.strerror or error}")
         sys.exit(2)
     except MemoryError:
-        complain(
-            "the memory is too small for this; give it less data, or use a machine with more memory"
-        )
+        complain("the memory is too small for this; give it less data, or use a machine with more memory")
         sys.exit(2)
     except KeyboardInterrupt:
         complain("interrupted")

@@ -16,15 +16,12 @@ DEFAULT_FOLDER = "gramme-project"
 
 def app(
     data: list[str] = typer.Argument(
-        None,
-        help="Files to open, the name of a dataset, or the folder of a project; none to begin on the page.",
+        None, help="Files to open, the name of a dataset, or the folder of a project; none to begin on the page."
     ),
     labels: Path | None = typer.Option(
         None, "--labels", help="File of labels: rows of node and label, or a table of nodes."
     ),
-    folder: Path | None = typer.Option(
-        None, "--project", help="Folder of the project; named after DATA if not given."
-    ),
+    folder: Path | None = typer.Option(None, "--project", help="Folder of the project; named after DATA if not given."),
     port: int | None = typer.Option(
         None, "--port", min=1, max=65535, help="Port to listen on; a free one if not given."
     ),
@@ -45,9 +42,7 @@ def app(
     existing = len(data) == 1 and (Path(data[0]) / PROJECT).is_file()
     if existing:
         if labels is not None or folder is not None:
-            raise DataError(
-                f"{data[0]} is a project, which has its own labels; leave out the options"
-            )
+            raise DataError(f"{data[0]} is a project, which has its own labels; leave out the options")
         folder, data = Path(data[0]), []
     dataset = len(data) == 1 and not Path(data[0]).exists() and is_dataset(data[0])
     for name in [] if dataset else data:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.table import Table
 
-from .console import check_not_read, loading, out, warnings_as_notes
-from .options import RAW_CSV, Data, Reading, command_line, takes_reading_options
+from gramme._progress import part
+from gramme._text import escape
+
+from .console import loading
+from .options import AsJson, Data, Layers, OutFolder, Overwrite, Quiet, RawCsv, Reading, Seed, takes_reading_options
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gramme.graph import MultilayerGraph
+
+    from .analysis import Analysis
 
 SHOWN_NODES = 12
 
@@ -22,22 +28,16 @@ SHOWN_NODES = 12
 def ask(
     context: typer.Context,
     data: Data,
-    target: Path = typer.Option(..., "--out", help="Folder to write the results to."),
+    target: OutFolder,
     count: int = typer.Option(10, "--count", min=1, help="How many nodes to choose."),
-    among: Path | None = typer.Option(
-        None, "--among", help="File with a node per line: only these can be asked."
-    ),
-    layers: list[str] | None = typer.Option(
-        None, "--layer", help="Use this layer only; may be repeated."
-    ),
-    equal: bool = typer.Option(
-        False, "--equal-layers", help="All layers count alike, instead of by what they show."
-    ),
-    seed: int = typer.Option(0, "--seed", min=0, help="The same seed gives the same result."),
-    raw_csv: bool = typer.Option(False, "--raw-csv", help=RAW_CSV),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
-    quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
-    as_json: bool = typer.Option(False, "--json", help="Print a JSON object for scripts."),
+    among: Path | None = typer.Option(None, "--among", help="File with a node per line: only these can be asked."),
+    layers: Layers = None,
+    equal: bool = typer.Option(False, "--equal-layers", help="All layers count alike, instead of by what they show."),
+    seed: Seed = 0,
+    raw_csv: RawCsv = False,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
     *,
     read: Reading,
 ) -> None:
@@ -49,80 +49,56 @@ def ask(
     with loading():
         import numpy as np
 
-        from gramme._progress import part
-        from gramme._text import escape, json_text
         from gramme.grouping import ask as choose_nodes
-        from gramme.io.values import require_proper
         from gramme.methods.labels import aligned_labels
         from gramme.report.page.before_labels import write_ask
-        from gramme.report.result_folders import check_target
 
-        from .data import open_data
+        from .analysis import Analysis, analyse, named_nodes
 
-    check_target(target, overwrite=overwrite)
-    check_not_read(target, [*data, among] if among else data, read)
-    with warnings_as_notes(silent=quiet):
-        opened = open_data(data, read, needs_label=False)
-        if not quiet:
-            opened.tell()
-        graph = opened.graph.select_layers(layers) if layers else opened.graph
-        require_proper("layer", graph.layers)
-        require_proper("node", graph.nodes)
+    def work(graph: MultilayerGraph) -> Analysis:
+        words = None if among is None else among.read_text(encoding="utf-8-sig").splitlines()
         with part("Whom to ask", 0.7):
             chosen = choose_nodes(
                 graph,
                 count=count,
-                among=None if among is None else _listed(graph, among),
+                among=None if words is None else named_nodes(graph, [word.strip() for word in words if word.strip()]),
                 layer_weights="equal" if equal else None,
                 random_state=seed,
             )
-        labelled = np.zeros(graph.num_nodes, dtype=bool)
+        known = np.zeros(graph.num_nodes, dtype=bool)
         if graph.labels is not None:
-            labelled = np.array([one is not None for one in aligned_labels(graph)])
+            known = np.array([one is not None for one in aligned_labels(graph)])
+        labelled = int(known.sum())
         with part("What more labels would bring", 0.2):
-            curve = _curve(graph, int(labelled.sum()), seed)
-        config = {
-            "data": " ".join(data),
-            "command": command_line(context),
-            "count": count,
-            "labelled": int(labelled.sum()),
-            "seed": seed,
-        }
-        with part("Writing the results and the page", 0.1):
-            files = write_ask(
-                target,
-                graph,
-                chosen,
-                labelled=labelled,
-                curve=curve,
-                config=config,
-                overwrite=overwrite,
-                raw_csv=raw_csv,
-            )
-    if as_json:
+            curve = _curve(graph, labelled, seed)
+
+        def write(described: dict[str, Any]) -> list[str]:
+            config = described | {"count": count, "labelled": labelled, "seed": seed}
+            options = {"overwrite": overwrite, "raw_csv": raw_csv}
+            with part("Writing the results and the page", 0.1):
+                return write_ask(target, graph, chosen, labelled=known, curve=curve, config=config, **options)
+
         record = {
             "nodes": graph.num_nodes,
-            "labelled": int(labelled.sum()),
+            "labelled": labelled,
             "ask": [str(one) for one in chosen["node"]],
             "stands_for": [len(names) for names in chosen["stands_for"]],
             "expected": None if curve is None else curve.to_dict(orient="records"),
-            "out": str(target),
-            "files": files,
         }
-        typer.echo(json_text(record))
-    elif not quiet:
-        _show(chosen, curve)
-        out.print(escape(f"in {target}: {', '.join(files)}"))
-        out.print(
-            escape(f"open {target / 'report.html'}; fill in the labels in {target / 'ask.csv'}")
-        )
+        return Analysis(write, record, _shown(chosen, curve), f"; fill in the labels in {target / 'ask.csv'}")
 
-
-def _listed(graph: MultilayerGraph, path: Path) -> list[object]:
-    """The nodes that a file names, a line each, as the graph calls them."""
-    names = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
-    by_text = {str(name): name for name in graph.nodes}
-    return [by_text.get(name, name) for name in names if name]
+    analyse(
+        work,
+        data,
+        read,
+        target,
+        context=context,
+        layers=layers,
+        also_read=[] if among is None else [among],
+        overwrite=overwrite,
+        quiet=quiet,
+        as_json=as_json,
+    )
 
 
 def _curve(graph: MultilayerGraph, labels: int, seed: int) -> pd.DataFrame | None:
@@ -134,29 +110,25 @@ def _curve(graph: MultilayerGraph, labels: int, seed: int) -> pd.DataFrame | Non
         return None
     try:
         return learning_curve(graph, random_state=seed)
-    except (
-        DataError
-    ):  # labels of one class, or numbers: no curve, and whom to ask is known all the same
+    except DataError:  # labels of one class, or numbers: no curve, and whom to ask is known all the same
         return None
 
 
-def _show(chosen: pd.DataFrame, curve: pd.DataFrame | None) -> None:
-    from rich.table import Table
-
-    from gramme._text import escape
-
+def _shown(chosen: pd.DataFrame, curve: pd.DataFrame | None) -> list[Any]:
+    """A table of the nodes to ask, and what is expected of more labels."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("ask", overflow="fold")
     table.add_column("why", overflow="fold")
     for _, row in chosen.head(SHOWN_NODES).iterrows():
         table.add_row(escape(str(row["node"])), escape(str(row["why"])))
-    out.print(table)
+    shown: list[Any] = [table]
     if len(chosen) > SHOWN_NODES:
-        out.print(f"and {len(chosen) - SHOWN_NODES:,} more")
+        shown.append(f"and {len(chosen) - SHOWN_NODES:,} more")
     if curve is not None:
         told = ", ".join(
             f"{row['accuracy']:.0%} ({row['low']:.0%} to {row['high']:.0%}) "
             + (f"with {row['more']} more" if row["more"] else "now")
             for row in curve.to_dict(orient="records")
         )
-        out.print(f"expected accuracy of label propagation: {told}")
+        shown.append(f"expected accuracy of label propagation: {told}")
+    return shown

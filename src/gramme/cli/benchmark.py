@@ -9,7 +9,7 @@ import typer
 from gramme.errors import DataError
 
 from .console import warnings_as_notes
-from .options import Reading, takes_reading_options
+from .options import Quiet, Reading, takes_reading_options
 
 
 @takes_reading_options
@@ -23,9 +23,7 @@ def benchmark(
         None, "--methods", help="Names of methods, with commas between them; see gramme methods."
     ),
     task: str = typer.Option(
-        "labels",
-        "--task",
-        help="What is compared: predicting labels, or links, or (ask) choosing whom to label.",
+        "labels", "--task", help="What is compared: predicting labels, or links, or (ask) choosing whom to label."
     ),
     predictors: str | None = typer.Option(
         None, "--predictors", help="With --task ask: methods that learn from the chosen nodes."
@@ -36,23 +34,28 @@ def benchmark(
     train: str | None = typer.Option(
         None, "--train", help="Percentages of labelled nodes to learn from, like 10,20,30."
     ),
-    repeats: int | None = typer.Option(
-        None, "--repeats", help="Random splits per percentage; 20 unless --quick."
+    splits: Path | None = typer.Option(
+        None,
+        "--splits",
+        help="Splits of your own: a CSV with a column of node names and a column per split with train and test in it.",
     ),
+    metric: str | None = typer.Option(
+        None,
+        "--metric",
+        help="What decides the best: accuracy, macro_f1, log_loss, calibration_error; links: roc_auc, "
+        "average_precision, hits_at_20; ask: accuracy, macro_f1.",
+    ),
+    repeats: int | None = typer.Option(None, "--repeats", help="Random splits per percentage; 20 unless --quick."),
     jobs: int | None = typer.Option(
         None, "--jobs", help="Runs at a time, each on one thread; one per core if not given."
     ),
-    backend: str = typer.Option(
-        "loky", "--backend", help="loky: processes of this machine; ray: a Ray cluster."
-    ),
+    backend: str = typer.Option("loky", "--backend", help="loky: processes of this machine; ray: a Ray cluster."),
     settings: list[str] = typer.Option(
         [], "--set", help="A parameter as method.name=value, or name=value for all that have it."
     ),
-    quick: bool = typer.Option(
-        False, "--quick", help="A first look in about a minute: 3 realisations of 20 %."
-    ),
+    quick: bool = typer.Option(False, "--quick", help="A first look in about a minute: 3 realisations of 20 %."),
     force: bool = typer.Option(False, "--force", help="Do again what is in the ledger already."),
-    quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
+    quiet: Quiet = False,
     as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON for scripts."),
     *,
     read: Reading,
@@ -75,11 +78,13 @@ def benchmark(
         raise DataError(f"--task cannot be {task!r}; say labels, links or ask")
     if task != "ask" and (predictors is not None or per_class is not None):
         raise DataError("--predictors and --per-class are for --task ask")
+    if splits is not None and (train is not None or repeats is not None):
+        raise DataError("--splits says which nodes to learn from, so --train and --repeats would say nothing")
     with warnings_as_notes():
         graphs = benchmark_steps.graphs(datasets, read, needs_label=task != "links")
     if task == "links":
-        if train is not None or settings:
-            raise DataError("--train and --set are for labels; links are held out by fifths")
+        if train is not None or settings or splits is not None:
+            raise DataError("--train, --splits and --set are for labels; links are held out by fifths")
         benchmark_steps.run_links(
             graphs,
             methods=methods,
@@ -90,6 +95,7 @@ def benchmark(
             force=force,
             quiet=quiet,
             as_json=as_json,
+            metric=metric,
         )
         return
     if task == "ask":
@@ -108,6 +114,8 @@ def benchmark(
             force=force,
             quiet=quiet,
             as_json=as_json,
+            splits=splits,
+            metric=metric,
         )
         return
     benchmark_steps.run_labels(
@@ -123,5 +131,7 @@ def benchmark(
         force=force,
         quiet=quiet,
         as_json=as_json,
+        splits=splits,
+        metric=metric,
         command=command_line(context),
     )

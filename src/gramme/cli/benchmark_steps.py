@@ -14,11 +14,10 @@ import typer
 from gramme._progress import advance, part
 from gramme._text import escape
 from gramme.errors import DataError
-from gramme.evaluation import RunResult, RunSpec, benchmark
+from gramme.evaluation import Ledger, RunResult, RunSpec, benchmark
 from gramme.evaluation.ask_benchmark import (
     DEFAULT_BUDGETS,
     DEFAULT_PREDICTORS,
-    AskLedger,
     ask_benchmark,
     strategy_ranks,
     summarise_asking,
@@ -33,26 +32,19 @@ from gramme.evaluation.benchmark import (
     chosen_methods,
     default_methods,
 )
-from gramme.evaluation.ledger import LinkLedger
-from gramme.evaluation.link_benchmark import (
-    DEFAULT_LINK_METHODS,
-    MEAN,
-    link_benchmark,
-    summarise_links,
-)
+from gramme.evaluation.link_benchmark import DEFAULT_LINK_METHODS, link_benchmark, summarise_links
+from gramme.evaluation.splits import read_splits
 from gramme.graph import MultilayerGraph
 from gramme.methods import Method
 from gramme.report.benchmark_tables import LiveTable, format_results
 
 from . import data as reading
-from .console import messages, note, out
+from .console import messages, note, out, warnings_as_notes
 from .options import Reading, make_model
 from .progress import saying, seconds_left, tell_steps
 
 
-def graphs(
-    datasets: str | None, read: Reading, *, needs_label: bool = True
-) -> dict[str, MultilayerGraph]:
+def graphs(datasets: str | None, read: Reading, *, needs_label: bool = True) -> dict[str, MultilayerGraph]:
     """The graphs by name: a file's name without folder and suffix, or its whole path if two would be the same."""
     words = list(DEFAULT_DATASETS) if datasets is None else _words(datasets, "--datasets")
     given = read.used()
@@ -87,6 +79,8 @@ def run_labels(
     force: bool,
     quiet: bool,
     as_json: bool,
+    splits: Path | None = None,
+    metric: str | None = None,
     command: str | None = None,
 ) -> None:
     """Run the benchmark with a live table, and print the summary."""
@@ -103,15 +97,15 @@ def run_labels(
         advance(share.add(result))
 
     try:
-        with live, saying(live.words, silent=messages.is_terminal), part("Runs", 1.0):
+        with warnings_as_notes(), live, saying(live.words, silent=messages.is_terminal), part("Runs", 1.0):
             table = benchmark(
                 data,
                 chosen,
                 out=target,
                 train=_percents(train, QUICK_TRAIN_PERCENTS if quick else DEFAULT_TRAIN_PERCENTS),
-                repeats=(QUICK_REPEATS if quick else DEFAULT_REPEATS)
-                if repeats is None
-                else repeats,
+                repeats=(QUICK_REPEATS if quick else DEFAULT_REPEATS) if repeats is None else repeats,
+                splits=None if splits is None else read_splits(splits),
+                metric=metric or "accuracy",
                 settings=parsed_settings(chosen, settings),
                 jobs=jobs,
                 backend=backend,
@@ -130,12 +124,7 @@ def run_labels(
         typer.echo(format_results(table, "json"))
     elif not quiet:
         out.print(escape(format_results(table, "table")))
-        messages.print(
-            escape(f"\nAll runs are in {target}; gramme results {target} shows them again.")
-        )
-    failed = int(table["failed"].sum())
-    if failed:
-        note(f"{failed} runs failed; their errors: gramme results {target} --show failures")
+        messages.print(escape(f"\nAll runs are in {target}; gramme results {target} shows them again."))
 
 
 class RunShare:
@@ -162,9 +151,7 @@ class RunShare:
         return sum(every) / max(sum(every) + left, 1e-9)
 
 
-def parsed_settings(
-    methods: Sequence[Method], settings: Sequence[str]
-) -> dict[str, dict[str, Any]]:
+def parsed_settings(methods: Sequence[Method], settings: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Parameters by method, from ``method.name=value``, or ``name=value`` for every method that has it."""
     found: dict[str, dict[str, Any]] = {one.name: {} for one in methods}
     for setting in settings:
@@ -173,11 +160,9 @@ def parsed_settings(
         if not sign:
             raise DataError(f"--set {setting!r}: write it as method.name=value or name=value")
         if owner and owner not in found:
-            raise DataError(
-                f"--set {setting}: {owner!r} is none of the methods of this benchmark: {', '.join(found)}"
-            )
+            raise DataError(f"--set {setting}: {owner!r} is none of the methods of this benchmark: {', '.join(found)}")
         owners = [one for one in methods if one.name == owner] or [
-            one for one in methods if name in one.estimator().get_params()
+            one for one in methods if name in one.create().get_params()
         ]
         if not owners:
             raise DataError(f"--set {setting}: none of {', '.join(found)} has a parameter {name!r}")
@@ -202,9 +187,7 @@ def _percents(text: str | None, default: Sequence[float]) -> list[float]:
         try:
             found.append(float(word.removesuffix("%")))
         except ValueError:
-            raise DataError(
-                f"--train: {word!r} is not a percentage; write it like 10,20,30"
-            ) from None
+            raise DataError(f"--train: {word!r} is not a percentage; write it like 10,20,30") from None
     return found
 
 
@@ -226,52 +209,57 @@ def run_links(
     force: bool,
     quiet: bool,
     as_json: bool,
+    metric: str | None = None,
 ) -> None:
     """Run the benchmark of links and print its summary."""
     named = [word.strip() for word in (methods or "").split(",") if word.strip()]
-    with part("Runs", 1.0):
+    with warnings_as_notes(), part("Runs", 1.0):
         table = link_benchmark(
             graphs,
             named or DEFAULT_LINK_METHODS,
             out=target,
             repeats=1 if repeats is None else repeats,
+            metric=metric or "roc_auc",
             jobs=jobs,
             backend=backend,
             force=force,
             tell=tell_steps,
         )
-    failed = int(table.loc[table["layer"] != MEAN, "failed"].sum())
-    if failed:
-        note(f"{failed} scores are missing, since runs failed; gramme report {target} says why")
     if as_json or not quiet:
         _show(table, "json" if as_json else "table")
     if not quiet and not as_json:
-        messages.print(
-            escape(
-                f"All runs are in {target}; gramme report {target} --out page.html makes a page."
-            )
-        )
+        messages.print(escape(f"All runs are in {target}; gramme report {target} --out page.html makes a page."))
 
 
-def show_ledger(ledger: Path, style: str) -> None:
-    """Print the summary of a ledger of links."""
-    with LinkLedger(ledger, create=False) as opened:
-        rows = opened.rows()
+def show_ledger(ledger: Path, task: str, style: str, shown: str = "summary", metric: str | None = None) -> None:
+    """Print what a ledger of links or of asking holds: its summary, all rows, or those of failed runs."""
+    with Ledger(ledger, task, create=False) as opened:
+        rows = opened.runs()
     if not len(rows):
-        raise DataError(f"{ledger} holds no runs yet; gramme benchmark --task links fills it")
-    _show(summarise_links(rows), style)
+        raise DataError(f"{ledger} holds no runs yet; {opened.kind.command} fills it")
+    if shown in ("runs", "failures"):
+        typer.echo(format_results(rows if shown == "runs" else rows[rows["status"] == "failed"], style))
+    elif shown != "summary":
+        raise DataError(f"a ledger of {opened.kind.about} has no {shown}; say --show summary, runs or failures")
+    elif task == "links":
+        _show(summarise_links(rows, metric=metric or "roc_auc"), style)
+    else:
+        _show_asking(summarise_asking(rows, metric=metric or "accuracy"), style)
 
 
 def _show(table: pd.DataFrame, style: str) -> None:
+    if style == "table":
+        typer.echo(table.round(1).to_string(index=False, na_rep=""))
+        return
     if style not in STYLES:
-        raise DataError(f"a ledger of links is shown as {', '.join(STYLES)}, not as {style!r}")
-    if style == "csv":
-        text = table.to_csv(index=False, float_format="%.4g")
-    elif style == "json":
-        text = table.to_json(orient="records", double_precision=4)
-    else:
-        text = table.round(1).to_string(index=False, na_rep="")
-    typer.echo(text)
+        raise DataError(f"a ledger of links or of asking is shown as {', '.join(STYLES)}, not as {style!r}")
+    is_csv = style == "csv"
+    rounded = (
+        table.to_csv(index=False, float_format="%.4g")
+        if is_csv
+        else table.to_json(orient="records", double_precision=4)
+    )
+    typer.echo(rounded)
 
 
 # The work of ``gramme benchmark --task ask``.
@@ -291,11 +279,13 @@ def run_ask(
     force: bool,
     quiet: bool,
     as_json: bool,
+    splits: Path | None = None,
+    metric: str | None = None,
 ) -> None:
     """Run the benchmark of asking and print its summary."""
     chosen = list(ASK_STRATEGIES) if strategies is None else _words(strategies, "--methods")
     judges = DEFAULT_PREDICTORS if predictors is None else _words(predictors, "--predictors")
-    with part("Runs", 1.0):
+    with warnings_as_notes(), part("Runs", 1.0):
         table = ask_benchmark(
             graphs,
             chosen,
@@ -303,43 +293,28 @@ def run_ask(
             predictors=judges,
             per_class=_counts(per_class),
             repeats=(QUICK_REPEATS if quick else DEFAULT_REPEATS) if repeats is None else repeats,
+            splits=None if splits is None else read_splits(splits),
+            metric=metric or "accuracy",
             jobs=jobs,
             backend=backend,
             force=force,
             tell=tell_steps,
         )
-    failed = int(table["failed"].sum())
-    if failed:
-        note(f"{failed} runs failed; giving the same command again repeats them")
     if as_json or not quiet:
         _show_asking(table, "json" if as_json else "table")
     if not quiet and not as_json:
-        messages.print(
-            escape(f"All runs are in {target}; gramme results {target} shows them again.")
-        )
-
-
-def show_ask_ledger(ledger: Path, style: str) -> None:
-    """Print the summary of a ledger of asking."""
-    with AskLedger(ledger, create=False) as opened:
-        rows = opened.rows()
-    if not len(rows):
-        raise DataError(f"{ledger} holds no runs yet; gramme benchmark --task ask fills it")
-    _show_asking(summarise_asking(rows), style)
+        messages.print(escape(f"All runs are in {target}; gramme results {target} shows them again."))
 
 
 def _show_asking(table: pd.DataFrame, style: str) -> None:
-    if style not in STYLES:
-        raise DataError(f"a ledger of asking is shown as {', '.join(STYLES)}, not as {style!r}")
-    if style == "csv":
-        text = table.to_csv(index=False, float_format="%.4g")
-    elif style == "json":
-        text = table.to_json(orient="records", double_precision=4)
-    else:
-        columns = [name for name in table if name not in ("failed", "cpu_seconds")]
-        text = table[columns].round(2).to_string(index=False, na_rep="")
-        if table["dataset"].nunique() > 1 and "against_random" in table:
-            text += "\n\n" + strategy_ranks(table).round(2).to_string(index=False, na_rep="")
+    if style != "table":
+        _show(table, style)
+        return
+    columns = [name for name in table if name not in ("failed", "cpu_seconds")]
+    text = table[columns].round(2).to_string(index=False, na_rep="")
+    if table["dataset"].nunique() > 1 and "against_random" in table:
+        metric = "macro_f1" if "macro_f1" in table else "accuracy"
+        text += "\n\n" + strategy_ranks(table, metric=metric).round(2).to_string(index=False, na_rep="")
     typer.echo(text)
 
 
@@ -349,7 +324,5 @@ def _counts(text: str | None) -> list[int]:
     words = _words(text, "--per-class")
     for word in words:
         if not word.isdecimal() or int(word) < 1:
-            raise DataError(
-                f"--per-class: {word!r} is not a whole number from 1; write it like 1,2"
-            )
+            raise DataError(f"--per-class: {word!r} is not a whole number from 1; write it like 1,2")
     return [int(word) for word in words]

@@ -140,9 +140,7 @@ def _limited(most: int | None) -> Iterator[None]:
 # A command never writes over what it reads, whatever --overwrite says.
 
 
-def check_not_read(
-    target: Path, sources: Iterable[str | Path], read: Reading | None = None
-) -> None:
+def check_not_read(target: Path, sources: Iterable[str | Path], read: Reading | None = None) -> None:
     """Refuse a target that is one of the files a command reads, or a folder that holds one.
 
     Parameters

@@ -78,6 +78,12 @@ class Opened:
     table: dict[str, Any] | None = None
     notes: tuple[str, ...] = ()
 
+    def described(self, label: str | None) -> dict[str, Any]:
+        """What the settings of a fit note of the data: how a table became layers, the notes, the name of the label."""
+        name = label or (self.table or {}).get("label")
+        noted = {"table": self.table, "reading": list(self.notes), "label": name}
+        return {key: value for key, value in noted.items() if value}
+
     def tell(self) -> None:
         """Print the notes from reading."""
         for sentence in self.notes:
@@ -128,9 +134,7 @@ def _open_data(names: list[str], read: Reading, needs_label: bool) -> Opened:
         raise _no_file(name)
     given = [one for one in read.used() if one != "--label-kind"]
     if given:
-        raise DataError(
-            f"{name!r} is a dataset, which comes complete; leave out {', '.join(given)}"
-        )
+        raise DataError(f"{name!r} is a dataset, which comes complete; leave out {', '.join(given)}")
     return Opened(load_dataset(name))
 
 
@@ -176,10 +180,8 @@ def _open_table(name: str, read: Reading, needs_label: bool) -> Opened:
     if not path.exists():
         hint = "; a dataset is not a table: leave out --table" if is_dataset(name) else ""
         raise DataError(f"there is no file {name!r}{hint}")
-    edges_only = ("source_column", "target_column", "weight", "layer_column")
-    for option in read.used(
-        "source_format", "directed", "no_header", "features", "layers_from", *edges_only
-    ):
+    edges_only = ("source_column", "target_column", "weight", "layer_column", "edge_features")
+    for option in read.used("source_format", "directed", "no_header", "features", "layers_from", *edges_only):
         raise DataError(f"{option} cannot go with --table, which has rows and no edges")
     with gathered() as notes:
         graph, record = open_table(path, read, needs_label=needs_label)
@@ -213,7 +215,7 @@ def _table_hint(names: list[str], error: NoEdgesError, read: Reading) -> str | N
         return None
     if len(header) < 2 or edge_header(header) is not None:
         return None
-    columns = ", ".join(header[:8]) + (", ..." if len(header) > 8 else "")
+    columns = ", ".join(one or "(without a name)" for one in header[:8]) + (", ..." if len(header) > 8 else "")
     alone = (
         "add --table --label COLUMN to gramme fit"
         if names == [error.file]

@@ -18,9 +18,7 @@ from .progress import saying
 if TYPE_CHECKING:
     from gramme.datasets.record import DatasetInfo
 
-app = typer.Typer(
-    help="The datasets: list them, read about one, get its files.", invoke_without_command=True
-)
+app = typer.Typer(help="The datasets: list them, read about one, get its files.", invoke_without_command=True)
 AS_JSON = typer.Option(False, "--json", help="Print JSON instead.")
 
 
@@ -35,10 +33,7 @@ def default(context: typer.Context) -> None:
 def list_(as_json: bool = AS_JSON) -> None:
     """All datasets, their sizes and where they are now."""
     with warnings_as_notes():
-        rows = [
-            (gramme.datasets.info(name), gramme.datasets.where(name))
-            for name in gramme.datasets.names()
-        ]
+        rows = [(gramme.datasets.info(name), gramme.datasets.where(name)) for name in gramme.datasets.names()]
     if as_json:
         _print_json([record.as_dict() | {"where": where} for record, where in rows])
         return
@@ -54,10 +49,7 @@ def list_(as_json: bool = AS_JSON) -> None:
 
 
 @app.command(epilog=epilog("datasets info"))
-def info(
-    name: str = typer.Argument(help="A dataset, see gramme datasets list."),
-    as_json: bool = AS_JSON,
-) -> None:
+def info(name: str = typer.Argument(help="A dataset, see gramme datasets list."), as_json: bool = AS_JSON) -> None:
     """Everything known about a dataset: recipe, citation, licence, caveats, files, options."""
     record = gramme.datasets.info(name)
     with warnings_as_notes():
@@ -93,9 +85,7 @@ def info(
 
 
 @app.command(epilog=epilog("datasets download"))
-def download(
-    names: list[str] = typer.Argument(help="One or more datasets, or all."),
-) -> None:
+def download(names: list[str] = typer.Argument(help="One or more datasets, or all.")) -> None:
     """Get the files of datasets that are not on this machine yet."""
     chosen = _with_files() if names == ["all"] else names
     for name in chosen:
@@ -117,8 +107,7 @@ def _with_files() -> list[str]:
     return [
         name
         for name in gramme.datasets.names()
-        if gramme.datasets.info(name).files
-        and gramme.datasets.where(name) != "missing, not downloadable"
+        if gramme.datasets.info(name).files and gramme.datasets.where(name) != "missing, not downloadable"
     ]
 
 

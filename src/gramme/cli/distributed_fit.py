@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gramme._runtime import TORCH_LOG_LEVEL
 from gramme.errors import DataError
 
 from .options import Reading
@@ -51,13 +52,7 @@ class DistributedFit:
 
     @classmethod
     def of(
-        cls,
-        data: list[str],
-        read: Reading,
-        workers: int | None,
-        backend: str,
-        *,
-        resume: bool,
+        cls, data: list[str], read: Reading, workers: int | None, backend: str, *, resume: bool
     ) -> DistributedFit | None:
         """From the options; None for a fit in one process."""
         folder = Path(data[0]) if len(data) == 1 and (Path(data[0]) / MANIFEST).is_file() else None
@@ -66,6 +61,9 @@ class DistributedFit:
             if backend != "local" or resume:
                 raise DataError("--backend and --resume go with --workers, like --workers 4")
             return None
+        if started:
+            for name, value in TORCH_LOG_LEVEL.items():
+                os.environ.setdefault(name, value)
         if started and (folder is None or workers is not None):
             named = " ".join(data) or "this"
             missing = "" if folder is not None else f"{named} is no folder with a {MANIFEST}: "

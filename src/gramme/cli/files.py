@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 @takes_reading_options
 def info(
-    data: list[str] = typer.Argument(
-        None, help="Files, read as one graph as gramme fit would, or names of datasets."
-    ),
+    data: list[str] = typer.Argument(None, help="Files, read as one graph as gramme fit would, or names of datasets."),
     each: bool = typer.Option(False, "--each", help="Read each of several files by itself."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object per file."),
     *,
@@ -38,9 +36,7 @@ def info(
     from .data import is_dataset
 
     apart = each or len(data) == 1 or any(map(is_dataset, data))
-    show_data(
-        [[name] for name in data] if apart and data else [data], read.looking(), as_json=as_json
-    )
+    show_data([[name] for name in data] if apart and data else [data], read.looking(), as_json=as_json)
 
 
 def show_data(data: list[list[str]], read: Reading, *, as_json: bool) -> None:
@@ -66,9 +62,7 @@ def convert(
         None, metavar="IN...", help="A file, several with a layer each, or the name of a dataset."
     ),
     target: Path = typer.Argument(..., metavar="OUT", help="The file to write."),
-    target_format: str | None = typer.Option(
-        None, "--to", help="Format to write where the name does not tell."
-    ),
+    target_format: str | None = typer.Option(None, "--to", help="Format to write where the name does not tell."),
     parts: int | None = typer.Option(
         None,
         "--parts",
@@ -156,13 +150,9 @@ def _show(facts: dict[str, Any]) -> None:
     if facts["classes"] is None:
         rows.append(("labels", "none"))
     else:
-        sizes = ", ".join(
-            _shortened(f"{name} ({count})" for name, count in facts["classes"].items())
-        )
+        sizes = ", ".join(_shortened(f"{name} ({count})" for name, count in facts["classes"].items()))
         known, total = facts["labelled_nodes"], facts["nodes"]
-        rows.append(
-            ("labels", f"{known:,} of {total:,} nodes, {len(facts['classes'])} classes: {sizes}")
-        )
+        rows.append(("labels", f"{known:,} of {total:,} nodes, {len(facts['classes'])} classes: {sizes}"))
     rows.append(("features", str(facts["features"] or "none")))
     rows += [("note", note) for note in facts["notes"]]
     rows += [("column", line) for line in facts["plan"]]
@@ -199,16 +189,12 @@ def _layer_table(layers: list[dict[str, Any]]) -> Table:
     }
     columns = [key for key in shown if any(layer.get(key) is not None for layer in layers)]
     # a column that is empty for every layer takes room that names need in a narrow terminal
-    columns = [
-        key for key in columns if key not in _SELDOM or any(layer.get(key) for layer in layers)
-    ]
+    columns = [key for key in columns if key not in _SELDOM or any(layer.get(key) for layer in layers)]
     width = max((len(str(layer.get("layer"))) for layer in layers), default=0)
     for key in columns:
         justify: Literal["left", "right"] = "left" if key in ("layer", "kind") else "right"
         least = min(width, MIN_NAME_WIDTH) if key == "layer" else None
-        table.add_column(
-            shown[key], justify=justify, no_wrap=key != "layer", overflow="fold", min_width=least
-        )
+        table.add_column(shown[key], justify=justify, no_wrap=key != "layer", overflow="fold", min_width=least)
     for layer in layers[:200]:
         table.add_row(*(escape(_cell(layer.get(key))) for key in columns))
     if len(layers) > 200:

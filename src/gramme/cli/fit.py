@@ -7,7 +7,7 @@ seconds to load, and ``gramme info`` or ``--help`` should not wait for it.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,7 +15,19 @@ from gramme.errors import DataError
 
 from .console import check_not_read, loading, warnings_as_notes
 from .files import show_data
-from .options import RAW_CSV, Data, Reading, command_line, takes_reading_options
+from .options import (
+    AsJson,
+    Coverage,
+    CoverageByClass,
+    Data,
+    Overwrite,
+    Quiet,
+    RawCsv,
+    Reading,
+    Seed,
+    command_line,
+    takes_reading_options,
+)
 
 DEFAULT_METHOD = "gramme-auto"
 _PROCESSES = "Several processes"
@@ -32,35 +44,19 @@ def methods_beginning(start: str) -> list[str]:
 def fit(
     context: typer.Context,
     data: Data,
-    target: Path | None = typer.Option(
-        None, "--out", help="Folder to write the results to.", show_default=False
-    ),
+    target: Path | None = typer.Option(None, "--out", help="Folder to write the results to.", show_default=False),
     method_name: str = typer.Option(
-        DEFAULT_METHOD,
-        "--method",
-        help="Which method; see gramme methods.",
-        autocompletion=methods_beginning,
+        DEFAULT_METHOD, "--method", help="Which method; see gramme methods.", autocompletion=methods_beginning
     ),
     holdout: str | None = typer.Option(
         None, "--holdout", help="Share of the labels to set aside for an honest accuracy, like 20%."
     ),
     folds: int | None = typer.Option(
-        None,
-        "--folds",
-        help="Estimate the accuracy with this many further fits, whatever the method.",
+        None, "--folds", help="Estimate the accuracy with this many further fits, whatever the method."
     ),
-    estimate: bool = typer.Option(
-        True, "--estimate/--no-estimate", help="Whether to estimate the accuracy at all."
-    ),
-    coverage: str | None = typer.Option(
-        None,
-        "--coverage",
-        help="Also give every node a set of classes that holds the true one this often, like 90%.",
-        show_default=False,
-    ),
-    coverage_by_class: bool = typer.Option(
-        False, "--coverage-by-class", help="Keep the promise of --coverage in every class."
-    ),
+    estimate: bool = typer.Option(True, "--estimate/--no-estimate", help="Whether to estimate the accuracy at all."),
+    coverage: Coverage = None,
+    coverage_by_class: CoverageByClass = False,
     class_weight: Literal["balanced"] | None = typer.Option(
         None,
         "--class-weight",
@@ -73,16 +69,26 @@ def fit(
         help="About how long the fit may take, like 90s, 10m or 1h; attention is trained less to keep to it.",
         show_default=False,
     ),
-    settings: list[str] = typer.Option(
-        [], "--set", help="A parameter of the method as name=value; may be repeated."
+    label_separator: str | None = typer.Option(
+        None,
+        "--label-separator",
+        help="What stands between the labels of a node that has several, like ';' in a;b.",
+        show_default=False,
     ),
-    seed: int = typer.Option(0, "--seed", min=0, help="The same seed gives the same result."),
+    settings: list[str] = typer.Option([], "--set", help="A parameter of the method as name=value; may be repeated."),
+    seed: Seed = 0,
     device: str = typer.Option("auto", "--device", help="auto, cpu or cuda."),
-    embedding: Literal["csv", "parquet", "none"] = typer.Option(
-        "csv", "--embedding", help="How to write the nodes' embedding."
+    embedding: Literal["auto", "csv", "parquet", "none"] = typer.Option(
+        "auto", "--embedding", help="How to write the nodes' embedding; auto: as CSV, but for large data."
     ),
-    raw_csv: bool = typer.Option(False, "--raw-csv", help=RAW_CSV),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
+    all_classes: bool = typer.Option(
+        False, "--all-classes", help="Write a probability for every class, also of many nodes and classes."
+    ),
+    keep_columns: bool = typer.Option(
+        False, "--keep-columns", help="With --table: repeat its columns in predictions.csv."
+    ),
+    raw_csv: RawCsv = False,
+    overwrite: Overwrite = False,
     workers: int | None = typer.Option(
         None,
         "--workers",
@@ -103,11 +109,9 @@ def fit(
         help="Resume a fit with workers that was cut off, from its checkpoints.",
         rich_help_panel=_PROCESSES,
     ),
-    quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
-    as_json: bool = typer.Option(False, "--json", help="Print a JSON object for scripts."),
-    dry_run: bool = typer.Option(
-        False, "--dry-run", help="Only show how the data are read, and learn nothing."
-    ),
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    dry_run: bool = typer.Option(False, "--dry-run", help="Only show how the data are read, and learn nothing."),
     *,
     read: Reading,
 ) -> None:
@@ -121,57 +125,57 @@ def fit(
         show_data([data], read, as_json=as_json)
         return
     if target is None:
-        raise DataError(
-            "say with --out which folder to write the results to, or --dry-run to only look"
-        )
+        raise DataError("say with --out which folder to write the results to, or --dry-run to only look")
     with loading():
         from . import fit_steps
         from .data import open_data
+        from .table import given_columns
 
+    if keep_columns and not (read.is_table and len(data) == 1):
+        raise DataError("--keep-columns repeats the columns of a table; it goes with --table")
     plan = fit_steps.estimate_plan(holdout, folds, wanted=estimate)
     sets = fit_steps.SetPlan.of(coverage, by_class=coverage_by_class)
     if fit_steps.is_first_process():
         fit_steps.check_target(target, overwrite=overwrite)
         check_not_read(target, data, read)
     together = fit_steps.DistributedFit.of(data, read, workers, backend, resume=resume)
-    silent = quiet or as_json
-    if read.label_kind == "number":
-        _fit_numbers(
-            context,
-            data,
-            target,
-            settings,
-            refused={
-                f"--method {method_name}": method_name != DEFAULT_METHOD,
-                "--holdout": holdout,
-                "--folds": folds,
-                "--no-estimate": not estimate,
-                "--class-weight": class_weight,
-                "--budget": budget,
-                "--coverage-by-class": coverage_by_class,
-            },
-            coverage=None if sets is None else sets.coverage,
-            seed=seed,
-            device=device,
-            raw_csv=raw_csv,
-            overwrite=overwrite,
-            quiet=quiet,
-            as_json=as_json,
-            read=read,
-        )
-        return
-    chosen = fit_steps.method(method_name)
-    if budget is not None and "budget" not in chosen.estimator().get_params():
-        raise DataError(f"--budget is for {DEFAULT_METHOD}; {chosen.name} has no such setting")
-    wanted = [*settings, *([] if budget is None else [f"budget={budget}"])]
-    model = fit_steps.make_model(chosen, wanted, random_state=seed, device=device, progress=False)
     described = {
         "data": " ".join(data) or " ".join(read.relation or ()),
-        "method": chosen.name,
         "seed": seed,
         "command": command_line(context),
-    } | ({} if class_weight is None else {"class_weight": class_weight})
+    }
+    numbers = read.label_kind == "number"
     job = None
+    wanted = [*settings, *([] if budget is None else [f"budget={budget}"])]
+    if numbers:
+        refused = {
+            f"--method {method_name}": method_name != DEFAULT_METHOD,
+            "--folds": folds,
+            "--no-estimate": not estimate,
+            "--class-weight": class_weight,
+            "--coverage-by-class": coverage_by_class,
+        }
+        for option, given in refused.items():
+            if given:
+                raise DataError(f"{option} is for classes; leave it out with --label-kind number")
+        regressor = fit_steps.make_regressor(wanted, seed=seed, device=device)
+    else:
+        chosen = fit_steps.method(method_name)
+        if budget is not None and "budget" not in chosen.create().get_params():
+            raise DataError(f"--budget is for {DEFAULT_METHOD}; {chosen.name} has no such setting")
+        model = fit_steps.make_model(chosen, wanted, random_state=seed, device=device, progress=False)
+        described |= {"method": chosen.name} | ({} if class_weight is None else {"class_weight": class_weight})
+    if label_separator is not None:
+        alone = {
+            "--workers": workers,
+            "--coverage": coverage,
+            "--folds": folds,
+            "--class-weight": class_weight,
+            "--label-kind number": numbers or None,
+        }
+        for option, asked in alone.items():
+            if asked is not None:
+                raise DataError(f"{option} is for one label per node; leave it out with --label-separator")
     if together is not None:
         job = together.job(
             target=str(target),
@@ -198,95 +202,68 @@ def fit(
         opened = open_data(data, read)
         if not quiet:
             opened.tell()
-        described |= {} if opened.table is None else {"table": opened.table}
-        described |= {"reading": list(opened.notes)} if opened.notes else {}
+        described |= opened.described(read.label)
         if together is not None and job is not None:
             together.run_on(job, opened.graph, described)
-            return
-        fit_steps.fit_graph(
-            opened.graph,
-            model,
-            target,
-            described=described,
-            plan=plan,
-            sets=sets,
-            seed=seed,
-            embedding=embedding,
-            raw_csv=raw_csv,
-            overwrite=overwrite,
-            show=fit_steps.printer(as_json=as_json, quiet=quiet),
-            silent=silent,
-        )
-
-
-def _fit_numbers(
-    context: typer.Context,
-    data: list[str],
-    target: Path,
-    settings: list[str],
-    *,
-    refused: dict[str, Any],
-    coverage: float | None,
-    seed: int,
-    device: str,
-    raw_csv: bool,
-    overwrite: bool,
-    quiet: bool,
-    as_json: bool,
-    read: Reading,
-) -> None:
-    """Do the same for labels that are numbers, with a regression."""
-    for option, given in refused.items():
-        if given:
-            raise DataError(f"{option} is for classes; leave it out with --label-kind number")
-    with loading():
-        from .data import open_data
-        from .fit_steps import fit_numbers, make_regressor
-
-    model = make_regressor(settings, seed=seed, device=device)
-    with warnings_as_notes(silent=quiet):
-        opened = open_data(data, read)
-        if not quiet:
-            opened.tell()
-        fit_numbers(
-            opened.graph,
-            model,
-            target,
-            {
-                "data": " ".join(data) or " ".join(read.relation or ()),
-                "seed": seed,
-                "command": command_line(context),
-            }
-            | ({} if opened.table is None else {"table": opened.table})
-            | ({"reading": list(opened.notes)} if opened.notes else {}),
-            coverage=coverage,
-            raw_csv=raw_csv,
-            overwrite=overwrite,
-            quiet=quiet,
-            as_json=as_json,
-        )
+        elif label_separator is not None:
+            fit_steps.fit_label_sets(
+                opened.graph,
+                model,
+                target,
+                described=described | {"label_separator": label_separator},
+                separator=label_separator,
+                plan=plan,
+                seed=seed,
+                raw_csv=raw_csv,
+                overwrite=overwrite,
+                quiet=quiet,
+                as_json=as_json,
+            )
+        elif numbers:
+            fit_steps.fit_numbers(
+                opened.graph,
+                regressor,
+                target,
+                described,
+                coverage=None if sets is None else sets.coverage,
+                holdout=plan.share,
+                seed=seed,
+                raw_csv=raw_csv,
+                overwrite=overwrite,
+                quiet=quiet,
+                as_json=as_json,
+                given=given_columns(Path(data[0]), read) if keep_columns else None,
+            )
+        else:
+            fit_steps.fit_graph(
+                opened.graph,
+                model,
+                target,
+                described=described,
+                plan=plan,
+                sets=sets,
+                seed=seed,
+                embedding=embedding,
+                raw_csv=raw_csv,
+                overwrite=overwrite,
+                show=fit_steps.printer(as_json=as_json, quiet=quiet),
+                silent=quiet or as_json,
+                given=given_columns(Path(data[0]), read) if keep_columns else None,
+                all_classes=all_classes or None,
+            )
 
 
 @takes_reading_options
 def predict(
-    model_path: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A folder of gramme fit, or a model in one.")
-    ],
+    model_path: Annotated[Path, typer.Argument(metavar="MODEL", help="A folder of gramme fit, or a model in one.")],
     data: Data,
     target: Path = typer.Option(..., "--out", help="CSV file to write."),
     allow_unknown: bool = typer.Option(
         False, "--allow-unknown", help="Predict even if the model knows nothing about any node."
     ),
-    coverage: str | None = typer.Option(
-        None,
-        "--coverage",
-        help="Also a set of classes that holds the true one this often, like 90%.",
-        show_default=False,
-    ),
-    coverage_by_class: bool = typer.Option(
-        False, "--coverage-by-class", help="Keep the promise of --coverage in every class."
-    ),
-    raw_csv: bool = typer.Option(False, "--raw-csv", help=RAW_CSV),
+    coverage: Coverage = None,
+    coverage_by_class: CoverageByClass = False,
+    raw_csv: RawCsv = False,
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace the file if it exists."),
     *,
     read: Reading,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import typer
+from numpy.typing import NDArray
 from rich.cells import cell_len
 from rich.table import Table
 
@@ -19,25 +20,27 @@ from gramme._progress import part
 from gramme._runtime import one_thread_below
 from gramme._text import escape, json_text, rough_number
 from gramme.errors import DataError, FileFormatError
-from gramme.evaluation.cross_validation import (
-    VERY_LARGE_NODE_LAYERS,
-    EstimatePlan,
-    fit_with_estimate,
-)
+from gramme.evaluation.cross_validation import VERY_LARGE_NODE_LAYERS, EstimatePlan, fit_with_estimate
 from gramme.evaluation.estimate import set_facts
+from gramme.evaluation.splits import hold_out
 from gramme.graph import MultilayerGraph
 from gramme.graph.table import TablePlan
 from gramme.io.values import require_proper
-from gramme.methods import GrammeRegressor, NodeClassifier, load, method
+from gramme.methods import GrammeRegressor, MultiLabelClassifier, NodeClassifier, load, method
 from gramme.methods.attention.estimator import AttentionModel
+from gramme.methods.base import keep_interrupted_fits
 from gramme.methods.explain import NOTHING, prediction_basis
-from gramme.methods.labels import aligned_labels
+from gramme.methods.labels import aligned_labels, labels_within
+from gramme.methods.multilabel import known_label_sets, multilabel_scores
 from gramme.methods.persistence import to_json
+from gramme.methods.regression.base import explained, known_numbers
 from gramme.report import check_target, fill_fit_folder, layer_table, prediction_table
 from gramme.report.folder import output_folder
+from gramme.report.page.fit_facts import untested_classes
+from gramme.report.page.html import class_text
 from gramme.report.page.number_page import DEFAULT_COVERAGE, number_data, render_numbers
 from gramme.report.result_folders import versions
-from gramme.report.tables import number_table, with_sets, write_csv
+from gramme.report.tables import number_table, with_columns, with_sets, write_csv
 
 from .console import bounded_memory, messages, note, out
 from .distributed_fit import DistributedFit, is_first_process
@@ -109,10 +112,7 @@ def sets_told(facts: dict[str, Any]) -> list[str]:
     single = sizes.get(1, 0)
     lines = [f"{promise}; one class for {single:,} of {total:,} nodes to predict"]
     if facts["undecided"]:
-        named = [
-            f"{' or '.join(one['classes'])} {one['nodes']:,}"
-            for one in facts["undecided"][:MAX_SETS_PRINTED]
-        ]
+        named = [f"{' or '.join(one['classes'])} {one['nodes']:,}" for one in facts["undecided"][:MAX_SETS_PRINTED]]
         more = ", ..." if len(facts["undecided"]) > MAX_SETS_PRINTED else ""
         lines.append(f"  undecided: {', '.join(named)}{more}")
     if facts["unsettled"]:
@@ -138,9 +138,7 @@ def printer(*, as_json: bool, quiet: bool) -> Show:
     return _print_nothing if quiet else print_result
 
 
-def print_result(
-    result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]
-) -> None:
+def print_result(result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]) -> None:
     """What a person sees after a fit."""
     predicted = result["nodes"] - result["training_labels"]
     out.print(
@@ -152,7 +150,7 @@ def print_result(
             f"{result['seconds']:.1f} s; every node has a label, so there is none left to predict"
         )
     )
-    for line in accuracy_told(result["estimate"]):
+    for line in accuracy_told(result["estimate"], result.get("classes", ())):
         out.print(escape(line))
     for line in sets_told(result["sets"]) if "sets" in result else []:
         out.print(escape(line))
@@ -165,7 +163,7 @@ def print_result(
     out.print(escape(f"open {target / best}"))
 
 
-def accuracy_told(estimate: dict[str, Any]) -> list[str]:
+def accuracy_told(estimate: dict[str, Any], classes: Sequence[str] = ()) -> list[str]:
     """The lines about how good a fit is; if classes are unequal, balanced accuracy and recall come first."""
     if estimate["kind"] == "none":
         return [f"accuracy: not known ({estimate['note']})"]
@@ -180,11 +178,15 @@ def accuracy_told(estimate: dict[str, Any]) -> list[str]:
     if estimate["unequal_classes"]:
         low, high = estimate["balanced_accuracy_ci95"]
         lines = [
-            f"balanced accuracy {where}: {estimate['balanced_accuracy']:.1%} "
-            f"(95 % interval {low:.1%} to {high:.1%})",
-            f"  found of each class: {_recalls(estimate['recall'])}",
+            f"balanced accuracy {where}: {estimate['balanced_accuracy']:.1%} (95 % interval {low:.1%} to {high:.1%})",
+            f"  identified of each class: {_recalls(estimate['recall'])}",
             f"  accuracy: {plain}",
         ]
+    untested = untested_classes(estimate, classes)
+    if untested:
+        some = ", ".join(map(class_text, untested[:MAX_CLASSES_PRINTED]))
+        more = ", ..." if len(untested) > MAX_CLASSES_PRINTED else ""
+        lines.append(f"  {len(untested)} of {len(classes)} classes were not tested, for lack of labels: {some}{more}")
     guess = estimate["guess"]
     if estimate["against_guess"] != "better":
         word = "no better" if estimate["against_guess"] == "no better" else "not clearly better"
@@ -200,10 +202,7 @@ def accuracy_told(estimate: dict[str, Any]) -> list[str]:
 
 def _recalls(recall: dict[str, dict[str, Any]]) -> str:
     rarest = sorted(recall.items(), key=lambda one: one[1]["nodes"])
-    told = [
-        f"{label} {one['found']:,} of {one['nodes']:,}"
-        for label, one in rarest[:MAX_CLASSES_PRINTED]
-    ]
+    told = [f"{class_text(label)}: {one['found']:,} of {one['nodes']:,}" for label, one in rarest[:MAX_CLASSES_PRINTED]]
     return ", ".join(told) + (", ..." if len(rarest) > MAX_CLASSES_PRINTED else "")
 
 
@@ -231,18 +230,12 @@ def _layers(layers: pd.DataFrame) -> Table:
     return table
 
 
-def _print_nothing(
-    result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]
-) -> None:
+def _print_nothing(result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]) -> None:
     pass
 
 
-def _print_json(
-    result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]
-) -> None:
-    shares = (
-        None if layers is None else dict(zip(layers["layer"], layers["importance"], strict=True))
-    )
+def _print_json(result: dict[str, Any], layers: pd.DataFrame | None, target: Path, files: list[str]) -> None:
+    shares = None if layers is None else dict(zip(layers["layer"], layers["importance"], strict=True))
     record = result | {"layer_importance": shares, "out": str(target), "files": files}
     typer.echo(json_text(record))
 
@@ -289,6 +282,8 @@ def fit_graph(
     embedding: str = "csv",
     raw_csv: bool = False,
     silent: bool = False,
+    given: pd.DataFrame | None = None,
+    all_classes: bool | None = None,
 ) -> None:
     """Fit, estimate the accuracy, write the folder and show what came out."""
     if graph.labels is None:
@@ -298,9 +293,7 @@ def fit_graph(
         )
     _check_names(graph)
     if not model.supports_couplings:
-        graph = (
-            graph.with_coupling_layers()
-        )  # so that tables and page show the layers the model sees
+        graph = graph.with_coupling_layers()  # so that tables and page show the layers the model sees
     # the name is taken before the work begins, so that a second run into the same place is refused at once
     with output_folder(target, overwrite=overwrite) as place:
         result, files = _fit_into(
@@ -314,6 +307,8 @@ def fit_graph(
             sets=sets,
             raw_csv=raw_csv,
             silent=silent,
+            given=given,
+            all_classes=all_classes,
         )
     show(result, layer_table(model), target, files)
 
@@ -337,6 +332,8 @@ def _fit_into(
     sets: SetPlan | None,
     raw_csv: bool,
     silent: bool,
+    given: pd.DataFrame | None,
+    all_classes: bool | None,
 ) -> tuple[dict[str, Any], list[str]]:
     """Fit, estimate and fill the folder; returns the record of the fit and the names of its files."""
     if not silent:
@@ -353,10 +350,7 @@ def _fit_into(
             stages=(fitting, testing),
         )
         estimate = fitted.estimate
-        with (
-            part(*writing),
-            one_thread_below(graph.num_entries),
-        ):
+        with part(*writing), one_thread_below(graph.num_entries):
             result = described | {
                 "nodes": graph.num_nodes,
                 "layers": graph.num_layers,
@@ -378,6 +372,8 @@ def _fit_into(
                 estimate=result["estimate"] | {"predictions": estimate.predictions(graph.nodes)},
                 embedding=embedding,
                 raw_csv=raw_csv,
+                given=given,
+                all_classes=all_classes,
             )
     return result, files
 
@@ -417,7 +413,7 @@ def _bounded(graph: MultilayerGraph) -> AbstractContextManager[None]:
 
 
 def write_predictions(
-    model: NodeClassifier | GrammeRegressor,
+    model: NodeClassifier | GrammeRegressor | MultiLabelClassifier,
     graph: MultilayerGraph,
     target: Path,
     *,
@@ -426,12 +422,15 @@ def write_predictions(
     sets: SetPlan | None = None,
 ) -> None:
     """Predict the nodes of a graph and write a table of them; the file appears whole or not at all."""
+    if isinstance(model, MultiLabelClassifier):
+        table = model.predictions_frame(graph)
+        table["predicted"] = [";".join(map(str, one)) for one in table["predicted"]]
+        write_csv(table.reset_index(), target, raw=raw_csv)
+        return
     with _bounded(graph), part("Predicting", 0.9):
         if isinstance(model, GrammeRegressor):
             if sets is not None and sets.by_class:
-                raise DataError(
-                    "--coverage-by-class is for classes, and this model predicts numbers"
-                )
+                raise DataError("--coverage-by-class is for classes, and this model predicts numbers")
             table = number_table(model, graph, DEFAULT_COVERAGE if sets is None else sets.coverage)
         else:
             table = prediction_table(model, graph)
@@ -458,9 +457,7 @@ def _say_who_is_unknown(strangers: int, nodes: int, allowed: bool) -> None:
             "guess. Give data that have nodes or groups in common with those of the fit, or add --allow-unknown"
         )
     if strangers:
-        note(
-            f"{strangers:,} of {nodes:,} nodes share {what}; what is predicted for them is a guess (basis: {NOTHING})"
-        )
+        note(f"{strangers:,} of {nodes:,} nodes share {what}; what is predicted for them is a guess (basis: {NOTHING})")
 
 
 def table_record(model: Path) -> dict[str, Any] | None:
@@ -481,9 +478,7 @@ def table_record(model: Path) -> dict[str, Any] | None:
         raise FileFormatError(f"{error}; take another copy", file=path) from None
     marks = record.get("missing_values", [])
     if not isinstance(marks, list) or not all(isinstance(mark, str) for mark in marks):
-        raise FileFormatError(
-            "'missing_values' should be a list of text; take another copy", file=path
-        )
+        raise FileFormatError("'missing_values' should be a list of text; take another copy", file=path)
     return record
 
 
@@ -516,9 +511,7 @@ METHOD = "gramme-regressor"
 def make_regressor(settings: Iterable[str], *, seed: int, device: str) -> GrammeRegressor:
     """The regression with the parameters the user set."""
     known = GrammeRegressor().get_params()
-    chosen = set_parameters(
-        METHOD, known, settings, random_state=seed, device=device, progress=False
-    )
+    chosen = set_parameters(METHOD, known, settings, random_state=seed, device=device, progress=False)
     return GrammeRegressor(**chosen)
 
 
@@ -529,24 +522,36 @@ def fit_numbers(
     described: dict[str, Any],
     *,
     coverage: float | None = None,
+    holdout: float | None = None,
+    seed: int = 0,
     raw_csv: bool,
     overwrite: bool,
     quiet: bool,
     as_json: bool,
+    given: pd.DataFrame | None = None,
 ) -> None:
     """Fit a regression on the numbers of a graph's nodes and write its model, predictions, settings and page."""
     if graph.labels is None:
-        raise DataError(
-            "there are no numbers to learn from; say with --label which column they are"
-        )
+        raise DataError("there are no numbers to learn from; say with --label which column they are")
     share = DEFAULT_COVERAGE if coverage is None else coverage
     graph = graph.with_coupling_layers()  # so that table and page speak of the model's layers
+    labels = graph.align(labels_within(graph, graph.labels, "train" if "train" in graph.masks else None), "label")
+    split = None if holdout is None else hold_out(labels, holdout, seed, graph.nodes)
+    if split is not None:
+        graph = graph.replace(labels=split.train)
     with output_folder(target, overwrite=overwrite) as place:
-        with part("Fitting a regression", 1 - WRITING_SHARE):
+        with part("Fitting a regression", 1 - WRITING_SHARE), keep_interrupted_fits():
             model.fit(graph)
         result = described | number_record(model, graph) | {"coverage": share}
+        table = number_table(model, graph, share)
+        if split is not None:
+            result["held_out"] = held_out_record(model, graph, labels, split.held_out, share)
+            aside = np.isin(np.arange(graph.num_nodes), split.held_out)
+            table = table.assign(held_out=aside, true_label=pd.Series(labels, dtype=object).where(aside))
         model.save(place.folder / "model.safetensors")
-        write_csv(number_table(model, graph, share), place.folder / "predictions.csv", raw=raw_csv)
+        if given is not None:
+            table = with_columns(table, given)
+        write_csv(table, place.folder / "predictions.csv", raw=raw_csv)
         text = json.dumps(result, indent=2, ensure_ascii=False)
         (place.folder / "config.json").write_text(text + "\n", encoding="utf-8")
         page = render_numbers(number_data(model, graph, result))
@@ -561,7 +566,32 @@ def fit_numbers(
                 f"R2 {model.r2_:.3f}, {rough_number(model.mean_absolute_error_)} off on average"
             )
         )
+        if split is not None:
+            found = result["held_out"]
+            out.print(
+                escape(
+                    f"on {found['nodes']:,} nodes set aside: R2 {found['r2']:.3f}, "
+                    f"{rough_number(found['mean_absolute_error'])} off on average; {found['covered']:.0%} lie in their "
+                    f"{share:.0%} interval"
+                )
+            )
+        out.print(escape(model.explanation_))
         out.print(escape(f"open {target / 'report.html'}"))
+
+
+def held_out_record(
+    model: GrammeRegressor, graph: MultilayerGraph, labels: NDArray[np.object_], nodes: NDArray[np.int64], share: float
+) -> dict[str, Any]:
+    """How far off the predictions are on nodes that were set aside, and how many lie in their intervals."""
+    values = known_numbers(graph, labels, least=1)
+    truth = values.values[np.isin(values.nodes, nodes)]
+    low, high = model.predict_interval(share)[nodes].T
+    return {
+        "nodes": int(nodes.size),
+        "r2": explained(truth, model.predict()[nodes]),
+        "mean_absolute_error": float(np.abs(truth - model.predict()[nodes]).mean()),
+        "covered": float(((low <= truth) & (truth <= high)).mean()),
+    }
 
 
 def number_record(model: GrammeRegressor, graph: MultilayerGraph) -> dict[str, Any]:
@@ -573,9 +603,85 @@ def number_record(model: GrammeRegressor, graph: MultilayerGraph) -> dict[str, A
         "training_labels": int(np.isfinite(model.out_of_fold_).sum()),
         "r2": model.r2_,
         "mean_absolute_error": model.mean_absolute_error_,
-        "ingredients": dict(
-            zip(model.ingredients_["ingredient"], model.ingredients_["weight"], strict=True)
-        ),
+        "ingredients": dict(zip(model.ingredients_["ingredient"], model.ingredients_["weight"], strict=True)),
+        "layer_importance": model.layer_importance_.to_dict(),
+        "explanation": model.explanation_,
         "parameters": {key: to_json(value, key) for key, value in model.get_params().items()},
         "versions": versions(),
     }
+
+
+# The work of ``gramme fit --label-separator``: a model per label, a table with a column for each.
+
+
+def fit_label_sets(
+    graph: MultilayerGraph,
+    model: NodeClassifier,
+    target: Path,
+    *,
+    described: dict[str, Any],
+    separator: str,
+    plan: EstimatePlan,
+    seed: int,
+    raw_csv: bool,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Learn which of several labels each node has, and write the model, the predictions and the settings."""
+    if graph.labels is None:
+        raise DataError("there are no labels to learn from; say with --label which column they are")
+    labels = np.array([None if one is None else str(one) for one in graph.align(graph.labels, "label")], dtype=object)
+    labels[labels == ""] = None
+    split = None if plan.share is None else hold_out(labels, plan.share, seed, graph.nodes)
+    graph = graph.replace(labels=labels if split is None else split.train)
+    several = MultiLabelClassifier(model)
+    with output_folder(target, overwrite=overwrite) as place:
+        with part("Fitting a model per label", 1 - WRITING_SHARE):
+            several.fit(graph, mask="train" if "train" in graph.masks else None, separator=separator)
+        every = known_label_sets(graph, labels, separator=separator)
+        nodes, shares, kind = np.zeros(0, dtype=np.int64), np.zeros((0, 0)), "none"
+        if split is not None:
+            nodes, kind = split.held_out, "holdout"
+            shares = several.predict_proba()[nodes].astype(np.float64)
+        elif plan.wanted and model.has_out_of_fold:
+            (nodes, shares), kind = several.out_of_fold(), "out_of_fold"
+        estimate: dict[str, Any] = {"kind": kind, "nodes": int(nodes.size)}
+        if nodes.size:
+            rows = np.searchsorted(every.nodes, nodes)
+            columns = np.searchsorted(every.labels, several.classes_)
+            estimate |= multilabel_scores(every.indicator[np.ix_(rows, columns)], shares, several.threshold)
+        result = described | {
+            "nodes": graph.num_nodes,
+            "layers": graph.num_layers,
+            "labels": several.classes_.tolist(),
+            "training_labels": int(several.labelled_.sum()),
+            "estimate": estimate,
+            "parameters": {key: to_json(value, key) for key, value in model.get_params().items()},
+            "versions": versions(),
+        }
+        table = several.predictions_frame()
+        table["predicted"] = [separator.join(map(str, one)) for one in table["predicted"]]
+        table.insert(0, "known", pd.Series(graph.labels, index=table.index, dtype=object))
+        if split is not None:
+            table["held_out"] = np.isin(np.arange(graph.num_nodes), nodes)
+            table["true_label"] = pd.Series(labels, index=table.index, dtype=object).where(table["held_out"])
+        several.save(place.folder / "model.safetensors")
+        write_csv(table.reset_index(), place.folder / "predictions.csv", raw=raw_csv)
+        (place.folder / "config.json").write_text(
+            json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+    if as_json:
+        typer.echo(json_text(result | {"out": str(target)}))
+    elif not quiet:
+        found = (
+            f"learned {len(several.classes_)} labels from {int(several.labelled_.sum()):,} of {graph.num_nodes:,} nodes"
+        )
+        if nodes.size:
+            how = "set aside" if kind == "holdout" else "each predicted without its labels"
+            found += (
+                f"; on {nodes.size:,} nodes, {how}: macro-F1 {estimate['macro_f1']:.3f}, "
+                f"micro-F1 {estimate['micro_f1']:.3f}, ranking loss {estimate['ranking_loss']:.3f}"
+            )
+        out.print(escape(found))
+        out.print(escape(f"predictions in {target / 'predictions.csv'}"))

@@ -18,10 +18,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "gramme fit advice.csv friends.csv --labels people.csv --label Team --out result",
         "gramme fit votes.csv --table --label party --id member --coverage 90% --out result",
     ),
-    "new": (
-        "gramme new",
-        "gramme new --print",
-    ),
+    "new": ("gramme new", "gramme new --print"),
     "predict": (
         "gramme predict result next_year.csv --out predictions.csv",
         "gramme predict result new_members.csv --coverage 90% --out predictions.csv",
@@ -42,40 +39,19 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "gramme ask school_multiplex.edges --count 20 --out ask",
         "gramme ask school_multiplex.edges --labels ask/ask.csv --count 10 --out ask2",
     ),
-    "app": (
-        "gramme app",
-        "gramme app advice.csv friends.csv --labels people.csv",
-    ),
-    "report": (
-        "gramme report result --out page.html",
-        "gramme report results.sqlite --out comparison.html",
-    ),
+    "app": ("gramme app", "gramme app advice.csv friends.csv --labels people.csv"),
+    "report": ("gramme report result --out page.html", "gramme report results.sqlite --out comparison.html"),
     "benchmark": (
         "gramme benchmark --datasets my.mpx --methods gramme-auto,label-propagation --out results.sqlite",
         "gramme benchmark --datasets balance_scale --train 10,30 --repeats 5 --out results.sqlite",
     ),
-    "results": (
-        "gramme results results.sqlite",
-        "gramme results results.sqlite --format latex",
-    ),
-    "info": (
-        "gramme info school_multiplex.edges",
-        "gramme info votes.csv --table --label party --json",
-    ),
-    "convert": (
-        "gramme convert school_multiplex.edges school.mpx",
-        "gramme convert advice.csv friends.csv both.npz",
-    ),
-    "datasets": (
-        "gramme datasets list",
-        "gramme datasets info ckm_social",
-    ),
+    "results": ("gramme results results.sqlite", "gramme results results.sqlite --format latex"),
+    "info": ("gramme info school_multiplex.edges", "gramme info votes.csv --table --label party --json"),
+    "convert": ("gramme convert school_multiplex.edges school.mpx", "gramme convert advice.csv friends.csv both.npz"),
+    "datasets": ("gramme datasets list", "gramme datasets info ckm_social"),
     "datasets list": ("gramme datasets list", "gramme datasets list --json"),
     "datasets info": ("gramme datasets info ckm_social", "gramme datasets info cora --json"),
-    "datasets download": (
-        "gramme datasets download ckm_social",
-        "gramme datasets download cora acm_heco",
-    ),
+    "datasets download": ("gramme datasets download ckm_social", "gramme datasets download cora acm_heco"),
     "methods": ("gramme methods", "gramme methods | grep walks"),
     "demo": ("gramme demo", "gramme demo --out somewhere --seed 1"),
     "help": ("gramme help", "gramme help tables"),
@@ -130,6 +106,4 @@ def help_(
     width = max(map(len, topics()))
     for name, about in topics().items():
         typer.echo(f"  {name:<{width}}  {about}")
-    typer.echo(
-        "\nRead one with gramme help TOPIC; gramme COMMAND --help lists the options of a command."
-    )
+    typer.echo("\nRead one with gramme help TOPIC; gramme COMMAND --help lists the options of a command.")

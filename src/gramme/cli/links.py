@@ -13,7 +13,7 @@ from gramme._text import escape
 from gramme.errors import DataError, FileFormatError
 
 from .console import loading
-from .options import RAW_CSV, Data, Reading, takes_reading_options
+from .options import AsJson, Data, OutFolder, Overwrite, Quiet, RawCsv, Reading, Seed, takes_reading_options
 from .progress import tell_steps
 
 if TYPE_CHECKING:
@@ -32,36 +32,35 @@ LEARNING_SHARE, SEARCHING_SHARE, WRITING_SHARE = 0.7, 0.2, 0.1
 def links(
     context: typer.Context,
     data: Data,
-    target: Path = typer.Option(..., "--out", help="Folder to write the results to."),
-    layers: list[str] | None = typer.Option(
-        None, "--layer", help="Ask about this layer only; may be repeated."
-    ),
+    target: OutFolder,
+    layers: list[str] | None = typer.Option(None, "--layer", help="Ask about this layer only; may be repeated."),
     top: int = typer.Option(100, "--top", min=1, help="How many candidates to list per layer."),
     node: str | None = typer.Option(None, "--node", help="Candidates for this node alone."),
     pairs: Path | None = typer.Option(
-        None,
-        "--pairs",
-        help="CSV file of pairs to ask about: source,target or layer,source,target.",
+        None, "--pairs", help="CSV file of pairs to ask about: source,target or layer,source,target."
     ),
     missing_share: float = typer.Option(
         0.2,
         "--missing-share",
         help="Share of a layer's links that you take to be missing in the data; probabilities hold for it.",
     ),
-    seed: int = typer.Option(0, "--seed", min=0, help="The same seed gives the same result."),
-    raw_csv: bool = typer.Option(False, "--raw-csv", help=RAW_CSV),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
-    quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
-    as_json: bool = typer.Option(False, "--json", help="Print a JSON object for scripts."),
+    gephi: bool = typer.Option(
+        False, "--gephi", help="Also write links.gexf for Gephi: the network with the pairs listed as further layers."
+    ),
+    seed: Seed = 0,
+    raw_csv: RawCsv = False,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
     *,
     read: Reading,
 ) -> None:
     """Say which pairs of nodes of DATA will be, or should be, linked, with a probability and the reason.
 
-    Writes links.csv (layer, source, target, probability, score, why), ingredients.csv, model.safetensors, report.html
-    and config.json to the folder. The probability is the chance that the pair is a link, learned from where edges that
-    are set aside stand in the list; so the terminal says how many links to expect: "of these 100 pairs expect about 46
-    (38 to 55) to be links". The score compares pairs as if links were as frequent as unlinked pairs.
+    Writes links.csv (layer, source, target, probability, score, why, change), ingredients.csv, model.safetensors,
+    report.html and config.json to the folder. The probability is the chance that the pair is a link, learned from where
+    edges that are set aside stand in the list; so the terminal says how many links to expect: "of these 100 pairs
+    expect about 46 (38 to 55) to be links". The score compares pairs as if links were as frequent as unlinked pairs.
     """
     with loading():
         from .analysis import analyse
@@ -72,6 +71,7 @@ def links(
         "node": node,
         "pairs": None if pairs is None else str(pairs),
         "missing_share": missing_share,
+        "gephi": gephi,
         "seed": seed,
     }
     analyse(
@@ -128,9 +128,7 @@ def _find_links(
     def write(described: dict[str, Any]) -> list[str]:
         config = described | request | {"explanation": model.explanation_}
         with part("Writing the results and the page", WRITING_SHARE):
-            return write_links(
-                target, model, links, config=config, overwrite=overwrite, raw_csv=raw_csv
-            )
+            return write_links(target, model, links, config=config, overwrite=overwrite, raw_csv=raw_csv)
 
     return Analysis(
         write,
@@ -159,9 +157,7 @@ def _read_pairs(path: Path, names: dict[str, Any], layers: list[str]) -> pd.Data
         unknown = [name for name in table[column] if name not in names]
         if unknown:
             line = int((table[column] == unknown[0]).to_numpy().argmax()) + 2
-            raise FileFormatError(
-                f"there is no node {unknown[0]!r} in the data", file=path, line=line
-            )
+            raise FileFormatError(f"there is no node {unknown[0]!r} in the data", file=path, line=line)
         table[column] = pd.Series([names[name] for name in table[column]], dtype=object)
     same = (table["source"] == table["target"]).to_numpy()
     if same.any():
@@ -186,10 +182,11 @@ def _read_pairs(path: Path, names: dict[str, Any], layers: list[str]) -> pd.Data
 def _table(links: pd.DataFrame) -> Table:
     from gramme.links.explain import percent
 
+    links = links.drop(columns=["score", "change"])
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in links.columns:
-        table.add_column(column, justify="right" if column in ("probability", "score") else "left")
+        table.add_column(column, justify="right" if column == "probability" else "left")
     for row in links.to_dict(orient="records"):
-        row |= {name: percent(row[name]) for name in ("probability", "score")}
+        row["probability"] = percent(row["probability"])
         table.add_row(*(escape(str(value)) for value in row.values()))
     return table

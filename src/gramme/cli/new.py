@@ -20,11 +20,11 @@ MAX_TRIED_BYTES = 20_000_000
 """Bytes up to which a file is read to see whether it is a matrix."""
 
 
-def new(
-    run: bool = typer.Option(True, "--run/--print", help="Run the command, or only print it."),
-) -> None:
+def new(run: bool = typer.Option(True, "--run/--print", help="Run the command, or only print it.")) -> None:
     """Ask where your data is and what it holds, then print the command of gramme fit and run it."""
     try:
+        if sys.stdin is None:  # closed by who started the command
+            raise typer.Abort
         words = ask()
     except typer.Abort as end:
         if isinstance(end.__context__, KeyboardInterrupt):
@@ -64,15 +64,11 @@ def ask() -> list[str]:
     else:
         assert header is not None or row == PEOPLE
         words += ["--table", *_label_and_id(header or [])]
-    where = typer.prompt(
-        "Folder for the results", default=f"{Path(files[0]).stem}-result", err=True
-    )
+    where = typer.prompt("Folder for the results", default=f"{Path(files[0]).stem}-result", err=True)
     return [*words, "--out", str(where)]
 
 
-def _asked(
-    question: str, understood: Callable[[str], Answer], default: str | None = None
-) -> Answer:
+def _asked(question: str, understood: Callable[[str], Answer], default: str | None = None) -> Answer:
     """An answer as it is understood; a person who mistypes is told so and asked again, a script ends."""
     while True:
         text = typer.prompt(question, default=default, show_default=bool(default), err=True)
@@ -134,9 +130,7 @@ def _choice(question: str, known: tuple[str, ...], default: str) -> str:
     return _asked(question, understood, default)
 
 
-def _column(
-    question: str, known: list[str], default: str = "", *, needed: str | None = None
-) -> str:
+def _column(question: str, known: list[str], default: str = "", *, needed: str | None = None) -> str:
     """A column of those known, or none; ``needed`` says why there must be one."""
 
     def understood(answer: str) -> str:
@@ -159,9 +153,7 @@ def _label_file() -> list[str]:
         words, header = ["--labels", file], _columns(file)
         if header is not None:
             messages.print(f"   its columns: {', '.join(header)}", markup=False)
-    label = _column(
-        "   Which column or attribute is the label (blank: the usual one)?", header or []
-    )
+    label = _column("   Which column or attribute is the label (blank: the usual one)?", header or [])
     words += ["--label", label] if label else []
     if header is not None and len(header) > 2:
         id_column = _column("4. Which column names the nodes?", header, header[0])

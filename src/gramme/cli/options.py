@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -35,13 +36,11 @@ MAX_WHOLE_NUMBER = 1_000_000_000
 
 def make_model(method: Method, settings: Iterable[str], **fixed: Any) -> NodeClassifier:
     """A method with the parameters the user set; ``fixed`` ones are passed where the method knows them."""
-    known = method.estimator().get_params()
-    return method.estimator(**set_parameters(method.name, known, settings, **fixed))
+    known = method.create().get_params()
+    return method.create(**set_parameters(method.name, known, settings, **fixed))
 
 
-def set_parameters(
-    method: str, known: Mapping[str, Any], settings: Iterable[str], **fixed: Any
-) -> dict[str, Any]:
+def set_parameters(method: str, known: Mapping[str, Any], settings: Iterable[str], **fixed: Any) -> dict[str, Any]:
     """The parameters that the user set, checked against the method's own parameters, and the ``fixed`` ones."""
     chosen = {name: value for name, value in fixed.items() if name in known}
     for setting in settings:
@@ -51,9 +50,7 @@ def set_parameters(
             raise DataError(f"--set {setting!r}: write it as name=value")
         if name not in known:
             raise DataError(f"{method} has no parameter {name!r}; {did_you_mean(name, known)}")
-        chosen[name] = value_from_text(
-            f"--set {name}={text.strip()}", name, text.strip(), known[name]
-        )
+        chosen[name] = value_from_text(f"--set {name}={text.strip()}", name, text.strip(), known[name])
     return chosen
 
 
@@ -84,12 +81,28 @@ def value_from_text(said: str, name: str, text: str, default: Any) -> Any:
 
 
 Data = Annotated[
-    list[str],
-    typer.Argument(
-        help="A file, several with a layer each, a folder of such, or the name of a dataset."
+    list[str], typer.Argument(help="A file, several with a layer each, a folder of such, or the name of a dataset.")
+]
+OutFolder = Annotated[Path, typer.Option("--out", help="Folder to write the results to.", show_default=False)]
+Layers = Annotated[list[str] | None, typer.Option("--layer", help="Use this layer only; may be repeated.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
+RawCsv = Annotated[
+    bool, typer.Option("--raw-csv", help="Write CSV cells as they are, also those that a spreadsheet runs as formulas.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier result.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON object for scripts.")]
+Coverage = Annotated[
+    str | None,
+    typer.Option(
+        "--coverage",
+        help="Also give every node a set of classes that holds the true one this often, like 90%.",
+        show_default=False,
     ),
 ]
-RAW_CSV = "Write CSV cells as they are, also those that a spreadsheet runs as formulas."
+CoverageByClass = Annotated[
+    bool, typer.Option("--coverage-by-class", help="Keep the promise of --coverage in every class.")
+]
 _FILES = "Reading"
 _TABLES = "Tables and attributes of nodes"
 _KINDS = "Several kinds of node"
@@ -104,31 +117,26 @@ class Reading:
     """What was said on the command line about reading DATA."""
 
     labels: Annotated[
-        Path | None,
-        _option("--labels", help="File of labels: a list, rows of node and label, or a table."),
+        Path | None, _option("--labels", help="File of labels: a list, rows of node and label, or a table.")
     ] = None
-    labels_format: Annotated[
-        str | None, _option("--labels-format", help="What that file is: list or pairs.")
-    ] = None
-    label: Annotated[
-        str | None,
-        _option("--label", help="The column or attribute of nodes that is the label."),
-    ] = None
-    source_format: Annotated[
-        str | None, _option("--from", help="Format of the file where its name does not tell.")
-    ] = None
-    no_header: Annotated[
-        bool, _option("--no-header", help="The first line of a list of edges is an edge already.")
-    ] = False
-    source_column: Annotated[
-        str | None, _option("--source", help="The column with the first node of an edge.")
-    ] = None
+    labels_format: Annotated[str | None, _option("--labels-format", help="What that file is: list or pairs.")] = None
+    label: Annotated[str | None, _option("--label", help="The column or attribute of nodes that is the label.")] = None
+    source_format: Annotated[str | None, _option("--from", help="Format of the file where its name does not tell.")] = (
+        None
+    )
+    no_header: Annotated[bool, _option("--no-header", help="The first line of a list of edges is an edge already.")] = (
+        False
+    )
+    source_column: Annotated[str | None, _option("--source", help="The column with the first node of an edge.")] = None
     target_column: Annotated[
         str | None, _option("--target-column", help="The column with the second node of an edge.")
     ] = None
     weight: Annotated[str | None, _option("--weight", help="The column with weights.")] = None
     layer_column: Annotated[
         str | None, _option("--layer-column", help="The column that names the layer of an edge.")
+    ] = None
+    edge_features: Annotated[
+        list[str] | None, _option("--edge-features", help="Columns or attributes that are features of the edges.")
     ] = None
     directed: Annotated[
         bool | None,
@@ -138,27 +146,21 @@ class Reading:
             show_default=False,
         ),
     ] = None
-    encoding: Annotated[
-        str, _option("--encoding", help="Encoding of text files, where it is not to be guessed.")
-    ] = "auto"
+    encoding: Annotated[str, _option("--encoding", help="Encoding of text files, where it is not to be guessed.")] = (
+        "auto"
+    )
     missing: Annotated[
-        list[str] | None,
-        _option("--missing", help="Further labels or cells that mean 'not known', like 99."),
+        list[str] | None, _option("--missing", help="Further labels or cells that mean 'not known', like 99.")
     ] = None
-    keep_na: Annotated[
-        bool, _option("--keep-na", help="NA, NaN, null, ? and . are values, not 'not known'.")
-    ] = False
+    keep_na: Annotated[bool, _option("--keep-na", help="NA, NaN, null, ? and . are values, not 'not known'.")] = False
     label_bins: Annotated[
-        int | None,
-        _option("--label-bins", help="Cut labels that are numbers into classes of equal size."),
+        int | None, _option("--label-bins", help="Cut labels that are numbers into classes of equal size.")
     ] = None
     label_edges: Annotated[
-        str | None,
-        _option("--label-edges", help="Cut labels that are numbers at these, like 20,50,80."),
+        str | None, _option("--label-edges", help="Cut labels that are numbers at these, like 20,50,80.")
     ] = None
     label_kind: Annotated[
-        str | None,
-        _option("--label-kind", help="What labels that are numbers mean: class or number."),
+        str | None, _option("--label-kind", help="What labels that are numbers mean: class or number.")
     ] = None
     relation: Annotated[
         list[str] | None,
@@ -170,18 +172,12 @@ class Reading:
     ] = None
     target_kind: Annotated[
         str | None,
-        _option(
-            "--target",
-            help="The kind to label, with --relation or a table of relations.",
-            panel=_KINDS,
-        ),
+        _option("--target", help="The kind to label, with --relation or a table of relations.", panel=_KINDS),
     ] = None
     path: Annotated[
         list[str] | None,
         _option(
-            "--path",
-            help="A way from that kind to another that is a layer, like author-paper-venue.",
-            panel=_KINDS,
+            "--path", help="A way from that kind to another that is a layer, like author-paper-venue.", panel=_KINDS
         ),
     ] = None
     is_table: Annotated[
@@ -192,40 +188,23 @@ class Reading:
             panel=_TABLES,
         ),
     ] = False
-    id: Annotated[
-        str | None, _option("--id", help="The column with the names of the rows.", panel=_TABLES)
-    ] = None
+    id: Annotated[str | None, _option("--id", help="The column with the names of the rows.", panel=_TABLES)] = None
     columns: Annotated[
         list[str] | None,
-        _option(
-            "--columns",
-            help="The columns to use, like age,city; all if not given.",
-            panel=_TABLES,
-        ),
+        _option("--columns", help="The columns to use, like age,city; all if not given.", panel=_TABLES),
     ] = None
     features: Annotated[
-        list[str] | None,
-        _option("--features", help="Columns of --labels that are features.", panel=_TABLES),
+        list[str] | None, _option("--features", help="Columns of --labels that are features.", panel=_TABLES)
     ] = None
     layers_from: Annotated[
-        list[str] | None,
-        _option("--layers-from", help="Columns of --labels that are layers.", panel=_TABLES),
+        list[str] | None, _option("--layers-from", help="Columns of --labels that are layers.", panel=_TABLES)
     ] = None
     bins: Annotated[
-        list[str] | None,
-        _option(
-            "--bins",
-            help="Cut numbers into groups, like age=5 or age=18:35:65.",
-            panel=_TABLES,
-        ),
+        list[str] | None, _option("--bins", help="Cut numbers into groups, like age=5 or age=18:35:65.", panel=_TABLES)
     ] = None
     quantiles: Annotated[
         list[str] | None,
-        _option(
-            "--quantiles",
-            help="Cut numbers into groups of equal size, like income=4.",
-            panel=_TABLES,
-        ),
+        _option("--quantiles", help="Cut numbers into groups of equal size, like income=4.", panel=_TABLES),
     ] = None
     knn: Annotated[
         list[str] | None,
@@ -236,29 +215,19 @@ class Reading:
         ),
     ] = None
     split: Annotated[
-        list[str] | None,
-        _option("--split", help="Cells with several values, like 'authors=;'.", panel=_TABLES),
+        list[str] | None, _option("--split", help="Cells with several values, like 'authors=;'.", panel=_TABLES)
     ] = None
     dates: Annotated[
         list[str] | None,
-        _option(
-            "--dates",
-            help="Group dates by decade, year, month or weekday, like joined=month.",
-            panel=_TABLES,
-        ),
+        _option("--dates", help="Group dates by decade, year, month or weekday, like joined=month.", panel=_TABLES),
     ] = None
     missing_group: Annotated[
-        bool,
-        _option(
-            "--missing-group", help="Rows with a missing value are alike in that.", panel=_TABLES
-        ),
+        bool, _option("--missing-group", help="Rows with a missing value are alike in that.", panel=_TABLES)
     ] = False
 
     def marks(self) -> list[str]:
         """What --missing names: each text whole, and its parts between commas."""
-        return [
-            mark for text in self.missing or () for mark in dict.fromkeys((text, *text.split(",")))
-        ]
+        return [mark for text in self.missing or () for mark in dict.fromkeys((text, *text.split(",")))]
 
     def file_options(self) -> dict[str, Any]:
         """The options of :func:`gramme.io.inspect`."""
@@ -280,6 +249,7 @@ class Reading:
             "columns": listed(self.columns),
             "features": listed(self.features),
             "layers_from": listed(self.layers_from),
+            "edge_features": listed(self.edge_features),
             "label_bins": self.label_bins,
             "label_edges": self.edges(),
             "label_kind": self.label_kind,
@@ -300,13 +270,9 @@ class Reading:
             kinds, equals, file = text.partition("=")
             key = tuple(part.strip() for part in kinds.split(":"))
             if not equals or not file or len(key) not in (2, 3) or not all(key):
-                raise DataError(
-                    f"--relation {text}: write it like paper:author=pa.csv, or paper:writes:author=pa.csv"
-                )
+                raise DataError(f"--relation {text}: write it like paper:author=pa.csv, or paper:writes:author=pa.csv")
             if key in found:
-                raise DataError(
-                    f"--relation {kinds} is named twice; give one a name: a:name:b=FILE"
-                )
+                raise DataError(f"--relation {kinds} is named twice; give one a name: a:name:b=FILE")
             found[key] = file
         return found
 
@@ -329,8 +295,7 @@ class Reading:
         return [
             _WRITTEN.get(one.name, f"--{one.name.replace('_', '-')}")
             for one in fields(self)
-            if (not names or one.name in names)
-            and getattr(self, one.name) not in (one.default, None, [])
+            if (not names or one.name in names) and getattr(self, one.name) not in (one.default, None, [])
         ]
 
 
@@ -368,12 +333,7 @@ def takes_reading_options(command: Callable[..., None]) -> Callable[..., None]:
             shown.append(parameter.replace(annotation=annotation, kind=kind))
             continue
         shown += [
-            inspect.Parameter(
-                one.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                annotation=said[one.name],
-                default=one.default,
-            )
+            inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, annotation=said[one.name], default=one.default)
             for one in fields(Reading)
         ]
 
@@ -383,11 +343,20 @@ def takes_reading_options(command: Callable[..., None]) -> Callable[..., None]:
         for name in ("data", "source"):
             if hints.get(name) in (Data, list[str]):
                 values[name] = values[name] or []
+                check_files(values[name])
+        check_files([] if read.labels is None else [str(read.labels)])
         command(**values, read=read)
 
     run.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in shown}
     return run
+
+
+def check_files(names: Iterable[str]) -> None:
+    """Refuse a name that can only be that of a file and of none that is there, before anything heavy is imported."""
+    for name in names:
+        if ("." in name or "/" in name) and not set(name) & set(":*?[") and not os.path.lexists(name):
+            raise DataError(f"there is no file {name!r}")
 
 
 # The command that does the same again, for the page of a fit or of a benchmark.
@@ -407,9 +376,7 @@ def command_line(context: typer.Context) -> str:
             continue
         value = context.params[name]
         if parameter.param_type_name == "argument":
-            arguments += [
-                str(one) for one in (value if isinstance(value, list | tuple) else [value])
-            ]
+            arguments += [str(one) for one in (value if isinstance(value, list | tuple) else [value])]
         elif isinstance(value, bool):
             words.append((parameter.opts if value else parameter.secondary_opts or [""])[0])
         else:

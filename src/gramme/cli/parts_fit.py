@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import hashlib
 import json
 import os
 import shutil
@@ -24,16 +25,7 @@ from gramme._progress import part
 from gramme._runtime import PARENT, end_with
 from gramme._text import escape, on_command_line
 from gramme._version import __version__
-from gramme.distributed import (
-    Communicator,
-    PartGraph,
-    assign,
-    join,
-    node_count,
-    read_part,
-    whole_graph,
-    write_parts,
-)
+from gramme.distributed import Communicator, PartGraph, assign, join, node_count, read_part, whole_graph, write_parts
 from gramme.distributed.launch import LOST_EXIT, LostWorkerError, cleaned_up
 from gramme.distributed.storage import FORMAT, MANIFEST, sha256_of
 from gramme.errors import DataError, GrammeError
@@ -42,6 +34,7 @@ from gramme.evaluation.cross_validation import cross_validate_parts, estimate_se
 from gramme.evaluation.estimate import unseen_of
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
+from gramme.methods.base import keep_interrupted_fits
 from gramme.methods.gather import join_model
 from gramme.methods.labels import KnownLabels, known_labels
 from gramme.methods.registry import METHODS_IN_PARTS
@@ -155,9 +148,7 @@ class Outcome:
 def check_method(name: str) -> None:
     """Refuse a method that several processes cannot fit together, before any of them starts."""
     if name not in METHODS_IN_PARTS:
-        raise DataError(
-            f"{name} is fitted by one process; several can fit {', '.join(METHODS_IN_PARTS)}"
-        )
+        raise DataError(f"{name} is fitted by one process; several can fit {', '.join(METHODS_IN_PARTS)}")
 
 
 def run_job(job: FitJob) -> None:
@@ -171,9 +162,7 @@ def run_job(job: FitJob) -> None:
 
 def _fit_together(job: FitJob, communicator: Communicator) -> None:
     graph = read_part(job.parts, communicator)
-    model = make_model(
-        method(job.method), job.settings, random_state=job.seed, device=job.device, progress=False
-    )
+    model = make_model(method(job.method), job.settings, random_state=job.seed, device=job.device, progress=False)
     if not model.supports_couplings:
         graph = graph.with_coupling_layers()
     known = known_labels(graph)
@@ -193,6 +182,14 @@ def _fit_together(job: FitJob, communicator: Communicator) -> None:
         outcome.show(job)
 
 
+def _data_digest(parts: Path, train: KnownLabels) -> str:
+    """A digest of the parts of a graph, by those that their manifest holds, and of the labels that are learned from."""
+    manifest = json.loads((parts / MANIFEST).read_text(encoding="utf-8"))
+    labels = train.nodes.tolist(), train.codes.tolist(), train.classes.tolist()
+    content = repr(([part["sha256"] for part in manifest["parts"]], labels))
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def _fit_and_join(
     job: FitJob,
     communicator: Communicator,
@@ -209,8 +206,9 @@ def _fit_and_join(
     estimating = EstimatePlan(job.holdout, job.folds, job.estimate)
     fitting, testing, writing = fit_stages(graph, model, estimating, job.method)
     started = time.perf_counter()
-    with checkpoints(Path(f"{job.target}.checkpoints"), communicator, resume=job.resume):
-        with part(*fitting):
+    kept = Path(f"{job.target}.checkpoints")
+    with checkpoints(kept, communicator, resume=job.resume, data=_data_digest(Path(job.parts), train)):
+        with part(*fitting), keep_interrupted_fits():
             model.fit(graph, train)
             if job.described.get("class_weight") == "balanced":
                 model.balance_classes()
@@ -279,12 +277,7 @@ def _estimate(job: FitJob, model: NodeClassifier, graph: PartGraph, known: Known
     if _tests_itself(job, model):
         return Estimate("none", "the estimate is made when the parts are joined")
     return cross_validate_parts(
-        model,
-        graph,
-        known,
-        folds=plan.folds,
-        random_state=job.seed,
-        balanced=hasattr(model, "class_weights_"),
+        model, graph, known, folds=plan.folds, random_state=job.seed, balanced=hasattr(model, "class_weights_")
     )
 
 
@@ -294,12 +287,7 @@ def _tests_itself(job: FitJob, model: NodeClassifier) -> bool:
 
 
 def _record(
-    job: FitJob,
-    model: NodeClassifier,
-    graph: PartGraph,
-    train: KnownLabels,
-    estimate: Estimate,
-    seconds: float,
+    job: FitJob, model: NodeClassifier, graph: PartGraph, train: KnownLabels, estimate: Estimate, seconds: float
 ) -> dict[str, Any]:
     return job.described | {
         "nodes": node_count(graph),
@@ -335,9 +323,7 @@ if __name__ == "__main__":
 # The work of ``gramme convert DATA parts/ --parts N``.
 
 
-def convert_to_parts(
-    graph: MultilayerGraph, target: Path, parts: int, how: str, *, overwrite: bool
-) -> None:
+def convert_to_parts(graph: MultilayerGraph, target: Path, parts: int, how: str, *, overwrite: bool) -> None:
     """Write a graph in parts; the folder appears whole or not at all, and the halo's share is said."""
     if target.exists() and overwrite:
         if not target.is_dir():

@@ -151,12 +151,7 @@ class SignOfLife:
                 columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
                 told = TextColumn("{task.fields[told]}")
                 self.bar = Progress(
-                    *columns,
-                    told,
-                    console=messages,
-                    transient=True,
-                    auto_refresh=False,
-                    redirect_stdout=False,
+                    *columns, told, console=messages, transient=True, auto_refresh=False, redirect_stdout=False
                 )
                 self.bar.add_task("", total=1.0, told="")
                 self.bar.start()

@@ -13,7 +13,7 @@ from gramme._text import escape
 from gramme.errors import DataError
 
 from .console import loading, note
-from .options import RAW_CSV, Data, Reading, takes_reading_options
+from .options import AsJson, Data, Layers, OutFolder, Overwrite, Quiet, RawCsv, Reading, Seed, takes_reading_options
 from .progress import tell_steps
 
 if TYPE_CHECKING:
@@ -35,47 +35,33 @@ SHOWN_MEASURES = ("degree", "pagerank", "eigenvector", "katz", "multirank", "vot
 def rank(
     context: typer.Context,
     data: Data,
-    target: Path = typer.Option(..., "--out", help="Folder to write the results to."),
+    target: OutFolder,
     measures: str | None = typer.Option(
-        None,
-        "--measures",
-        help="Which measures, like pagerank,voterank; the usual ones if not given.",
+        None, "--measures", help="Which measures, like pagerank,voterank; the usual ones if not given."
     ),
-    layers: list[str] | None = typer.Option(
-        None, "--layer", help="Use this layer only; may be repeated."
-    ),
+    layers: Layers = None,
     negative: list[str] | None = typer.Option(
         None,
         "--negative",
         help="Leave out this layer, whose edges are negative, like dislike; guessed from names if not given. May be "
         'repeated; --negative "" keeps all layers.',
     ),
-    per_layer: bool = typer.Option(
-        False, "--per-layer", help="Add the measures of each layer alone."
-    ),
-    coupling: float = typer.Option(
-        1.0, "--coupling", min=0.0, help="Weight of the step from one layer to another."
-    ),
+    per_layer: bool = typer.Option(False, "--per-layer", help="Add the measures of each layer alone."),
+    coupling: float = typer.Option(1.0, "--coupling", min=0.0, help="Weight of the step from one layer to another."),
     restart: list[str] | None = typer.Option(
         None, "--near", help="Rank by PageRank around this node; may be repeated."
     ),
-    seeds: int = typer.Option(
-        5, "--seeds", min=0, help="How many nodes to choose for spreading news; 0 for none."
-    ),
-    model: str = typer.Option(
-        "cascade", "--spreading", help="How news spreads: cascade or threshold."
-    ),
+    seeds: int = typer.Option(5, "--seeds", min=0, help="How many nodes to choose for spreading news; 0 for none."),
+    model: str = typer.Option("cascade", "--spreading", help="How news spreads: cascade or threshold."),
     probability: float = typer.Option(
         0.1, "--probability", min=0.0, max=1.0, help="Chance that news passes along an edge."
     ),
-    spread: bool = typer.Option(
-        True, "--spread/--no-spread", help="Whether to find out how sure the ranks are."
-    ),
-    seed: int = typer.Option(0, "--seed", min=0, help="The same seed gives the same result."),
-    raw_csv: bool = typer.Option(False, "--raw-csv", help=RAW_CSV),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier result."),
-    quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors."),
-    as_json: bool = typer.Option(False, "--json", help="Print a JSON object for scripts."),
+    spread: bool = typer.Option(True, "--spread/--no-spread", help="Whether to find out how sure the ranks are."),
+    seed: Seed = 0,
+    raw_csv: RawCsv = False,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
     *,
     read: Reading,
 ) -> None:
@@ -105,16 +91,13 @@ def rank(
     chosen_measures(request["measures"])
     check_model(model)
 
-    def work(graph: MultilayerGraph) -> Analysis:
-        chosen = graph.select_layers(layers) if layers else graph
-        return _rank_nodes(chosen, target, request, overwrite=overwrite, raw_csv=raw_csv)
-
     analyse(
-        work,
+        lambda graph: _rank_nodes(graph, target, request, overwrite=overwrite, raw_csv=raw_csv),
         data,
         read,
         target,
         context=context,
+        layers=layers,
         overwrite=overwrite,
         quiet=quiet,
         as_json=as_json,
@@ -135,7 +118,7 @@ def _rank_nodes(
     from gramme.ranking.rank_nodes import leading_nodes, num_steps, without_negative
     from gramme.report.result_folders import write_ranks
 
-    from .analysis import Analysis, shares_of
+    from .analysis import Analysis, named_nodes, shares_of
 
     graph = without_negative(graph, request["negative"])
     spread = request["spread"] and _small_enough(graph)
@@ -153,7 +136,7 @@ def _rank_nodes(
             negative=(),
             coupling=request["coupling"],
             per_layer=request["per_layer"],
-            restart=_named(graph, request["restart"]),
+            restart=named_nodes(graph, request["restart"]) if request["restart"] else None,
             spread=spread,
             random_state=request["seed"],
         )
@@ -221,14 +204,6 @@ def _seeds(graph: MultilayerGraph, request: dict[str, Any]) -> pd.DataFrame | No
         return None
 
 
-def _named(graph: MultilayerGraph, names: list[str] | None) -> list[Any] | None:
-    """Nodes as the graph calls them, from words: a file of numbers has nodes that are numbers."""
-    if not names:
-        return None
-    by_text = {str(name): name for name in graph.nodes}
-    return [by_text.get(name, name) for name in names]
-
-
 def _small_enough(graph: MultilayerGraph) -> bool:
     entries = sum(layer.num_entries for layer in graph.layers.values())
     if entries > MAX_SPREAD_ENTRIES:
@@ -252,9 +227,6 @@ def _table(ranks: pd.DataFrame, first: NDArray[np.int64]) -> Table:
         table.add_column(name, justify="right")
     shared = {name: tied(ranks[f"{name}_rank"].to_numpy()) for name in shown}
     for place in first:
-        values = [
-            f"{int(ranks[f'{name}_rank'].iloc[place]):,}{'=' if shared[name][place] else ''}"
-            for name in shown
-        ]
+        values = [f"{int(ranks[f'{name}_rank'].iloc[place]):,}{'=' if shared[name][place] else ''}" for name in shown]
         table.add_row(escape(str(ranks.index[place])), *values)
     return table

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 
 from gramme._files import scratch_folder
-from gramme._runtime import PARENT
+from gramme._runtime import PARENT, TORCH_LOG_LEVEL
 
 
 class RayWorker:
@@ -28,7 +28,7 @@ class RayWorker:
             path.write_text(job, encoding="utf-8")
             one = subprocess.Popen(
                 [sys.executable, "-m", "gramme.cli.parts_fit"],
-                env={**os.environ, **environment, variable: str(path), PARENT: str(os.getpid())},
+                env={**TORCH_LOG_LEVEL, **os.environ, **environment, variable: str(path), PARENT: str(os.getpid())},
             )
             try:
                 return one.wait()

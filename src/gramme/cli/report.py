@@ -21,13 +21,10 @@ SQLITE = b"SQLite format 3\x00"
 @takes_reading_options
 def report(
     source: Annotated[
-        Path,
-        typer.Argument(help="A folder of gramme fit, or the ledger of gramme benchmark (.sqlite)."),
+        Path, typer.Argument(help="A folder of gramme fit, or the ledger of gramme benchmark (.sqlite).")
     ],
     target: Path = typer.Option(..., "--out", help="HTML file to write."),
-    data: str | None = typer.Option(
-        None, "--data", help="The data of the fit, to make its page from the model anew."
-    ),
+    data: str | None = typer.Option(None, "--data", help="The data of the fit, to make its page from the model anew."),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace the file if it exists."),
     *,
     read: Reading,
@@ -38,30 +35,25 @@ def report(
     fitted on, which works even if the page is gone.
     """
     if target.is_dir():
-        raise DataError(
-            f"{target} is a folder; name a file to write, like {target / 'report.html'}"
-        )
+        raise DataError(f"{target} is a folder; name a file to write, like {target / 'report.html'}")
     if target.exists() and not overwrite:
         raise DataError(f"{target} exists already; name another file or say --overwrite")
     if not source.exists():
         raise DataError(f"there is no folder or ledger {str(source)!r}")
     if _is_ledger(source):
         if data is not None:
-            raise DataError(
-                "--data is for the page of a fit; a ledger holds all that its page needs"
-            )
+            raise DataError("--data is for the page of a fit; a ledger holds all that its page needs")
         check_not_read(target, [source])
-        from gramme.evaluation.ask_benchmark import is_ask_ledger
-        from gramme.evaluation.ledger import is_link_ledger
+        from gramme.evaluation.ledger import ledger_task
         from gramme.report.page.benchmark_page import benchmark_page, link_benchmark_page
 
-        if is_ask_ledger(source):
+        task = ledger_task(source)
+        if task == "ask":
             raise DataError(
                 f"{source} is a ledger of gramme benchmark --task ask, which has no page; "
                 f"gramme results {source} shows it"
             )
-        about_links = is_link_ledger(source)
-        text = link_benchmark_page(source) if about_links else benchmark_page(source)
+        text = link_benchmark_page(source) if task == "links" else benchmark_page(source)
     elif data is not None:
         from gramme.report.page.again import page_from_model
 
@@ -101,6 +93,4 @@ def _from_page(source: Path) -> str:
         raise DataError(
             f"{source} has no report.html to go by; say --data DATA, the data it was fitted on, to make it anew"
         )
-    raise DataError(
-        f"{source} is neither a folder of gramme fit nor a ledger of gramme benchmark (an sqlite file)"
-    )
+    raise DataError(f"{source} is neither a folder of gramme fit nor a ledger of gramme benchmark (an sqlite file)")

@@ -15,17 +15,16 @@ SHOWN = ("summary", "pairs", "ranks", "runs", "failures")
 def results(
     ledger: Annotated[Path, typer.Argument(help="The ledger of gramme benchmark.")],
     style: str = typer.Option(
-        "table",
-        "--format",
-        help="table, csv, json, markdown or latex; csv and json have every column.",
+        "table", "--format", help="table, csv, json, markdown or latex; csv and json have every column."
     ),
     shown: str = typer.Option(
         "summary",
         "--show",
         help="summary; pairs: every two methods compared; ranks: over the datasets; runs: one by one; failures.",
     ),
-    train_percent: float | None = typer.Option(
-        None, "--train", help="Only this percentage of training nodes."
+    train_percent: float | None = typer.Option(None, "--train", help="Only this percentage of training nodes."),
+    metric: str | None = typer.Option(
+        None, "--metric", help="What decides the best: accuracy, macro_f1, log_loss, or another that the ledger has."
     ),
     figure: Path | None = typer.Option(
         None, "--figure", help="Write the critical-difference figure: .png, .pdf or .svg."
@@ -34,27 +33,16 @@ def results(
     """Print what a benchmark found: ours beside the paper's figures, the best marked where the paired test says so."""
     if shown not in SHOWN:
         raise DataError(f"--show cannot be {shown!r}; {did_you_mean(shown, SHOWN)}")
-    from gramme.evaluation.ledger import is_link_ledger
+    from gramme.evaluation.ledger import ledger_task
 
-    if is_link_ledger(ledger):
+    task = ledger_task(ledger)
+    if task in ("links", "ask"):
         from .benchmark_steps import show_ledger
 
-        show_ledger(ledger, style)
-        return
-    from gramme.evaluation.ask_benchmark import is_ask_ledger
-
-    if is_ask_ledger(ledger):
-        from .benchmark_steps import show_ask_ledger
-
-        show_ask_ledger(ledger, style)
+        show_ledger(ledger, task, style, shown, metric)
         return
     from gramme.evaluation import Ledger, rank_methods
-    from gramme.report.benchmark_tables import (
-        STYLES,
-        format_results,
-        results_table,
-        write_critical_difference,
-    )
+    from gramme.report.benchmark_tables import STYLES, format_results, results_table, write_critical_difference
 
     if style not in STYLES:
         raise DataError(f"there is no format {style!r}; {did_you_mean(style, STYLES)}")
@@ -66,9 +54,9 @@ def results(
         if not len(runs):
             known = ", ".join(f"{percent:g}" for percent in there) or "no runs at all"
             raise DataError(f"{ledger} has no runs at {train_percent:g} %; it has: {known}")
-    table = results_table(runs, shown)
+    table = results_table(runs, shown, metric or "accuracy")
     if figure is not None:
-        ranking = rank_methods(runs, train_percent)
+        ranking = rank_methods(runs, train_percent, metric=metric or "accuracy")
         percent = runs["train_percent"].min()
         write_critical_difference(ranking, figure, f"average ranks at {percent:g} % labels")
     typer.echo(format_results(table, style))

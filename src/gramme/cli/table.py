@@ -17,16 +17,14 @@ from gramme.graph.columns import MAX_NUMBER_CLASSES, amounts, settled_labels, to
 from gramme.graph.table import LayerPlan, TablePlan, known_column
 from gramme.io.labels import read_labels, settle_labels
 from gramme.io.parsed import ReadOptions
-from gramme.io.plain_table import ENDINGS, read_table
+from gramme.io.plain_table import ENDINGS, header_of, read_table
 from gramme.io.source import tell
 from gramme.io.values import tell_of_twins
 
 from .options import Reading
 
 
-def open_table(
-    path: Path, read: Reading, *, needs_label: bool = True
-) -> tuple[MultilayerGraph, dict[str, Any]]:
+def open_table(path: Path, read: Reading, *, needs_label: bool = True) -> tuple[MultilayerGraph, dict[str, Any]]:
     """The graph of a table, and a record with which another table can be turned into a graph in the same way."""
     label, labels = read.label, read.labels
     table = read_table(
@@ -60,9 +58,7 @@ def open_table(
             label=label,
             id=chosen_id,
             columns=_columns(read.columns, names) if read.columns else None,
-            bins={
-                column: _edges(column, text) for column, text in _pairs("--bins", read.bins or ())
-            },
+            bins={column: _edges(column, text) for column, text in _pairs("--bins", read.bins or ())},
             quantiles={
                 column: _whole(f"--quantiles {column}", text)
                 for column, text in _pairs("--quantiles", read.quantiles or ())
@@ -85,6 +81,11 @@ def open_table(
     graph = _with_labels_file(graph, read)
     seen = {"missing_values": read.marks(), "keep_na": read.keep_na}
     return graph, plan.record() | seen | {"categories": _categories(graph, plan)}
+
+
+def given_columns(path: Path, read: Reading) -> pd.DataFrame:
+    """The columns of a table as text, each cell as it stands in the file."""
+    return read_table(path, encoding=read.encoding, keep_na=True, text=header_of(path, read.encoding))
 
 
 def open_table_again(path: Path, record: dict[str, Any], read: Reading) -> MultilayerGraph:
@@ -133,9 +134,7 @@ def _tell_of_new(
         new = [value for value in values if isinstance(before, list) and value not in set(before)]
         if new:
             shown = ", ".join(map(repr, new[:3])) + (", ..." if len(new) > 3 else "")
-            tell(
-                f"{path.name}: the column {name!r} has values that the model has not seen: {shown}"
-            )
+            tell(f"{path.name}: the column {name!r} has values that the model has not seen: {shown}")
 
 
 def describe(plan: dict[str, Any], graph: MultilayerGraph, most: int = 20) -> list[str]:
@@ -286,9 +285,7 @@ def _separators(texts: Iterable[str]) -> list[tuple[str, str]]:
     return found
 
 
-def _neighbours(
-    texts: Iterable[str], names: list[str]
-) -> tuple[dict[str, int], dict[tuple[str, ...], int]]:
+def _neighbours(texts: Iterable[str], names: list[str]) -> tuple[dict[str, int], dict[tuple[str, ...], int]]:
     alone: dict[str, int] = {}
     together: dict[tuple[str, ...], int] = {}
     for column, text in _pairs("--knn", texts):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gramme._files import scratch_folder
-from gramme._runtime import PARENT, connected_ray
+from gramme._runtime import PARENT, TORCH_LOG_LEVEL, connected_ray
 from gramme.distributed import assign, read_manifest, write_parts
 from gramme.distributed.launch import LOOPBACK, LOST_EXIT, free_port
 from gramme.errors import DataError, GrammeError
@@ -81,21 +81,21 @@ def _result_of(job: FitJob) -> Iterator[FitJob]:
 
 
 def _started(rank: int, workers: int, port: int, job: Path) -> subprocess.Popen[bytes]:
-    threads = max(1, (os.cpu_count() or 1) // workers)
-    environment = {"OMP_NUM_THREADS": str(threads)} | os.environ
-    environment |= _place(rank, workers, LOOPBACK, port)
-    environment |= {"LOCAL_RANK": str(rank), JOB: str(job), PARENT: str(os.getpid())}
+    environment = _environment(rank, workers, port, job)
     return subprocess.Popen([sys.executable, "-m", "gramme.cli.parts_fit"], env=environment)
+
+
+def _environment(rank: int, workers: int, port: int, job: Path) -> dict[str, str]:
+    """The environment of a worker on this machine."""
+    threads = max(1, (os.cpu_count() or 1) // workers)
+    environment = TORCH_LOG_LEVEL | {"OMP_NUM_THREADS": str(threads)} | os.environ
+    environment |= _place(rank, workers, LOOPBACK, port)
+    return environment | {"LOCAL_RANK": str(rank), JOB: str(job), PARENT: str(os.getpid())}
 
 
 def _place(rank: int, workers: int, address: str, port: int) -> dict[str, str]:
     """Which of the workers a process is and where they meet, as environment variables."""
-    return {
-        "RANK": str(rank),
-        "WORLD_SIZE": str(workers),
-        "MASTER_ADDR": address,
-        "MASTER_PORT": str(port),
-    }
+    return {"RANK": str(rank), "WORLD_SIZE": str(workers), "MASTER_ADDR": address, "MASTER_PORT": str(port)}
 
 
 def _await(started: list[subprocess.Popen[bytes]], target: Path, progress: Path) -> None:
@@ -161,8 +161,7 @@ def _run_actors(ray: Any, job: FitJob, workers: int) -> None:
         address = LOOPBACK if len(set(hosts)) == 1 else hosts[0]
         port = free_port()  # of this machine, on which the first one is
         running = {
-            one.run.remote(job.text(), JOB, _place(rank, workers, address, port)): rank
-            for rank, one in enumerate(made)
+            one.run.remote(job.text(), JOB, _place(rank, workers, address, port)): rank for rank, one in enumerate(made)
         }
         waiting, noticed, deadline = list(running), None, math.inf
         progress = progress_file(job.folder or "")

@@ -9,13 +9,4 @@
 from .record import DataFile, DatasetInfo
 from .registry import download, info, load, names, official_split, where
 
-__all__ = [
-    "DataFile",
-    "DatasetInfo",
-    "download",
-    "info",
-    "load",
-    "names",
-    "official_split",
-    "where",
-]
+__all__ = ["DataFile", "DatasetInfo", "download", "info", "load", "names", "official_split", "where"]

@@ -61,8 +61,7 @@ def fetch(address: str, target: Path, *, sha256: str, size: int) -> None:
         stream = part.open("xb")
     except OSError as error:
         raise DataError(
-            f"nothing can be written to {target.parent} ({error.strerror}): set GRAMME_CACHE to "
-            "a folder that can"
+            f"nothing can be written to {target.parent} ({error.strerror}): set GRAMME_CACHE to a folder that can"
         ) from error
     held = lock(part)
     try:
@@ -139,9 +138,7 @@ class _Download(threading.Thread):
         except DataError as error:
             self.problem = error
         except urllib.error.HTTPError as error:
-            self.problem = DataError(
-                f"{self.address}: the server answered {error.code} {_in_short(error.reason)}"
-            )
+            self.problem = DataError(f"{self.address}: the server answered {error.code} {_in_short(error.reason)}")
         except (OSError, http.client.HTTPException, ValueError) as error:
             reason = getattr(error, "reason", None) or error
             self.problem = DataError(f"{self.address} could not be downloaded: {_in_short(reason)}")
@@ -151,9 +148,7 @@ class _Download(threading.Thread):
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as reply:
             announced = int(reply.headers.get("Content-Length") or self.size)
             if announced != self.size:
-                raise _unexpected(
-                    self.address, f"it has {announced:,} bytes, {self.size:,} are known"
-                )
+                raise _unexpected(self.address, f"it has {announced:,} bytes, {self.size:,} are known")
             while (chunk := reply.read1(CHUNK_BYTES)) and not self.given_up:
                 self.received += len(chunk)
                 if self.received > self.size:
@@ -182,11 +177,7 @@ def _progress(address: str) -> Iterator[_Show]:
     def show(received: int, total: int) -> None:
         advance(received / max(total, 1))
         bar.update(task, completed=received, total=total)
-        if (
-            bar.console.is_terminal
-            and not bar.live.is_started
-            and time.monotonic() - begun > PATIENCE_SECONDS
-        ):
+        if bar.console.is_terminal and not bar.live.is_started and time.monotonic() - begun > PATIENCE_SECONDS:
             bar.start()
 
     try:
@@ -282,8 +273,7 @@ def provide(file: DataFile) -> Path:
     address = address_of(file)
     if address is None:
         raise DataError(
-            f"{file.folder}/{file.name} cannot be downloaded: nobody serves it in this form. "
-            + looked_in(file)
+            f"{file.folder}/{file.name} cannot be downloaded: nobody serves it in this form. " + looked_in(file)
         )
     target = cache_folder() / file.folder / file.name
     try:
@@ -313,7 +303,4 @@ def looked_in(file: DataFile) -> str:
     where = f"It is not in {cache}"
     if folder is not None:
         where = f"It is neither in {folder / file.folder} (GRAMME_DATA) nor in {cache}"
-    return (
-        f"{where}. With a copy of the file, put it at FOLDER/{file.folder}/{file.name} and set "
-        "GRAMME_DATA=FOLDER"
-    )
+    return f"{where}. With a copy of the file, put it at FOLDER/{file.folder}/{file.name} and set GRAMME_DATA=FOLDER"

@@ -45,9 +45,7 @@ def layer_signals(signal: float | Sequence[float] | None, layers: int | None) ->
         try:
             values = [float(value) for value in signal]
         except (TypeError, ValueError):
-            raise DataError(
-                f"signal must be a number or one for each layer, not {signal!r}"
-            ) from None
+            raise DataError(f"signal must be a number or one for each layer, not {signal!r}") from None
     if not values or (count is not None and len(values) != count):
         raise DataError(f"{len(values)} signals were given for {count} layers; give one for each")
     for value in values:
@@ -80,9 +78,7 @@ def read_lines(path: Path, expected: int | None = None) -> list[str]:
         raise FileFormatError("this is not a text file in UTF-8", file=path) from error
     lines = [line.rstrip("\r") for line in lines]
     if expected is not None and len(lines) != expected:
-        raise FileFormatError(
-            f"the file has {len(lines)} lines, {expected} are expected", file=path
-        )
+        raise FileFormatError(f"the file has {len(lines)} lines, {expected} are expected", file=path)
     return lines
 
 
@@ -93,9 +89,7 @@ def read_integers(path: Path, *columns: range, expected: int | None = None) -> N
     return np.array(rows, dtype=np.int64)
 
 
-def read_cells(
-    path: Path, parsers: Sequence[Callable[[str], Any]], expected: int | None = None
-) -> list[list[Any]]:
+def read_cells(path: Path, parsers: Sequence[Callable[[str], Any]], expected: int | None = None) -> list[list[Any]]:
     """The columns of a file of comma-separated values without a header.
 
     A column's parser turns a cell into a value, or raises ValueError with what would be right.
@@ -122,28 +116,21 @@ def one_of(choices: Mapping[str, Any]) -> Callable[[str], Any]:
 def _within(admitted: range) -> Callable[[str], int]:
     def parse(cell: str) -> int:
         if not cell.isdecimal() or int(cell) not in admitted:
-            raise ValueError(
-                f"{cell!r} must be a whole number from {admitted.start} to {admitted.stop - 1}"
-            )
+            raise ValueError(f"{cell!r} must be a whole number from {admitted.start} to {admitted.stop - 1}")
         return int(cell)
 
     return parse
 
 
 def _parsed(
-    path: Path,
-    lines: Sequence[str],
-    split: Callable[[str], list[str]],
-    parsers: Sequence[Callable[[str], Any]],
+    path: Path, lines: Sequence[str], split: Callable[[str], list[str]], parsers: Sequence[Callable[[str], Any]]
 ) -> list[list[Any]]:
     rows = []
     for number, line in enumerate(lines, start=1):
         cells = split(line)
         if len(cells) != len(parsers):
             raise FileFormatError(
-                f"{len(cells)} values were found, {len(parsers)} are expected",
-                file=path,
-                line=number,
+                f"{len(cells)} values were found, {len(parsers)} are expected", file=path, line=number
             )
         try:
             rows.append([parse(cell.strip()) for parse, cell in zip(parsers, cells, strict=True)])
@@ -166,10 +153,7 @@ def read_edge_layers(path: Path, names: Sequence[str], num_nodes: int) -> dict[s
     ``num_edges + self_loops_dropped + duplicates_merged``.
     """
     rows = read_integers(path, range(len(names)), range(num_nodes), range(num_nodes))
-    return {
-        name: EdgeLayer(num_nodes, *rows[rows[:, 0] == number, 1:].T)
-        for number, name in enumerate(names)
-    }
+    return {name: EdgeLayer(num_nodes, *rows[rows[:, 0] == number, 1:].T) for number, name in enumerate(names)}
 
 
 # Graphs stored as one ``graph.npz`` of plain arrays, without pickled objects.
@@ -184,9 +168,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
         raise
     # zip files, compressed bytes and the arrays' headers, which are Python text, have many ways to be wrong
     except Exception as error:
-        raise FileFormatError(
-            f"this is not an archive of plain arrays ({error})", file=path
-        ) from error
+        raise FileFormatError(f"this is not an archive of plain arrays ({error})", file=path) from error
 
 
 def read_graph(path: Path, name: str) -> MultilayerGraph:
@@ -197,9 +179,7 @@ def read_graph(path: Path, name: str) -> MultilayerGraph:
         if len(arrays["labels"]) != count:  # before anything of that size is made
             raise ValueError(f"{len(arrays['labels'])} labels were given for {count} nodes")
         layers: dict[str, Layer] = {
-            str(layer): EdgeLayer(
-                count, *arrays[f"edges_{number}"], directed=bool(arrays["directed"])
-            )
+            str(layer): EdgeLayer(count, *arrays[f"edges_{number}"], directed=bool(arrays["directed"]))
             for number, layer in enumerate(arrays["layer_names"])
         }
         features = _features(arrays) if "features_shape" in arrays else None

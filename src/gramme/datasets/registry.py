@@ -5,24 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
+from gramme._plugins import Registry
 from gramme._progress import part
 from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 
 from .files import provide, whereabouts
-from .recipes import (
-    countries,
-    hetero,
-    lexicon,
-    multiplex,
-    packages,
-    planetoid,
-    synthetic,
-    uci,
-)
+from .recipes import countries, hetero, lexicon, multiplex, packages, planetoid, synthetic, uci
 from .record import Dataset, DatasetInfo, Split
 
 _ALL = (
@@ -48,7 +39,7 @@ _ALL = (
     synthetic.SYNTHETIC_COUPLED_DATASET,
     synthetic.SYNTHETIC_KINDS_DATASET,
 )
-REGISTRY: Mapping[str, Dataset] = MappingProxyType({each.info.name: each for each in _ALL})
+REGISTRY: Registry[Dataset] = Registry(_ALL, lambda each: each.info.name, "gramme.datasets", Dataset)
 
 
 def names() -> list[str]:

@@ -94,9 +94,7 @@ class Communicator:
 
     # Rows
 
-    def exchange(
-        self, rows: Tensor, send: Sequence[int], receive: Sequence[int]
-    ) -> tuple[Tensor, Any]:
+    def exchange(self, rows: Tensor, send: Sequence[int], receive: Sequence[int]) -> tuple[Tensor, Any]:
         """Start to send the first ``send[0]`` rows to process 0, the next to process 1, ...; call ``finish`` for them.
 
         Returns
@@ -109,9 +107,7 @@ class Communicator:
         received = rows.new_empty(sum(receive), *rows.shape[1:])
         others = [count for rank, count in enumerate(send) if count and rank != self.rank]
         self._count(rows[:1].nbytes * sum(others), len(others))
-        handle = dist.all_to_all_single(
-            received, rows.contiguous(), list(receive), list(send), async_op=True
-        )
+        handle = dist.all_to_all_single(received, rows.contiguous(), list(receive), list(send), async_op=True)
         return received, handle
 
     @staticmethod

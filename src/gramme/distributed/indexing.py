@@ -34,9 +34,7 @@ def global_positions(graph: MultilayerGraph) -> Ints:
 
 def local_index(graph: MultilayerGraph, nodes: Ints) -> tuple[Ints, Ints]:
     """Which of some nodes of the whole graph are here, as places in that list, and their positions here."""
-    return (
-        graph.local_index(nodes) if isinstance(graph, PartGraph) else (np.arange(nodes.size), nodes)
-    )
+    return graph.local_index(nodes) if isinstance(graph, PartGraph) else (np.arange(nodes.size), nodes)
 
 
 def gather_rows(graph: MultilayerGraph, table: NDArray[Any], nodes: Ints) -> NDArray[Any]:

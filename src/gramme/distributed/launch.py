@@ -53,9 +53,7 @@ def of_this_attempt(store: Store) -> Store:
     return PrefixStore(f"gramme/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
 
 
-def rendezvous(
-    store: Store, rank: int, size: int, seconds: float, terms: Mapping[str, Any]
-) -> list[str]:
+def rendezvous(store: Store, rank: int, size: int, seconds: float, terms: Mapping[str, Any]) -> list[str]:
     """Wait for all processes; returns the name of each, like "process 4711 on host".
 
     Parameters
@@ -88,20 +86,14 @@ def rendezvous(
 def missing_ranks(missing: list[int], size: int, seconds: float) -> str:
     """Which processes have not come."""
     numbers = ", ".join(str(rank) for rank in missing)
-    who = (
-        f"workers {numbers} of {size} have"
-        if len(missing) > 1
-        else f"worker {numbers} of {size} has"
-    )
+    who = f"workers {numbers} of {size} have" if len(missing) > 1 else f"worker {numbers} of {size} has"
     return (
         f"{who} not come within {seconds:g} seconds, so the work cannot begin; start all {size} at about the same "
         "time, or wait longer with GRAMME_RENDEZVOUS_SECONDS"
     )
 
 
-def _compare(
-    names: list[str], first: Mapping[str, Any], rank: int, other: Mapping[str, Any]
-) -> None:
+def _compare(names: list[str], first: Mapping[str, Any], rank: int, other: Mapping[str, Any]) -> None:
     for what in {**first, **other}:
         if first.get(what) != other.get(what):
             raise DifferentTermsError(
@@ -197,9 +189,7 @@ class _Watch:
         self._heard = [time.monotonic()] * self.size
         self._answered = time.monotonic()
         self._ended = threading.Event()
-        self._threads = [
-            threading.Thread(target=each, daemon=True) for each in (self._talk, self._judge)
-        ]
+        self._threads = [threading.Thread(target=each, daemon=True) for each in (self._talk, self._judge)]
 
     def _client(self, seconds: float) -> Store:
         wait = timedelta(seconds=seconds)
@@ -362,9 +352,7 @@ def join(
             ) from None
     with watched(place, here, names) if watch else nullcontext():
         store.set_timeout(timedelta(seconds=timeout))
-        dist.init_process_group(
-            backend, store=store, rank=here, world_size=count, timeout=timedelta(seconds=timeout)
-        )
+        dist.init_process_group(backend, store=store, rank=here, world_size=count, timeout=timedelta(seconds=timeout))
         try:
             yield Communicator(here, count)
         finally:
@@ -390,13 +378,7 @@ def _store(address: str, port: int, rank: int, size: int, timeout: float) -> TCP
         ) from None
     listener.listen()
     return TCPStore(
-        address,
-        port,
-        size,
-        is_master=True,
-        timeout=wait,
-        wait_for_workers=False,
-        master_listen_fd=listener.detach(),
+        address, port, size, is_master=True, timeout=wait, wait_for_workers=False, master_listen_fd=listener.detach()
     )
 
 

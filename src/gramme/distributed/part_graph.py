@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from itertools import groupby
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,23 +21,22 @@ from numpy.typing import NDArray
 
 from gramme._types import Ints
 from gramme.errors import DataError
-from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
+from gramme.graph import Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import BoolArray
 from gramme.ops import NeighbourhoodSum
 
 from .communicator import Communicator
-from .sums import (
-    Links,
-    PartEdgeSum,
-    PartGroupSum,
-    PartMembershipSum,
-    PartSideBySide,
-    PartSupraSum,
-    stacked_links,
-)
+from .sums import Links, PartEdgeSum, PartGroupSum, PartMembershipSum, PartSideBySide, PartSupraSum, stacked_links
 
 # The layers of a graph as one process holds them: the edges of its nodes, and its members of the
 # groups.
+
+
+def _refuse(*_: Any, **__: Any) -> Any:
+    raise DataError(
+        "this cannot be had at one process: the graph is spread over several, so that edges, neighbours and counts of "
+        "all nodes are not here; read it whole for that"
+    )
 
 
 class PartEdges(Layer):
@@ -54,6 +54,7 @@ class PartEdges(Layer):
 
     made_of = "edges"
     group_names = None
+    columns = neighbour_sums = with_entries = to_edges = to_scipy = neighbours = subset = _refuse
     links: Links
     halo_place: Ints
     _weighted: bool
@@ -73,6 +74,7 @@ class PartEdges(Layer):
         self.links, self.halo_place = links, halo_place
         self.directed, self._weighted, self._edges = directed, weighted, num_edges
         self.self_loops_dropped = self.duplicates_merged = 0
+        self.features = self.feature_names = None
         self._present = present
 
     @property
@@ -96,27 +98,6 @@ class PartEdges(Layer):
         """Positions in the whole graph of the columns of ``links.matrix``, from those of this process's nodes."""
         return np.concatenate([places, self.halo_place])
 
-    def columns(self, nodes: pd.Index) -> tuple[sp.csr_array, pd.Index]:
-        _refuse("the columns of a layer")
-
-    def neighbour_sums(self, values: NDArray[Any]) -> NDArray[Any]:
-        _refuse("sums over neighbours")
-
-    def with_entries(self, kept: NDArray[np.bool_]) -> Any:
-        _refuse("some edges of a layer")
-
-    def to_edges(self) -> EdgeLayer:
-        _refuse("the edges of a layer")
-
-    def to_scipy(self) -> sp.csr_array:
-        _refuse("the matrix of a layer")
-
-    def neighbours(self, node: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        _refuse("the neighbours of a node")
-
-    def subset(self, nodes: NDArray[np.int64]) -> Any:
-        _refuse("some nodes of a layer")
-
     def __repr__(self) -> str:
         return f"PartEdges({self.num_nodes} nodes here, {self.num_edges} edges in all)"
 
@@ -138,6 +119,7 @@ class PartGroups(MembershipLayer):
         How many such groups there are.
     """
 
+    neighbour_sums = with_entries = to_edges = to_scipy = neighbours = subset = _refuse
     group_place: Ints
     shared: Ints
     shared_count: int
@@ -162,6 +144,7 @@ class PartGroups(MembershipLayer):
         self.sizes, self._counts, self._present = sizes, counts, present
         self.group_place, self.shared, self.shared_count = group_place, shared, facts["shared"]
         self.duplicates_merged = 0
+        self.features = self.feature_names = None
         self._facts = facts
 
     @property
@@ -188,29 +171,8 @@ class PartGroups(MembershipLayer):
         """Memberships of the whole layer."""
         return int(self._facts["memberships"])
 
-    def neighbour_sums(self, values: NDArray[Any]) -> NDArray[Any]:
-        _refuse("sums over neighbours")
-
-    def with_entries(self, kept: NDArray[np.bool_]) -> Any:
-        _refuse("some memberships of a layer")
-
-    def subset(self, nodes: NDArray[np.int64]) -> Any:
-        _refuse("some nodes of a layer")
-
-    def to_edges(self) -> EdgeLayer:
-        _refuse("the edges of a layer")
-
-    def neighbours(self, node: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        _refuse("the neighbours of a node")
-
     def __repr__(self) -> str:
         return f"PartGroups({self.num_nodes} nodes here, {self.groups_in_all} groups in all)"
-
-
-def _refuse(what: str) -> NoReturn:
-    raise DataError(
-        f"{what} cannot be listed at one process: the graph is spread over several; read it whole for that"
-    )
 
 
 @dataclass(frozen=True)
@@ -259,6 +221,9 @@ class PartGraph(MultilayerGraph):
         The numbers of the nodes' labels among ``whole.classes``, -1 where unknown.
     """
 
+    # What would be about this process's nodes alone, or mix their numbers with those of the whole graph
+    summary = subgraph = neighbors = supra_adjacency = plot = _refuse
+    to_scipy = to_networkx = to_pyg = to_pandas = _refuse
     communicator: Communicator
     whole: WholeFacts
     places: Ints
@@ -279,6 +244,7 @@ class PartGraph(MultilayerGraph):
         features: Any = None,
         layer_features: Mapping[str, Any] | None = None,
         couplings: PartCouplings | None = None,
+        masks: Mapping[str, BoolArray] | None = None,
         name: str | None = None,
     ) -> None:
         self.nodes = nodes
@@ -289,6 +255,7 @@ class PartGraph(MultilayerGraph):
         self.features, self.feature_names, self.name = features, None, name
         self.layer_features = MappingProxyType(dict(layer_features or {}))
         self.couplings = MappingProxyType({})
+        self.masks = MappingProxyType(dict(masks or {}))
         found = np.empty(len(nodes), dtype=object)
         known = np.flatnonzero(label_codes >= 0)
         for place, code in zip(known.tolist(), label_codes[known].tolist(), strict=True):
@@ -317,12 +284,11 @@ class PartGraph(MultilayerGraph):
             "features": self.features,
             "layer_features": self.layer_features,
             "couplings": self.part_couplings,
+            "masks": self.masks,
             "name": self.name,
         }
         kept = changes.get("layers", self.layers)
-        parts["layer_features"] = {
-            name: matrix for name, matrix in self.layer_features.items() if name in kept
-        }
+        parts["layer_features"] = {name: matrix for name, matrix in self.layer_features.items() if name in kept}
         return PartGraph(**(parts | changes))
 
     def with_coupling_layers(self) -> PartGraph:
@@ -331,6 +297,12 @@ class PartGraph(MultilayerGraph):
         layers = {**self.layers, **self.part_couplings.layers}
         ordered = {name: layers[name] for name in sorted(layers)}
         return self.replace(layers=ordered, couplings=None)
+
+    @property
+    def training_codes(self) -> Ints:
+        """The label codes of the nodes to learn from: those in the mask "train" where there is one; -1 for others."""
+        train = self.masks.get("train")
+        return self.label_codes if train is None else np.where(train, self.label_codes, -1)
 
     # Positions in the whole graph and here
 
@@ -385,16 +357,12 @@ class PartGraph(MultilayerGraph):
             symmetric = not any(layer.directed for layer in edges)
             return PartEdgeSum(self.communicator, links, symmetric=symmetric, outputs=outputs)
         groups = [layer for layer in same if isinstance(layer, PartGroups)]
-        incidence = sp.csr_array(
-            sp.block_diag([layer.incidence() for layer in groups], format="csr")
-        )
+        incidence = sp.csr_array(sp.block_diag([layer.incidence() for layer in groups], format="csr"))
         shared, start = [], 0
         for layer in groups:
             shared.append(np.where(layer.shared >= 0, layer.shared + start, -1))
             start += layer.shared_count
-        return PartMembershipSum(
-            self.communicator, incidence, np.concatenate(shared), start, outputs
-        )
+        return PartMembershipSum(self.communicator, incidence, np.concatenate(shared), start, outputs)
 
     def groups_sum(self, layers: Sequence[str]) -> PartGroupSum | None:
         """S with one row per group with members here; see :func:`gramme.ops.groups_sum`."""
@@ -424,12 +392,13 @@ class PartGraph(MultilayerGraph):
                 outputs=outputs,
                 include_self=False,
             )
-        return PartSupraSum(
-            self.communicator, self.layers_sum(names, nodes), present, nodes, further
-        )
+        return PartSupraSum(self.communicator, self.layers_sum(names, nodes), present, nodes, further)
 
     def __repr__(self) -> str:
         return (
             f"PartGraph({self.num_nodes} of {self.whole.nodes} nodes, {self.num_layers} layers, "
             f"part {self.communicator.rank + 1} of {self.communicator.size})"
         )
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escape(repr(self))}</b></p>"

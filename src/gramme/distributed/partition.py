@@ -13,7 +13,7 @@ U. N. Raghavan, R. Albert, S. Kumara, "Near linear time algorithm to detect comm
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,9 +36,7 @@ CLUSTER_SWEEPS = 8
 MAX_PART_LOAD = 1.05  # a part's share at most, where 1 is even
 
 
-def assign(
-    graph: MultilayerGraph, parts: int, how: str = "communities", random_state: int = 0
-) -> Ints:
+def assign(graph: MultilayerGraph, parts: int, how: str = "communities", random_state: int = 0) -> Ints:
     """The part of each node, 0 .. parts - 1.
 
     Parameters
@@ -51,9 +49,7 @@ def assign(
     Examples
     --------
     >>> from gramme.graph import EdgeLayer
-    >>> two = EdgeLayer(
-    ...     6, [0, 2, 4, 1, 3, 5], [2, 4, 0, 3, 5, 1]
-    ... )  # triangles of even and of odd nodes
+    >>> two = EdgeLayer(6, [0, 2, 4, 1, 3, 5], [2, 4, 0, 3, 5, 1])  # triangles of even and of odd nodes
     >>> assign(MultilayerGraph({"two": two}), 2, "contiguous").tolist()
     [0, 0, 0, 1, 1, 1]
     >>> found = assign(MultilayerGraph({"two": two}), 2, "communities")
@@ -113,38 +109,28 @@ def _by_communities(joined: sp.csr_array, nodes: int, parts: int, seed: int) -> 
     load = weight.copy()
     most = max(weight.sum() / (parts * CLUSTERS_PER_PART), float(weight.max(initial=0)))
     for _ in range(CLUSTER_SWEEPS):
-        if not _sweep(
-            indptr, indices, joined.data, random.permutation(count), cluster, load, weight, most
-        ):
+        if not _sweep(indptr, indices, joined.data, random.permutation(count), cluster, load, weight, most):
             break
     part = _dealt(joined, cluster, weight, parts, room)
     load = np.bincount(part, weights=weight, minlength=count).astype(np.float64)
     for _ in range(CLUSTER_SWEEPS):
-        if not _sweep(
-            indptr, indices, joined.data, random.permutation(count), part, load, weight, room
-        ):
+        if not _sweep(indptr, indices, joined.data, random.permutation(count), part, load, weight, room):
             break
     return _none_empty(part[:nodes], parts)
 
 
-def _dealt(
-    joined: sp.csr_array, cluster: Ints, weight: NDArray[np.float64], parts: int, room: float
-) -> Ints:
+def _dealt(joined: sp.csr_array, cluster: Ints, weight: NDArray[np.float64], parts: int, room: float) -> Ints:
     """The part of each row: clusters from the largest on, each to the part it has most edges to, if there is room."""
     _, number = np.unique(cluster, return_inverse=True)
     clusters = int(number.max(initial=-1)) + 1
     sizes = np.bincount(number, weights=weight, minlength=clusters)
-    inside = sp.csr_array(
-        (np.ones(number.size), (number, np.arange(number.size))), shape=(clusters, number.size)
-    )
+    inside = sp.csr_array((np.ones(number.size), (number, np.arange(number.size))), shape=(clusters, number.size))
     between = sp.csr_array(inside @ joined @ inside.T)
     load, part = np.zeros(parts), np.full(clusters, -1)
     for one in np.argsort(-sizes, kind="stable"):
         near = slice(between.indptr[one], between.indptr[one + 1])
         others = part[between.indices[near]]
-        edges = np.bincount(
-            others[others >= 0], weights=between.data[near][others >= 0], minlength=parts
-        )
+        edges = np.bincount(others[others >= 0], weights=between.data[near][others >= 0], minlength=parts)
         free = load + sizes[one] <= room
         if free.any():
             # of parts with as many edges the emptiest
@@ -243,9 +229,7 @@ class Cut:
         return len(self.places)
 
 
-def put_links(
-    members: Members, key: str, matrix: sp.csr_array, cut: Cut, part: int, copies: int = 1
-) -> int:
+def put_links(members: Members, key: str, matrix: sp.csr_array, cut: Cut, part: int, copies: int = 1) -> int:
     """Store the rows that one part has of a listening matrix over all nodes; returns the size of the halo.
 
     Parameters
@@ -289,7 +273,7 @@ def dict_of_places(values: Ints, wanted: NDArray[Any]) -> Ints:
 
 
 def part_members(
-    graph: MultilayerGraph, cut: Cut, codes: Ints, given: Ints
+    graph: MultilayerGraph, cut: Cut, codes: Ints, given: Ints, masks: Sequence[NDArray[np.bool_]] = ()
 ) -> Iterator[tuple[Members, dict[str, Any]]]:
     """The arrays of each part in turn, and what else is to be said about it.
 
@@ -302,28 +286,16 @@ def part_members(
         The number of each node's label, -1 for none.
     given : array of int, shape (nodes,)
         Where each node stood before it was put in order.
+    masks : sequence of array of bool, shape (nodes,)
     """
     whole = graph.with_coupling_layers()
-    matrices = {
-        name: layer.to_scipy() for name, layer in whole.layers.items() if layer.incidence() is None
-    }
+    matrices = {name: layer.to_scipy() for name, layer in whole.layers.items() if layer.incidence() is None}
     groups_of = {name: layer.as_groups() for name, layer in whole.layers.items()}
-    shared = {
-        name: _shared_groups(groups, cut)
-        for name, groups in groups_of.items()
-        if groups is not None
-    }
+    shared = {name: _shared_groups(groups, cut) for name, groups in groups_of.items() if groups is not None}
     between = coupling_matrix(graph) if graph.couplings else None
     for part, places in enumerate(cut.places):
-        members: Members = {
-            "places": places,
-            "given": given[places],
-            "labels": codes[places].astype(np.int32),
-        }
-        facts: dict[str, Any] = {
-            "nodes_kind": put_names(members, "nodes", graph.nodes[places]),
-            "halo": 0,
-        }
+        members: Members = {"places": places, "given": given[places], "labels": codes[places].astype(np.int32)}
+        facts: dict[str, Any] = {"nodes_kind": put_names(members, "nodes", graph.nodes[places]), "halo": 0}
         for k, (name, layer) in enumerate(whole.layers.items()):
             key = f"layer{k}"
             groups = groups_of[name]
@@ -337,6 +309,7 @@ def part_members(
             facts["halo"] += put_links(members, "couplings", between, cut, part, graph.num_layers)
             _put_couplings(members, graph, cut, part)
         _put_features(members, graph, places)
+        members |= {f"mask{k}": mask[places] for k, mask in enumerate(masks)}
         yield members, facts
 
 
@@ -357,12 +330,7 @@ def layer_facts(graph: MultilayerGraph, cut: Cut) -> list[dict[str, Any]]:
                 "shared": int((_shared_groups(groups, cut) >= 0).sum()),
             }
         else:
-            facts |= {
-                "kind": "edges",
-                "directed": layer.directed,
-                "weighted": layer.weighted,
-                "edges": layer.num_edges,
-            }
+            facts |= {"kind": "edges", "directed": layer.directed, "weighted": layer.weighted, "edges": layer.num_edges}
         found.append(facts)
     return found
 
@@ -382,9 +350,7 @@ def _shared_groups(layer: MembershipLayer, cut: Cut) -> Ints:
     return np.where(several, np.cumsum(several) - 1, -1)
 
 
-def _put_groups(
-    members: Members, key: str, layer: MembershipLayer, places: Ints, shared: Ints
-) -> dict[str, Any]:
+def _put_groups(members: Members, key: str, layer: MembershipLayer, places: Ints, shared: Ints) -> dict[str, Any]:
     rows = sp.csr_array(layer.incidence()[places])
     used = np.unique(rows.indices).astype(np.int64)
     members[f"{key}.indptr"] = rows.indptr.astype(np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme._types import Ints
-from gramme.errors import DataError, FileFormatError
+from gramme.errors import DataError, FileFormatError, LossyFormatWarning
 from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import loose_index
 from gramme.graph.canonical import in_name_order
@@ -33,13 +34,13 @@ from .sums import Links
 
 MANIFEST = "manifest.json"
 FORMAT = "gramme parts"
-VERSION = 1
+VERSION = 2
+"""The newest that is read: 2 has masks. A graph is written as the oldest version that can hold it."""
 MAX_MANIFEST_BYTES = 1 << 28
-MAX_COUNT = (
-    1 << 48
-)  # no graph has more nodes or edges, and sums of counts stay whole numbers of 64 bits
+MAX_COUNT = 1 << 48  # no graph has more nodes or edges, and sums of counts stay whole numbers of 64 bits
 
-_LAYER = {
+# What a record must hold: a type, a list of one kind of entry, or a record of fields
+_LAYERS = {
     "edges": {"name": str, "coupling": bool, "directed": bool, "weighted": bool, "edges": int},
     "groups": {
         "name": str,
@@ -52,16 +53,16 @@ _LAYER = {
         "shared": int,
     },
 }
-_PART = {"file": str, "nodes": int, "bytes": int, "sha256": str, "halo": int}
-_WHOLE: dict[str, type] = {
+_WHOLE = {
     "nodes": int,
     "entries": int,
     "classes": list,
-    "layers": list,
-    "layer_order": list,
-    "couplings": list,
-    "layer_features": list,
-    "parts": list,
+    "layers": [dict],
+    "layer_order": [str],
+    "couplings": [{"layers": [str], "name": str, "directed": bool}],
+    "layer_features": [str],
+    "masks": [str],
+    "parts": [{"file": str, "nodes": int, "bytes": int, "sha256": str, "halo": int}],
 }
 
 
@@ -121,28 +122,21 @@ def read_manifest(folder: Path) -> Manifest:
         record = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(record, dict) or record.get("format") != FORMAT:
             raise ValueError(f"it does not say that its format is {FORMAT!r}")
-        if record.get("version") != VERSION:
-            raise ValueError(
-                f"its version is {record.get('version')!r}, and this gramme reads version {VERSION}"
-            )
+        if record.get("version") not in range(1, VERSION + 1):
+            raise ValueError(f"its version is {record.get('version')!r}; this gramme reads up to version {VERSION}")
+        record.setdefault("masks", [])  # version 1 had none
         _check(record, _WHOLE, "the manifest")
-        for number, part in enumerate(record["parts"]):
-            _check(part, _PART, f"part {number}")
-            if not re.fullmatch(r"part-\d{4,}\.npz", part["file"]):
-                raise ValueError(f"part {number} has the file name {part['file']!r}")
-        if not record["parts"]:
-            raise ValueError("it names no parts")
-        total = sum(part["nodes"] for part in record["parts"])
-        if total != record["nodes"]:
-            raise ValueError(f"its parts have {total} nodes, the graph {record['nodes']}")
         for number, layer in enumerate(record["layers"]):
-            if not isinstance(layer, dict) or layer.get("kind") not in list(_LAYER):
+            if layer.get("kind") not in list(_LAYERS):
                 raise ValueError(f"layer {number} is neither of edges nor of groups")
-            _check(layer, _LAYER[layer["kind"]], f"layer {number}")
-        decode(json.dumps(record["classes"]).encode("ascii"))
+            _check(layer, _LAYERS[layer["kind"]], f"layer {number}")
+        _check_whole(record)
+        classes = decode(json.dumps(record["classes"]).encode("ascii"))
+        if len(set(classes)) < len(classes):
+            raise ValueError(f"a class stands twice among {record['classes']}")
     except FileNotFoundError:
         raise FileFormatError(f"there is no {MANIFEST} in this folder", file=folder) from None
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise FileFormatError(
             f"the manifest does not fit: {error}; make the parts again with gramme convert DATA parts/ --parts N",
             file=path,
@@ -150,13 +144,45 @@ def read_manifest(folder: Path) -> Manifest:
     return Manifest(folder, record)
 
 
-def _check(record: Any, fields: dict[str, type], what: str) -> None:
-    if not isinstance(record, dict):
-        raise ValueError(f"{what} is not a record")
-    for name, kind in fields.items():
-        value = record.get(name)
-        if type(value) is not kind or (isinstance(value, int) and not 0 <= value <= MAX_COUNT):
-            raise ValueError(f"{what} has {name!r}: {value!r}, where {kind.__name__} is needed")
+def _check(value: Any, wanted: Any, what: str) -> None:
+    """Refuse a value that is not of the type, or not a list or record of what is wanted."""
+    if isinstance(wanted, dict):
+        if type(value) is not dict:
+            raise ValueError(f"{what} is not a record")
+        for name, kind in wanted.items():
+            _check(value.get(name), kind, f"{name!r} of {what}")
+    elif isinstance(wanted, list):
+        if type(value) is not list:
+            raise ValueError(f"{what} is {value!r}, where a list is needed")
+        for number, entry in enumerate(value):
+            _check(entry, wanted[0], f"entry {number} of {what}")
+    elif type(value) is not wanted or (wanted is int and not 0 <= value <= MAX_COUNT):
+        raise ValueError(f"{what} is {value!r}, where {wanted.__name__} is needed")
+
+
+def _check_whole(record: dict[str, Any]) -> None:
+    """Refuse a manifest whose entries contradict each other."""
+    for number, part in enumerate(record["parts"]):
+        if not re.fullmatch(r"part-\d{4,}\.npz", part["file"]):
+            raise ValueError(f"part {number} has the file name {part['file']!r}")
+    if not record["parts"]:
+        raise ValueError("it names no parts")
+    total = sum(part["nodes"] for part in record["parts"])
+    if total != record["nodes"]:
+        raise ValueError(f"its parts have {total} nodes, the graph {record['nodes']}")
+    names = [layer["name"] for layer in record["layers"]]
+    plain = [layer["name"] for layer in record["layers"] if not layer["coupling"]]
+    for listed, what in ((names, "layers"), (record["masks"], "masks"), (record["layer_features"], "features")):
+        if len(set(listed)) < len(listed):
+            raise ValueError(f"two of its {what} have one name: {', '.join(map(repr, sorted(listed)))}")
+    if sorted(record["layer_order"]) != sorted(plain):
+        raise ValueError(f"it orders the layers {record['layer_order']} and describes the layers {plain}")
+    ends = [name for coupling in record["couplings"] for name in coupling["layers"]]
+    unknown = [name for name in (*record["layer_features"], *ends) if name not in plain]
+    if unknown or len(ends) != 2 * len(record["couplings"]):
+        raise ValueError(f"features or couplings are about layers that it does not have: {unknown}")
+    if not isinstance(record.get("name"), (str, type(None))):
+        raise ValueError(f"the name of the graph is {record['name']!r}")
 
 
 # Reading the part of one process: its checksum and every number in it are checked before anything
@@ -219,8 +245,7 @@ def open_part(manifest: Manifest, number: int, communicator: Communicator) -> Pa
         raise FileFormatError("this part of the graph is missing", file=path) from None
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise FileFormatError(
-            f"the part does not fit: {error}; make the parts again with gramme convert DATA parts/ --parts N",
-            file=path,
+            f"the part does not fit: {error}; make the parts again with gramme convert DATA parts/ --parts N", file=path
         ) from None
 
 
@@ -242,17 +267,10 @@ class _Part:
         names = take_names(self.archive, "nodes", self.entry["nodes_kind"])
         if len(names) != self.nodes:
             raise ValueError(f"it names {len(names)} nodes of {self.nodes}")
-        layers = {
-            facts["name"]: self._layer(k, facts) for k, facts in enumerate(self.manifest.layers)
-        }
-        plain = {
-            facts["name"]: layers[facts["name"]]
-            for facts in self.manifest.layers
-            if not facts["coupling"]
-        }
+        layers = {facts["name"]: self._layer(k, facts) for k, facts in enumerate(self.manifest.layers)}
+        plain = {facts["name"]: layers[facts["name"]] for facts in self.manifest.layers if not facts["coupling"]}
         features = {
-            name: self._matrix(f"layer_features{k}")
-            for k, name in enumerate(self.manifest.record["layer_features"])
+            name: self._matrix(f"layer_features{k}") for k, name in enumerate(self.manifest.record["layer_features"])
         }
         return PartGraph(
             plain,
@@ -265,17 +283,18 @@ class _Part:
             features=self._matrix("features"),
             layer_features={name: each for name, each in features.items() if each is not None},
             couplings=self._couplings(layers, len(plain)),
+            masks={name: self._mask(f"mask{k}") for k, name in enumerate(self.manifest.record["masks"])},
             name=self.manifest.record.get("name"),
         )
 
+    def _mask(self, key: str) -> NDArray[np.bool_]:
+        mask = self.archive.array(key, "b")
+        if mask.shape != (self.nodes,):
+            raise ValueError(f"{key} must hold a truth value for each of {self.nodes} nodes, not {mask.size}")
+        return mask
+
     def _layer(self, k: int, facts: dict[str, Any]) -> Layer:
-        present = None
-        if f"layer{k}.present.npy" in self.has:
-            present = self.archive.array(f"layer{k}.present", "b")
-            if present.shape != (self.nodes,):
-                raise ValueError(
-                    f"layer {facts['name']!r} says about {present.size} nodes if it holds them"
-                )
+        present = self._mask(f"layer{k}.present") if f"layer{k}.present.npy" in self.has else None
         if facts["kind"] == "groups":
             return self._groups(f"layer{k}", facts, present)
         links, place = self._links(f"layer{k}", 1)
@@ -312,9 +331,7 @@ class _Part:
         matrix = sp.csr_array((data, indices, indptr), shape=shape)
         return Links(matrix, owner, row), place
 
-    def _groups(
-        self, key: str, facts: dict[str, Any], present: NDArray[np.bool_] | None
-    ) -> PartGroups:
+    def _groups(self, key: str, facts: dict[str, Any], present: NDArray[np.bool_] | None) -> PartGroups:
         indptr = self._indptr(key, self.nodes)
         names = take_names(self.archive, f"{key}.names", self.entry[key])
         groups = len(names)
@@ -323,9 +340,7 @@ class _Part:
         if facts["weighted"]:
             weight = self.archive.array(f"{key}.weight", "f", mapped=True)
             if weight.shape != (memberships,) or not (np.isfinite(weight) & (weight > 0)).all():
-                raise ValueError(
-                    f"{key}: weights must be positive numbers, one for each membership"
-                )
+                raise ValueError(f"{key}: weights must be positive numbers, one for each membership")
         counts = np.diff(indptr)
         if facts["single"] and counts.max(initial=0) > 1:
             raise ValueError(f"{key}: a node is in several groups of a layer where none should be")
@@ -347,11 +362,7 @@ class _Part:
             return None
         links, _ = self._links("couplings", count)
         directed = any(one["directed"] for one in self.manifest.record["couplings"])
-        found = {
-            facts["name"]: layers[facts["name"]]
-            for facts in self.manifest.layers
-            if facts["coupling"]
-        }
+        found = {facts["name"]: layers[facts["name"]] for facts in self.manifest.layers if facts["coupling"]}
         edges = {name: layer for name, layer in found.items() if isinstance(layer, PartEdges)}
         return PartCouplings(links, directed, edges)
 
@@ -381,9 +392,7 @@ class _Part:
             raise ValueError(f"{key}: its rows do not ascend")
         return found
 
-    def _numbers(
-        self, name: str, count: int, below: int | None, *, low: int = 0, keep: bool = False
-    ) -> NDArray[Any]:
+    def _numbers(self, name: str, count: int, below: int | None, *, low: int = 0, keep: bool = False) -> NDArray[Any]:
         """Whole numbers from ``low`` to below a bound; ``keep`` leaves them mapped in the type they have."""
         found = self.archive.array(name, "iu", mapped=keep)
         if found.shape != (count,):
@@ -391,9 +400,6 @@ class _Part:
         if count and (int(found.min()) < low or (below is not None and int(found.max()) >= below)):
             raise ValueError(f"{name} has a number out of its range")
         return found if keep else found.astype(np.int64)
-
-
-__all__ = ["WholeFacts", "open_part", "read_part"]
 
 
 # A graph in parts on disk: a manifest and one file per part, which is checked and then mapped by
@@ -411,14 +417,14 @@ def write_parts(graph: MultilayerGraph, folder: Path, owner: NDArray[Any], parts
         The part of each node, 0 .. parts - 1, each with one node at least.
     parts : int
     """
+    if any(layer.features is not None for layer in graph.layers.values()):
+        warnings.warn("a graph in parts cannot hold features of edges", LossyFormatWarning, stacklevel=2)
     order = in_name_order(graph)  # in which models see it
     given = np.arange(graph.num_nodes) if order.places is None else order.places
     cut = Cut.of(np.asarray(owner)[given], parts)
     empty = [number for number, places in enumerate(cut.places) if not places.size]
     if empty:
-        raise DataError(
-            f"{graph.num_nodes} nodes cannot be divided into {parts} parts: part {empty[0]} would be empty"
-        )
+        raise DataError(f"{graph.num_nodes} nodes cannot be divided into {parts} parts: part {empty[0]} would be empty")
     classes = graph.classes
     number = {label: code for code, label in enumerate(classes)}
     codes = np.full(graph.num_nodes, -1, dtype=np.int64)
@@ -435,13 +441,13 @@ def write_parts(graph: MultilayerGraph, folder: Path, owner: NDArray[Any], parts
         "layer_order": list(graph.layers),
         "couplings": coupling_facts(ordered),
         "layer_features": list(ordered.layer_features),
+        "masks": list(graph.masks),
     }
-    return fill_parts(folder, facts, part_members(ordered, cut, codes[given], given))
+    masks = [mask[given] for mask in graph.masks.values()]
+    return fill_parts(folder, facts, part_members(ordered, cut, codes[given], given, masks))
 
 
-def fill_parts(
-    folder: Path, facts: dict[str, Any], parts: Iterable[tuple[Members, dict[str, Any]]]
-) -> Manifest:
+def fill_parts(folder: Path, facts: dict[str, Any], parts: Iterable[tuple[Members, dict[str, Any]]]) -> Manifest:
     """Write parts one after the other as they come, then the manifest; for graphs that no memory holds.
 
     Parameters
@@ -466,7 +472,8 @@ def fill_parts(
                 **said,
             }
         )
-    manifest = {"format": FORMAT, "version": VERSION, **facts, "parts": entries}
+    version = VERSION if facts.get("masks") else 1  # an older gramme would learn from labels outside "train"
+    manifest = {"format": FORMAT, "version": version, **facts, "parts": entries}
     text = json.dumps(manifest, indent=1) + "\n"
     (folder / MANIFEST).write_text(text, encoding="ascii")
     return read_manifest(folder)
@@ -494,7 +501,10 @@ def whole_graph(folder: Path | str) -> MultilayerGraph:
     nodes = np.empty(manifest.nodes, dtype=object)
     codes = np.full(manifest.nodes, -1, dtype=np.int64)
     given = np.empty(manifest.nodes, dtype=np.int64)
+    masks = {name: np.zeros(manifest.nodes, dtype=bool) for name in manifest.record["masks"]}
     for part in parts:
+        for name, mask in part.masks.items():
+            masks[name][part.given] = mask
         nodes[part.given] = part.nodes.to_numpy(dtype=object)
         codes[part.given] = part.label_codes
         given[part.places] = part.given
@@ -508,58 +518,56 @@ def whole_graph(folder: Path | str) -> MultilayerGraph:
         labels=labels if classes else None,
         features=_rows([part.features for part in parts], parts),
         layer_features={
-            name: _rows([part.layer_features[name] for part in parts], parts)
-            for name in parts[0].layer_features
+            name: _rows([part.layer_features[name] for part in parts], parts) for name in parts[0].layer_features
         },
         couplings=_couplings(manifest, given),
+        masks=masks,
         name=manifest.record.get("name"),
     )
 
 
 def _layer(name: str, parts: list[PartGraph], given: Ints) -> Layer:
-    nodes = parts[0].whole.nodes
     layers = [part.layers[name] for part in parts]
-    present = None
-    if not all(layer.holds_all_nodes for layer in layers):
-        present = np.zeros(nodes, dtype=bool)
-        for part, layer in zip(parts, layers, strict=True):
-            present[part.given] = layer.present
-    edges = [one for one in layers if isinstance(one, PartEdges)]
-    if edges:
-        return _edges(parts, edges, present, given)
-    groups = [one for one in layers if isinstance(one, PartGroups)]
-    names = np.empty(groups[0].groups_in_all, dtype=object)
-    for one in groups:
-        names[one.group_place] = one.group_names.to_numpy(dtype=object)
-    weights = [one.weight for one in groups if one.weight is not None]
-    return MembershipLayer(
-        nodes,
-        np.concatenate([part.given[one.node] for part, one in zip(parts, groups, strict=True)]),
-        np.concatenate([one.group_place[one.group] for one in groups]),
-        loose_index(names.tolist()),
-        weight=np.concatenate(weights) if groups[0].weighted else None,
-        nodes=np.ones(nodes, dtype=bool) if present is None else present,
-    )
+    entries = [_entries(layer, part.places) for part, layer in zip(parts, layers, strict=True)]
+    first, second, weight, present = (np.concatenate(arrays) for arrays in zip(*entries, strict=True))
+    groups, names = [one for one in layers if isinstance(one, PartGroups)], None
+    if groups:
+        listed = np.empty(groups[0].groups_in_all, dtype=object)
+        for one in groups:
+            listed[one.group_place] = one.group_names.to_numpy(dtype=object)
+        names = loose_index(listed.tolist())
+    else:
+        second = given[second]
+    return _of_entries(layers[0], given[first], second, weight, given[present], given.size, names)
 
 
-def _edges(parts: list[PartGraph], edges: list[PartEdges], present: Any, given: Ints) -> EdgeLayer:
-    source, target, weight = [], [], []
-    for part, one in zip(parts, edges, strict=True):
-        found = one.links.matrix.tocoo()
-        start, end = part.places[found.row], one.heard_places(part.places)[found.col]
+def _entries(layer: Layer, places: Ints) -> tuple[Ints, Ints, NDArray[np.float64], Ints]:
+    """What a process has, in numbers of the whole: both ends of edges, or node and group; weights; who is present."""
+    if isinstance(layer, PartEdges):
+        found = layer.links.matrix.tocoo()
+        start, end = places[found.row], layer.heard_places(places)[found.col]
         # an undirected edge stands at both ends and is taken from one of them
-        kept = np.full(start.size, True) if one.directed else start < end
-        source.append(start[kept])
-        target.append(end[kept])
-        weight.append(found.data[kept])
-    return EdgeLayer(
-        parts[0].whole.nodes,
-        given[np.concatenate(source)],
-        given[np.concatenate(target)],
-        np.concatenate(weight) if edges[0].weighted else None,
-        directed=edges[0].directed,
-        nodes=present,
-    )
+        kept = np.full(start.size, True) if layer.directed else start < end
+        return start[kept], end[kept], found.data[kept].astype(np.float64), places[layer.present]
+    assert isinstance(layer, PartGroups)
+    weight = np.ones(layer.group.size) if layer.weight is None else np.asarray(layer.weight)
+    return places[layer.node], layer.group_place[layer.group], weight, places[layer.present]
+
+
+def _of_entries(
+    layer: Layer,
+    first: Ints,
+    second: Ints,
+    weight: NDArray[np.float64],
+    present: Ints,
+    nodes: int,
+    group_names: Iterable[Any] | None,
+) -> Layer:
+    """The whole layer of a part's, from the entries of all parts."""
+    weights = weight if layer.weighted else None
+    if isinstance(layer, PartEdges):
+        return EdgeLayer(nodes, first, second, weights, directed=layer.directed, nodes=present)
+    return MembershipLayer(nodes, first, second, group_names, weight=weights, nodes=present)
 
 
 def _rows(matrices: list[Any], parts: list[PartGraph]) -> Any:
@@ -576,51 +584,21 @@ def _couplings(manifest: Manifest, given: Ints) -> dict[tuple[str, str], Couplin
     found = {}
     for k, facts in enumerate(manifest.record["couplings"]):
         source, target = (
-            np.concatenate([one.array(f"coupling{k}.{end}", "i") for one in archives])
-            for end in ("source", "target")
+            np.concatenate([one.array(f"coupling{k}.{end}", "i") for one in archives]) for end in ("source", "target")
         )
         weight = None
         if f"coupling{k}.weight.npy" in archives[0].names:
             weight = np.concatenate([one.array(f"coupling{k}.weight", "f") for one in archives])
         pair = (str(facts["layers"][0]), str(facts["layers"][1]))
-        found[pair] = Coupling(
-            manifest.nodes, given[source], given[target], weight, directed=bool(facts["directed"])
-        )
+        found[pair] = Coupling(manifest.nodes, given[source], given[target], weight, directed=bool(facts["directed"]))
     return found
 
 
 def gathered_graph(part: PartGraph) -> MultilayerGraph:
     """The layers of the whole graph; nodes and groups are named by their numbers."""
-    layers = {name: _gathered(part, layer) for name, layer in part.layers.items()}
-    return MultilayerGraph(layers, num_nodes=part.whole.nodes)
-
-
-def _gathered(part: PartGraph, layer: Layer) -> Layer:
-    communicator, nodes = part.communicator, part.whole.nodes
-    present = np.zeros(nodes, dtype=bool)
-    present[np.concatenate(communicator.gather(part.places[layer.present]))] = True
-    if isinstance(layer, PartEdges):
-        found = layer.links.matrix.tocoo()
-        source = part.places[found.row]
-        target = layer.heard_places(part.places)[found.col]
-        kept = np.full(source.size, True) if layer.directed else source < target
-        ends = [np.concatenate(communicator.gather(end[kept])) for end in (source, target)]
-        weight = np.concatenate(communicator.gather(found.data[kept].astype(np.float64)))
-        return EdgeLayer(
-            nodes,
-            ends[0],
-            ends[1],
-            weight if layer.weighted else None,
-            directed=layer.directed,
-            nodes=present,
-        )
-    assert isinstance(layer, PartGroups)
-    node = np.concatenate(communicator.gather(part.places[layer.node]))
-    group = np.concatenate(communicator.gather(layer.group_place[layer.group]))
-    weights = None
-    if layer.weighted:
-        assert layer.weight is not None
-        weights = np.concatenate(communicator.gather(np.asarray(layer.weight)))
-    return MembershipLayer(
-        nodes, node, group, range(layer.groups_in_all), weight=weights, nodes=present
-    )
+    layers, nodes = {}, part.whole.nodes
+    for name, layer in part.layers.items():
+        entries = [np.concatenate(part.communicator.gather(each)) for each in _entries(layer, part.places)]
+        names = range(layer.groups_in_all) if isinstance(layer, PartGroups) else None
+        layers[name] = _of_entries(layer, entries[0], entries[1], entries[2], entries[3], nodes, names)
+    return MultilayerGraph(layers, num_nodes=nodes)

@@ -63,8 +63,7 @@ class Links:
         number[:inside] = np.arange(inside)
         number[used] = inside + np.arange(used.size)
         narrowed = sp.csr_array(
-            (matrix.data, number[matrix.indices], matrix.indptr),
-            shape=(matrix.shape[0], inside + used.size),
+            (matrix.data, number[matrix.indices], matrix.indptr), shape=(matrix.shape[0], inside + used.size)
         )
         return Links(narrowed, self.owner[used - inside], self.row[used - inside])
 
@@ -92,9 +91,7 @@ def stacked_links(links: list[Links], sizes: Ints) -> Links:
     kind = np.int32 if rows + order.size < 2**31 else np.int64
     indices, start = [], 0
     for place, (one, halo) in enumerate(zip(links, halos, strict=True)):
-        number = np.concatenate(
-            [np.arange(own) + place * own, rows + renamed[start : start + halo]]
-        )
+        number = np.concatenate([np.arange(own) + place * own, rows + renamed[start : start + halo]])
         indices.append(number.astype(kind)[one.matrix.indices])
         start += halo
     counts = [np.diff(one.matrix.indptr).astype(np.int64) for one in links]
@@ -136,9 +133,7 @@ class Exchange(nn.Module):
 
     def start(self, values: Tensor) -> Any:
         """Begin to fetch the halo's rows of some values; the own part of a sum can run meanwhile."""
-        return self.communicator.exchange(
-            values.index_select(0, self.rows_sent), self.send, self.receive
-        )
+        return self.communicator.exchange(values.index_select(0, self.rows_sent), self.send, self.receive)
 
     def finish(self, started: Any) -> Tensor:
         """The halo's rows, shape (halo, columns)."""
@@ -267,9 +262,7 @@ class PartEdgeSum(AcrossProcesses):
 
     def _peer_by_peer(self, values: Tensor) -> Tensor:
         sums = self.heard(values)
-        for (bags, _), (_, given, send, receive) in zip(
-            self._peers(), self.exchange.peers(), strict=True
-        ):
+        for (bags, _), (_, given, send, receive) in zip(self._peers(), self.exchange.peers(), strict=True):
             rows = values.index_select(0, self.exchange.rows_sent[given])
             fetched = self.communicator.finish(self.communicator.exchange(rows, send, receive))
             sums += bags(fetched)
@@ -277,9 +270,7 @@ class PartEdgeSum(AcrossProcesses):
 
     def _peer_by_peer_back(self, values: Tensor) -> Tensor:
         sums = self.listeners(values)
-        for (_, back), (_, given, send, receive) in zip(
-            self._peers(), self.exchange.peers(), strict=True
-        ):
+        for (_, back), (_, given, send, receive) in zip(self._peers(), self.exchange.peers(), strict=True):
             assert back is not None
             came = self.communicator.finish(self.communicator.exchange(back(values), receive, send))
             sums.index_add_(0, self.exchange.rows_sent[given], came)
@@ -348,12 +339,7 @@ class PartMembershipSum(AcrossProcesses, MembershipSum):
     """
 
     def __init__(
-        self,
-        communicator: Communicator,
-        incidence: sp.csr_array,
-        shared: Ints,
-        count: int,
-        outputs: Ints | None = None,
+        self, communicator: Communicator, incidence: sp.csr_array, shared: Ints, count: int, outputs: Ints | None = None
     ) -> None:
         super().__init__(incidence, outputs)
         self.communicator = communicator

@@ -1,13 +1,7 @@
 """How far to trust a number: held-out labels, intervals, and the benchmark of methods over many random splits."""
 
 from .benchmark import benchmark
-from .cross_validation import (
-    EstimatedFit,
-    EstimatePlan,
-    cross_validate,
-    fit_with_estimate,
-    fitted_estimate,
-)
+from .cross_validation import EstimatedFit, EstimatePlan, cross_validate, fit_with_estimate, fitted_estimate
 from .estimate import Estimate, holdout_estimate
 from .ledger import Ledger
 from .metrics import accuracy_interval

@@ -6,21 +6,18 @@ strategies that label the hardest nodes: these then no longer count.
 
 from __future__ import annotations
 
-import sqlite3
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.metrics import f1_score
 
-from gramme._version import __version__
-from gramme.errors import DataError, GrammeWarning
+from gramme.errors import DataError, GrammeWarning, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.grouping.communities import learned_layer_weights
 from gramme.io.values import proper_text
@@ -29,10 +26,10 @@ from gramme.methods.labels import KnownLabels, aligned_labels
 from gramme.methods.registry import method
 
 from .ask_strategies import ASK_STRATEGIES, LabelRequest, ask_strategy
-from .backends import check_backend, default_jobs, executed
-from .benchmark import dataset_checksum
-from .ledger import ResultsFile, sound_rows, storable, transaction
-from .run import told
+from .benchmark import check_repeats, dataset_checksum, recorded, splits_by_dataset
+from .ledger import LEDGER_KINDS
+from .run import error_text, trace_text
+from .splits import GivenSplit
 from .statistics import mean_interval
 
 Ints = NDArray[np.int64]
@@ -41,6 +38,7 @@ WEIGHTED = "weighted-propagation"
 """Label propagation with layer weights learned without labels: what few labels cannot tell about layers, the layers
 do."""
 DEFAULT_PREDICTORS = (WEIGHTED, "label-propagation")
+ASK_METRICS = ("accuracy", "macro_f1")
 DEFAULT_BUDGETS = (1, 2, 4)
 """Labels per class: times the number of classes they are what is asked for."""
 
@@ -57,6 +55,8 @@ class AskSpec:
         Labels asked for, per class.
     realisation : int
         Which half is the test, and the seed of everything random.
+    split : GivenSplit, optional
+        Nodes to choose from and to test on, in place of random halves.
     """
 
     dataset: str
@@ -65,6 +65,7 @@ class AskSpec:
     predictor: str
     per_class: int
     realisation: int
+    split: GivenSplit | None = None
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -77,11 +78,11 @@ class AskSpec:
         try:
             return AskResult(self, scored(graph, self))
         except Exception as error:
-            return self.failed(told(error))
+            return self.failed(error_text(error), trace_text(error))
 
-    def failed(self, error: str) -> AskResult:
+    def failed(self, error: str, traceback: str | None = None) -> AskResult:
         """The result of a run that could not end."""
-        return AskResult(self, {"status": "failed", "error": error})
+        return AskResult(self, {"status": "failed", "error": error, "traceback": traceback})
 
 
 @dataclass(frozen=True)
@@ -92,10 +93,9 @@ class AskResult:
     scores: dict[str, Any]
 
     @property
-    def row(self) -> dict[str, Any]:
-        """The row as a ledger has it."""
-        names = ("dataset", "checksum", "strategy", "predictor", "per_class", "realisation")
-        return dict(zip(names, self.spec.key, strict=True)) | self.scores
+    def rows(self) -> list[dict[str, Any]]:
+        """The one row of a ledger."""
+        return [dict(zip(LEDGER_KINDS["ask"].run_key, self.spec.key, strict=True)) | self.scores]
 
 
 def scored(graph: MultilayerGraph, spec: AskSpec) -> dict[str, Any]:
@@ -103,14 +103,14 @@ def scored(graph: MultilayerGraph, spec: AskSpec) -> dict[str, Any]:
     truth = all_labels(graph)
     codes = np.full(graph.num_nodes, -1)
     codes[truth.nodes] = truth.codes
-    random = np.random.default_rng(spec.realisation)
-    order = random.permutation(truth.nodes)
-    pool, test = np.sort(order[: order.size // 2]), order[order.size // 2 :]
+    if spec.split is None:
+        order = np.random.default_rng(spec.realisation).permutation(truth.nodes)
+        pool, test = np.sort(order[: order.size // 2]), order[order.size // 2 :]
+    else:
+        pool, test = spec.split.train, spec.split.test
     count = spec.per_class * len(truth.classes)
     if count > pool.size:
-        raise DataError(
-            f"{count} labels are to be chosen from {pool.size} nodes, half of those with a label"
-        )
+        raise DataError(f"{count} labels are to be chosen from {pool.size} nodes with a label")
     bare = graph.replace(labels=None)
     began = time.process_time()
     request = LabelRequest(
@@ -129,6 +129,7 @@ def scored(graph: MultilayerGraph, spec: AskSpec) -> dict[str, Any]:
         "status": "done",
         "labels": count,
         "accuracy": float((predicted[test] == codes[test]).mean()),
+        "macro_f1": float(f1_score(codes[test], predicted[test], average="macro", zero_division=0)),
         "classes_seen": int(np.unique(codes[chosen]).size),
         "classes": len(truth.classes),
         "ask_seconds": asked,
@@ -147,7 +148,7 @@ def predictions(graph: MultilayerGraph, chosen: Ints, codes: Ints, spec: AskSpec
         weights = {str(layer): float(weight) for layer, weight in learned.items()}
         model: Any = LabelPropagation(layer_weights=weights, random_state=spec.realisation)
     else:
-        model = method(spec.predictor).estimator(random_state=spec.realisation)
+        model = method(spec.predictor).create(random_state=spec.realisation)
     with warnings.catch_warnings():
         # that classes have a single label is what is measured here
         warnings.simplefilter("ignore", GrammeWarning)
@@ -171,6 +172,8 @@ def ask_benchmark(
     predictors: Iterable[str] = DEFAULT_PREDICTORS,
     per_class: Iterable[int] = DEFAULT_BUDGETS,
     repeats: int = 20,
+    splits: Any = None,
+    metric: str = "accuracy",
     jobs: int | None = 1,
     backend: str = "loky",
     force: bool = False,
@@ -193,6 +196,10 @@ def ask_benchmark(
         How many labels to ask for, as multiples of the number of classes.
     repeats : int, default=20
         Random halves.
+    splits : sequence of (pool, test), or mapping of dataset to such a sequence, optional
+        Nodes to choose from and to test on in place of random halves, as for :func:`gramme.evaluation.benchmark`.
+    metric : {"accuracy", "macro_f1"}, default="accuracy"
+        What strategies are compared by.
     jobs, backend, force, tell
         As for ``link_benchmark``.
 
@@ -209,38 +216,30 @@ def ask_benchmark(
     budgets = list(dict.fromkeys(per_class))
     if not budgets or any(one < 1 for one in budgets):
         raise DataError(f"labels per class must be whole numbers from 1, not {budgets}")
-    jobs = default_jobs() if jobs is None else jobs
-    if repeats < 1 or jobs < 1:
-        raise DataError(f"at least one repeat and one job are needed, not {repeats} and {jobs}")
-    check_backend(backend)
+    check_repeats(repeats)
+    if metric not in ASK_METRICS:
+        raise DataError(f"there is no metric {metric!r} of asking; {did_you_mean(metric, ASK_METRICS)}")
     for name, graph in datasets.items():
         if len(graph.classes) < 2:
             raise DataError(f"{name} has labels of fewer than two classes, so nothing can be asked")
+    given = splits_by_dataset(datasets, splits)
     specs = [
-        AskSpec(name, code, strategy, predictor, budget, realisation)
+        AskSpec(name, code, strategy, predictor, budget, realisation, split)
         for name, graph in datasets.items()
-        for code in [dataset_checksum(graph)]
+        for code in [dataset_checksum(graph, given[name] if given else ())]
         for predictor in judges
         for budget in budgets
-        for realisation in range(repeats)
+        for realisation, split in enumerate(given[name] if given else [None] * repeats)
         for strategy in chosen
     ]
-    with AskLedger(out) as ledger:
-        done = set() if force else ledger.done()
-        missing = [spec for spec in specs if spec.key not in done]
-        finished = len(specs) - len(missing)
-        for result in executed(missing, datasets, jobs=jobs, backend=backend):
-            ledger.record(result.row)
-            finished += 1
-            if tell is not None:
-                tell(finished, len(specs))
-        table = ledger.rows()
+    table = recorded(specs, datasets, task="ask", out=out, jobs=jobs, backend=backend, force=force, tell=tell)
     wanted = {spec.key for spec in specs}
-    mine = [key in wanted for key in table[list(KEY)].itertuples(index=False, name=None)]
-    return summarise_asking(table[mine])
+    key = list(LEDGER_KINDS["ask"].run_key)
+    mine = [key in wanted for key in table[key].itertuples(index=False, name=None)]
+    return summarise_asking(table[mine], metric=metric)
 
 
-def summarise_asking(rows: pd.DataFrame) -> pd.DataFrame:
+def summarise_asking(rows: pd.DataFrame, *, metric: str = "accuracy") -> pd.DataFrame:
     """A row per dataset, predictor, number of labels and strategy, the best strategy first.
 
     Columns: ``dataset, predictor, per_class, labels, strategy, repeats, failed, accuracy`` in percent with
@@ -252,7 +251,7 @@ def summarise_asking(rows: pd.DataFrame) -> pd.DataFrame:
     found = []
     for place, group in rows.groupby(keys, sort=False):
         done = group[group["status"] == "done"]
-        scores = 100 * done.pivot_table(index="realisation", columns="strategy", values="accuracy")
+        scores = 100 * done.pivot_table(index="realisation", columns="strategy", values=metric)
         for strategy, mine in group.groupby("strategy", sort=False):
             good = mine[mine["status"] == "done"]
             row = dict(zip(keys, place, strict=True))
@@ -262,8 +261,8 @@ def summarise_asking(rows: pd.DataFrame) -> pd.DataFrame:
                 "repeats": len(good),
                 "failed": len(mine) - len(good),
             }
-            mean, _, reach = mean_interval(100 * good["accuracy"])
-            row |= {"accuracy": mean, "accuracy_ci95": reach}
+            mean, _, reach = mean_interval(100 * good[metric])
+            row |= {metric: mean, f"{metric}_ci95": reach}
             if "random" in scores and strategy in scores:
                 mean, _, reach = mean_interval((scores[strategy] - scores["random"]).dropna())
                 row |= {"against_random": mean, "against_random_ci95": reach}
@@ -274,20 +273,18 @@ def summarise_asking(rows: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(found)
     if not len(table):
         return table
-    order = [*keys, "accuracy"]
-    return table.sort_values(
-        order, ascending=[True] * 3 + [False], kind="stable", ignore_index=True
-    )
+    order = [*keys, metric]
+    return table.sort_values(order, ascending=[True] * 3 + [False], kind="stable", ignore_index=True)
 
 
-def strategy_ranks(summary: pd.DataFrame) -> pd.DataFrame:
-    """For each predictor, number of labels and strategy: mean accuracy, mean gain over random, worst gain, mean rank.
+def strategy_ranks(summary: pd.DataFrame, *, metric: str = "accuracy") -> pd.DataFrame:
+    """By predictor, number of labels and strategy: mean of the metric, mean gain over random, worst gain, mean rank.
 
     Only datasets that every strategy was run on count.
     """
     found = []
     for (predictor, budget), group in summary.groupby(["predictor", "per_class"], sort=False):
-        scores = group.pivot_table(index="dataset", columns="strategy", values="accuracy").dropna()
+        scores = group.pivot_table(index="dataset", columns="strategy", values=metric).dropna()
         ranks = scores.rank(axis=1, ascending=False)
         gains = scores.sub(scores["random"], axis=0) if "random" in scores else scores * np.nan
         for strategy in scores:
@@ -297,7 +294,7 @@ def strategy_ranks(summary: pd.DataFrame) -> pd.DataFrame:
                     "per_class": budget,
                     "strategy": strategy,
                     "datasets": len(scores),
-                    "accuracy": scores[strategy].mean(),
+                    metric: scores[strategy].mean(),
                     "against_random": gains[strategy].mean(),
                     "worst_against_random": gains[strategy].min(),
                     "mean_rank": ranks[strategy].mean(),
@@ -305,102 +302,3 @@ def strategy_ranks(summary: pd.DataFrame) -> pd.DataFrame:
             )
     table = pd.DataFrame(found)
     return table.sort_values(["predictor", "per_class", "mean_rank"], ignore_index=True)
-
-
-# The ledger: one sqlite file with a row per run.
-
-ASK_APPLICATION = 0x67726173  # "gras", which tells it from other sqlite files
-KEY = ("dataset", "checksum", "strategy", "predictor", "per_class", "realisation")
-ASK_LEDGER_COLUMNS = {
-    "dataset": "TEXT NOT NULL",
-    "checksum": "TEXT NOT NULL",
-    "strategy": "TEXT NOT NULL",
-    "predictor": "TEXT NOT NULL",
-    "per_class": "INTEGER NOT NULL",
-    "realisation": "INTEGER NOT NULL",
-    "status": "TEXT NOT NULL",
-    "error": "TEXT",
-    "labels": "INTEGER",
-    "accuracy": "REAL",
-    "classes_seen": "INTEGER",
-    "classes": "INTEGER",
-    "ask_seconds": "REAL",
-    "cpu_seconds": "REAL",
-    "version": "TEXT",
-    "recorded": "TEXT",
-}
-PATIENCE_SECONDS = 60.0
-"""How long a process waits for another that writes."""
-
-
-class AskLedger(ResultsFile):
-    """The results of a benchmark of asking in a file; every row is written whole or not at all.
-
-    Parameters
-    ----------
-    path : path-like
-    create : bool, default=True
-        With False, the file must be there.
-    """
-
-    def __init__(self, path: Any, *, create: bool = True) -> None:
-        super().__init__(path, create=create)
-        fresh = not self.path.exists() or self.path.stat().st_size == 0
-        if not fresh and not is_ask_ledger(self.path):
-            raise DataError(
-                f"{self.path} is not a ledger of asking; name another file for gramme benchmark --task ask"
-            )
-        with self._errors_in_words():
-            self._connection = sqlite3.connect(
-                self.path, timeout=PATIENCE_SECONDS, isolation_level=None
-            )
-            if create:
-                columns = ", ".join(f"{name} {kind}" for name, kind in ASK_LEDGER_COLUMNS.items())
-                if fresh:
-                    self._connection.execute(f"PRAGMA application_id = {ASK_APPLICATION}")
-                self._connection.execute(
-                    f"CREATE TABLE IF NOT EXISTS asking ({columns}, PRIMARY KEY ({', '.join(KEY)}))"
-                )
-                self._connection.execute("PRAGMA journal_mode = WAL")
-
-    def done(self) -> set[tuple[Any, ...]]:
-        """The keys of all runs that ended well."""
-        wanted = f"SELECT {', '.join(KEY)} FROM asking WHERE status = 'done'"
-        with self._errors_in_words():
-            return set(self._connection.execute(wanted))
-
-    def record(self, row: dict[str, Any]) -> None:
-        """Write a row, in the place of an earlier one."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        full = row | {"version": __version__, "recorded": now}
-        marks = ", ".join("?" for _ in ASK_LEDGER_COLUMNS)
-        with self._errors_in_words(), transaction(self._connection):
-            self._connection.execute(
-                f"INSERT OR REPLACE INTO asking ({', '.join(ASK_LEDGER_COLUMNS)}) VALUES ({marks})",
-                storable(full.get(name) for name in ASK_LEDGER_COLUMNS),
-            )
-
-    def rows(self) -> pd.DataFrame:
-        """All rows, in an order that does not depend on when they were written."""
-        with self._errors_in_words():
-            cursor = self._connection.execute(
-                f"SELECT rowid, {', '.join(ASK_LEDGER_COLUMNS)} FROM asking ORDER BY {', '.join(KEY)}"
-            )
-            sound = sound_rows(cursor, ASK_LEDGER_COLUMNS, self.path)
-        table = pd.DataFrame(sound, columns=list(ASK_LEDGER_COLUMNS))
-        return table.astype(
-            {name: float for name, kind in ASK_LEDGER_COLUMNS.items() if kind == "REAL"}
-        )
-
-
-def is_ask_ledger(path: Path) -> bool:
-    """Whether a file is a ledger of asking."""
-    if not path.is_file():  # a pipe would keep us waiting
-        return False
-    try:
-        with path.open("rb") as file:
-            head = file.read(72)
-    except OSError:
-        return False
-    mark = ASK_APPLICATION.to_bytes(4, "big")
-    return head.startswith(b"SQLite format 3\x00") and head[68:72] == mark

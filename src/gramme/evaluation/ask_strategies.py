@@ -226,21 +226,15 @@ ASK_STRATEGIES: Mapping[str, AskStrategy] = MappingProxyType(
         one.name: one
         for one in (
             AskStrategy("cover", "gramme.ask: k-means on eigenvectors of weighted layers", _cover),
-            AskStrategy(
-                "cover-in-turns", "gramme.ask twice, half of the nodes each time", _cover_in_turns
-            ),
+            AskStrategy("cover-in-turns", "gramme.ask twice, half of the nodes each time", _cover_in_turns),
             AskStrategy("random", "a choice at random", _random),
-            AskStrategy(
-                "balanced", "equally many of each class at random; needs the labels", _balanced
-            ),
+            AskStrategy("balanced", "equally many of each class at random; needs the labels", _balanced),
             AskStrategy("degree", "the nodes with most ties", _degree),
             AskStrategy("pagerank", "the highest PageRank over all layers", _pagerank),
             AskStrategy("margin", "where propagation wavers between two classes", _margin),
             AskStrategy("entropy", "where propagation is least sure", _entropy),
             AskStrategy("v-optimal", "least sum of variances of a Gaussian field", _v_optimal),
-            AskStrategy(
-                "sigma-optimal", "least variance of the mean of a Gaussian field", _sigma_optimal
-            ),
+            AskStrategy("sigma-optimal", "least variance of the mean of a Gaussian field", _sigma_optimal),
             AskStrategy("k-medoids", "FeatProp: k-medoids of propagated features", _medoids),
         )
     }

@@ -73,9 +73,7 @@ def default_jobs() -> int:
     return joblib.cpu_count()  # type: ignore[no-any-return]
 
 
-def executed(
-    specs: Sequence[Spec[Result]], graphs: Graphs, *, jobs: int, backend: str
-) -> Iterator[Result]:
+def executed(specs: Sequence[Spec[Result]], graphs: Graphs, *, jobs: int, backend: str) -> Iterator[Result]:
     """Do all runs, ``jobs`` of them at a time, and yield each result as it arrives.
 
     Parameters
@@ -110,16 +108,10 @@ def _in_processes(specs: Sequence[Spec[Result]], graphs: Graphs, jobs: int) -> I
             paths[name].write_bytes(pickle.dumps(graph, pickle.HIGHEST_PROTOCOL))
 
         def results(some: Sequence[Spec[Result]], workers: int) -> Iterator[Result]:
-            calls = (
-                joblib.delayed(_in_worker)(spec, str(paths[spec.dataset]), os.getpid())
-                for spec in some
-            )
+            calls = (joblib.delayed(_in_worker)(spec, str(paths[spec.dataset]), os.getpid()) for spec in some)
             with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
                 pool = joblib.Parallel(
-                    n_jobs=workers,
-                    return_as="generator_unordered",
-                    pre_dispatch=workers,
-                    batch_size=1,
+                    n_jobs=workers, return_as="generator_unordered", pre_dispatch=workers, batch_size=1
                 )
             with _started(pool, calls) as found:
                 for result in found:  # noqa: UP028 - yield from would end the pool in its own way
@@ -194,9 +186,7 @@ def _quiet_trackers() -> Iterator[None]:
 
 
 def surviving(
-    specs: Sequence[Spec[Result]],
-    results: Callable[[Sequence[Spec[Result]], int], Iterator[Result]],
-    jobs: int,
+    specs: Sequence[Spec[Result]], results: Callable[[Sequence[Spec[Result]], int], Iterator[Result]], jobs: int
 ) -> Iterator[Result]:
     """Do all runs, even if some kill their worker and with it the pool.
 

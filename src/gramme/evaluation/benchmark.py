@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,22 +13,19 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from gramme._text import setting
 from gramme.datasets import load
-from gramme.errors import DataError, MissingExtraError, did_you_mean
+from gramme.errors import DataError, GrammeWarning, MissingExtraError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import checksum
 from gramme.methods import METHODS, Method, method
 from gramme.methods.embedding.base import EmbeddingModel
 
-from .backends import check_backend, default_jobs, executed
-from .ledger import Ledger
-from .run import SHARED_SEED, RunResult, RunSpec
-from .splits import check_percent, random_split
-from .summary import summarise
-
-# What a benchmark has to do: datasets and methods as the user names them become runs with checked
-# settings.
-
+from .backends import Result, Spec, check_backend, default_jobs, executed
+from .ledger import LEDGER_KINDS, Ledger
+from .run import SHARED_SEED, Metric, RunResult, RunSpec
+from .splits import GivenSplit, check_percent, given_splits, random_split
+from .summary import check_metric, summarise
 
 DEFAULT_DATASETS = ("balance_scale", "wine")
 """What is benchmarked where no dataset is named: embedded, so that it runs anywhere."""
@@ -43,9 +41,15 @@ _PARAMETERS_WITHOUT_EFFECT = ("progress", "cache", "random_state")
 
 
 def default_methods() -> list[str]:
-    """The methods that are benchmarked if none is named: those that need neither extras nor explicit edges."""
-    embeds = [name for name, one in METHODS.items() if issubclass(one.estimator, EmbeddingModel)]
-    return [name for name, one in METHODS.items() if one.extra is None and name not in embeds]
+    """The methods that are benchmarked if none is named: no presets, and none that needs an extra or explicit edges."""
+    own = {name: one for name, one in METHODS.items() if one.extra is one.preset is one.package is None}
+    return [name for name, one in own.items() if not _embeds(one)]
+
+
+def _embeds(method: Method) -> bool:
+    """Whether a method embeds the graph without its labels, once for all realisations."""
+    estimator: Any = method.estimator
+    return isinstance(estimator, type) and issubclass(estimator, EmbeddingModel)
 
 
 def chosen_methods(methods: Iterable[str | Method]) -> list[Method]:
@@ -64,9 +68,7 @@ def chosen_methods(methods: Iterable[str | Method]) -> list[Method]:
     return found
 
 
-def chosen_graphs(
-    datasets: Iterable[str] | Mapping[str, MultilayerGraph],
-) -> dict[str, MultilayerGraph]:
+def chosen_graphs(datasets: Iterable[str] | Mapping[str, MultilayerGraph]) -> dict[str, MultilayerGraph]:
     """Graphs by name, loaded where only a name is given; each must have labels of at least two classes."""
     if isinstance(datasets, Mapping):
         graphs = dict(datasets)
@@ -77,11 +79,13 @@ def chosen_graphs(
     if not graphs:
         raise DataError("no dataset is named; see gramme datasets list")
     for name, graph in graphs.items():
-        known = [] if graph.labels is None else [one for one in graph.labels if one is not None]
+        if graph.labels is None:
+            raise DataError(f"{name} has no labels; say with {setting('label')} which attribute or column they are")
+        known = [label for label in graph.labels if label is not None]
         if len(set(known)) < 2:
             raise DataError(
                 f"{name}: a benchmark needs nodes of at least two classes; this graph has {len(known)} labelled nodes "
-                f"of {len(set(known))}"
+                f"of {len(set(known))} classes"
             )
     return graphs
 
@@ -92,87 +96,84 @@ def planned(
     train: Sequence[float],
     repeats: int,
     settings: Mapping[str, Mapping[str, Any]],
+    splits: Mapping[str, Sequence[GivenSplit]] | None = None,
+    metric: Metric | None = None,
+    first: int = 0,
 ) -> list[RunSpec]:
     """All runs, in an order that lets workers share embeddings.
 
     An embedding that sees no labels is made by the first run that needs it and then found on disk. So one run of each
     such method and dataset comes first, then the runs of all other methods, then the rest: few wait for one another.
     """
-    if repeats < 1:
-        raise DataError(f"at least one repeat is needed, not {repeats}")
+    check_repeats(repeats)
     percents = list(dict.fromkeys(float(percent) for percent in train))
-    if not percents:
+    if not percents and splits is None:
         raise DataError("no training percentage is named")
     for name, graph in graphs.items():
-        for percent in percents:
+        for percent in percents if splits is None else ():
             check_percent(percent)
             try:
                 random_split(np.asarray(graph.labels, dtype=object), percent, 0)
             except DataError as error:
                 raise DataError(f"{name}: {error}") from error
-    unknown = [name for name in settings if name not in {one.name for one in methods}]
+    names = [one.name for one in methods]
+    unknown = [name for name in settings if name not in names]
     if unknown:
-        hint = did_you_mean(unknown[0], [one.name for one in methods])
-        raise DataError(f"settings for {unknown[0]!r}, which is not benchmarked; {hint}")
-    first, plain, rest = [], [], []
+        raise DataError(f"settings for {unknown[0]!r}, which is not benchmarked; {did_you_mean(unknown[0], names)}")
+    ahead, plain, rest = [], [], []
     for name, graph in graphs.items():
-        code = dataset_checksum(graph)
+        cells: list[tuple[float, int, GivenSplit | None]]
+        if splits is None:
+            code = dataset_checksum(graph)
+            cells = [(percent, number, None) for percent in percents for number in range(first, first + repeats)]
+        else:
+            given = splits[name]
+            code = dataset_checksum(graph, given)
+            labelled = sum(label is not None for label in graph.labels.tolist()) if graph.labels is not None else 0
+            percent = round(100 * float(np.mean([split.train.size for split in given])) / labelled, 4)
+            cells = [(percent, number, split) for number, split in enumerate(given)]
         for one in methods:
-            specs = _runs(name, code, one, percents, repeats, settings.get(one.name, {}))
+            shared = _shared_fields(one, settings.get(one.name, {}))
+            specs = [
+                RunSpec(name, code, percent=percent, realisation=number, split=split, metric=metric, **shared)
+                for percent, number, split in cells
+            ]
             if specs[0].shares_embedding:
-                first.append(specs[0])
+                ahead.append(specs[0])
                 rest += specs[1:]
             else:
                 plain += specs
-    return first + plain + rest
+    return ahead + plain + rest
 
 
-def _runs(
-    name: str,
-    code: str,
-    one: Method,
-    percents: Sequence[float],
-    repeats: int,
-    changed: Mapping[str, Any],
-) -> list[RunSpec]:
-    shares = issubclass(one.estimator, EmbeddingModel)
-    known = one.estimator().get_params()
+def _shared_fields(method: Method, changed: Mapping[str, Any]) -> dict[str, Any]:
+    """What all runs of a method have in common, by the fields of :class:`RunSpec`."""
+    shares = _embeds(method)
+    known = method.create().get_params()
     for key in changed:
         if key not in known:
-            raise DataError(f"{one.name} has no parameter {key!r}; {did_you_mean(key, known)}")
-    full = {
-        key: value
-        for key, value in (known | dict(changed)).items()
-        if key not in _PARAMETERS_WITHOUT_EFFECT
-    }
+            raise DataError(f"{method.name} has no parameter {key!r}; {did_you_mean(key, known)}")
+    full = {key: value for key, value in (known | dict(changed)).items() if key not in _PARAMETERS_WITHOUT_EFFECT}
     if "random_state" in changed:
         full["random_state"] = changed["random_state"]
     elif "random_state" in known:
         full["random_state"] = SHARED_SEED if shares else "the realisation's number"
     if shares:
         full["embedding"] = "shared by all realisations"
-    told = json.dumps(full, sort_keys=True, default=repr)
-    return [
-        RunSpec(
-            dataset=name,
-            dataset_checksum=code,
-            method=one.name,
-            estimator=one.estimator,
-            parameters=dict(changed),
-            settings=told,
-            settings_hash=hashlib.sha256(told.encode()).hexdigest()[:16],
-            changed=", ".join(f"{key}={value}" for key, value in sorted(changed.items())),
-            percent=percent,
-            realisation=realisation,
-            shares_embedding=shares,
-        )
-        for percent in percents
-        for realisation in range(repeats)
-    ]
+    settings = json.dumps(full, sort_keys=True, default=repr)
+    return {
+        "method": method.name,
+        "estimator": method.estimator,
+        "parameters": method.settings | dict(changed),
+        "settings": settings,
+        "settings_hash": hashlib.sha256(settings.encode()).hexdigest()[:16],
+        "changed": ", ".join(f"{key}={value}" for key, value in sorted(changed.items())),
+        "shares_embedding": shares,
+    }
 
 
-def dataset_checksum(graph: MultilayerGraph) -> str:
-    """A checksum of all that a result depends on: nodes, layers, labels and features.
+def dataset_checksum(graph: MultilayerGraph, splits: Iterable[GivenSplit] = ()) -> str:
+    """A checksum of all that a result depends on: nodes, layers, labels, features, and splits that were given.
 
     >>> graph = load("wine")
     >>> dataset_checksum(graph) == dataset_checksum(load("wine"))
@@ -192,6 +193,9 @@ def dataset_checksum(graph: MultilayerGraph) -> str:
         for part in (matrix.indptr, matrix.indices, matrix.data):
             kind = "<f8" if part.dtype.kind == "f" else "<i8"
             digest.update(np.ascontiguousarray(part, dtype=kind).tobytes())
+    for split in splits:
+        for part in (split.train, split.test):
+            digest.update(repr(part.shape).encode() + np.ascontiguousarray(part, dtype="<i8").tobytes())
     return digest.hexdigest()
 
 
@@ -204,6 +208,85 @@ def _refuse_doubles(names: Sequence[str], what: str) -> None:
 Start = Callable[[list[RunSpec], int, int], None]
 
 
+def recorded(
+    specs: Sequence[Spec[Result]],
+    graphs: Mapping[str, MultilayerGraph],
+    *,
+    task: str,
+    out: Any,
+    jobs: int | None,
+    backend: str,
+    force: bool = False,
+    metric: str | None = None,
+    command: str | None = None,
+    on_start: Callable[[Any, int, int], None] | None = None,
+    on_result: Callable[[Any], None] | None = None,
+    tell: Callable[[int, int], None] | None = None,
+) -> pd.DataFrame:
+    """Do the runs that the ledger of a task lacks, write each one down as it ends, and return all rows of the ledger.
+
+    Failed runs are recorded with their tracebacks, and a warning says that there are some. ``metric`` names a metric of
+    one's own that finished runs must have; the callables are explained at :func:`benchmark` and ``link_benchmark``.
+    """
+    jobs = default_jobs() if jobs is None else jobs
+    if jobs < 1:
+        raise DataError(f"at least one job is needed, not {jobs}")
+    check_backend(backend)
+    kind = LEDGER_KINDS[task]
+    with Ledger(out, task) as ledger:
+        if command is not None:
+            ledger.note_command(command)
+        done = set() if force else ledger.done(metric)
+        missing = [spec for spec in specs if spec.key not in done]
+        finished = len(specs) - len(missing)
+        if on_start is not None:
+            on_start(missing, finished, jobs)
+        failed = []
+        for result in executed(missing, graphs, jobs=jobs, backend=backend):
+            ledger.record(result, replace=force or metric is not None)
+            failed += [row for row in result.rows[:1] if row["status"] == "failed"]
+            finished += 1
+            if on_result is not None:
+                on_result(result)
+            if tell is not None:
+                tell(finished, len(specs))
+        rows = ledger.runs()
+    if failed:
+        which = ", ".join(
+            str(failed[0][name]) for name in kind.run_key if "checksum" not in name and "hash" not in name
+        )
+        warnings.warn(
+            f"{len(failed)} of {len(missing)} runs failed and count nowhere, first {which}: {failed[0]['error']}; "
+            f"{out} has the traceback of each",
+            GrammeWarning,
+            stacklevel=3,
+        )
+    return rows
+
+
+def check_repeats(repeats: int) -> None:
+    """Refuse a benchmark without realisations."""
+    if repeats < 1:
+        raise DataError(f"at least one repeat is needed, not {repeats}")
+
+
+def splits_by_dataset(graphs: Mapping[str, MultilayerGraph], splits: Any) -> dict[str, list[GivenSplit]] | None:
+    """The checked splits of each graph, from a mapping by dataset or one list for all; None stays None."""
+    if splits is None:
+        return None
+    by_dataset = splits if isinstance(splits, Mapping) else dict.fromkeys(graphs, splits)
+    missing = [name for name in graphs if name not in by_dataset]
+    if missing:
+        raise DataError(f"there are no splits for the dataset {missing[0]!r}")
+    checked = {}
+    for name, graph in graphs.items():
+        try:
+            checked[name] = given_splits(graph, by_dataset[name])
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from error
+    return checked
+
+
 def benchmark(
     datasets: Iterable[str] | Mapping[str, MultilayerGraph] = DEFAULT_DATASETS,
     methods: Iterable[str | Method] | None = None,
@@ -211,6 +294,9 @@ def benchmark(
     out: Any,
     train: Iterable[float] = DEFAULT_TRAIN_PERCENTS,
     repeats: int = DEFAULT_REPEATS,
+    first: int = 0,
+    splits: Any = None,
+    metric: str | Metric = "accuracy",
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     jobs: int | None = None,
     backend: str = "loky",
@@ -219,11 +305,12 @@ def benchmark(
     on_start: Start | None = None,
     on_result: Callable[[RunResult], None] | None = None,
 ) -> pd.DataFrame:
-    """Compare methods on datasets over random splits, resuming where an earlier call ended.
+    """Compare methods on datasets over random or given splits, resuming where an earlier call ended.
 
     Realisation r learns from a training set drawn with seed r, the same for every method, and is scored once on all
     other labelled nodes. Each run is written to the ledger when it ends; calling again does only what is missing or
-    has failed. Results do not depend on jobs, backend or order.
+    has failed. Results do not depend on jobs, backend or order. A method that fails does not stop the others: the
+    ledger has its traceback, the summary counts it as failed, and a :class:`~gramme.errors.GrammeWarning` says so.
 
     Parameters
     ----------
@@ -237,6 +324,15 @@ def benchmark(
         Percentages of the labelled nodes to learn from.
     repeats : int, default=20
         Realisations.
+    first : int, default=0
+        The number of the first realisation. Settings that were chosen on some realisations are best judged on others.
+    splits : sequence of (train, test), or mapping of dataset to such a sequence, optional
+        Splits of your own in place of random ones; ``train`` and ``repeats`` then say nothing. Each part is a mask's
+        name, an array of bool over all nodes, an array of positions, or a list of node names. ``("train", "test")`` is
+        the one split that two masks of the graph make.
+    metric : {"accuracy", "macro_f1", "log_loss", "calibration_error"} or callable, default="accuracy"
+        What decides which method is the best. A callable gets the true and the predicted labels of the test nodes,
+        as scikit-learn's metrics do, and returns a number, higher is better.
     settings : mapping of method name to mapping, optional
         Parameters other than the defaults.
     jobs : int, optional
@@ -262,34 +358,28 @@ def benchmark(
     >>> import tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     table = benchmark(
-    ...         ["wine"], ["majority"], train=[10], repeats=3, jobs=1, out=Path(folder, "r.sqlite")
-    ...     )
+    ...     table = benchmark(["wine"], ["majority"], train=[10], repeats=3, jobs=1, out=Path(folder, "r.sqlite"))
     >>> table[["dataset", "method", "train_percent", "repeats"]].to_dict("records")
     [{'dataset': 'wine', 'method': 'majority', 'train_percent': 10.0, 'repeats': 3}]
     """
-    jobs = default_jobs() if jobs is None else jobs
-    if jobs < 1:
-        raise DataError(f"at least one job is needed, not {jobs}")
-    check_backend(backend)
+    name = check_metric(metric)
+    own = None if isinstance(metric, str) else metric
     chosen = chosen_methods(default_methods() if methods is None else methods)
     graphs = chosen_graphs(datasets)
-    specs = planned(graphs, chosen, list(train), repeats, settings or {})
-    with Ledger(out) as ledger:
-        if command is not None:
-            ledger.note_command(command)
-        done = set() if force else ledger.done()
-        missing = [spec for spec in specs if spec.key not in done]
-        if on_start is not None:
-            on_start(missing, len(specs) - len(missing), jobs)
-        for result in executed(missing, graphs, jobs=jobs, backend=backend):
-            ledger.record(result, replace=force)
-            if on_result is not None:
-                on_result(result)
-        wanted = {spec.key[:5] for spec in specs}
-        runs = ledger.runs()
-    keys = zip(*(runs[name] for name in _GROUP), strict=True)
-    return summarise(runs[[key in wanted for key in keys]])
-
-
-_GROUP = ("dataset", "dataset_checksum", "method", "settings_hash", "train_percent")
+    specs = planned(graphs, chosen, list(train), repeats, settings or {}, splits_by_dataset(graphs, splits), own, first)
+    runs = recorded(
+        specs,
+        graphs,
+        task="labels",
+        out=out,
+        jobs=jobs,
+        backend=backend,
+        force=force,
+        metric=None if own is None else name,
+        command=command,
+        on_start=on_start,
+        on_result=on_result,
+    )
+    columns = list(LEDGER_KINDS["labels"].run_key[:-1])
+    wanted = {spec.key[:-1] for spec in specs}
+    return summarise(runs[[key in wanted for key in runs[columns].itertuples(index=False, name=None)]], metric=name)

@@ -107,9 +107,7 @@ def on_the_whole(table: pd.DataFrame | Mapping[str, Sequence[float]]) -> OnTheWh
     >>> on_the_whole({"probability": [0.6, 0.9], "right": [0.6, 0.6], "nodes": [50, 50]}).verdict
     'too sure'
     """
-    nodes, said, right = (
-        np.asarray(table[column], dtype=np.float64) for column in ("nodes", "probability", "right")
-    )
+    nodes, said, right = (np.asarray(table[column], dtype=np.float64) for column in ("nodes", "probability", "right"))
     total = nodes.sum()
     off = float((nodes * (said - right)).sum())
     error = float(np.sqrt((nodes * said * (1 - said)).sum()))

@@ -24,6 +24,7 @@ from gramme.distributed import PartGraph, gather_rows
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.methods import NodeClassifier
+from gramme.methods.base import keep_interrupted_fits
 from gramme.methods.labels import KnownLabels, aligned_labels, dealt_in_turn
 
 from .estimate import Estimate, UnseenPredictions, holdout_estimate, joined_estimate, unseen_of
@@ -48,23 +49,16 @@ def fitted_estimate(model: NodeClassifier, labels: NDArray[np.object_]) -> Estim
     """
     found = model.out_of_fold()
     counts = np.bincount(found.codes, minlength=len(model.classes_))
-    counted = (
-        counts[found.codes] > 1
-    )  # the only label of a class cannot be predicted from the others
-    single: list[Any] = [
-        label for label, n in zip(model.classes_.tolist(), counts, strict=True) if n == 1
-    ]
+    counted = counts[found.codes] > 1  # the only label of a class cannot be predicted from the others
+    single: list[Any] = [label for label, n in zip(model.classes_.tolist(), counts, strict=True) if n == 1]
     nodes = found.nodes[counted]
     if not nodes.size:
         return Estimate("none", "every class has a single label, so none can be tested")
     folds = int(min(model.get_params()["folds"], found.nodes.size))
-    part = UnseenPredictions(
-        nodes, list(labels[nodes]), model.classes_.tolist(), found.probabilities[counted]
-    )
+    part = UnseenPredictions(nodes, list(labels[nodes]), model.classes_.tolist(), found.probabilities[counted])
     note = (
-        f"while it was fitted the labelled nodes were divided into {folds} parts, and each part was predicted by "
-        "ingredients that learned from the other parts only, weighed and calibrated by the other parts only; penalties "
-        "and the like were chosen once, for all parts"
+        f"each label was predicted out of fold, with {folds}-fold cross-validation during the fit, also of weights and "
+        "calibration; regularisation was chosen once, for all folds"
     )
     return joined_estimate(
         CROSS_FITTING,
@@ -112,9 +106,7 @@ def deal_folds(
 def folds_to_test(graph: MultilayerGraph, folds: int) -> int:
     """How many of the folds to test: all, except in large data, where some of them have enough labels."""
     size = graph.num_nodes * graph.num_layers
-    return min(
-        folds, folds if size < LARGE_NODE_LAYERS else 2 if size < VERY_LARGE_NODE_LAYERS else 1
-    )
+    return min(folds, folds if size < LARGE_NODE_LAYERS else 2 if size < VERY_LARGE_NODE_LAYERS else 1)
 
 
 def cross_validate(
@@ -150,9 +142,7 @@ def cross_validate(
     KeyboardInterrupt
         Also if a method would end its training early and keep what it has: half a fold says nothing.
     """
-    dealt, single = deal_folds(
-        labels, DEFAULT_FOLDS if folds is None else folds, random_state, graph.nodes
-    )
+    dealt, single = deal_folds(labels, DEFAULT_FOLDS if folds is None else folds, random_state, graph.nodes)
     if not dealt:
         return Estimate("none", "every class has a single label, so none can be tested")
     count = folds_to_test(graph, len(dealt)) if folds is None else len(dealt)
@@ -172,12 +162,7 @@ def cross_validate(
         parts.append(UnseenPredictions.of(fold, labels, one.classes_, one.predict_proba()))
     note = fold_note(len(dealt), count, single)
     return joined_estimate(
-        "cross-validation",
-        note,
-        parts,
-        folds=len(dealt),
-        folds_tested=count,
-        to_predict=nodes_without_label(labels),
+        "cross-validation", note, parts, folds=len(dealt), folds_tested=count, to_predict=nodes_without_label(labels)
     )
 
 
@@ -194,9 +179,7 @@ def fold_note(folds: int, tested: int, single: list[Any]) -> str:
     )
     if tested < folds:
         which = "one of them was" if tested == 1 else f"{tested} of them were"
-        note += (
-            f"; since the data are large, only {which} tested ({setting('folds', folds)} tests all)"
-        )
+        note += f"; since the data are large, only {which} tested ({setting('folds', folds)} tests all)"
     return note + untested_note(single)
 
 
@@ -241,11 +224,7 @@ class EstimatePlan:
 
     def none_further(self, model: NodeClassifier) -> bool:
         """Whether the estimate takes no fit besides the model's own."""
-        return (
-            self.share is not None
-            or not self.wanted
-            or (model.has_out_of_fold and self.folds is None)
-        )
+        return self.share is not None or not self.wanted or (model.has_out_of_fold and self.folds is None)
 
 
 @dataclass(frozen=True)
@@ -299,9 +278,7 @@ def fit_with_estimate(
     --------
     >>> from gramme import datasets
     >>> from gramme.methods import LabelPropagation
-    >>> found = fit_with_estimate(
-    ...     LabelPropagation(), datasets.load("wine"), EstimatePlan(share=0.5)
-    ... )
+    >>> found = fit_with_estimate(LabelPropagation(), datasets.load("wine"), EstimatePlan(share=0.5))
     >>> found.estimate.kind, len(found.estimate.labels)
     ('holdout', 89)
     """
@@ -310,16 +287,14 @@ def fit_with_estimate(
     split = None if plan.share is None else hold_out(labels, plan.share, random_state, graph.nodes)
     train = labels if split is None else split.train
     started = time.perf_counter()
-    with part(*stages[0]):
+    with part(*stages[0]), keep_interrupted_fits():
         model.fit(graph, train)
         if balanced:
             model.balance_classes()
     seconds = time.perf_counter() - started
     with part(*stages[1]):
         estimate = _estimate(model, graph, labels, split, plan, random_state)
-    if (
-        estimate.labels
-    ):  # accuracy, prediction sets and the model's file rest on the same predictions
+    if estimate.labels:  # accuracy, prediction sets and the model's file rest on the same predictions
         model.keep_out_of_fold(unseen_of(estimate, model.classes_))
     return EstimatedFit(train, estimate, seconds)
 
@@ -342,18 +317,11 @@ def _estimate(
         return fitted_estimate(model, labels)
     try:
         return cross_validate(
-            model,
-            graph,
-            labels,
-            folds=plan.folds,
-            random_state=random_state,
-            balanced=hasattr(model, "class_weights_"),
+            model, graph, labels, folds=plan.folds, random_state=random_state, balanced=hasattr(model, "class_weights_")
         )
     except KeyboardInterrupt:
         warnings.warn(
-            "interrupted: the accuracy is not estimated, the predictions are kept",
-            GrammeWarning,
-            stacklevel=3,
+            "interrupted: the accuracy is not estimated, the predictions are kept", GrammeWarning, stacklevel=3
         )
         return Estimate("none", "the estimation was interrupted")
 

@@ -18,7 +18,7 @@ from gramme.methods.conformal import fewest_labels
 from gramme.methods.cross_fitting import OutOfFold
 
 from .calibration import reliability_table
-from .metrics import LabelDoubts, Recall, accuracy_interval, label_doubts
+from .metrics import LabelDoubts, Recall, accuracy_interval, exact_interval, label_doubts
 from .splits import Holdout
 
 # Facts about prediction sets: the promise, how many classes they hold, which classes are hard to
@@ -60,9 +60,7 @@ def set_facts(
     classes = [str(label) for label in model.classes_.tolist()]
     enough = seen.nodes.size >= fewest_labels(coverage)
     counts = np.bincount(seen.codes[seen.codes >= 0], minlength=len(classes))
-    few = [
-        name for name, count in zip(classes, counts, strict=True) if count < fewest_labels(coverage)
-    ]
+    few = [name for name, count in zip(classes, counts, strict=True) if count < fewest_labels(coverage)]
     free = sets[~model.labelled_]
     sizes = np.bincount(free.sum(axis=1), minlength=1)
     several = Counter(row.tobytes() for row in free[free.sum(axis=1) > 1])
@@ -79,10 +77,7 @@ def set_facts(
         "thresholds": {name: round(float(bar), 6) for name, bar in zip(classes, bars, strict=True)},
         "sizes": {str(size): int(count) for size, count in enumerate(sizes) if count},
         "undecided": [
-            {
-                "classes": [classes[place] for place in np.flatnonzero(np.frombuffer(row, bool))],
-                "nodes": count,
-            }
+            {"classes": [classes[place] for place in np.flatnonzero(np.frombuffer(row, bool))], "nodes": count}
             for row, count in several.most_common(MAX_UNDECIDED_SHOWN)
         ],
     }
@@ -95,15 +90,12 @@ def joined_sets(sets: NDArray[np.bool_], classes: NDArray[Any]) -> list[str]:
     ['a|b\\|c', 'b\\|c']
     """
     names = [str(label).replace("\\", "\\\\").replace("|", "\\|") for label in classes.tolist()]
-    return [
-        "|".join(name for name, there in zip(names, row, strict=True) if there)
-        for row in sets.tolist()
-    ]
+    return ["|".join(name for name, there in zip(names, row, strict=True) if there) for row in sets.tolist()]
 
 
 CROSS_TESTED_VARIANCE = 1.4
 """Of the accuracy by cross-validation or cross-fitting, in units of that of as many independent tests; chosen on three
-datasets, see docs/evaluation.md."""
+datasets, see docs/understand/evaluation.md."""
 
 
 @dataclass(frozen=True)
@@ -147,8 +139,18 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the accuracy on the nodes without a label, with each test counted by its worth."""
-        return accuracy_interval(self.worth * self._right(), self.worth * len(self.labels))
+        """The 95 % interval of the accuracy on the nodes without a label.
+
+        Wilson's for labels that were set aside. By cross-validation or cross-fitting it is the exact one, with each
+        test counted by its worth, and its upper end is for a model of all labels: one of ``folds`` parts more than the
+        tested models had, with errors that become fewer in proportion to the labels at most. Without that, intervals
+        miss above far more often than below (docs/evidence/intervals.md).
+        """
+        right, total = self.worth * self._right(), self.worth * len(self.labels)
+        if self.kind == "holdout" or not self.labels:
+            return accuracy_interval(right, total)
+        low, high = exact_interval(right, total)
+        return low, 1 - (1 - high) * (1 - 1 / max(self.folds, 2))
 
     @property
     def worth(self) -> float:
@@ -157,7 +159,7 @@ class Estimate:
         Models that test each other's labels have learned from much the same ones, so that they err together: their mean
         has ``CROSS_TESTED_VARIANCE`` times the variance of independent tests. And the nodes to predict are a sample as
         well: the nodes that are hard to predict are either among them or among the tested. Both are shown in
-        docs/evaluation.md.
+        docs/understand/evaluation.md.
         """
         if self.kind == "holdout" or not self.labels:
             return 1.0
@@ -211,12 +213,7 @@ class Estimate:
                 "suggested": guess if doubted else None,
             }
             for place, label, guess, row, doubted in zip(
-                self.tested.tolist(),
-                self.labels,
-                self.predicted,
-                self.shares,
-                doubtful,
-                strict=True,
+                self.tested.tolist(), self.labels, self.predicted, self.shares, doubtful, strict=True
             )
         }
 
@@ -265,23 +262,14 @@ class UnseenPredictions:
 
     @classmethod
     def of(
-        cls,
-        tested: NDArray[np.int64],
-        labels: NDArray[np.object_],
-        classes: NDArray[Any],
-        shares: Any,
+        cls, tested: NDArray[np.int64], labels: NDArray[np.object_], classes: NDArray[Any], shares: Any
     ) -> UnseenPredictions:
         """From the labels and the class probabilities of all nodes."""
         return cls(tested, list(labels[tested]), classes.tolist(), shares[tested])
 
 
 def joined_estimate(
-    kind: str,
-    note: str,
-    parts: list[UnseenPredictions],
-    folds: int = 0,
-    folds_tested: int = 0,
-    to_predict: int = 0,
+    kind: str, note: str, parts: list[UnseenPredictions], folds: int = 0, folds_tested: int = 0, to_predict: int = 0
 ) -> Estimate:
     """One estimate from several parts, whose models may know different classes."""
     classes = sorted_labels([label for part in parts for label in part.classes])

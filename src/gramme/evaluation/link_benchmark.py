@@ -28,15 +28,11 @@ from gramme.links.mixture import Line
 from gramme.links.pair_scores import entries
 from gramme.links.sampling import edge_layer, num_rounds, rounds, unlinked_pairs
 
-from .backends import check_backend, default_jobs, executed
-from .ledger import LinkLedger
-from .run import told
-from .statistics import MIN_SPLITS, Ranking, average_ranks, corrected_t_test, verdicts
-from .statistics import mean_interval as interval
-
-# The splits of a benchmark of links: edges of one layer held out, pairs without an edge drawn
-# once for all methods.
-
+from .benchmark import check_repeats, recorded
+from .ledger import LEDGER_KINDS
+from .link_peers import GraphAutoencoder, node2vec_hadamard
+from .run import error_text, trace_text
+from .statistics import MIN_SPLITS, Ranking, average_ranks, corrected_t_test, mean_interval, verdicts
 
 NEGATIVES = ("uniform", "degree-matched")
 PROTOCOL = "edges of one layer held out, other layers visible"
@@ -61,34 +57,14 @@ def link_splits(graph: MultilayerGraph, layer: str, realisation: int) -> Iterato
     for fold, one in enumerate(held_out):
         random = np.random.default_rng([realisation, number, 2, fold])
         matched = unlinked_pairs(
-            known,
-            len(one.linked),
-            random,
-            directed=edges.directed,
-            degree_matched=True,
-            present=edges.present,
+            known, len(one.linked), random, directed=edges.directed, degree_matched=True, present=edges.present
         )
-        yield LinkSplit(
-            one.graph, fold, one.linked, {"uniform": one.unlinked, "degree-matched": matched}
-        )
-
-
-def num_splits(graph: MultilayerGraph, layer: str) -> int:
-    """How many :func:`link_splits` a layer has."""
-    return num_rounds(graph, layer)
+        yield LinkSplit(one.graph, fold, one.linked, {"uniform": one.unlinked, "degree-matched": matched})
 
 
 def layers_with_links(graph: MultilayerGraph) -> list[str]:
     """The layers of edges that have enough of them to hold some out."""
-    return [
-        name
-        for name, layer in graph.layers.items()
-        if layer.made_of == "edges" and layer.num_edges >= 2
-    ]
-
-
-# Ways to score pairs that a benchmark of links compares: GrammeLinks, each ingredient alone, a
-# plain regression.
+    return [name for name, layer in graph.layers.items() if layer.made_of == "edges" and layer.num_edges >= 2]
 
 
 Pairs = NDArray[np.int64]
@@ -159,10 +135,15 @@ LINK_METHODS: dict[str, LinkMethod] = {
             _cross_layer_logistic,
             probabilities=True,
         ),
-        *(
-            LinkMethod(name.replace("_", "-"), in_words(name), _Ingredient(name))
-            for name in column_names()
+        LinkMethod(
+            "node2vec-hadamard",
+            "logistic regression on products of node2vec's vectors of all layers",
+            node2vec_hadamard,
+            probabilities=True,
         ),
+        LinkMethod("gae", "PyG's graph autoencoder (GCN) over all layers", GraphAutoencoder("GCNConv")),
+        LinkMethod("gat-autoencoder", "PyG's graph autoencoder with attention (GAT)", GraphAutoencoder("GATConv")),
+        *(LinkMethod(name.replace("_", "-"), in_words(name), _Ingredient(name)) for name in column_names()),
     )
 }
 DEFAULT_LINK_METHODS = (
@@ -183,17 +164,8 @@ DEFAULT_LINK_METHODS = (
 def link_method(name: str) -> LinkMethod:
     """A method by its name, or an error that suggests the nearest one."""
     if name not in LINK_METHODS:
-        raise DataError(
-            f"there is no way {name!r} to predict links; {did_you_mean(name, LINK_METHODS)}"
-        )
+        raise DataError(f"there is no way {name!r} to predict links; {did_you_mean(name, LINK_METHODS)}")
     return LINK_METHODS[name]
-
-
-# One run of a benchmark of links: a method scores the pairs of one split, against each kind of
-# unlinked pairs.
-
-
-HITS_RANK = 20
 
 
 @dataclass(frozen=True)
@@ -229,11 +201,11 @@ class LinkSpec:
         try:
             return LinkResult(self, scored(split, self.layer, self.method, seed=self.realisation))
         except Exception as error:
-            return self.failed(told(error))
+            return self.failed(error_text(error), trace_text(error))
 
-    def failed(self, error: str) -> LinkResult:
+    def failed(self, error: str, traceback: str | None = None) -> LinkResult:
         """The result of a run that could not end."""
-        empty = {"status": "failed", "error": error, "protocol": PROTOCOL}
+        empty = {"status": "failed", "error": error, "traceback": traceback, "protocol": PROTOCOL}
         return LinkResult(self, [{"negatives": kind} | empty for kind in NEGATIVES])
 
 
@@ -247,8 +219,8 @@ class LinkResult:
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The rows as a ledger has them."""
-        names = ("dataset", "checksum", "layer", "method", "realisation", "fold")
-        return [dict(zip(names, self.spec.key, strict=True)) | row for row in self.scores]
+        where = dict(zip(LEDGER_KINDS["links"].run_key, self.spec.key, strict=True))
+        return [where | row for row in self.scores]
 
 
 def scored(split: LinkSplit, layer: str, method: LinkMethod, *, seed: int) -> list[dict[str, Any]]:
@@ -273,7 +245,9 @@ def scored(split: LinkSplit, layer: str, method: LinkMethod, *, seed: int) -> li
                 "roc_auc": roc_auc(truth, both),
                 "average_precision": float(average_precision_score(truth, both)),
                 "hits_at_20": hits_at(linked, unlinked),
-                "calibration_bins": _as_text(calibration_bins(truth, both)) if judged else None,
+                "calibration_bins": (
+                    json.dumps(np.round(calibration_bins(truth, both), 6).tolist()) if judged else None
+                ),
                 "linked": len(linked),
                 "unlinked": len(unlinked),
                 "cpu_seconds": seconds,
@@ -283,9 +257,7 @@ def scored(split: LinkSplit, layer: str, method: LinkMethod, *, seed: int) -> li
     return found
 
 
-def hits_at(
-    linked: NDArray[np.float64], unlinked: NDArray[np.float64], count: int = HITS_RANK
-) -> float:
+def hits_at(linked: NDArray[np.float64], unlinked: NDArray[np.float64], count: int = 20) -> float:
     """The share of linked pairs that score above the 20th best unlinked one; 1 where there are fewer.
 
     >>> hits_at(np.array([3.0, 1.0]), np.array([2.0, 0.0]), count=1)
@@ -296,27 +268,24 @@ def hits_at(
     return float((linked > np.sort(unlinked)[-count]).mean())
 
 
-def _as_text(bins: NDArray[np.float64]) -> str:
-    return json.dumps(np.round(bins, 6).tolist())
-
-
-# From runs of a benchmark of links to tables: means with intervals, paired tests, ranks over
-# datasets.
-
-
 MEAN = "mean"
 """What stands for the layer in the rows of means over the layers."""
 TEST_TO_TRAIN = 0.25
 """Edges held out per edge that stays: a fifth against four fifths; of large layers it is less."""
 
 
-def summarise_links(rows: pd.DataFrame) -> pd.DataFrame:
+LINK_METRICS = ("roc_auc", "average_precision", "hits_at_20")
+
+
+def summarise_links(rows: pd.DataFrame, *, metric: str = "roc_auc") -> pd.DataFrame:
     """A row per dataset, layer, method and kind of unlinked pairs, and one per dataset for the mean over its layers.
 
     Parameters
     ----------
     rows : DataFrame
-        Of :meth:`gramme.evaluation.ledger.LinkLedger.rows`, or a part of them.
+        Of :meth:`gramme.evaluation.Ledger.runs` for the task ``links``, or a part of them.
+    metric : {"roc_auc", "average_precision", "hits_at_20"}, default="roc_auc"
+        What decides which method is the best.
 
     Returns
     -------
@@ -334,7 +303,7 @@ def summarise_links(rows: pd.DataFrame) -> pd.DataFrame:
             Of the pairs of all splits together; NaN for scores that are not probabilities.
         cpu_seconds
         best, level_with_best, p_value
-            By the corrected resampled t-test of the ROC-AUC on the same splits, with Holm's correction: better than
+            By the corrected resampled t-test of the metric on the same splits, with Holm's correction: better than
             every other method; not told from the highest mean; p-value against that.
     """
     done = rows[rows["status"] == "done"]
@@ -344,7 +313,7 @@ def summarise_links(rows: pd.DataFrame) -> pd.DataFrame:
         {
             "splits": grouped.size(),
             "roc_auc": 100 * grouped["roc_auc"].mean(),
-            "roc_auc_ci95": grouped["roc_auc"].agg(lambda some: interval(100 * some)[2]),
+            "roc_auc_ci95": grouped["roc_auc"].agg(lambda some: mean_interval(100 * some)[2]),
             "average_precision": 100 * grouped["average_precision"].mean(),
             "hits_at_20": 100 * grouped["hits_at_20"].mean(),
             "calibration_error": grouped["calibration_bins"].agg(_pooled_error),
@@ -352,23 +321,17 @@ def summarise_links(rows: pd.DataFrame) -> pd.DataFrame:
         }
     ).reset_index()
     failed = rows[rows["status"] != "done"].groupby(keys).size().rename("failed")
-    table = table.merge(failed.reset_index(), on=keys, how="outer").fillna(
-        {"failed": 0, "splits": 0}
-    )
+    table = table.merge(failed.reset_index(), on=keys, how="outer").fillna({"failed": 0, "splits": 0})
     means = table.groupby(keys[:3], sort=False).mean(numeric_only=True).reset_index()
     means["layer"], means["roc_auc_ci95"] = MEAN, np.nan
     both = pd.concat([table, means], ignore_index=True)
-    told = _verdicts(done)
+    judged_methods = _verdicts(done, metric)
     unknown = {"best": False, "level_with_best": False, "p_value": np.nan}
-    judged = [
-        told.get(tuple(place), unknown) for place in both[keys].itertuples(index=False, name=None)
-    ]
+    judged = [judged_methods.get(tuple(place), unknown) for place in both[keys].itertuples(index=False, name=None)]
     both = both.join(pd.DataFrame(judged, columns=list(unknown)))
     both["is_mean"] = both["layer"] == MEAN
     ordered = both.sort_values(
-        ["dataset", "negatives", "is_mean", "layer", "roc_auc"],
-        ascending=[True, False, True, True, False],
-        kind="stable",
+        ["dataset", "negatives", "is_mean", "layer", metric], ascending=[True, False, True, True, False], kind="stable"
     )
     return ordered.drop(columns="is_mean").reset_index(drop=True)
 
@@ -376,22 +339,18 @@ def summarise_links(rows: pd.DataFrame) -> pd.DataFrame:
 def rank_link_methods(rows: pd.DataFrame, negatives: str) -> Ranking:
     """Average ranks over the layers of all datasets, by mean ROC-AUC against one kind of unlinked pairs."""
     done = rows[(rows["status"] == "done") & (rows["negatives"] == negatives)]
-    table = done.pivot_table(
-        index=["dataset", "layer"], columns="method", values="roc_auc"
-    ).dropna()
+    table = done.pivot_table(index=["dataset", "layer"], columns="method", values="roc_auc").dropna()
     if len(table) < 2 or table.shape[1] < 2:
-        raise DataError(
-            "ranks need at least 2 methods on at least 2 layers that all of them have been run on"
-        )
+        raise DataError("ranks need at least 2 methods on at least 2 layers that all of them have been run on")
     return average_ranks(table.to_numpy(), [str(name) for name in table.columns])
 
 
-def _verdicts(done: pd.DataFrame) -> dict[tuple[str, ...], dict[str, Any]]:
+def _verdicts(done: pd.DataFrame, metric: str) -> dict[tuple[str, ...], dict[str, Any]]:
     """By dataset, unlinked pairs, method and layer: whether it is the best there, or level with it."""
     found: dict[tuple[str, ...], dict[str, Any]] = {}
     split = ["realisation", "fold"]
     for (dataset, kind), group in done.groupby(["dataset", "negatives"], sort=False):
-        by_layer = group.pivot_table(index=["layer", *split], columns="method", values="roc_auc")
+        by_layer = group.pivot_table(index=["layer", *split], columns="method", values=metric)
         places = dict(iter(by_layer.groupby(level="layer")))
         # a split counts for the mean where all layers have it
         layers = by_layer.groupby(level=split).size() == len(places)
@@ -421,6 +380,7 @@ def link_benchmark(
     *,
     out: Any,
     repeats: int = 1,
+    metric: str = "roc_auc",
     jobs: int | None = 1,
     backend: str = "loky",
     force: bool = False,
@@ -440,6 +400,8 @@ def link_benchmark(
         The ledger, a sqlite file.
     repeats : int, default=1
         How often the edges are divided anew.
+    metric : {"roc_auc", "average_precision", "hits_at_20"}, default="roc_auc"
+        What decides which method is the best.
     jobs : int, default=1
         Runs at a time, each on one thread; None for as many as there are cores.
     backend : {"loky", "ray"}, default="loky"
@@ -455,33 +417,19 @@ def link_benchmark(
         The summary, see :func:`gramme.evaluation.link_benchmark.summarise_links`.
     """
     chosen = [link_method(name) for name in dict.fromkeys(methods)]
-    jobs = default_jobs() if jobs is None else jobs
-    if repeats < 1:
-        raise DataError(f"at least one repeat is needed, not {repeats}")
-    if jobs < 1:
-        raise DataError(f"at least one job is needed, not {jobs}")
-    check_backend(backend)
+    check_repeats(repeats)
+    if metric not in LINK_METRICS:
+        raise DataError(f"there is no metric {metric!r} of links; {did_you_mean(metric, LINK_METRICS)}")
     specs = _planned(datasets, chosen, repeats)
     if not specs:
         raise DataError("no layer of the data has at least 2 edges, so no link can be held out")
-    with LinkLedger(out) as ledger:
-        done = set() if force else ledger.done()
-        missing = [spec for spec in specs if spec.key not in done]
-        finished = len(specs) - len(missing)
-        for result in executed(missing, datasets, jobs=jobs, backend=backend):
-            ledger.record(result.rows)
-            finished += 1
-            if tell is not None:
-                tell(finished, len(specs))
-        table = ledger.rows()
+    table = recorded(specs, datasets, task="links", out=out, jobs=jobs, backend=backend, force=force, tell=tell)
     wanted = {spec.key[:2] for spec in specs}
     mine = [key in wanted for key in zip(table["dataset"], table["checksum"], strict=True)]
-    return summarise_links(table[mine])
+    return summarise_links(table[mine], metric=metric)
 
 
-def _planned(
-    datasets: Mapping[str, MultilayerGraph], methods: Iterable[LinkMethod], repeats: int
-) -> list[LinkSpec]:
+def _planned(datasets: Mapping[str, MultilayerGraph], methods: Iterable[LinkMethod], repeats: int) -> list[LinkSpec]:
     """All runs, those of one split after each other."""
     return [
         LinkSpec(name, code, layer, method, realisation, fold)
@@ -489,6 +437,6 @@ def _planned(
         for code in [checksum(graph)]
         for layer in layers_with_links(graph)
         for realisation in range(repeats)
-        for fold in range(num_splits(graph, layer))
+        for fold in range(num_rounds(graph, layer))
         for method in methods
     ]

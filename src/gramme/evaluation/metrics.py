@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.stats import beta, norm
 from sklearn.metrics import f1_score
 
 MIN_PROBABILITY = 1e-7
@@ -32,9 +32,7 @@ class Scores:
 
 
 def score(
-    truth: Sequence[Any] | NDArray[np.object_],
-    probabilities: NDArray[np.floating[Any]],
-    classes: Sequence[Any],
+    truth: Sequence[Any] | NDArray[np.object_], probabilities: NDArray[np.floating[Any]], classes: Sequence[Any]
 ) -> Scores:
     """Compare predictions with the true labels.
 
@@ -105,10 +103,25 @@ def accuracy_interval(right: float, total: float, level: float = 0.95) -> tuple[
     scale = 1 + z * z / total
     low, high = (centre - spread) / scale, (centre + spread) / scale
     # where all or none are right, the bound is exact but for rounding
-    return (
-        max(0.0, low) if share > 1e-12 else 0.0,
-        min(1.0, high) if share < 1 - 1e-12 else 1.0,
-    )
+    return (max(0.0, low) if share > 1e-12 else 0.0, min(1.0, high) if share < 1 - 1e-12 else 1.0)
+
+
+def exact_interval(right: float, total: float, level: float = 0.95) -> tuple[float, float]:
+    """Clopper and Pearson's interval for a share, also for numbers of tests that are not whole.
+
+    It holds at least as often as ``level`` says; Wilson's holds so often on average only, and less where shares are
+    near 0 or 1.
+
+    >>> low, high = exact_interval(19, 20)
+    >>> round(low, 3), round(high, 3)
+    (0.751, 0.999)
+    """
+    if total <= 0:
+        return 0.0, 1.0
+    tail, wrong = (1 - level) / 2, total - right
+    low = float(beta.ppf(tail, right, wrong + 1)) if right > 1e-9 else 0.0
+    high = float(beta.ppf(1 - tail, right + 1, wrong)) if wrong > 1e-9 else 1.0
+    return low, high
 
 
 # How well each class is found, and whether a model beats the best blind guess. Accuracy alone
@@ -155,9 +168,7 @@ class Recall:
     @property
     def unequal(self) -> bool:
         """Whether some class is so much rarer than another that accuracy alone would mislead."""
-        return len(self.classes) > 1 and bool(
-            self.sizes.max() > UNEQUAL_CLASS_RATIO * self.sizes.min()
-        )
+        return len(self.classes) > 1 and bool(self.sizes.max() > UNEQUAL_CLASS_RATIO * self.sizes.min())
 
     @property
     def balanced_accuracy(self) -> float:
@@ -199,11 +210,7 @@ class Recall:
         """
         blind = self.guess[1]
         if self.unequal:
-            accuracy, interval, blind = (
-                self.balanced_accuracy,
-                self.balanced_interval,
-                1 / len(self.classes),
-            )
+            accuracy, interval, blind = (self.balanced_accuracy, self.balanced_interval, 1 / len(self.classes))
         if accuracy <= blind + 1e-9:
             return "no better"
         return "unclear" if interval[0] <= blind else "better"
@@ -212,9 +219,7 @@ class Recall:
         """As JSON can hold it."""
         return {
             str(label): {"nodes": int(of), "found": int(one), "recall": float(share)}
-            for label, of, one, share in zip(
-                self.classes, self.sizes, self.found, self.shares, strict=True
-            )
+            for label, of, one, share in zip(self.classes, self.sizes, self.found, self.shares, strict=True)
         }
 
 
@@ -238,9 +243,7 @@ class LabelDoubts:
     doubtful: NDArray[np.bool_]
 
 
-def label_doubts(
-    labels: Sequence[Any], classes: Sequence[Any], shares: NDArray[np.floating[Any]]
-) -> LabelDoubts:
+def label_doubts(labels: Sequence[Any], classes: Sequence[Any], shares: NDArray[np.floating[Any]]) -> LabelDoubts:
     """Doubts about labels, from class probabilities (nodes, classes) of models that did not see them.
 
     References

@@ -7,8 +7,9 @@ import inspect
 import resource
 import sys
 import time
+import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,15 +19,13 @@ import torch
 from numpy.typing import NDArray
 
 from gramme._runtime import thread_pools
-from gramme.errors import GrammeError, GrammeWarning
+from gramme.errors import DataError, GrammeError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.io.values import proper_text
 
+from .ledger import PROTOCOL
 from .metrics import Scores, score
-from .splits import Split, random_split
-
-# What a run costs: CPU and wall seconds on one thread, and the most memory the process held
-# meanwhile.
+from .splits import GivenSplit, Split, random_split
 
 
 @dataclass
@@ -82,6 +81,8 @@ def _peak() -> int:
 
 SHARED_SEED = 0
 """The seed of an embedding that all realisations share."""
+Metric = Callable[[Any, Any], float]
+"""A metric of one's own: true and predicted labels of the test nodes give a number, higher is better."""
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,12 @@ class RunSpec:
     Attributes
     ----------
     dataset, dataset_checksum : str
-        Name of the dataset, and a checksum of its graph, labels and features.
+        Name of the dataset, and a checksum of its graph, labels, features and, where they were given, splits.
     method : str
-    estimator : type
-        The method's class.
+    estimator : callable
+        The method's class, or what else returns a new estimator for keyword arguments.
     parameters : dict
-        What its constructor gets beside the seed.
+        What it is called with beside the seed.
     settings : str
         All settings, the method's defaults included, as JSON.
     settings_hash : str
@@ -106,6 +107,10 @@ class RunSpec:
     realisation : int
     shares_embedding : bool
         Whether the method's embedding, which sees no labels, is the same for all realisations.
+    split : GivenSplit, optional
+        The nodes to learn from and to test on; drawn at random if not given.
+    metric : callable, optional
+        A metric of one's own, computed beside the others.
     """
 
     dataset: str
@@ -119,6 +124,8 @@ class RunSpec:
     percent: float
     realisation: int
     shares_embedding: bool = False
+    split: GivenSplit | None = None
+    metric: Metric | None = None
 
     @property
     def key(self) -> tuple[str, str, str, str, float, int]:
@@ -133,7 +140,7 @@ class RunSpec:
         )
 
     def run(self, graph: MultilayerGraph) -> RunResult:
-        """Do the run: fit, predict and score, with what it took."""
+        """Do the run; if the method fails, the failure is the result, not an error here."""
         return execute(self, graph)
 
     def failed(self, error: str) -> RunResult:
@@ -143,18 +150,39 @@ class RunSpec:
 
 @dataclass(frozen=True)
 class RunResult:
-    """The result of a run: scores, or the text of the error if it failed."""
+    """The result of a run: scores, or the text of the error and its traceback if it failed."""
 
     spec: RunSpec
     status: str
     error: str | None = None
+    traceback: str | None = None
     scores: Scores | None = None
+    metric_value: float | None = None
     peak_accuracy: float | None = None
     train_nodes: int = 0
     test_nodes: int = 0
     classes: int = 0
     missed_classes: int = 0
     cost: Cost = field(default_factory=Cost)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The one row of a ledger."""
+        spec = self.spec
+        names = ("dataset", "dataset_checksum", "method", "settings_hash", "train_percent", "realisation")
+        plain = ("status", "error", "traceback", "metric_value", "peak_accuracy", "train_nodes", "test_nodes")
+        return [
+            {
+                **dict(zip(names, spec.key, strict=True)),
+                **{name: getattr(self, name) for name in (*plain, "classes", "missed_classes")},
+                **(vars(self.scores) if self.scores else {}),
+                **vars(self.cost),
+                "settings": spec.settings,
+                "changed": spec.changed,
+                "protocol": PROTOCOL,
+                "metric": spec.metric and metric_name(spec.metric),
+            }
+        ]
 
 
 @dataclass(frozen=True)
@@ -168,56 +196,111 @@ class Prediction:
 
 
 def execute(spec: RunSpec, graph: MultilayerGraph) -> RunResult:
-    """Do a run; if the method fails, the failure is the result, not an error here."""
+    """Do a run; if the method or the metric fails, the failure is the result, not an error here."""
     assert graph.labels is not None
-    split = random_split(graph.labels, spec.percent, spec.realisation)
+    split = (
+        random_split(graph.labels, spec.percent, spec.realisation)
+        if spec.split is None
+        else spec.split.of(graph.labels)
+    )
     known: dict[str, Any] = {
-        "train_nodes": split.train.size,
-        "test_nodes": split.test.size,
+        "train_nodes": int(split.train.size),
+        "test_nodes": int(split.test.size),
         "classes": len(split.classes),
-        "missed_classes": split.missed,
+        "missed_classes": int(split.missed),
     }
     cost = Cost()
     try:
         with measured() as cost:
-            found = predicted(spec, graph, split)
-        scores = score(graph.labels[split.test], found.probabilities[split.test], found.classes)
+            prediction = fit_and_predict(spec, graph, split)
+        truth, probabilities = graph.labels[split.test], prediction.probabilities[split.test]
+        scores = score(truth, probabilities, prediction.classes)
+        value = None if spec.metric is None else _own_metric(spec.metric, truth, probabilities, prediction.classes)
     except Exception as error:
-        return RunResult(spec, "failed", error=told(error), cost=cost, **known)
+        return RunResult(spec, "failed", error=error_text(error), traceback=trace_text(error), cost=cost, **known)
     # as if the run were alone: an embedding that another run left on disk counts with what it had cost
-    cost.cpu_seconds += found.saved_seconds[0]
-    cost.wall_seconds += found.saved_seconds[1]
-    peak = found.peak_accuracy
+    cost.cpu_seconds += prediction.saved_seconds[0]
+    cost.wall_seconds += prediction.saved_seconds[1]
+    peak = prediction.peak_accuracy
     if peak is not None:
         peak = max(peak, scores.accuracy)
-    return RunResult(spec, "done", scores=scores, peak_accuracy=peak, cost=cost, **known)
+    return RunResult(spec, "done", scores=scores, metric_value=value, peak_accuracy=peak, cost=cost, **known)
 
 
-def predicted(spec: RunSpec, graph: MultilayerGraph, split: Split) -> Prediction:
+def fit_and_predict(spec: RunSpec, graph: MultilayerGraph, split: Split) -> Prediction:
     """Fit the method on the training labels alone and predict every node.
 
     The graph it gets has no labels. Where the method has epochs, the test labels are watched to know the peak; nothing
     in the training depends on them. A training set of a single class predicts that class for everybody.
     """
-    has_epochs = "monitor" in inspect.signature(spec.estimator.fit).parameters
+    model = spec.estimator(**_with_seed(spec))
+    has_epochs = "monitor" in inspect.signature(model.fit).parameters
     shown = {split.y[node] for node in split.train}
     if len(shown) == 1:
         right = [split.monitor[node] in shown for node in split.test]
         everyone = np.ones((graph.num_nodes, 1))
         return Prediction(everyone, list(shown), float(np.mean(right)) if has_epochs else None)
-    model = spec.estimator(**_with_seed(spec))
     watch = {"monitor": split.monitor} if has_epochs else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GrammeWarning)
         model.fit(graph.replace(labels=None), split.y, **watch)
-    if model.interrupted_:  # a training that Ctrl-C cut short must not pass for a whole one
+    if getattr(model, "interrupted_", False):  # a training that Ctrl-C cut short must not pass for a whole one
         raise KeyboardInterrupt
     history = getattr(model, "history_", None)
     peak = None
     if has_epochs and history is not None and "monitor_accuracy" in history:
         peak = float(history["monitor_accuracy"].max())
     saved = getattr(model, "saved_seconds_", (0.0, 0.0))
-    return Prediction(model.predict_proba(), model.classes_.tolist(), peak, saved)
+    probabilities = np.asarray(model.predict_proba())
+    classes = _true_classes(np.asarray(model.classes_).tolist(), split.classes)
+    if probabilities.shape != (graph.num_nodes, len(classes)):
+        raise DataError(
+            f"predict_proba() of {spec.method} has shape {probabilities.shape}, but there are {graph.num_nodes} nodes "
+            f"and {len(classes)} classes in classes_"
+        )
+    if not np.isfinite(probabilities).all():
+        raise DataError(f"predict_proba() of {spec.method} has values that are not finite numbers")
+    return Prediction(probabilities, classes, peak, saved)
+
+
+def _true_classes(classes: list[Any], labels: list[Any]) -> list[Any]:
+    """A method's classes as the labels that they mean: 2 for "2" or 2.0 where no label is the same as it stands.
+
+    >>> _true_classes(["1", "2"], [1, 2, 3]), _true_classes([1.0, 2.0], ["1", "2"])
+    ([1, 2], ['1', '2'])
+    """
+    known = set(labels)
+    if set(classes) <= known:
+        return classes
+    meant = {str(label): label for label in labels}
+    mapped = [one if one in known else meant.get(str(_whole(one)), one) for one in classes]
+    strange = [one for one in mapped if one not in known]
+    if strange or len(set(mapped)) < len(mapped) or len(meant) < len(known):
+        named = ", ".join(map(repr, (strange or classes)[:3]))
+        raise DataError(f"classes_ has {named}, but the labels of the graph are {', '.join(map(repr, labels[:5]))}")
+    return mapped
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _own_metric(metric: Metric, truth: Any, probabilities: Any, classes: list[Any]) -> float:
+    labels = np.empty(len(classes), dtype=object)
+    labels[:] = classes
+    # as plain lists scikit-learn's metrics take numbers for numbers, not for objects
+    value = float(metric(list(truth), labels[probabilities.argmax(axis=1)].tolist()))
+    if not np.isfinite(value):
+        raise DataError(f"the metric {metric_name(metric)} is {value} here; a finite number is needed")
+    return value
+
+
+def metric_name(metric: Metric) -> str:
+    """The name under which a ledger keeps a metric of one's own."""
+    name = getattr(metric, "__name__", "<lambda>")
+    if not name.isidentifier():
+        raise DataError("a metric of your own needs a name; write it with def")
+    return str(name)
 
 
 def _with_seed(spec: RunSpec) -> dict[str, Any]:
@@ -230,7 +313,12 @@ def _with_seed(spec: RunSpec) -> dict[str, Any]:
     return chosen
 
 
-def told(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """An error's text; that of an unforeseen one begins with its kind."""
     text = str(error)
     return text if isinstance(error, GrammeError) else f"{type(error).__name__}: {text}"
+
+
+def trace_text(error: Exception) -> str:
+    """Where an error came from, at most its last 20,000 characters."""
+    return "".join(traceback.format_exception(error))[-20_000:]

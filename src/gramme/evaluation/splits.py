@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gramme.errors import DataError
-from gramme.graph import sorted_labels
+from gramme.graph import MultilayerGraph, sorted_labels
 from gramme.graph.canonical import sorted_places
 
 from .metrics import accuracy_interval
@@ -69,12 +72,134 @@ def random_split(labels: NDArray[np.object_], percent: float, realisation: int) 
     return Split(train, test, _only(labels, train), _only(labels, test), classes, missed)
 
 
+@dataclass(frozen=True)
+class GivenSplit:
+    """Positions of the nodes to learn from and of those to test on, as somebody gave them."""
+
+    train: NDArray[np.int64]
+    test: NDArray[np.int64]
+
+    def of(self, labels: NDArray[np.object_]) -> Split:
+        """With the labels, as :func:`random_split` returns it."""
+        classes = sorted_labels([label for label in labels if label is not None])
+        missed = len(classes) - len(set(labels[self.train]))
+        return Split(self.train, self.test, _only(labels, self.train), _only(labels, self.test), classes, missed)
+
+
+def given_splits(graph: MultilayerGraph, splits: Sequence[Any]) -> list[GivenSplit]:
+    """Splits that somebody made, checked.
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+        With labels.
+    splits : sequence of (train, test)
+        Each part is the name of a mask of the graph, an array of bool over all nodes, an array of positions, or a list
+        of node names. A single pair of mask names stands for one split.
+
+    Examples
+    --------
+    >>> from gramme.graph import EdgeLayer, MultilayerGraph
+    >>> graph = MultilayerGraph({"a": EdgeLayer(3, [0], [1])}, nodes=["x", "y", "z"], labels=["p", "q", "p"])
+    >>> given_splits(graph, [(["x", "y"], ["z"])])[0].test.tolist()
+    [2]
+    """
+    pairs = [tuple(splits)] if len(splits) == 2 and all(isinstance(part, str) for part in splits) else list(splits)
+    if not pairs:
+        raise DataError("splits= has no split")
+    labels = [None] * graph.num_nodes if graph.labels is None else graph.labels
+    checked = []
+    for number, pair in enumerate(pairs, start=1):
+        if isinstance(pair, str) or len(pair) != 2:
+            raise DataError(f"split {number} must be a pair of training and test nodes, not {pair!r:.60}")
+        train, test = (
+            _split_part(graph, part, f"{kind} nodes of split {number}") for kind, part in zip(_PARTS, pair, strict=True)
+        )
+        for kind, part in zip(_PARTS, (train, test), strict=True):
+            bare = next((node for node in part.tolist() if labels[node] is None), None)
+            if bare is not None:
+                raise DataError(
+                    f"split {number} has the node {graph.nodes[bare]!r} among its {kind} nodes: it has no label"
+                )
+        both = np.intersect1d(train, test)
+        if both.size:
+            raise DataError(f"split {number} trains and tests on the same node, {graph.nodes[both[0]]!r}")
+        checked.append(GivenSplit(train, test))
+    return checked
+
+
+_PARTS = ("training", "test")
+
+
+def _split_part(graph: MultilayerGraph, part: Any, what: str) -> NDArray[np.int64]:
+    """Sorted positions of the nodes that a part of a split names."""
+    if isinstance(part, str):
+        if part not in graph.masks:
+            known = f"it has {', '.join(graph.masks)}" if graph.masks else "it has none"
+            raise DataError(f"{what}: there is no mask {part!r} in the graph; {known}")
+        part = graph.masks[part]
+    array = np.asarray(part)
+    if array.dtype == bool:
+        if array.shape != (graph.num_nodes,):
+            raise DataError(f"{what}: a mask of shape {array.shape} is given for {graph.num_nodes} nodes")
+        places = np.flatnonzero(array)
+    elif isinstance(part, np.ndarray) and array.dtype.kind in "iu":
+        places = np.unique(array).astype(np.int64)
+        if places.size and not 0 <= places[0] <= places[-1] < graph.num_nodes:
+            raise DataError(f"{what}: positions must be from 0 to {graph.num_nodes - 1}")
+    else:
+        names = list(part)
+        if not set(names) <= set(graph.nodes):  # a file has text where names may be numbers
+            by_text = {str(name): name for name in graph.nodes}
+            names = [by_text.get(name, name) if isinstance(name, str) else name for name in names]
+        try:
+            places = np.unique(graph.positions(names))
+        except DataError as error:
+            raise DataError(f"{what}: {error}") from error
+    if not places.size:
+        raise DataError(f"there are no {what}")
+    return places
+
+
+def read_splits(path: Path) -> list[tuple[list[str], list[str]]]:
+    """Splits from a file: names of training and test nodes of each.
+
+    A CSV file has a column with the nodes' names, then a column for each split that says ``train``, ``test`` or
+    anything else for nodes that it leaves out. A JSON file has a list of objects with the lists ``train`` and ``test``.
+    """
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file of splits")
+    if path.suffix.lower() == ".json":
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            return [([str(one) for one in split["train"]], [str(one) for one in split["test"]]) for split in content]
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise DataError(f'{path} is no list of {{"train": [...], "test": [...]}}: {error!r:.200}') from error
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except (ValueError, OSError) as error:  # pandas' own errors are ValueErrors
+        raise DataError(f"{path} cannot be read as CSV: {error}") from error
+    if table.shape[1] < 2:
+        raise DataError(
+            f"{path} needs a column with the nodes' names and one for each split, with train and test in it"
+        )
+    names = table.iloc[:, 0]
+    twice = names[names.duplicated()]
+    if len(twice):
+        raise DataError(f"{path}, line {twice.index[0] + 2}: the node {twice.iloc[0]!r} is there twice")
+    splits = []
+    for column in table.columns[1:]:
+        words = table[column].str.strip().str.lower()
+        splits.append((names[words == "train"].tolist(), names[words == "test"].tolist()))
+        if not (splits[-1][0] and splits[-1][1]):
+            raise DataError(f"{path}: the column {column!r} needs nodes that say train and nodes that say test")
+    return splits
+
+
 def check_percent(percent: float) -> None:
     """Refuse a percentage of training nodes that leaves nothing to learn from or to test on."""
     if not 0 < percent < 100:
-        raise DataError(
-            f"a training percentage must be more than 0 and less than 100, not {percent:g}"
-        )
+        raise DataError(f"a training percentage must be more than 0 and less than 100, not {percent:g}")
 
 
 def _only(labels: NDArray[np.object_], nodes: NDArray[np.int64]) -> NDArray[np.object_]:
@@ -113,9 +238,7 @@ class Holdout:
         return right / total, accuracy_interval(right, total)
 
 
-def hold_out(
-    labels: NDArray[np.object_], share: float, random_state: int, nodes: pd.Index | None = None
-) -> Holdout:
+def hold_out(labels: NDArray[np.object_], share: float, random_state: int, nodes: pd.Index | None = None) -> Holdout:
     """Set aside a share of the labelled nodes, uniformly at random.
 
     With the names of the nodes, who is set aside depends on names alone and not on their order.
@@ -138,14 +261,10 @@ def hold_out(
     return Holdout(train, aside, labels)
 
 
-def labelled_places(
-    labels: NDArray[np.object_], nodes: pd.Index | None = None
-) -> NDArray[np.int64]:
+def labelled_places(labels: NDArray[np.object_], nodes: pd.Index | None = None) -> NDArray[np.int64]:
     """Positions of the labelled nodes, in the order of their names where these are given.
 
-    >>> labelled_places(
-    ...     np.array(["x", None, "y"], dtype=object), pd.Index(["c", "b", "a"])
-    ... ).tolist()
+    >>> labelled_places(np.array(["x", None, "y"], dtype=object), pd.Index(["c", "b", "a"])).tolist()
     [2, 0]
     """
     places = None if nodes is None else sorted_places(nodes)

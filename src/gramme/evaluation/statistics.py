@@ -106,9 +106,7 @@ def paired_test(one: ArrayLike, other: ArrayLike, test_nodes: float) -> tuple[fl
     if variance <= (1e-12 * max(1.0, abs(mean))) ** 2:
         return (0.0, 1.0) if mean == 0 else (math.copysign(math.inf, mean), 0.0)
     statistic = mean / math.sqrt(variance)
-    freedom = variance**2 / (
-        splits**2 / (differences.size - 1) + nodes**2 / max(test_nodes - 1, 1.0)
-    )
+    freedom = variance**2 / (splits**2 / (differences.size - 1) + nodes**2 / max(test_nodes - 1, 1.0))
     return statistic, float(2 * stats.t.sf(abs(statistic), freedom))
 
 
@@ -214,7 +212,7 @@ SIGNIFICANCE_LEVEL = 0.05
 Test = Callable[[pd.Series, pd.Series], tuple[float, float]]
 
 
-def compared(scores: pd.DataFrame, test: Test) -> list[dict[str, Any]]:
+def compared(scores: pd.DataFrame, test: Test, scale: float = 100.0) -> list[dict[str, Any]]:
     """All pairs of columns over the rows that both have.
 
     Parameters
@@ -223,6 +221,8 @@ def compared(scores: pd.DataFrame, test: Test) -> list[dict[str, Any]]:
         A row per split, a column per competitor, shares of 1.
     test : callable
         Gives statistic and p-value of two columns.
+    scale : float, default=100.0
+        What differences are multiplied by.
 
     Returns
     -------
@@ -239,7 +239,7 @@ def compared(scores: pd.DataFrame, test: Test) -> list[dict[str, Any]]:
             {
                 "keys": (one, other),
                 "repeats": len(both),
-                "difference": 100 * difference if len(both) else math.nan,
+                "difference": scale * difference if len(both) else math.nan,
                 "statistic": statistic,
                 "p_value": p,
             }
@@ -261,9 +261,7 @@ def verdicts(scores: pd.DataFrame, test: Test) -> dict[Hashable, dict[str, Any]]
             other = next(key for key in row["keys"] if key != leader)
             against[other] = row["p_corrected"]
     sure = bool(against) and all(p < SIGNIFICANCE_LEVEL for p in against.values())
-    found: dict[Hashable, dict[str, Any]] = {
-        leader: {"best": sure, "level_with_best": True, "p_value": math.nan}
-    }
+    found: dict[Hashable, dict[str, Any]] = {leader: {"best": sure, "level_with_best": True, "p_value": math.nan}}
     for other, p in against.items():
         level = not p < SIGNIFICANCE_LEVEL
         found[other] = {"best": False, "level_with_best": level, "p_value": p}

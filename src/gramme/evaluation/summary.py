@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gramme.errors import DataError
+from gramme.errors import DataError, did_you_mean
 
 from .ledger import Ledger
-from .statistics import Ranking, Test, average_ranks, compared, mean_interval, paired_test, verdicts
+from .run import Metric, metric_name
+from .statistics import Ranking, Test, average_ranks, compared, corrected_t_test, mean_interval, paired_test, verdicts
 
 # The accuracies the paper published, for comparison with ours: percent, at 10, 20 and 30 %
 # training nodes.
@@ -83,17 +84,42 @@ def paper_accuracy(dataset: str, method: str, percent: float) -> float | None:
     return PAPER_ACCURACY.get((dataset, method.removesuffix("-paper"), float(percent)))
 
 
+LOWER_IS_BETTER = ("log_loss", "calibration_error")
+METRICS = ("accuracy", "macro_f1", *LOWER_IS_BETTER)
+"""Metrics that every run has; another one is a callable of one's own."""
+
+
+def check_metric(metric: str | Metric) -> str:
+    """The name of a metric, or an error where there is none of that name."""
+    if not isinstance(metric, str):
+        name = metric_name(metric)
+        if name in METRICS:
+            raise DataError(f"{name!r} is a metric already; give yours another name")
+        return name
+    if metric not in METRICS:
+        raise DataError(f"there is no metric {metric!r}; {did_you_mean(metric, METRICS)}, or give a function in Python")
+    return metric
+
+
+def _values(runs: pd.DataFrame, metric: str) -> pd.Series:
+    """A metric of each run as the ledger has it; NaN where a run has none of that name."""
+    return runs[metric] if metric in METRICS else runs["metric_value"].where(runs["metric"] == metric)
+
+
 _PLACE = ["dataset", "dataset_checksum", "train_percent"]
 _COMPETITOR = ["method", "changed", "settings_hash"]
 
 
-def summarise(ledger: Ledger | pd.DataFrame) -> pd.DataFrame:
+def summarise(ledger: Ledger | pd.DataFrame, *, metric: str = "accuracy") -> pd.DataFrame:
     """One row per dataset, method and training percentage.
 
     Parameters
     ----------
     ledger : Ledger or DataFrame
         A ledger, or its :meth:`~gramme.evaluation.Ledger.runs` or a part of them.
+    metric : str, default="accuracy"
+        What decides which method is the best: ``accuracy``, ``macro_f1``, ``log_loss``, ``calibration_error``, or the
+        name of a function that :func:`benchmark` was given.
 
     Returns
     -------
@@ -114,6 +140,9 @@ def summarise(ledger: Ledger | pd.DataFrame) -> pd.DataFrame:
             What a run took.
         paper_accuracy
             The paper's figure, where it has one.
+        metric
+            What decides ``best``. If it is not the accuracy, there are columns with its name and ``_mean`` and
+            ``_ci95``, in percent but for the log loss and metrics of one's own.
         best
             Whether the paired test finds this method better than every other one here, at the 5 % level.
         level_with_best
@@ -123,7 +152,7 @@ def summarise(ledger: Ledger | pd.DataFrame) -> pd.DataFrame:
     """
     runs = _runs(ledger)
     rows = []
-    found = _verdicts(runs)
+    verdicts_found = _verdicts(runs, metric)
     for key, group in _groups(runs, _PLACE + _COMPETITOR):
         dataset, code, percent, method, changed, settings = key
         done = group[group["status"] == "done"]
@@ -147,15 +176,21 @@ def summarise(ledger: Ledger | pd.DataFrame) -> pd.DataFrame:
             "memory_mean": done["peak_memory"].astype(float).mean() / 2**20,
             "missed_class_repeats": int((done["missed_classes"] > 0).sum()),
             "failed": len(group) - len(done),
+            "metric": metric,
+            **dict.fromkeys(("best", "level_with_best"), False),
+            "p_value": np.nan,
         }
-        where = (dataset, code, percent), (method, changed, settings)
-        rows.append(row | found.get(where, {"best": False, "level_with_best": False}))
-    columns = [*_COLUMNS_OF_SUMMARY, "best", "level_with_best", "p_value"]
+        if metric != "accuracy":
+            mean, _, reach = mean_interval(_scale(metric) * _values(done, metric).dropna())
+            row |= {f"{metric}_mean": mean, f"{metric}_ci95": reach}
+        rows.append(row | verdicts_found.get(((dataset, code, percent), (method, changed, settings)), {}))
+    own = [] if metric == "accuracy" else [f"{metric}_mean", f"{metric}_ci95"]
+    columns = list(dict.fromkeys([*_SUMMARY_COLUMNS[:10], *own, *_SUMMARY_COLUMNS[10:]]))
     table = pd.DataFrame(rows, columns=columns)
     return table.astype({"best": bool, "level_with_best": bool, "p_value": float})
 
 
-_COLUMNS_OF_SUMMARY = [
+_SUMMARY_COLUMNS = [
     "dataset",
     "method",
     "settings",
@@ -174,22 +209,33 @@ _COLUMNS_OF_SUMMARY = [
     "memory_mean",
     "missed_class_repeats",
     "failed",
+    "metric",
+    "best",
+    "level_with_best",
+    "p_value",
 ]
 
 
-def compare_pairs(ledger: Ledger | pd.DataFrame) -> pd.DataFrame:
+def _scale(metric: str) -> float:
+    """Points are shares of 1 times a hundred; log losses and metrics of one's own stay what they are."""
+    return 100.0 if metric in METRICS and metric != "log_loss" else 1.0
+
+
+def compare_pairs(ledger: Ledger | pd.DataFrame, *, metric: str = "accuracy") -> pd.DataFrame:
     """Every pair of methods on the same dataset and percentage, over the realisations both have done.
 
     Returns
     -------
     DataFrame
-        ``dataset, train_percent, method, other, repeats``, the mean ``difference`` in points of accuracy, the
-        ``statistic`` and ``p_value`` of :func:`paired_test`, and ``p_corrected``, Holm's over all pairs of
+        ``dataset, train_percent, method, other, repeats``, the mean ``difference`` in points of the metric, the
+        ``statistic`` and ``p_value`` of :func:`paired_test` (of :func:`corrected_t_test` for other metrics than the
+        accuracy, whose variance over nodes is not known), and ``p_corrected``, Holm's over all pairs of
         that dataset and percentage. A method with other than default settings is named with them.
     """
     found = []
+    scale = -_scale(metric) if metric in LOWER_IS_BETTER else _scale(metric)
     for key, group in _groups(_done(_runs(ledger)), _PLACE):
-        for row in compared(*_scores_and_test(group)):
+        for row in compared(*_scores_and_test(group, metric), scale=scale):
             one, other = (_name(*competitor[:2]) for competitor in row["keys"])
             where = {"dataset": key[0], "train_percent": key[2], "method": one, "other": other}
             found.append(where | row)
@@ -198,8 +244,10 @@ def compare_pairs(ledger: Ledger | pd.DataFrame) -> pd.DataFrame:
     return table.drop(columns="keys")
 
 
-def rank_methods(ledger: Ledger | pd.DataFrame, train_percent: float | None = None) -> Ranking:
-    """Average ranks over the datasets at one percentage, by mean accuracy.
+def rank_methods(
+    ledger: Ledger | pd.DataFrame, train_percent: float | None = None, *, metric: str = "accuracy"
+) -> Ranking:
+    """Average ranks over the datasets at one percentage, by the mean of a metric.
 
     Only datasets that all methods have been run on count; a method that has failed everywhere is left out.
 
@@ -214,10 +262,8 @@ def rank_methods(ledger: Ledger | pd.DataFrame, train_percent: float | None = No
         raise DataError("there are no finished runs to rank")
     percent = runs["train_percent"].min() if train_percent is None else train_percent
     here = runs[runs["train_percent"] == percent]
-    table = here.assign(name=_names(here)).pivot_table(
-        index="dataset", columns="name", values="accuracy", aggfunc="mean"
-    )
-    table = table.dropna()
+    signed = here.assign(name=_names(here), value=_higher_is_better(here, metric))
+    table = signed.pivot_table(index="dataset", columns="name", values="value", aggfunc="mean").dropna()
     if len(table) < 2 or table.shape[1] < 2:
         raise DataError(
             f"ranks need at least 2 methods on at least 2 datasets that all of them have been run on; at "
@@ -226,20 +272,30 @@ def rank_methods(ledger: Ledger | pd.DataFrame, train_percent: float | None = No
     return average_ranks(table.to_numpy(), [str(name) for name in table.columns])
 
 
-def _verdicts(runs: pd.DataFrame) -> dict[tuple[Any, Any], dict[str, Any]]:
+def _verdicts(runs: pd.DataFrame, metric: str) -> dict[tuple[Any, Any], dict[str, Any]]:
     """For each competitor whether it is the best of its place, or not told from it, and the p-value of that."""
     found: dict[tuple[Any, Any], dict[str, Any]] = {}
     for place, group in _groups(_done(runs), _PLACE):
-        for competitor, verdict in verdicts(*_scores_and_test(group)).items():
-            found[place, competitor] = verdict
+        scores, test = _scores_and_test(group, metric)
+        if len(scores):
+            for competitor, verdict in verdicts(scores, test).items():
+                found[place, competitor] = verdict
     return found
 
 
-def _scores_and_test(group: pd.DataFrame) -> tuple[pd.DataFrame, Test]:
-    """The accuracies of one dataset and percentage by realisation and competitor, and the test that compares them."""
-    scores = group.pivot_table(index="realisation", columns=_COMPETITOR, values="accuracy")
-    nodes = float(group["test_nodes"].mean())
-    return scores, lambda one, other: paired_test(one, other, nodes)
+def _scores_and_test(group: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, Test]:
+    """The scores of one dataset and percentage by realisation and competitor, and the test that compares them."""
+    scores = group.assign(value=_higher_is_better(group, metric)).pivot_table(
+        index="realisation", columns=_COMPETITOR, values="value"
+    )
+    nodes, train = float(group["test_nodes"].mean()), float(group["train_nodes"].mean())
+    if metric == "accuracy":
+        return scores, lambda one, other: paired_test(one, other, nodes)
+    return scores, lambda one, other: corrected_t_test(one - other, nodes / max(train, 1.0))
+
+
+def _higher_is_better(runs: pd.DataFrame, metric: str) -> pd.Series:
+    return -_values(runs, metric) if metric in LOWER_IS_BETTER else _values(runs, metric)
 
 
 def _name(method: str, changed: str) -> str:

@@ -23,6 +23,6 @@ from .coupling import Coupling
 from .edge_layer import EdgeLayer
 from .layer import Layer
 from .membership_layer import MembershipLayer
-from .multilayer import MultilayerGraph, sorted_labels
+from .multilayer import MultilayerGraph, checked_graph, sorted_labels
 
-__all__ = ["Coupling", "EdgeLayer", "Layer", "MembershipLayer", "MultilayerGraph", "sorted_labels"]
+__all__ = ["Coupling", "EdgeLayer", "Layer", "MembershipLayer", "MultilayerGraph", "checked_graph", "sorted_labels"]

@@ -49,9 +49,7 @@ def index_array(values: ArrayLike, size: int, what: str, kind: str = "node") -> 
     bad = np.flatnonzero((array < 0) | (array >= size))
     if bad.size:
         range_of = f"are numbered from 0 to {size - 1}" if size else "are none"
-        raise DataError(
-            f"{what}: {array[bad[0]]} at position {bad[0]} is not a {kind}; the {kind}s {range_of}"
-        )
+        raise DataError(f"{what}: {array[bad[0]]} at position {bad[0]} is not a {kind}; the {kind}s {range_of}")
     return array.astype(np.int64, copy=False)
 
 
@@ -72,9 +70,7 @@ def whole_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
     return array
 
 
-def checked_weights(
-    weight: ArrayLike, size: int, what: str, named: Callable[[int], str]
-) -> FloatArray:
+def checked_weights(weight: ArrayLike, size: int, what: str, named: Callable[[int], str]) -> FloatArray:
     """Positive finite weights as float64, or an error that names the first bad one."""
     try:
         weights = np.array(weight, dtype=np.float64)
@@ -85,9 +81,7 @@ def checked_weights(
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
     if bad.size:
         place = int(bad[0])
-        raise DataError(
-            f"{named(place)} has the weight {weights[place]}; weights must be positive and finite"
-        )
+        raise DataError(f"{named(place)} has the weight {weights[place]}; weights must be positive and finite")
     return weights
 
 
@@ -142,9 +136,7 @@ def loose_index(names: Iterable[Any]) -> pd.Index:
     return pd.Index(object_array(listed), dtype=object, tupleize_cols=False)
 
 
-def name_index(
-    names: Iterable[Any] | None, size: int | None = None, what: str = "node"
-) -> pd.Index:
+def name_index(names: Iterable[Any] | None, size: int | None = None, what: str = "node") -> pd.Index:
     """Names as a pandas index: unique, none missing; 0, 1, 2, ... if none are given."""
     if names is None:
         return pd.RangeIndex(0 if size is None else size)
@@ -218,24 +210,19 @@ class Frozen:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls._declared = frozenset(
-            name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())
-        )
+        cls._declared = frozenset(name for base in cls.__mro__ for name in vars(base).get("__annotations__", ()))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if hasattr(self, name) or not (name.startswith("_") or name in self._declared):
             raise AttributeError(
-                f"a {type(self).__name__} does not change once made, so {name!r} cannot be set; "
-                f"{self._instead}",
+                f"a {type(self).__name__} does not change once made, so {name!r} cannot be set; {self._instead}",
                 name=name,
                 obj=self,
             )
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(
-            f"a {type(self).__name__} does not change once made, so {name!r} cannot be deleted"
-        )
+        raise AttributeError(f"a {type(self).__name__} does not change once made, so {name!r} cannot be deleted")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self

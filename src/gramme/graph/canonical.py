@@ -133,9 +133,7 @@ def _ordered_layer(layer: Layer, places: Places | None) -> Layer:
 
 def _same(layers: Mapping[str, Layer], given: Mapping[str, Layer]) -> bool:
     """Whether these are the given layers, in their order."""
-    return list(layers) == list(given) and all(
-        layer is given[name] for name, layer in layers.items()
-    )
+    return list(layers) == list(given) and all(layer is given[name] for name, layer in layers.items())
 
 
 def checksum(graph: MultilayerGraph) -> str:
@@ -145,10 +143,7 @@ def checksum(graph: MultilayerGraph) -> str:
 
     >>> layers = {"a": EdgeLayer(3, [0], [1])}
     >>> one, other = MultilayerGraph(layers), MultilayerGraph(layers, labels=["x", "y", "z"])
-    >>> (
-    ...     checksum(one) == checksum(other),
-    ...     checksum(one) == checksum(one.replace(nodes=["p", "q", "r"])),
-    ... )
+    >>> (checksum(one) == checksum(other), checksum(one) == checksum(one.replace(nodes=["p", "q", "r"])))
     (True, False)
     """
     digest = hashlib.sha256(b"gramme graph 1")
@@ -180,6 +175,9 @@ def _add_layer(digest: Any, layer: Layer) -> None:
         _add(digest, layer.source)
         _add(digest, layer.target)
         _add(digest, layer.weight)
+    if layer.features is not None and layer.feature_names is not None:
+        _add_text(digest, "features", *layer.feature_names)
+        _add(digest, layer.features)
 
 
 def _add_text(digest: Any, *words: str) -> None:

@@ -55,18 +55,12 @@ def stated_bins(values: FloatArray, bins: Any, show: Callable[[Any], str] | None
     codes[np.isnan(values)] = -1
     texts = _texts(edges, show)
     inner = _names(edges, texts)
-    last = (
-        f"above {_texts(edges[-2:-1], show)[0]}" if _alone(edges[-2:]) else f"{texts[-1]} and above"
-    )
+    last = f"above {_texts(edges[-2:-1], show)[0]}" if _alone(edges[-2:]) else f"{texts[-1]} and above"
     return codes, [f"below {texts[0]}", *inner, last]
 
 
 def quantile_groups(
-    values: FloatArray,
-    quantiles: Any,
-    show: Callable[[Any], str] | None = None,
-    *,
-    frequent_alone: bool = False,
+    values: FloatArray, quantiles: Any, show: Callable[[Any], str] | None = None, *, frequent_alone: bool = False
 ) -> Groups:
     """Groups of about equal size, fewer where many numbers are equal; -1 where a number is NaN.
 
@@ -85,12 +79,7 @@ def quantile_groups(
 
 
 def cut_points(
-    values: FloatArray,
-    way: str,
-    choice: Any,
-    show: Callable[[Any], str] | None = None,
-    *,
-    frequent_alone: bool = False,
+    values: FloatArray, way: str, choice: Any, show: Callable[[Any], str] | None = None, *, frequent_alone: bool = False
 ) -> list[float]:
     """Edges that cut these numbers, and later ones alike, into the groups that were asked for.
 
@@ -109,9 +98,7 @@ def cut_points(
         cuts = frequent_and_others(known, count)
     cuts = _at_midnight(cuts, known, show)
     inside = _inside(cuts, float(known.min()), float(known.max()))
-    if (
-        frequent_alone
-    ):  # a later table may have numbers beyond a frequent one that is the least or largest here
+    if frequent_alone:  # a later table may have numbers beyond a frequent one that is the least or largest here
         inside = np.union1d(inside, cuts[np.isin(cuts, known)])
         inside = np.union1d(inside, cuts[np.isin(np.nextafter(cuts, -np.inf), inside)])
     found: list[float] = (inside if inside.size else known[:1]).tolist()
@@ -175,9 +162,7 @@ def frequent_and_others(known: FloatArray, count: int) -> FloatArray:
     return np.unique(np.concatenate([frequent, np.nextafter(frequent, np.inf), cuts]))
 
 
-def _at_midnight(
-    cuts: FloatArray, values: FloatArray, show: Callable[[Any], str] | None
-) -> FloatArray:
+def _at_midnight(cuts: FloatArray, values: FloatArray, show: Callable[[Any], str] | None) -> FloatArray:
     """Cuts between whole days moved to the start of a day, which parts the same days and reads better."""
     known = values[~np.isnan(values)]
     if show is not show_time or (known % DAY_NANOSECONDS).any():
@@ -295,10 +280,7 @@ def amounts(labels: Iterable[Any], *, text: bool = True) -> int:
 
 
 def settled_labels(
-    labels: Mapping[str, Any],
-    kind: str | None = None,
-    bins: int | None = None,
-    edges: Sequence[float] | None = None,
+    labels: Mapping[str, Any], kind: str | None = None, bins: int | None = None, edges: Sequence[float] | None = None
 ) -> dict[str, Any]:
     """The labels by node as classes or numbers; amounts are refused unless an option says what to do with them.
 
@@ -316,9 +298,7 @@ def settled_labels(
         numbers = _as_numbers(labels)
         if kind == "number":
             return dict(zip(labels, numbers.tolist(), strict=True))
-        codes, names = (
-            quantile_groups(numbers, bins) if edges is None else stated_bins(numbers, list(edges))
-        )
+        codes, names = quantile_groups(numbers, bins) if edges is None else stated_bins(numbers, list(edges))
         return {node: names[code] for node, code in zip(labels, codes.tolist(), strict=True)}
     count = amounts(labels.values())
     if count:
@@ -368,9 +348,7 @@ def calendar_groups(nanoseconds: NDArray[np.float64], unit: str) -> tuple[NDArra
     (['2020-12', '2021-01'], ['Thursday', 'Friday'])
     """
     if unit not in UNITS:
-        raise DataError(
-            f"dates are grouped by decade, year, month or weekday; {did_you_mean(str(unit), UNITS)}"
-        )
+        raise DataError(f"dates are grouped by decade, year, month or weekday; {did_you_mean(str(unit), UNITS)}")
     known = ~np.isnan(nanoseconds)
     moments = pd.DatetimeIndex(nanoseconds[known].astype(np.int64))
     number, show = _numbered(moments, unit)
@@ -409,9 +387,7 @@ MISSING = "missing"
 POLICIES = ("nobody", "group", "median", "most common")
 
 
-def column_layer(
-    column: pd.Series, way: str | None = None, choice: Any = None, *, missing: str = "nobody"
-) -> Layer:
+def column_layer(column: pd.Series, way: str | None = None, choice: Any = None, *, missing: str = "nobody") -> Layer:
     """The layer of a column.
 
     Parameters
@@ -452,9 +428,7 @@ def column_layer(
             choice = _moments(choice)
         codes, names = stated_bins(numbers, choice, show)
     else:
-        codes, names = quantile_groups(
-            numbers, choice if way else DEFAULT_QUANTILES, show, frequent_alone=way is None
-        )
+        codes, names = quantile_groups(numbers, choice if way else DEFAULT_QUANTILES, show, frequent_alone=way is None)
     return _grouped(codes, names, missing)
 
 
@@ -482,11 +456,7 @@ def settled(column: pd.Series, way: str | None = None, choice: Any = None) -> tu
     if way == "bins" and not isinstance(choice, (int, np.integer)):
         return way, list(choice)
     edges = cut_points(
-        numbers,
-        way or "quantiles",
-        choice if way else DEFAULT_QUANTILES,
-        show,
-        frequent_alone=way is None,
+        numbers, way or "quantiles", choice if way else DEFAULT_QUANTILES, show, frequent_alone=way is None
     )
     if not edges:
         return "categories", None
@@ -504,9 +474,7 @@ def _moments(edges: Any) -> NDArray[np.int64]:
         raise DataError(f"bins of dates must be a whole number or dates: {error}") from error
 
 
-def as_numbers(
-    column: pd.Series, *, required: bool
-) -> tuple[NDArray[np.float64] | None, Callable[[Any], str] | None]:
+def as_numbers(column: pd.Series, *, required: bool) -> tuple[NDArray[np.float64] | None, Callable[[Any], str] | None]:
     """The column as float64 with NaN for missing, and how to show an edge; None for categories."""
     kind = column.dtype
     gaps = column.isna().to_numpy()

@@ -106,25 +106,18 @@ class Coupling(Frozen):
 
     def reversed(self) -> Coupling:
         """The same edges seen from the second layer."""
-        return Coupling(
-            self.num_nodes, self.target, self.source, self.weight, directed=self.directed
-        )
+        return Coupling(self.num_nodes, self.target, self.source, self.weight, directed=self.directed)
 
     def subset(self, nodes: NDArray[np.int64]) -> Coupling:
         """The edges whose both ends are among the given nodes, which are numbered anew."""
-        return Coupling(nodes.size, *edges_among(self, nodes), directed=self.directed)
+        renumbered, kept = edges_among(self, nodes)
+        ends = renumbered[self.source[kept]], renumbered[self.target[kept]]
+        return Coupling(nodes.size, *ends, None if self.weight is None else self.weight[kept], directed=self.directed)
 
     def to_layer(self) -> EdgeLayer:
         """The same edges as a layer over the nodes they touch."""
         touched = np.unique(np.concatenate([self.source, self.target]).astype(np.int64))
-        return EdgeLayer(
-            self.num_nodes,
-            self.source,
-            self.target,
-            self.weight,
-            directed=self.directed,
-            nodes=touched,
-        )
+        return EdgeLayer(self.num_nodes, self.source, self.target, self.weight, directed=self.directed, nodes=touched)
 
     def __eq__(self, other: object) -> bool:
         """Equal nodes, edges, weights and direction; what was dropped does not count."""
@@ -153,9 +146,7 @@ def checked_couplings(
     if couplings is None:
         return MappingProxyType({})
     if not isinstance(couplings, Mapping):
-        raise DataError(
-            f"couplings must be a mapping of two layers to a coupling, not {couplings!r}"
-        )
+        raise DataError(f"couplings must be a mapping of two layers to a coupling, not {couplings!r}")
     place = {name: position for position, name in enumerate(layers)}
     found: dict[Pair, Coupling] = {}
     for key, given in couplings.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,16 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from gramme.errors import DataError
 
-from .arrays import (
-    FloatArray,
-    IntArray,
-    checked_weights,
-    frozen,
-    index_array,
-    node_count,
-    same_values,
-    smallest_int,
-)
+from .arrays import FloatArray, IntArray, checked_weights, frozen, index_array, node_count, same_values, smallest_int
+from .edge_features import checked_edge_features, mean_rows, same_edge_features
 from .layer import Layer, presence
 
 MAX_STATED_EDGES = 5_000_000
@@ -50,6 +43,11 @@ class EdgeLayer(Layer):
     ways : array of int, shape (edges,), optional
         Which way the edges of an undirected layer were stated, where that may mean something: 1 from
         source to target, 2 back, 3 both. Edges join both ways all the same.
+    features : array of float, shape (edges, columns), optional
+        Finite numbers that describe each edge, which attention may learn from. A repeated edge has the mean of its
+        rows; an undirected edge carries its row both ways.
+    feature_names : sequence of str, optional
+        A distinct name for each column of ``features``; those of a DataFrame, else "feature 1", "feature 2", ...
 
     Attributes
     ----------
@@ -57,6 +55,10 @@ class EdgeLayer(Layer):
         The kept edges, sorted by source and then target; read-only, in the smallest safe integer
         type.
     weight : array of float64 or None
+    features : array of float64, shape (num_edges, columns), or None
+        Row k belongs to the edge from ``source[k]`` to ``target[k]``; :meth:`edge_numbers` gives the row of each entry
+        of the adjacency matrix.
+    feature_names : tuple of str or None
     self_loops_dropped, duplicates_merged : int
         What was left out of the input: its rows are
         ``num_edges + self_loops_dropped + duplicates_merged``.
@@ -70,6 +72,9 @@ class EdgeLayer(Layer):
     ([0, 2], [1, 3])
     >>> layer.self_loops_dropped, layer.duplicates_merged
     (1, 1)
+    >>> calls = EdgeLayer(3, [1, 0, 2], [0, 1, 1], features=[[5.0], [7.0], [1.0]], feature_names=["minutes"])
+    >>> calls.features.tolist()
+    [[6.0], [1.0]]
     """
 
     made_of: ClassVar[Literal["edges", "groups"]] = "edges"
@@ -89,6 +94,8 @@ class EdgeLayer(Layer):
         directed: bool = False,
         nodes: ArrayLike | None = None,
         ways: ArrayLike | None = None,
+        features: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
     ) -> None:
         self.num_nodes = node_count(num_nodes)
         self.directed = bool(directed)
@@ -96,7 +103,12 @@ class EdgeLayer(Layer):
         end = index_array(target, self.num_nodes, "the targets of the edges")
         if start.size != end.size:
             raise DataError(f"{start.size} sources were given for {end.size} targets")
-        weights = None if weight is None else _checked_weights(weight, start, end)
+
+        def named(row: int) -> str:
+            return f"the edge from node {start[row]} to node {end[row]}"
+
+        weights = None if weight is None else checked_weights(weight, start.size, "edge", named)
+        described, self.feature_names = checked_edge_features(features, feature_names, start.size, "edge", named)
         self._present = presence(nodes, self.num_nodes)
         if self._present is not None:
             absent = np.flatnonzero(~(self._present[start] & self._present[end]))
@@ -112,6 +124,7 @@ class EdgeLayer(Layer):
         if self.self_loops_dropped:
             start, end = start[~loops], end[~loops]
             weights = None if weights is None else weights[~loops]
+            described = None if described is None else described[~loops]
         stated = None
         if not self.directed:
             if ways is not None and 0 < start.size <= MAX_STATED_EDGES:
@@ -119,7 +132,11 @@ class EdgeLayer(Layer):
             start, end = np.minimum(start, end), np.maximum(start, end)
         given = (start, end)
         start, end, weights = _merged(self.num_nodes, start, end, weights)
-        self.ways = None if stated is None else _merged_ways(stated, given, (start, end))
+        if stated is not None or described is not None:
+            row = _merged_rows(given, (start, end))
+            stated = None if stated is None else _merged_ways(stated, row, start.size)
+            described = None if described is None else mean_rows(described, row, start.size)
+        self.ways, self.features = stated, described
         self.duplicates_merged = rows - self.self_loops_dropped - start.size
         self.source = frozen(smallest_int(start, self.num_nodes))
         self.target = frozen(smallest_int(end, self.num_nodes))
@@ -154,13 +171,21 @@ class EdgeLayer(Layer):
 
     def to_scipy(self) -> sp.csr_array:
         """Adjacency matrix; an undirected edge stands at (i, j) and at (j, i)."""
+        return self._matrix(np.ones(self.num_edges) if self.weight is None else self.weight)
+
+    def edge_numbers(self) -> sp.csr_array:
+        """The matrix of :meth:`to_scipy` entry by entry, with the number of each edge for its weight.
+
+        ``layer.features[layer.edge_numbers().data]`` are the features of the matrix's entries in their order.
+        """
+        return self._matrix(np.arange(self.num_edges))
+
+    def _matrix(self, values: NDArray[Any]) -> sp.csr_array:
         start, end = self.source, self.target
-        weights = np.ones(self.num_edges) if self.weight is None else self.weight
         if not self.directed:
             start, end = np.concatenate([start, end]), np.concatenate([end, start])
-            weights = np.concatenate([weights, weights])
-        shape = (self.num_nodes, self.num_nodes)
-        matrix = sp.csr_array((weights, (start, end)), shape=shape)
+            values = np.concatenate([values, values])
+        matrix = sp.csr_array((values, (start, end)), shape=(self.num_nodes, self.num_nodes))
         matrix.sort_indices()
         return matrix
 
@@ -202,31 +227,32 @@ class EdgeLayer(Layer):
 
     def subset(self, nodes: NDArray[np.int64]) -> EdgeLayer:
         """The edges whose both ends are among the given nodes, which are numbered anew."""
-        inside = np.zeros(self.num_nodes, dtype=bool)
-        inside[nodes] = True
-        kept = inside[self.source] & inside[self.target]
-        return EdgeLayer(
-            nodes.size,
-            *edges_among(self, nodes),
-            directed=self.directed,
-            nodes=None if self._present is None else self._present[nodes],
-            ways=None if self.ways is None else self.ways[kept],
-        )
+        renumbered, kept = edges_among(self, nodes)
+        present = None if self._present is None else self._present[nodes]
+        return self._with(nodes.size, renumbered[self.source[kept]], renumbered[self.target[kept]], kept, present)
 
     def with_entries(self, kept: NDArray[np.bool_]) -> EdgeLayer:
         """The layer with some of its edges and all of its nodes."""
+        return self._with(self.num_nodes, self.source[kept], self.target[kept], kept, self._present)
+
+    def _with(
+        self, num_nodes: int, source: NDArray[Any], target: NDArray[Any], kept: NDArray[np.bool_], present: Any
+    ) -> EdgeLayer:
+        """Some of the edges, perhaps numbered anew, with all that is known of them."""
         return EdgeLayer(
-            self.num_nodes,
-            self.source[kept],
-            self.target[kept],
+            num_nodes,
+            source,
+            target,
             None if self.weight is None else self.weight[kept],
             directed=self.directed,
-            nodes=self.present,
+            nodes=present,
             ways=None if self.ways is None else self.ways[kept],
+            features=None if self.features is None else self.features[kept],
+            feature_names=self.feature_names,
         )
 
     def __eq__(self, other: object) -> bool:
-        """Equal nodes, edges, weights and direction; what was dropped does not count."""
+        """Equal nodes, edges, weights, features and direction; what was dropped does not count."""
         return (
             isinstance(other, EdgeLayer)
             and self.num_nodes == other.num_nodes
@@ -235,6 +261,7 @@ class EdgeLayer(Layer):
             and same_values(self.target, other.target)
             and same_values(self.weight, other.weight)
             and same_values(self._present, other._present)
+            and same_edge_features(self, other)
         )
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays; compare with ==
@@ -245,25 +272,13 @@ class EdgeLayer(Layer):
             words.append("directed")
         if self.weighted:
             words.append("weighted")
+        if self.features is not None:
+            words.append(f"{self.features.shape[1]} features")
         return f"EdgeLayer({', '.join(words)})"
 
 
-def _checked_weights(
-    weight: ArrayLike, start: NDArray[np.int64], end: NDArray[np.int64]
-) -> FloatArray:
-    return checked_weights(
-        weight,
-        start.size,
-        "edge",
-        lambda place: f"the edge from node {start[place]} to node {end[place]}",
-    )
-
-
 def _merged(
-    num_nodes: int,
-    start: NDArray[np.int64],
-    end: NDArray[np.int64],
-    weights: FloatArray | None,
+    num_nodes: int, start: NDArray[np.int64], end: NDArray[np.int64], weights: FloatArray | None
 ) -> tuple[NDArray[Any], NDArray[Any], FloatArray | None]:
     """Edges sorted by source and target, each once; with weights by counting, else by sorting pairs."""
     if start.size == 0:
@@ -293,25 +308,24 @@ def _turned_ways(ways: NDArray[np.int8], turned: NDArray[np.bool_]) -> NDArray[n
     return np.where(turned, ((ways & 1) << 1) | ((ways & 2) >> 1), ways).astype(np.int8)
 
 
-def _merged_ways(
-    ways: NDArray[np.int8],
-    given: tuple[NDArray[Any], NDArray[Any]],
-    merged: tuple[NDArray[Any], NDArray[Any]],
-) -> NDArray[np.int8]:
-    """All ways in which each of the merged edges, in order, was given."""
-    wanted, there = (
-        one[0].astype(np.int64) * (int(merged[1].max()) + 1) + one[1] for one in (given, merged)
-    )
-    place = np.searchsorted(there, wanted)
-    found = np.zeros(there.size, dtype=np.int8)
+def _merged_rows(
+    given: tuple[NDArray[Any], NDArray[Any]], merged: tuple[NDArray[Any], NDArray[Any]]
+) -> NDArray[np.int64]:
+    """For each given edge its row among the merged ones, which are sorted."""
+    wanted, there = (ends[0].astype(np.int64) * (merged[1].max(initial=0) + 1) + ends[1] for ends in (given, merged))
+    rows: NDArray[np.int64] = np.searchsorted(there, wanted)
+    return rows
+
+
+def _merged_ways(ways: NDArray[np.int8], rows: NDArray[np.int64], count: int) -> NDArray[np.int8]:
+    """All ways in which each of the merged edges was given."""
+    found = np.zeros(count, dtype=np.int8)
     for bit in (1, 2):
-        found[place[(ways & bit) > 0]] |= bit
+        found[rows[(ways & bit) > 0]] |= bit
     return frozen(found)
 
 
-def _distinct_pairs(
-    start: NDArray[np.int64], end: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _distinct_pairs(start: NDArray[np.int64], end: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Pairs below 2**31 as one 64-bit number each: sorting such numbers is numpy's fastest sort."""
     pairs = start << 32
     pairs |= end
@@ -322,12 +336,8 @@ def _distinct_pairs(
     return (pairs >> 32).astype(np.int32), pairs.astype(np.int32)
 
 
-def edges_among(
-    edges: Any, nodes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64] | None]:
-    """Source, target and weight of the edges whose both ends are among the nodes, which are numbered anew."""
+def edges_among(edges: Any, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The new number of each of the given nodes (-1 for others), and which edges have both ends among them."""
     renumbered = np.full(edges.num_nodes, -1, dtype=np.int64)
     renumbered[nodes] = np.arange(nodes.size)
-    start, end = renumbered[edges.source], renumbered[edges.target]
-    kept = (start >= 0) & (end >= 0)
-    return start[kept], end[kept], None if edges.weight is None else edges.weight[kept]
+    return renumbered, (renumbered[edges.source] >= 0) & (renumbered[edges.target] >= 0)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gramme.errors import DataError
 
-from .arrays import BoolArray, Frozen, frozen, index_array
+from .arrays import BoolArray, FloatArray, Frozen, frozen, index_array
 
 if TYPE_CHECKING:
     from .edge_layer import EdgeLayer
@@ -39,6 +39,10 @@ class Layer(Frozen, ABC):
         Whether the layer is given by its edges or by the groups that its nodes are in.
     group_names : pandas.Index or None
         Names of the groups; None for a layer of edges.
+    features : array of float64, shape (num_entries, columns), or None
+        Numbers that describe each edge or membership.
+    feature_names : tuple of str or None
+        The names of the columns of ``features``.
     """
 
     made_of: ClassVar[Literal["edges", "groups"]]
@@ -47,7 +51,13 @@ class Layer(Frozen, ABC):
     directed: bool
     self_loops_dropped: int
     duplicates_merged: int
+    features: FloatArray | None
+    feature_names: tuple[str, ...] | None
     _present: BoolArray | None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Layers that were pickled before entries had features have none
+        super().__setstate__({"features": None, "feature_names": None} | state)
 
     @property
     @abstractmethod
@@ -140,8 +150,7 @@ def presence(nodes: ArrayLike | None, num_nodes: int) -> BoolArray | None:
     if array.dtype == bool and array.size:
         if array.shape != (num_nodes,):
             raise DataError(
-                f"the nodes of a layer were given as a mask of shape {array.shape}; there are "
-                f"{num_nodes} nodes"
+                f"the nodes of a layer were given as a mask of shape {array.shape}; there are {num_nodes} nodes"
             )
         mask = array.copy()
     else:

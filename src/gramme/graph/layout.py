@@ -165,9 +165,7 @@ def _inverse(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.divide(1.0, found, out=np.zeros_like(found), where=found > 1e-300)
 
 
-def _scaled(
-    left: NDArray[np.float64], matrix: sp.csr_array, right: NDArray[np.float64] | None = None
-) -> sp.csr_array:
+def _scaled(left: NDArray[np.float64], matrix: sp.csr_array, right: NDArray[np.float64] | None = None) -> sp.csr_array:
     product = sp.diags_array(left) @ matrix
     return sp.csr_array(product if right is None else product @ sp.diags_array(right))
 

@@ -28,6 +28,7 @@ from .arrays import (
     smallest_int,
     whole_numbers,
 )
+from .edge_features import checked_edge_features, mean_rows
 from .edge_layer import EdgeLayer
 from .layer import Layer, presence
 
@@ -50,12 +51,20 @@ class MembershipLayer(Layer):
         Distinct names of the groups; 0, 1, 2, ... if not given. Groups without members go.
     nodes : array of int or mask, optional
         The nodes this layer holds. If not given, the nodes that are in at least one group.
+    features : array of float, shape (memberships, columns), optional
+        Finite numbers that describe each membership, which attention may learn from; a membership stated twice has the
+        mean of its rows. The edges that groups imply (:meth:`to_edges`) have none.
+    feature_names : sequence of str, optional
+        A distinct name for each column of ``features``; those of a DataFrame, else "feature 1", "feature 2", ...
 
     Attributes
     ----------
     node, group : array of int, shape (memberships,)
         The memberships, sorted by node and then group; read-only.
     weight : array of float64, shape (memberships,), or None
+    features : array of float64, shape (memberships, columns), or None
+        In the order of ``node`` and ``group``, which is also that of the entries of :meth:`incidence`.
+    feature_names : tuple of str or None
     group_names : pandas.Index
     sizes : array of int, shape (groups,)
         Members of each group.
@@ -94,21 +103,39 @@ class MembershipLayer(Layer):
         *,
         weight: ArrayLike | None = None,
         nodes: ArrayLike | None = None,
+        features: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
     ) -> None:
         self.num_nodes = node_count(num_nodes)
         members = index_array(node, self.num_nodes, "the members of the groups")
         groups, names = _numbered_groups(group, group_names)
         if members.size != groups.size:
             raise DataError(f"{members.size} members were given for {groups.size} groups")
+
+        def named(row: int) -> str:
+            return f"the membership of node {members[row]} in {names[groups[row]]!r}"
+
         given: NDArray[Any] = np.ones(members.size, dtype=np.int8)
         if weight is not None:
-            given = _checked_weights(weight, members, groups, names)
+            given = checked_weights(weight, members.size, "membership", named)
+        described, self.feature_names = checked_edge_features(
+            features, feature_names, members.size, "membership", named
+        )
         incidence = sp.csr_array((given, (members, groups)), shape=(self.num_nodes, len(names)))
         incidence.sum_duplicates()
         incidence.sort_indices()
         counts = np.diff(incidence.indptr)
         weights = None if weight is None else np.ascontiguousarray(incidence.data)
-        self._set(counts, incidence.indices, names, nodes, weights)
+        if described is not None:
+            stated, kept = (
+                node.astype(np.int64) * len(names) + group
+                for node, group in (
+                    (members, groups),
+                    (np.repeat(np.arange(self.num_nodes), counts), incidence.indices),
+                )
+            )
+            described = mean_rows(described, np.searchsorted(kept, stated), kept.size)
+        self._set(counts, incidence.indices, names, nodes, weights, described)
         self.duplicates_merged = int(members.size - self.group.size)
 
     def _set(
@@ -118,6 +145,7 @@ class MembershipLayer(Layer):
         names: pd.Index,
         nodes: ArrayLike | None,
         weights: FloatArray | None = None,
+        features: FloatArray | None = None,
     ) -> None:
         """Store memberships that are already sorted and unique; drop the groups without members."""
         sizes = np.bincount(groups, minlength=len(names))
@@ -128,6 +156,7 @@ class MembershipLayer(Layer):
         self.group_names = names
         self.group = frozen(smallest_int(groups, len(names)))
         self.weight = None if weights is None or not weights.size else frozen(weights)
+        self.features = features
         self.sizes = frozen(sizes.astype(np.int64))
         self._counts = frozen(smallest_int(counts, len(names)))
         present = counts > 0 if nodes is None else np.asarray(nodes)
@@ -135,31 +164,21 @@ class MembershipLayer(Layer):
         if self._present is not None and nodes is not None:
             outside = np.flatnonzero((counts > 0) & ~self._present)
             if outside.size:
-                raise DataError(
-                    f"node {outside[0]} is in a group but not among the nodes of its layer"
-                )
+                raise DataError(f"node {outside[0]} is in a group but not among the nodes of its layer")
 
     @classmethod
-    def from_values(
-        cls, values: Iterable[Any], *, nodes: ArrayLike | None = None
-    ) -> MembershipLayer:
+    def from_values(cls, values: Iterable[Any], *, nodes: ArrayLike | None = None) -> MembershipLayer:
         """One value per node: equal values are a group, a missing one (None, NaN) joins nobody."""
         series = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
         try:
             codes, names = pd.factorize(series, use_na_sentinel=True)
         except TypeError as error:
-            raise DataError(
-                f"the values of a membership layer must be hashable: {error}"
-            ) from error
+            raise DataError(f"the values of a membership layer must be hashable: {error}") from error
         return cls.from_codes(codes, names, nodes=nodes)
 
     @classmethod
     def from_codes(
-        cls,
-        codes: ArrayLike,
-        group_names: Iterable[Any] | None = None,
-        *,
-        nodes: ArrayLike | None = None,
+        cls, codes: ArrayLike, group_names: Iterable[Any] | None = None, *, nodes: ArrayLike | None = None
     ) -> MembershipLayer:
         """One group number per node, -1 for none.
 
@@ -169,6 +188,7 @@ class MembershipLayer(Layer):
         numbers = whole_numbers(codes, "the groups of the nodes")
         layer = cls.__new__(cls)
         layer.num_nodes = numbers.size
+        layer.feature_names = None
         belongs = numbers >= 0
         groups, names = _numbered_groups(numbers[belongs], group_names)
         layer._set(belongs, groups, names, nodes)
@@ -229,9 +249,7 @@ class MembershipLayer(Layer):
         """Node by group matrix of the weights, ones where there are none."""
         indptr = np.concatenate([[0], np.cumsum(self._counts, dtype=np.int64)])
         weights = np.ones(self.num_memberships) if self.weight is None else self.weight.copy()
-        return sp.csr_array(
-            (weights, self.group.astype(np.int32), indptr), shape=(self.num_nodes, self.num_groups)
-        )
+        return sp.csr_array((weights, self.group.astype(np.int32), indptr), shape=(self.num_nodes, self.num_groups))
 
     @property
     def num_entries(self) -> int:
@@ -259,13 +277,7 @@ class MembershipLayer(Layer):
             incidence = incidence.astype(np.int32)
         pairs = sp.triu(incidence @ incidence.T, k=1).tocoo()
         weighted = self.weighted or (pairs.data.size > 0 and int(pairs.data.max()) > 1)
-        return EdgeLayer(
-            self.num_nodes,
-            pairs.row,
-            pairs.col,
-            pairs.data if weighted else None,
-            nodes=self._present,
-        )
+        return EdgeLayer(self.num_nodes, pairs.row, pairs.col, pairs.data if weighted else None, nodes=self._present)
 
     def degrees(self) -> NDArray[np.int64]:
         """Neighbours of each node, a neighbour counted once per shared group."""
@@ -287,32 +299,36 @@ class MembershipLayer(Layer):
 
     def subset(self, nodes: NDArray[np.int64]) -> MembershipLayer:
         """The memberships of the given nodes, which are numbered anew; emptied groups go."""
-        rows = self.incidence()[nodes]
-        return MembershipLayer(
-            nodes.size,
-            np.repeat(np.arange(nodes.size), np.diff(rows.indptr)),
-            rows.indices,
-            self.group_names,
-            weight=rows.data if self.weighted else None,
-            nodes=self.present[nodes],
-        )
+        rows = self._numbered()[nodes]
+        node = np.repeat(np.arange(nodes.size), np.diff(rows.indptr))
+        return self._with(nodes.size, node, rows.data, self.present[nodes])
 
     def with_entries(self, kept: NDArray[np.bool_]) -> MembershipLayer:
         """The layer with some of its memberships and all of its nodes; emptied groups go."""
+        return self._with(self.num_nodes, self.node[kept], kept, self.present)
+
+    def _with(self, num_nodes: int, node: NDArray[Any], kept: NDArray[Any], present: Any) -> MembershipLayer:
+        """Some of the memberships, perhaps of nodes numbered anew, with all that is known of them."""
         return MembershipLayer(
-            self.num_nodes,
-            self.node[kept],
+            num_nodes,
+            node,
             self.group[kept],
             self.group_names,
             weight=None if self.weight is None else self.weight[kept],
-            nodes=self.present,
+            nodes=present,
+            features=None if self.features is None else self.features[kept],
+            feature_names=self.feature_names,
         )
 
-    def reordered(
-        self, nodes: NDArray[np.int64] | None, groups: NDArray[np.int64] | None
-    ) -> MembershipLayer:
+    def _numbered(self) -> sp.csr_array:
+        """The node by group matrix with the number of each membership as its value."""
+        indptr = np.concatenate([[0], np.cumsum(self._counts, dtype=np.int64)])
+        entries = (np.arange(self.num_memberships), self.group.astype(np.int32), indptr)
+        return sp.csr_array(entries, shape=(self.num_nodes, self.num_groups))
+
+    def reordered(self, nodes: NDArray[np.int64] | None, groups: NDArray[np.int64] | None) -> MembershipLayer:
         """The same memberships with nodes and groups in another order, given as positions in this one."""
-        rows = self.incidence() if nodes is None else self.incidence()[nodes]
+        rows = self._numbered() if nodes is None else self._numbered()[nodes]
         present, names = self.present, self.group_names
         if groups is not None:
             renumbered = np.empty(groups.size, dtype=rows.indices.dtype)
@@ -322,12 +338,14 @@ class MembershipLayer(Layer):
             names = names[groups]
         layer = MembershipLayer.__new__(MembershipLayer)
         layer.num_nodes = self.num_nodes
+        layer.feature_names = self.feature_names
         layer._set(
             np.diff(rows.indptr),
             rows.indices,
             names,
             present if nodes is None else present[nodes],
-            rows.data if self.weighted else None,
+            None if self.weight is None else self.weight[rows.data],
+            None if self.features is None else frozen(self.features[rows.data]),
         )
         layer.duplicates_merged = self.duplicates_merged
         return layer
@@ -340,7 +358,7 @@ class MembershipLayer(Layer):
         return np.split(self.node[order].astype(np.int64), np.cumsum(self.sizes)[:-1])
 
     def __eq__(self, other: object) -> bool:
-        """Equal nodes, groups by name and memberships; the order of groups does not count."""
+        """Equal nodes, groups by name, memberships and their features; the order of groups does not count."""
         if not (
             isinstance(other, MembershipLayer)
             and self.num_nodes == other.num_nodes
@@ -356,37 +374,28 @@ class MembershipLayer(Layer):
             return False
         node = self.node.astype(np.int64) * self.num_groups
         mine, theirs = node + self.group, node + positions[other.group]
-        if self.weight is None or other.weight is None:
-            return bool(np.array_equal(np.sort(mine), np.sort(theirs)))
         first, second = np.argsort(mine), np.argsort(theirs)
-        return bool(
+
+        def agree(own: FloatArray | None, others: FloatArray | None) -> bool:
+            return same_values(None if own is None else own[first], None if others is None else others[second])
+
+        return (
             np.array_equal(mine[first], theirs[second])
-            and np.array_equal(self.weight[first], other.weight[second])
+            and agree(self.weight, other.weight)
+            and self.feature_names == other.feature_names
+            and agree(self.features, other.features)
         )
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays; compare with ==
 
     def __repr__(self) -> str:
-        return (
-            f"MembershipLayer({self.num_present} nodes, {self.num_groups} groups, "
-            f"{self.num_edges} implied edges{', weighted' if self.weighted else ''})"
-        )
+        words = [f"{self.num_present} nodes", f"{self.num_groups} groups", f"{self.num_edges} implied edges"]
+        words += ["weighted"] if self.weighted else []
+        words += [] if self.features is None else [f"{self.features.shape[1]} features"]
+        return f"MembershipLayer({', '.join(words)})"
 
 
-def _checked_weights(
-    weight: ArrayLike, node: NDArray[np.int64], group: NDArray[np.int64], names: pd.Index
-) -> FloatArray:
-    return checked_weights(
-        weight,
-        node.size,
-        "membership",
-        lambda place: f"the membership of node {node[place]} in {names[group[place]]!r}",
-    )
-
-
-def _numbered_groups(
-    group: ArrayLike, group_names: Iterable[Any] | None
-) -> tuple[NDArray[np.int64], pd.Index]:
+def _numbered_groups(group: ArrayLike, group_names: Iterable[Any] | None) -> tuple[NDArray[np.int64], pd.Index]:
     """Group numbers as positions among names; numbers that leave wide gaps are closed up first."""
     what = "the groups of the members"
     if group_names is not None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,9 +17,7 @@ from gramme.errors import DataError, did_you_mean
 
 from .arrays import Frozen, loose_index, name_index, node_count, plain, same_values
 from .coupling import Coupling, Pair, checked_couplings, with_coupling_layers
-from .edge_layer import EdgeLayer
 from .layer import Layer
-from .membership_layer import MembershipLayer
 from .node_values import (
     Features,
     aligned,
@@ -33,11 +33,16 @@ from .summary import describe, html, summarise
 
 if TYPE_CHECKING:
     import networkx as nx
-    from torch_geometric.data import Data, HeteroData
+    from torch_geometric.data import HeteroData
 
-
-# What Python users expect of a graph: ``g["advice"]``, ``len(g)``, ``"Ann" in g``, neighbours,
-# tables, a picture.
+    from .convert.igraph import from_igraph as _from_igraph
+    from .convert.networkx import from_networkx as _from_networkx
+    from .convert.pyg import from_pyg as _from_pyg
+    from .convert.scipy import from_scipy as _from_scipy
+    from .edges import from_edges as _from_edges
+    from .relations import from_relations as _from_relations
+    from .table import from_table as _from_table
+    from .views import from_views as _from_views
 
 
 MAX_TABLE_EDGES = 20_000_000
@@ -56,7 +61,20 @@ def _joined(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-# The ``from_...`` methods of a MultilayerGraph; each one's work is in a file of its own.
+class _Builder:
+    """A function of this package as a static method that is imported when it is first asked for.
+
+    The modules of the builders import this one, and some of them torch.
+    """
+
+    def __init__(self, module: str) -> None:
+        self.module = module
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, graph: object, owner: type) -> Any:
+        return getattr(import_module(f"gramme.graph.{self.module}"), self.name)
 
 
 # The supra graph, built explicitly: a copy of every node per layer, pillars between copies,
@@ -146,6 +164,7 @@ class MultilayerGraph(Frozen):
 
     Examples
     --------
+    >>> from gramme.graph import EdgeLayer, MembershipLayer
     >>> friends = EdgeLayer(3, [0], [1])
     >>> room = MembershipLayer.from_values(["a", "b", "b"])
     >>> g = MultilayerGraph({"friends": friends, "room": room}, nodes=["Ann", "Bo", "Cy"])
@@ -157,7 +176,9 @@ class MultilayerGraph(Frozen):
 
     nodes: pd.Index
     layers: Mapping[str, Layer]
-    labels: NDArray[np.object_] | None
+    labels: (
+        NDArray[np.object_] | Any
+    )  # or None; Any, so that g.labels.copy() passes where one knows that there are some
     features: Features | None
     name: str | None
     couplings: Mapping[Pair, Coupling]
@@ -192,9 +213,7 @@ class MultilayerGraph(Frozen):
             if num_nodes is None:
                 num_nodes = layer.num_nodes
             elif layer.num_nodes != num_nodes:
-                raise DataError(
-                    f"layer {layer_name!r} is over {layer.num_nodes} nodes, others over {num_nodes}"
-                )
+                raise DataError(f"layer {layer_name!r} is over {layer.num_nodes} nodes, others over {num_nodes}")
         self.nodes = name_index(nodes, num_nodes)
         self.layers = MappingProxyType(dict(layers))
         self.labels = None if labels is None else self.align(labels, "label")
@@ -271,9 +290,7 @@ class MultilayerGraph(Frozen):
             raise DataError(f"a node name must be hashable: {error}") from error
         if (places < 0).any():
             unknown = plain(wanted[int(np.flatnonzero(places < 0)[0])])
-            raise DataError(
-                f"there is no node {unknown!r} in the graph ({self._name_hint(unknown)})"
-            )
+            raise DataError(f"there is no node {unknown!r} in the graph ({self._name_hint(unknown)})")
         return places
 
     def _name_hint(self, unknown: object) -> str:
@@ -315,13 +332,9 @@ class MultilayerGraph(Frozen):
             parts["layer_features"] = {}
         kept = changes.get("layers", self.layers)
         parts["couplings"] = {
-            pair: coupling
-            for pair, coupling in self.couplings.items()
-            if pair[0] in kept and pair[1] in kept
+            pair: coupling for pair, coupling in self.couplings.items() if pair[0] in kept and pair[1] in kept
         }
-        parts["layer_features"] = {
-            name: matrix for name, matrix in parts["layer_features"].items() if name in kept
-        }
+        parts["layer_features"] = {name: matrix for name, matrix in parts["layer_features"].items() if name in kept}
         return MultilayerGraph(**(parts | changes))
 
     def with_coupling_layers(self) -> MultilayerGraph:
@@ -337,6 +350,11 @@ class MultilayerGraph(Frozen):
 
     def layer(self, name: str) -> Layer:
         """The layer of that name, or an error that suggests the nearest one."""
+        if not isinstance(name, str):
+            raise DataError(
+                f"graph[...] takes the name of a layer, not {name!r}; where scikit-learn splits samples, as "
+                "cross_val_score does, give it gramme.methods.NodeIndexClassifier(graph, model) and positions of nodes"
+            )
         if name not in self.layers:
             raise DataError(f"there is no layer {name!r}; {did_you_mean(str(name), self.layers)}")
         return self.layers[name]
@@ -472,10 +490,10 @@ class MultilayerGraph(Frozen):
         Parameters
         ----------
         what : {"edges", "nodes", "memberships"}, default="edges"
-            "edges": columns ``layer``, ``source``, ``target``, ``weight``, as ``from_edges`` reads them; an undirected
-            edge stands there once, and two nodes of a group are an edge. "nodes": a row per node with its ``label`` and
-            its degree in each layer. "memberships": columns ``layer``, ``node``, ``group``, ``weight`` of the layers
-            that are made of groups.
+            "edges": columns ``layer``, ``source``, ``target``, ``weight`` and the features of edges, as ``from_edges``
+            reads them; an undirected edge stands there once, and two nodes of a group are an edge. "nodes": a row per
+            node with its ``label`` and its degree in each layer. "memberships": columns ``layer``, ``node``, ``group``,
+            ``weight`` of the layers that are made of groups.
 
         Examples
         --------
@@ -501,15 +519,17 @@ class MultilayerGraph(Frozen):
         total = sum(layer.num_edges for layer in self.layers.values())
         if total > MAX_TABLE_EDGES:
             raise DataError(
-                f"a table of {total:,} edges would not fit in memory; for groups use "
-                "to_pandas('memberships')"
+                f"a table of {total:,} edges would not fit in memory; for groups use to_pandas('memberships')"
             )
         parts = []
         for name, layer in self.layers.items():
             edges = layer.to_edges()
             weight = np.ones(edges.num_edges) if edges.weight is None else edges.weight
             ends = (self.nodes[edges.source], self.nodes[edges.target])
-            parts.append(_frame(name, {"source": ends[0], "target": ends[1], "weight": weight}))
+            described = (
+                {} if edges.features is None else dict(zip(edges.feature_names or (), edges.features.T, strict=True))
+            )
+            parts.append(_frame(name, {"source": ends[0], "target": ends[1], "weight": weight} | described))
         return _joined(parts, ["layer", "source", "target", "weight"])
 
     def _membership_frame(self) -> pd.DataFrame:
@@ -569,203 +589,64 @@ class MultilayerGraph(Frozen):
         """
         from gramme.plots.network import plot_graph
 
-        return plot_graph(
-            self,
-            layer=layer,
-            by_layer=by_layer,
-            colour=colour,
-            names=names,
-            positions=positions,
-            ax=ax,
+        return plot_graph(self, layer=layer, by_layer=by_layer, colour=colour, names=names, positions=positions, ax=ax)
+
+    # Ways to make one, each documented where its work is done
+
+    if TYPE_CHECKING:
+        from_edges = staticmethod(_from_edges)
+        from_table = staticmethod(_from_table)
+        from_relations = staticmethod(_from_relations)
+        from_views = staticmethod(_from_views)
+        from_scipy = staticmethod(_from_scipy)
+        from_igraph = staticmethod(_from_igraph)
+        from_networkx = staticmethod(_from_networkx)
+        from_pyg = staticmethod(_from_pyg)
+    else:
+        from_edges = _Builder("edges")
+        from_table = _Builder("table")
+        from_relations = _Builder("relations")
+        from_views = _Builder("views")
+        from_scipy = _Builder("convert.scipy")
+        from_igraph = _Builder("convert.igraph")
+        from_networkx = _Builder("convert.networkx")
+        from_pyg = _Builder("convert.pyg")
+
+
+def checked_graph(given: object) -> MultilayerGraph:
+    """The graph itself, or an error that names what makes a graph of what was given instead.
+
+    >>> checked_graph("school.edges")
+    Traceback (most recent call last):
+    ...
+    gramme.errors.DataError: a MultilayerGraph is needed, not str; gramme.read('school.edges') reads one from a file
+    """
+    if isinstance(given, MultilayerGraph):
+        return given
+    kind = type(given)
+    makers = {
+        "networkx": "MultilayerGraph.from_networkx makes one of it",
+        "igraph": "MultilayerGraph.from_igraph makes one of it",
+        "torch_geometric": "MultilayerGraph.from_pyg makes one of it",
+        "pandas": "MultilayerGraph.from_table(table, label=...) makes one of a table with a row per node, "
+        "MultilayerGraph.from_edges of a table of edges",
+    }
+    maker = makers.get(kind.__module__.partition(".")[0])
+    if isinstance(given, (str, PathLike)):
+        maker = f"gramme.read({str(given)!r}) reads one from a file"
+    elif isinstance(given, Layer):
+        maker = 'MultilayerGraph({"name": layer}) makes one of it'
+    elif isinstance(given, np.ndarray) or sp.issparse(given):
+        maker = (
+            "of adjacency matrices MultilayerGraph.from_scipy makes one, of a table with a row per node "
+            "MultilayerGraph.from_table(pandas.DataFrame(table), label=...), and positions of nodes go to "
+            "NodeIndexClassifier(graph, model) from gramme.methods"
         )
-
-    @classmethod
-    def from_edges(
-        cls,
-        edges: pd.DataFrame | Mapping[str, Any] | tuple[Any, ...],
-        *,
-        directed: bool | Mapping[Any, bool] = False,
-        nodes: Iterable[Any] | None = None,
-        layers: Iterable[str] | None = None,
-        node_sets: Mapping[str, Iterable[Any]] | None = None,
-        labels: Any = None,
-        features: Any = None,
-        name: str | None = None,
-    ) -> MultilayerGraph:
-        """From a table or arrays of edges; see :func:`gramme.graph.edges.from_edges`."""
-        from .edges import from_edges
-
-        return from_edges(
-            edges,
-            directed=directed,
-            nodes=nodes,
-            layers=layers,
-            node_sets=node_sets,
-            labels=labels,
-            features=features,
-            name=name,
+    elif isinstance(given, (Mapping, list, tuple)):
+        maker = (
+            "MultilayerGraph.from_edges makes one of edges, from_scipy of matrices, from_networkx of graphs by layer"
         )
-
-    @classmethod
-    def from_table(
-        cls,
-        table: pd.DataFrame,
-        *,
-        label: Any = None,
-        id: Any = None,
-        columns: Iterable[Any] | None = None,
-        bins: Mapping[Any, int | Sequence[float]] | None = None,
-        quantiles: Mapping[Any, int] | None = None,
-        knn: Mapping[Any, int] | None = None,
-        separator: Mapping[Any, str] | None = None,
-        dates: Mapping[Any, str] | None = None,
-        missing: str | Mapping[Any, str] = "nobody",
-        numbers: bool = True,
-        name: str | None = None,
-    ) -> MultilayerGraph:
-        """One layer per column of a table; see :func:`gramme.graph.table.from_table`."""
-        from .table import from_table
-
-        return from_table(
-            table,
-            label=label,
-            id=id,
-            columns=columns,
-            bins=bins,
-            quantiles=quantiles,
-            knn=knn,
-            separator=separator,
-            dates=dates,
-            missing=missing,
-            numbers=numbers,
-            name=name,
-        )
-
-    @classmethod
-    def from_relations(
-        cls,
-        relations: Mapping[Any, Any],
-        *,
-        target: str,
-        paths: Iterable[Sequence[str]] | None = None,
-        directed: bool | Mapping[str, bool] = False,
-        nodes: Iterable[Any] | Mapping[str, Iterable[Any]] | None = None,
-        labels: Any = None,
-        features: Any = None,
-        name: str | None = None,
-    ) -> MultilayerGraph:
-        """From several kinds of node; see :func:`gramme.graph.relations.from_relations`."""
-        from .relations import from_relations
-
-        return from_relations(
-            relations,
-            target=target,
-            paths=paths,
-            directed=directed,
-            nodes=nodes,
-            labels=labels,
-            features=features,
-            name=name,
-        )
-
-    @classmethod
-    def from_views(
-        cls,
-        views: Mapping[str, Any],
-        *,
-        k: int | Mapping[str, int] = 10,
-        scale: bool = True,
-        nodes: Iterable[Any] | None = None,
-        labels: Any = None,
-        name: str | None = None,
-    ) -> MultilayerGraph:
-        """A layer per view of the nodes; see :func:`gramme.graph.views.from_views`."""
-        from .views import from_views
-
-        return from_views(views, k=k, scale=scale, nodes=nodes, labels=labels, name=name)
-
-    @classmethod
-    def from_scipy(
-        cls,
-        matrices: Any,
-        *,
-        directed: bool | Mapping[str, bool] | None = None,
-        nodes: Iterable[Any] | None = None,
-        labels: Any = None,
-        features: Any = None,
-        name: str | None = None,
-    ) -> MultilayerGraph:
-        """From adjacency matrices; see :func:`gramme.graph.convert.scipy.from_scipy`."""
-        from gramme.graph.convert.scipy import from_scipy
-
-        return from_scipy(
-            matrices, directed=directed, nodes=nodes, labels=labels, features=features, name=name
-        )
-
-    @classmethod
-    def from_igraph(
-        cls,
-        graphs: Any,
-        *,
-        layer: str = "layer",
-        weight: str | None = "weight",
-        label: str | None = None,
-        node: str = "name",
-        name: str | None = None,
-    ) -> MultilayerGraph:
-        """From graphs of igraph; see :func:`gramme.graph.convert.igraph.from_igraph`."""
-        from gramme.graph.convert.igraph import from_igraph
-
-        return from_igraph(graphs, layer=layer, weight=weight, label=label, node=node, name=name)
-
-    @classmethod
-    def from_networkx(
-        cls,
-        graphs: Any,
-        *,
-        layer: str = "layer",
-        weight: str | None = "weight",
-        label: str | None = None,
-        kind: str | None = None,
-        target: str | None = None,
-        paths: Iterable[Sequence[str]] | None = None,
-        directed: bool | Mapping[str, bool] | None = None,
-        nodes: Iterable[Any] | None = None,
-        features: Any = None,
-        name: str | None = None,
-    ) -> MultilayerGraph:
-        """From networkx graphs; see :func:`gramme.graph.convert.networkx.from_networkx`."""
-        from gramme.graph.convert.networkx import from_networkx
-
-        return from_networkx(
-            graphs,
-            layer=layer,
-            weight=weight,
-            label=label,
-            kind=kind,
-            target=target,
-            paths=paths,
-            directed=directed,
-            nodes=nodes,
-            features=features,
-            name=name,
-        )
-
-    @classmethod
-    def from_pyg(
-        cls,
-        data: HeteroData | Data,
-        *,
-        target: str | None = None,
-        paths: Iterable[Sequence[str]] | None = None,
-        directed: bool | Mapping[str, bool] | None = None,
-        nodes: Iterable[Any] | None = None,
-        name: str | None = None,
-    ) -> MultilayerGraph:
-        """From a PyTorch Geometric HeteroData; see :func:`gramme.graph.convert.pyg.from_pyg`."""
-        from gramme.graph.convert.pyg import from_pyg
-
-        return from_pyg(data, target=target, paths=paths, directed=directed, nodes=nodes, name=name)
+    raise DataError(f"a MultilayerGraph is needed, not {kind.__name__}" + (f"; {maker}" if maker else ""))
 
 
 def sorted_labels(labels: Iterable[Any]) -> list[Any]:
@@ -775,6 +656,3 @@ def sorted_labels(labels: Iterable[Any]) -> list[Any]:
         return sorted(distinct)
     except TypeError:
         return sorted(distinct, key=lambda label: (type(label).__name__, str(label)))
-
-
-__all__ = ["Coupling", "EdgeLayer", "Layer", "MembershipLayer", "MultilayerGraph", "sorted_labels"]

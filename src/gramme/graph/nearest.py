@@ -42,12 +42,7 @@ def nearest_layer(values: NDArray[np.float64], neighbours: int) -> EdgeLayer:
         left = left - go_left
         right = right + ~go_left
     nothing = [np.zeros(0, dtype=np.int64)]
-    return EdgeLayer(
-        values.size,
-        np.concatenate(starts or nothing),
-        np.concatenate(ends or nothing),
-        nodes=present,
-    )
+    return EdgeLayer(values.size, np.concatenate(starts or nothing), np.concatenate(ends or nothing), nodes=present)
 
 
 IntArray = NDArray[np.int64]

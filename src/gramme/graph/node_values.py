@@ -64,9 +64,7 @@ def aligned(graph: MultilayerGraph, values: Any, what: str = "value") -> NDArray
     return frozen(aligned)
 
 
-def checked_masks(
-    masks: Mapping[Any, Any] | None, num_nodes: int
-) -> Mapping[str, NDArray[np.bool_]]:
+def checked_masks(masks: Mapping[Any, Any] | None, num_nodes: int) -> Mapping[str, NDArray[np.bool_]]:
     """Truth values per node by name, read-only; an error names the mask that is something else."""
     if masks is not None and not isinstance(masks, Mapping):
         raise DataError(f"masks must be a mapping of name to truth values, not {masks!r}")
@@ -118,9 +116,7 @@ def checked_features(features: Any, nodes: pd.Index) -> Features:
     return matrix  # type: ignore[no-any-return]
 
 
-def checked_feature_names(
-    names: Sequence[str] | None, features: Features | None
-) -> tuple[str, ...] | None:
+def checked_feature_names(names: Sequence[str] | None, features: Features | None) -> tuple[str, ...] | None:
     """A distinct name for each column of the features, or None where they have none."""
     if names is None:
         return None
@@ -176,9 +172,7 @@ def freeze_features(matrix: Features | None) -> None:
     """Make a dense or sparse matrix read-only in place."""
     if matrix is None:
         return
-    parts = (
-        [matrix] if isinstance(matrix, np.ndarray) else [matrix.data, matrix.indices, matrix.indptr]
-    )
+    parts = [matrix] if isinstance(matrix, np.ndarray) else [matrix.data, matrix.indices, matrix.indptr]
     for part in parts:
         part.flags.writeable = False
 
@@ -197,6 +191,4 @@ def same_features(left: Features | None, right: Features | None) -> bool:
 
 def same_layer_features(left: Mapping[str, Features], right: Mapping[str, Features]) -> bool:
     """Whether two graphs have the same features for the same layers."""
-    return left.keys() == right.keys() and all(
-        same_features(matrix, right[name]) for name, matrix in left.items()
-    )
+    return left.keys() == right.keys() and all(same_features(matrix, right[name]) for name, matrix in left.items())

@@ -85,9 +85,7 @@ class Kinds:
         return list(dict.fromkeys(met))
 
 
-def number_relations(
-    relations: Any, given: Mapping[str, Iterable[Any]], sizes: Mapping[str, int]
-) -> Kinds:
+def number_relations(relations: Any, given: Mapping[str, Iterable[Any]], sizes: Mapping[str, int]) -> Kinds:
     """Pairs by name become matrices.
 
     Parameters
@@ -107,9 +105,7 @@ def number_relations(
         columns.setdefault(relation.source_kind, []).append(relation.source)
         columns.setdefault(relation.target_kind, []).append(relation.target)
     nodes = {
-        kind: name_index(given[kind], what=kind)
-        if kind in given
-        else _names(kind, met, sizes.get(kind))
+        kind: name_index(given[kind], what=kind) if kind in given else _names(kind, met, sizes.get(kind))
         for kind, met in columns.items()
     }
     made = Kinds(nodes, found)
@@ -127,14 +123,8 @@ def number_relations(
 
 
 def _relation(key: object, pairs: Any) -> Relation:
-    if not (
-        isinstance(key, tuple)
-        and len(key) in (2, 3)
-        and all(isinstance(word, str) and word for word in key)
-    ):
-        raise DataError(
-            f"a relation is between two kinds, (kind, kind) or (kind, name, kind), not {key!r}"
-        )
+    if not (isinstance(key, tuple) and len(key) in (2, 3) and all(isinstance(word, str) and word for word in key)):
+        raise DataError(f"a relation is between two kinds, (kind, kind) or (kind, name, kind), not {key!r}")
     name = key[1] if len(key) == 3 else ""
     what = f"the relation {' - '.join(key)}"
     source, target, weight = _columns(pairs, what)
@@ -165,17 +155,11 @@ def _columns(pairs: Any, what: str) -> tuple[pd.Series, pd.Series, Any]:
         return start, end, columns[2]
     if isinstance(pairs, np.ndarray):
         if pairs.ndim != 2 or pairs.shape[1] not in (2, 3):
-            raise DataError(
-                f"{what}: pairs of shape {pairs.shape}; two or three columns are needed"
-            )
+            raise DataError(f"{what}: pairs of shape {pairs.shape}; two or three columns are needed")
         ends = pairs[:, :2]
         if ends.dtype.kind == "f" and bool((ends == np.floor(ends)).all()):
             ends = ends.astype(np.int64)  # numbers of nodes beside weights
-        return (
-            pd.Series(ends[:, 0]),
-            pd.Series(ends[:, 1]),
-            pairs[:, 2] if pairs.shape[1] == 3 else None,
-        )
+        return (pd.Series(ends[:, 0]), pd.Series(ends[:, 1]), pairs[:, 2] if pairs.shape[1] == 3 else None)
     if isinstance(pairs, (str, bytes)) or not isinstance(pairs, Sequence):
         raise DataError(f"{what}: pairs must be a table, an array or a list of rows, not {pairs!r}")
     widths = {len(row) if isinstance(row, (tuple, list)) else 0 for row in pairs}
@@ -203,9 +187,7 @@ def _weights(weight: Any, what: str) -> NDArray[np.float64] | None:
 def _names(kind: str, columns: Sequence[pd.Series], size: int | None) -> pd.Index:
     """The names met, whole numbers sorted, others as they first appear; all positions where a size is known."""
     if all(column.dtype.kind in "iu" for column in columns):
-        if size is not None and all(
-            column.empty or (column.min() >= 0 and column.max() < size) for column in columns
-        ):
+        if size is not None and all(column.empty or (column.min() >= 0 and column.max() < size) for column in columns):
             return pd.RangeIndex(size)
         met = np.unique(np.concatenate([column.unique() for column in columns]))
         return name_index(met, what=kind)
@@ -216,9 +198,7 @@ def _names(kind: str, columns: Sequence[pd.Series], size: int | None) -> pd.Inde
         raise DataError(f"a {kind} name must be hashable: {error}") from error
 
 
-def _places(
-    relation: Relation, kind: str, column: pd.Series, nodes: Mapping[str, pd.Index]
-) -> NDArray[np.int64]:
+def _places(relation: Relation, kind: str, column: pd.Series, nodes: Mapping[str, pd.Index]) -> NDArray[np.int64]:
     places = nodes[kind].get_indexer(loose_index(column))
     if (places < 0).any():
         row = int(np.flatnonzero(places < 0)[0])
@@ -239,9 +219,7 @@ Path = tuple[str, ...]
 def chosen_paths(kinds: Kinds, target: str, paths: Iterable[Sequence[str]] | None) -> list[Path]:
     """The paths as the user named them, or the default ones."""
     if target not in kinds.nodes:
-        raise DataError(
-            f"no relation has the target kind {target!r}; {did_you_mean(str(target), kinds.nodes)}"
-        )
+        raise DataError(f"no relation has the target kind {target!r}; {did_you_mean(str(target), kinds.nodes)}")
     _check_reach(kinds, target)
     if paths is None:
         return _default_paths(kinds, target)
@@ -280,7 +258,7 @@ def _default_paths(kinds: Kinds, target: str) -> list[Path]:
                 f"the relation {relation} is not used: no path of at most two steps from {target!r} needs it; "
                 "name one in paths=",
                 GrammeWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
     return paths
 
@@ -301,9 +279,7 @@ def _named_path(path: Any, kinds: Kinds, target: str) -> Path:
         raise DataError(f"the path {'-'.join(steps)} does not start at the target {target!r}")
     if steps[-1] == target:
         if steps != steps[::-1] or len(steps) % 2 == 0:
-            raise DataError(
-                f"the path {'-'.join(steps)} returns by another route; name only the way there"
-            )
+            raise DataError(f"the path {'-'.join(steps)} returns by another route; name only the way there")
         steps = steps[: len(steps) // 2 + 1]
     for here, there in pairwise(steps):
         if not kinds.steps(here, there):
@@ -383,11 +359,7 @@ def from_relations(
                     f"{what} were given for the unknown kind {kind!r}; {did_you_mean(str(kind), kinds.nodes)}"
                 )
     chosen = chosen_paths(kinds, target, paths)
-    matrices = {
-        kind: _matrix(kind, given, kinds.nodes[kind])
-        for kind, given in by_kind.items()
-        if given is not None
-    }
+    matrices = {kind: _matrix(kind, given, kinds.nodes[kind]) for kind, given in by_kind.items() if given is not None}
     layers: dict[str, Layer] = _edge_layers(kinds, target, directed)
     layer_features: dict[str, Any] = {}
     for layer_name, path, names in _named_layers(kinds, chosen, list(layers)):
@@ -435,9 +407,7 @@ def _matrix(kind: str, given: Any, nodes: pd.Index) -> Features:
         raise DataError(f"kind {kind!r}: {error}") from error
 
 
-def _edge_layers(
-    kinds: Kinds, target: str, directed: bool | Mapping[str, bool]
-) -> dict[str, Layer]:
+def _edge_layers(kinds: Kinds, target: str, directed: bool | Mapping[str, bool]) -> dict[str, Layer]:
     """The relations within the target kind."""
     found = {
         relation.name or target: (matrix, relation.weight is not None)
@@ -459,9 +429,7 @@ def _edge_layers(
     return made
 
 
-def _named_layers(
-    kinds: Kinds, paths: Sequence[Path], taken: Sequence[str]
-) -> list[tuple[str, Path, tuple[str, ...]]]:
+def _named_layers(kinds: Kinds, paths: Sequence[Path], taken: Sequence[str]) -> list[tuple[str, Path, tuple[str, ...]]]:
     """A layer per path and choice of relations along it: its name, the path, the relations' names.
 
     A layer is called by the kind it leads to; by all kinds on the way, or by the relations, where that is not enough.
@@ -470,16 +438,10 @@ def _named_layers(
     for path in paths:
         choices: list[tuple[str, ...]] = [()]
         for here, there in pairwise(path):
-            choices = [
-                (*chosen, name) for chosen in choices for name, _, _ in kinds.steps(here, there)
-            ]
+            choices = [(*chosen, name) for chosen in choices for name, _, _ in kinds.steps(here, there)]
         ways += [(path, chosen) for chosen in dict.fromkeys(choices)]
     candidates = [
-        [
-            path[-1],
-            "-".join(path[1:]),
-            "-".join(names) if all(names) else "-".join((*path[1:], *names)),
-        ]
+        [path[-1], "-".join(path[1:]), "-".join(names) if all(names) else "-".join((*path[1:], *names))]
         for path, names in ways
     ]
     named = []
@@ -493,11 +455,7 @@ def _named_layers(
 
 
 def _step(kinds: Kinds, here: str, there: str, relation: str) -> tuple[sp.csr_array, bool]:
-    return next(
-        (matrix, weighted)
-        for name, matrix, weighted in kinds.steps(here, there)
-        if name == relation
-    )
+    return next((matrix, weighted) for name, matrix, weighted in kinds.steps(here, there) if name == relation)
 
 
 def _product(steps: Sequence[tuple[sp.csr_array, bool]]) -> tuple[sp.csr_array, bool]:
@@ -513,16 +471,11 @@ def _product(steps: Sequence[tuple[sp.csr_array, bool]]) -> tuple[sp.csr_array, 
 
 def _membership(incidence: sp.csr_array, groups: pd.Index, weighted: bool) -> MembershipLayer:
     pairs = incidence.tocoo()
-    return MembershipLayer(
-        incidence.shape[0], pairs.row, pairs.col, groups, weight=pairs.data if weighted else None
-    )
+    return MembershipLayer(incidence.shape[0], pairs.row, pairs.col, groups, weight=pairs.data if weighted else None)
 
 
 def _along(
-    path: Path,
-    steps: Sequence[tuple[sp.csr_array, bool]],
-    paths: Sequence[Path],
-    matrices: Mapping[str, Features],
+    path: Path, steps: Sequence[tuple[sp.csr_array, bool]], paths: Sequence[Path], matrices: Mapping[str, Features]
 ) -> Any:
     """The features that a layer brings to the target: those of its last kind, and of kinds on the way with no layer."""
     parts: list[Any] = []

@@ -175,16 +175,12 @@ def describe(graph: MultilayerGraph) -> str:
         words.append(_plural(len(graph.couplings), "coupling") + ": " + ", ".join(named) + more)
     if graph.labels is not None:
         known = sum(label is not None for label in graph.labels)
-        words.append(
-            f"{_plural(len(graph.classes), 'class', 'classes')} on {_plural(known, 'node')}"
-        )
+        words.append(f"{_plural(len(graph.classes), 'class', 'classes')} on {_plural(known, 'node')}")
     if graph.features is not None:
         words.append(_plural(graph.features.shape[1], "feature"))
     if graph.layer_features:
         columns = sum(matrix.shape[1] for matrix in graph.layer_features.values())
-        words.append(
-            f"{_plural(columns, 'feature')} of {_plural(len(graph.layer_features), 'layer')}"
-        )
+        words.append(f"{_plural(columns, 'feature')} of {_plural(len(graph.layer_features), 'layer')}")
     title = f"{graph.name!r}, " if graph.name else ""
     return f"MultilayerGraph({title}{', '.join(words)})"
 

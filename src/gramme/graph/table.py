@@ -35,21 +35,7 @@ ROW_NUMBER_NAMES = {
     *("rownames", "unnamed: 0", "v1", "x"),
 }
 """What a column of row numbers is called where R, pandas or a person wrote one."""
-IDENTIFIER_WORDS = {
-    "id",
-    "ids",
-    "uid",
-    "guid",
-    "no",
-    "nr",
-    "num",
-    "number",
-    "code",
-    "key",
-    "index",
-    "idx",
-    "ssn",
-}
+IDENTIFIER_WORDS = {"id", "ids", "uid", "guid", "no", "nr", "num", "number", "code", "key", "index", "idx", "ssn"}
 """Last words of the names of columns that number or mark rows."""
 FREE_TEXT_SHARE = 0.9
 """The share of different values from which on text is free text."""
@@ -116,9 +102,7 @@ def from_table(
 
     Examples
     --------
-    >>> table = pd.DataFrame(
-    ...     {"party": ["red", "blue", None], "city": ["Ulm", "Bonn", "Ulm"], "age": [20, 40, 70]}
-    ... )
+    >>> table = pd.DataFrame({"party": ["red", "blue", None], "city": ["Ulm", "Bonn", "Ulm"], "age": [20, 40, 70]})
     >>> g = from_table(table, label="party", bins={"age": [18, 65]})
     >>> g
     MultilayerGraph(3 nodes, 2 layers: city 2 groups, age 2 groups, 2 classes on 2 nodes, 1 feature)
@@ -130,16 +114,10 @@ def from_table(
     for column, role in ((label, "label"), (id, "id")):
         if column is not None:
             known_column(column, list(table.columns), role)
-    asked = {
-        "bins": bins,
-        "quantiles": quantiles,
-        "knn": knn,
-        "separator": separator,
-        "dates": dates,
-    }
+    asked = {"bins": bins, "quantiles": quantiles, "knn": knn, "separator": separator, "dates": dates}
     used, left_out = layer_columns(table, columns, label, id, asked)
     for column, reason in left_out.items():
-        warnings.warn(f"the column {column!r} is left out: {reason}", GrammeWarning, stacklevel=3)
+        warnings.warn(f"the column {column!r} is left out: {reason}", GrammeWarning, stacklevel=2)
     ways = chosen_ways(used, asked)
     policies = _policies(missing, used)
     nodes = node_names(table, id)
@@ -154,9 +132,7 @@ def from_table(
             raise DataError(f"two columns have the name {str(column)!r}; names must differ")
         if not layer.num_edges:
             warnings.warn(
-                f"the column {column!r} joins no rows: no value is in two of them",
-                GrammeWarning,
-                stacklevel=3,  # the caller of MultilayerGraph.from_table
+                f"the column {column!r} joins no rows: no value is in two of them", GrammeWarning, stacklevel=2
             )
         layers[str(column)] = layer
     kept = [column for column in used if ways.get(column, ("",))[0] != "separator"]
@@ -193,11 +169,7 @@ def known_column(column: Any, columns: Collection[Any], what: str) -> None:
 
 
 def layer_columns(
-    table: pd.DataFrame,
-    columns: Iterable[Any] | None,
-    label: Any,
-    id: Any,
-    asked: Mapping[str, Any] | None = None,
+    table: pd.DataFrame, columns: Iterable[Any] | None, label: Any, id: Any, asked: Mapping[str, Any] | None = None
 ) -> tuple[list[Any], dict[Any, str]]:
     """The columns that become layers, and why others are left out; a column that an option names stays."""
     taken = [column for column in (label, id) if column is not None]
@@ -274,9 +246,7 @@ def _numbers_rows(column: pd.Series) -> bool:
 
 def _is_identifier(known: pd.Series) -> bool:
     """Whether a column of whole numbers is called like one: ``ID``, ``sample_no``, ``patientCode``."""
-    name = re.sub(
-        r"(?<=[a-z])(?=[A-Z])", "_", ("" if known.name is None else str(known.name)).strip()
-    ).lower()
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", ("" if known.name is None else str(known.name)).strip()).lower()
     last_word = re.split(r"[\W_]+", name.rstrip("#._ "))[-1]
     if last_word not in IDENTIFIER_WORDS or pd.api.types.is_complex_dtype(known.dtype):
         return False
@@ -373,13 +343,7 @@ class LayerPlan:
             and all(type(one) in (int, float) and 0 < one < float("inf") for one in scale)
         ):
             return False
-        kinds: dict[str, Any] = {
-            "bins": (int, list),
-            "knn": int,
-            "together": int,
-            "separator": str,
-            "dates": str,
-        }
+        kinds: dict[str, Any] = {"bins": (int, list), "knn": int, "together": int, "separator": str, "dates": str}
         return isinstance(self.choice, kinds.get(self.way, object))
 
 
@@ -450,16 +414,8 @@ class TablePlan:
         joint = dict(together or {})
         for several in joint:
             for column in several:
-                known_column(
-                    column, [one for one in table.columns if one not in (label, id)], "knn"
-                )
-        said = {
-            "bins": bins,
-            "quantiles": quantiles,
-            "knn": knn,
-            "separator": separator,
-            "dates": dates,
-        }
+                known_column(column, [one for one in table.columns if one not in (label, id)], "knn")
+        said = {"bins": bins, "quantiles": quantiles, "knn": knn, "separator": separator, "dates": dates}
         alone, left_out = _alone(table, columns, label, id, said, joint)
         asked = chosen_ways(alone, said)
         layers = {}
@@ -499,9 +455,7 @@ class TablePlan:
                 )
             if not layers[title].num_edges:
                 warnings.warn(
-                    f"the column {title!r} joins no rows: no value is in two of them",
-                    GrammeWarning,
-                    stacklevel=2,
+                    f"the column {title!r} joins no rows: no value is in two of them", GrammeWarning, stacklevel=2
                 )
         label = self.label if self.label in table.columns else None
         features, feature_names = number_features(table, self.numbers)
@@ -517,9 +471,7 @@ class TablePlan:
 
     def _together(self, table: pd.DataFrame, plan: LayerPlan) -> Layer:
         scale = plan.scale or [1.0] * len(plan.columns)
-        points = [
-            _numbers(table, column) / one for column, one in zip(plan.columns, scale, strict=True)
-        ]
+        points = [_numbers(table, column) / one for column, one in zip(plan.columns, scale, strict=True)]
         return nearest_points_layer(np.stack(points, axis=1), int(plan.choice))
 
     def record(self) -> dict[str, Any]:
@@ -537,9 +489,7 @@ class TablePlan:
         try:
             layers = {str(title): LayerPlan(**one) for title, one in record["layers"].items()}
             left_out = {str(name): str(why) for name, why in record.get("left_out", {}).items()}
-            numbers = {
-                str(name): NumberColumn(**one) for name, one in record.get("numbers", {}).items()
-            }
+            numbers = {str(name): NumberColumn(**one) for name, one in record.get("numbers", {}).items()}
             plan = cls(layers, record["label"], record["id"], record["missing"], left_out, numbers)
             fits = all(one.is_whole() for one in layers.values())
             fits = fits and all(one.is_whole() for one in numbers.values())
@@ -548,9 +498,7 @@ class TablePlan:
         except (TypeError, KeyError, AttributeError) as error:
             raise DataError(f"this is not a plan of a table's layers: {error!r}") from None
         if not fits:
-            raise DataError(
-                "this is not a plan of a table's layers: a part of it is of another kind than it should be"
-            )
+            raise DataError("this is not a plan of a table's layers: a part of it is of another kind than it should be")
         return plan
 
 

@@ -47,9 +47,7 @@ class NumberColumn:
 def number_columns(table: pd.DataFrame, columns: Iterable[Any]) -> dict[Any, NumberColumn]:
     """The columns that are numbers or dates, with more than two different values: two say no more than two groups.
 
-    >>> table = pd.DataFrame(
-    ...     {"age": [20, 40.5, None, 70], "sex": list("fmfm"), "smokes": [0, 1, 1, 0]}
-    ... )
+    >>> table = pd.DataFrame({"age": [20, 40.5, None, 70], "sex": list("fmfm"), "smokes": [0, 1, 1, 0]})
     >>> number_columns(table, table.columns)
     {'age': NumberColumn(fill=40.5, gaps=True)}
     """

@@ -72,14 +72,10 @@ def from_views(
     return MultilayerGraph(layers, nodes=index, labels=labels, features=matrices, name=name)
 
 
-def _aligned(
-    views: Mapping[str, Any], nodes: Iterable[Any] | None
-) -> tuple[dict[str, Any], pd.Index]:
+def _aligned(views: Mapping[str, Any], nodes: Iterable[Any] | None) -> tuple[dict[str, Any], pd.Index]:
     """The views as matrices over the same nodes, and these."""
     frames = {name: view for name, view in views.items() if isinstance(view, pd.DataFrame)}
-    by_name = len(frames) == len(views) and not all(
-        isinstance(frame.index, pd.RangeIndex) for frame in frames.values()
-    )
+    by_name = len(frames) == len(views) and not all(isinstance(frame.index, pd.RangeIndex) for frame in frames.values())
     if by_name:
         indices = {name: name_index(frame.index) for name, frame in frames.items()}
         if nodes is None:
@@ -90,9 +86,7 @@ def _aligned(
         for name, frame in frames.items():
             stray = indices[name].difference(names, sort=False)
             if len(stray):
-                raise DataError(
-                    f"the view {name!r} has a row for {plain(stray[0])!r}, which is not among the nodes"
-                )
+                raise DataError(f"the view {name!r} has a row for {plain(stray[0])!r}, which is not among the nodes")
             places = indices[name].get_indexer(loose_index(names))
             matrix = np.full((len(names), frame.shape[1]), np.nan)
             matrix[places >= 0] = _numbers(name, frame)[places[places >= 0]]
@@ -123,9 +117,7 @@ def _numbers(name: str, view: Any) -> Any:
     except (TypeError, ValueError) as error:
         raise DataError(f"the view {name!r} must be numbers, a row per node: {error}") from error
     if matrix.ndim != 2:
-        raise DataError(
-            f"the view {name!r} must have rows and columns, not the shape {matrix.shape}"
-        )
+        raise DataError(f"the view {name!r} must have rows and columns, not the shape {matrix.shape}")
     return matrix
 
 
@@ -134,9 +126,7 @@ def _check(name: str, matrix: Any, nodes: pd.Index) -> None:
     if not isinstance(matrix, np.ndarray):
         return
     missing = np.isnan(matrix)
-    some = np.flatnonzero(
-        (missing.any(axis=1) & ~missing.all(axis=1)) | np.isinf(matrix).any(axis=1)
-    )
+    some = np.flatnonzero((missing.any(axis=1) & ~missing.all(axis=1)) | np.isinf(matrix).any(axis=1))
     if some.size:
         raise DataError(
             f"in the view {name!r} the node {plain(nodes[int(some[0])])!r} has numbers that are missing or not finite; "

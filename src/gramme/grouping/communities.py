@@ -16,6 +16,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme._types import Floats, Ints
 from gramme.errors import DataError, MissingExtraError
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import in_name_order
@@ -23,23 +24,8 @@ from gramme.ops.leiden import by_size
 
 from .found_groups import Groups
 from .layer_ties import check_has_ties, ties_of
-from .layer_weights import (
-    NEGLIGIBLE_WEIGHT,
-    TiedLayers,
-    description_length,
-    evidence,
-    learn_weights,
-)
-from .stability import (
-    agreement,
-    beyond_chance,
-    chance_qualities,
-    repeated,
-    together,
-)
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+from .layer_weights import NEGLIGIBLE_WEIGHT, TiedLayers, description_length, evidence, learn_weights
+from .stability import agreement, beyond_chance, chance_qualities, repeated, together
 
 DEFAULT_REPEATS = 20
 REPEATS_OF_LARGE, LARGE_TIES = 8, 200_000
@@ -133,7 +119,6 @@ def groups(
     found, expected = layers.inside(group)
     gained = np.maximum(weights * (found - expected), 0.0)
     place = [names.index(name) for name in joined.layers]
-    given = list(joined.layers)
     support = pd.DataFrame(
         {
             "weight": weights / weights.sum() if weights.sum() > 0 else weights,
@@ -143,27 +128,23 @@ def groups(
         },
         index=pd.Index(names, name="layer"),
     ).iloc[place]
-    stability = together(group, runs.all)
+    nodes = pd.Index(graph.nodes, name="node")
+    in_layers = {name: pd.array(order.to_given(per_layer[:, names.index(name)])) for name in joined.layers}
     return Groups(
-        graph=graph,
-        labels=order.to_given(group),
-        layer_labels=pd.DataFrame(
-            {name: pd.array(order.to_given(per_layer[:, names.index(name)])) for name in given},
-            index=pd.Index(graph.nodes, name="node"),
-        ).replace(-1, pd.NA),
-        stability=order.to_given(stability),
-        support=support,
-        layer_weights=pd.Series(weights, index=pd.Index(names, name="layer"), name="weight").iloc[
-            place
-        ],
-        quality=quality,
-        best_quality=best,
-        chance=chance,
-        seed_agreement=agreement(runs.by_seed),
-        resampled_agreement=agreement(runs.resampled),
-        resolution=search.resolution,
-        has_groups=beyond_chance(best, chance),
-        isolated=order.to_given(isolated),
+        graph,
+        labels_=order.to_given(group),
+        layer_labels_=pd.DataFrame(in_layers, index=nodes).replace(-1, pd.NA),
+        stability_=pd.Series(order.to_given(together(group, runs.all)), index=nodes, name="stability"),
+        layer_support_=support,
+        layer_weights_=pd.Series(weights, index=pd.Index(names, name="layer"), name="weight").iloc[place],
+        quality_=quality,
+        best_quality_=best,
+        chance_qualities_=chance,
+        seed_agreement_=agreement(runs.by_seed),
+        resampled_agreement_=agreement(runs.resampled),
+        resolution_=search.resolution,
+        has_groups_=beyond_chance(best, chance),
+        isolated_=order.to_given(isolated),
     )
 
 
@@ -195,25 +176,21 @@ class _Search:
     def __init__(self, count: int | None, resolution: float, engine: str) -> None:
         self.count, self.resolution, self.engine = count, resolution, engine
 
-    def partition(self, layers: TiedLayers, weights: Floats, random: np.random.Generator) -> Codes:
+    def partition(self, layers: TiedLayers, weights: Floats, random: np.random.Generator) -> Ints:
         if self.count is None:
             return self._once(layers, weights, random, self.resolution)
         return self._counted(layers, weights, random, self.count)
 
-    def _once(
-        self, layers: TiedLayers, weights: Floats, random: np.random.Generator, resolution: float
-    ) -> Codes:
+    def _once(self, layers: TiedLayers, weights: Floats, random: np.random.Generator, resolution: float) -> Ints:
         if self.engine == "leidenalg":
             return _by_leidenalg(layers, weights, random, resolution)
         return layers.partition(weights, random, resolution=resolution, tries=TRIES)
 
-    def _counted(
-        self, layers: TiedLayers, weights: Floats, random: np.random.Generator, count: int
-    ) -> Codes:
+    def _counted(self, layers: TiedLayers, weights: Floats, random: np.random.Generator, count: int) -> Ints:
         """The resolution at which there are enough groups, then the mergers that cost least."""
         tied = layers.strengths.sum(axis=1) > 0
         low, high = -4.0, 4.0  # of the binary logarithm of the resolution
-        best: tuple[float, Codes] | None = None
+        best: tuple[float, Ints] | None = None
         for _ in range(RESOLUTION_STEPS):
             middle = (low + high) / 2
             group = self._once(layers, weights, random, 2.0**middle)
@@ -229,9 +206,7 @@ class _Search:
         return merged(layers, weights, best[1], count, 2.0 ** best[0])
 
 
-def merged(
-    layers: TiedLayers, weights: Floats, group: Codes, count: int, resolution: float
-) -> Codes:
+def merged(layers: TiedLayers, weights: Floats, group: Ints, count: int, resolution: float) -> Ints:
     """Groups merged in pairs, each time the pair that loses least, until ``count`` have ties."""
     group = by_size(group)
     number = int(group.max()) + 1
@@ -271,10 +246,7 @@ def learned_layer_weights(graph: MultilayerGraph, *, random_state: int = 0) -> p
 
 
 def chosen_weights(
-    layers: TiedLayers,
-    given: str | Mapping[str, float] | None,
-    names: list[str],
-    random: np.random.Generator,
+    layers: TiedLayers, given: str | Mapping[str, float] | None, names: list[str], random: np.random.Generator
 ) -> Floats:
     """The weight of each layer: learned, equal, or as given by name."""
     if given is None:
@@ -285,9 +257,7 @@ def chosen_weights(
         return np.where(layers.strengths.sum(axis=0) > 0, 1e3 / layers.totals, 0.0)
     unknown = [name for name in given if name not in names]
     if unknown:
-        raise DataError(
-            f"layer_weights names the layer {unknown[0]!r}; the layers are {', '.join(names)}"
-        )
+        raise DataError(f"layer_weights names the layer {unknown[0]!r}; the layers are {', '.join(names)}")
     weights = np.array([float(given.get(name, 0.0)) for name in names])
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise DataError("layer_weights must be finite, not negative, and not all 0")
@@ -295,7 +265,7 @@ def chosen_weights(
     return floored
 
 
-def _layer_groups(layers: TiedLayers, group: Codes, weights: Floats, coupling: float) -> Codes:
+def _layer_groups(layers: TiedLayers, group: Ints, weights: Floats, coupling: float) -> Ints:
     """The group of each node in each layer, -1 where it has no ties there; shape (nodes, layers)."""
     found = np.full(layers.strengths.shape, -1, dtype=np.int64)
     nodes = np.arange(group.size)
@@ -307,7 +277,7 @@ def _layer_groups(layers: TiedLayers, group: Codes, weights: Floats, coupling: f
     return found
 
 
-def _isolated_last(group: Codes, isolated: NDArray[np.bool_]) -> Codes:
+def _isolated_last(group: Ints, isolated: NDArray[np.bool_]) -> Ints:
     """Groups by size, with the isolated nodes, each a group of its own, after all others."""
     found = by_size(group)
     if isolated.any():
@@ -316,9 +286,7 @@ def _isolated_last(group: Codes, isolated: NDArray[np.bool_]) -> Codes:
     return found.astype(np.int64)
 
 
-def _by_leidenalg(
-    layers: TiedLayers, weights: Floats, random: np.random.Generator, resolution: float
-) -> Codes:
+def _by_leidenalg(layers: TiedLayers, weights: Floats, random: np.random.Generator, resolution: float) -> Ints:
     """The same quality by the optional library leidenalg."""
     try:
         import igraph
@@ -330,13 +298,9 @@ def _by_leidenalg(
     parts = []
     for one in layers.matrices:
         half = sp.triu(one, 1).tocoo()
-        graph = igraph.Graph(
-            n=layers.num_nodes, edges=np.stack([half.row, half.col], axis=1).tolist()
-        )
+        graph = igraph.Graph(n=layers.num_nodes, edges=np.stack([half.row, half.col], axis=1).tolist())
         parts.append(
-            leidenalg.RBConfigurationVertexPartition(
-                graph, weights=half.data.tolist(), resolution_parameter=resolution
-            )
+            leidenalg.RBConfigurationVertexPartition(graph, weights=half.data.tolist(), resolution_parameter=resolution)
         )
     optimiser = leidenalg.Optimiser()
     optimiser.set_rng_seed(int(random.integers(2**31)))
@@ -345,12 +309,7 @@ def _by_leidenalg(
 
 
 def _check_settings(
-    graph: Any,
-    count: Any,
-    resolution: float | None,
-    coupling: float,
-    repeats: int | None,
-    engine: str,
+    graph: Any, count: Any, resolution: float | None, coupling: float, repeats: int | None, engine: str
 ) -> None:
     if engine not in ENGINES:
         raise DataError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
@@ -365,6 +324,5 @@ def _check_settings(
             raise DataError(f"count must be a whole number from 1, not {count!r}")
         if isinstance(graph, MultilayerGraph) and count > graph.num_nodes:
             raise DataError(
-                f"count is {count}, but the graph has {graph.num_nodes} nodes; "
-                "ask for fewer groups, or leave count out"
+                f"count is {count}, but the graph has {graph.num_nodes} nodes; ask for fewer groups, or leave count out"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
+from gramme._types import Floats, Ints
 from gramme.graph import MembershipLayer, MultilayerGraph
 
 STABLE_SHARE = 0.9
@@ -20,9 +22,8 @@ CHANCE = 0.01
 """Probability of a coincidence among all values that are compared, below which a value is called over-represented."""
 COLUMNS = ["group", "kind", "name", "value", "members", "share", "share_elsewhere", "probability"]
 
-Codes = NDArray[np.int64]
 
-
+@dataclass(eq=False, repr=False)
 class Groups:
     """What :func:`gramme.groups` found.
 
@@ -62,40 +63,25 @@ class Groups:
     isolated_ : array of bool, shape (nodes,)
     """
 
-    def __init__(
-        self,
-        *,
-        graph: MultilayerGraph,
-        labels: NDArray[np.int64],
-        layer_labels: pd.DataFrame,
-        stability: NDArray[np.float64],
-        support: pd.DataFrame,
-        layer_weights: pd.Series,
-        quality: float,
-        best_quality: float,
-        chance: NDArray[np.float64],
-        seed_agreement: float,
-        resampled_agreement: float,
-        resolution: float,
-        has_groups: bool,
-        isolated: NDArray[np.bool_],
-    ) -> None:
-        index = pd.Index(graph.nodes, name="node")
-        self.graph = graph
-        self.labels_ = labels
-        self.layer_labels_ = layer_labels
-        self.stability_ = pd.Series(stability, index=index, name="stability")
-        self.layer_support_ = support
-        self.layer_part_ = support["part"]
-        self.layer_weights_ = layer_weights
-        self.quality_ = quality
-        self.best_quality_ = best_quality
-        self.chance_qualities_ = chance
-        self.seed_agreement_ = seed_agreement
-        self.resampled_agreement_ = resampled_agreement
-        self.resolution_ = resolution
-        self.has_groups_ = has_groups
-        self.isolated_ = isolated
+    graph: MultilayerGraph
+    labels_: Ints
+    layer_labels_: pd.DataFrame
+    stability_: pd.Series
+    layer_support_: pd.DataFrame
+    layer_weights_: pd.Series
+    quality_: float
+    best_quality_: float
+    chance_qualities_: Floats
+    seed_agreement_: float
+    resampled_agreement_: float
+    resolution_: float
+    has_groups_: bool
+    isolated_: NDArray[np.bool_]
+
+    @property
+    def layer_part_(self) -> pd.Series:
+        """How much of the groups each layer supports."""
+        return self.layer_support_["part"]
 
     @property
     def count_(self) -> int:
@@ -146,9 +132,7 @@ class Groups:
                     "group": str(group),
                     "nodes": int(inside.sum()),
                     "stability": float(self.group_stability_[group]),
-                    "more_frequent": "; ".join(
-                        value_words(row) for _, row in mine.head(3).iterrows()
-                    ),
+                    "more_frequent": "; ".join(value_words(row) for _, row in mine.head(3).iterrows()),
                 }
             )
         if self.isolated_.any():
@@ -157,21 +141,22 @@ class Groups:
         return pd.DataFrame(rows).set_index("group")
 
     def to_frame(self) -> pd.DataFrame:
-        """The table of ``groups.csv``: node, group, stability, then the group in each layer."""
+        """The table of ``groups.csv``: node, group, stability, the group in each layer, then labels if some are known.
+
+        So the file can be the ``--labels`` of ``gramme fit``, with its groups as a layer (``--layers-from group``).
+        """
         table = pd.DataFrame(
-            {
-                "node": list(self.graph.nodes),
-                "group": self.labels_,
-                "stability": self.stability_.to_numpy().round(4),
-            }
+            {"node": list(self.graph.nodes), "group": self.labels_, "stability": self.stability_.to_numpy().round(4)}
         )
-        taken = set(table.columns)
+        taken = {*table.columns, "label"}
         for name in self.layer_labels_:
             column = str(name)
             while column in taken:
                 column = f"{column} (layer)"
             taken.add(column)
             table[column] = self.layer_labels_[name].to_numpy()
+        if self.graph.labels is not None:
+            table["label"] = self.graph.labels
         return table
 
     def as_layer(self) -> MembershipLayer:
@@ -188,11 +173,7 @@ class Groups:
         if self.has_groups_:
             stable = int((self.group_stability_.head(self.count_) >= STABLE_SHARE).sum())
             groups = "One group" if self.count_ == 1 else f"{self.count_} groups"
-            sure = (
-                f"{stable} of them stable"
-                if stable
-                else "none of them stable: nodes at their borders change sides"
-            )
+            sure = f"{stable} of them stable" if stable else "none of them stable: nodes at their borders change sides"
             text = (
                 f"{groups}, {sure}. The layers divide with a modularity of {self.best_quality_:.2f}, randomised "
                 f"ones with {chance}."
@@ -233,7 +214,7 @@ class Groups:
         )
 
 
-def over_represented(graph: MultilayerGraph, group: Codes) -> pd.DataFrame:
+def over_represented(graph: MultilayerGraph, group: Ints) -> pd.DataFrame:
     """Values and labels that are more frequent in a group than chance explains, the most striking first.
 
     Groups come from the layers, so the values of a membership layer that shaped them are among what is found: this
@@ -269,9 +250,7 @@ def _sources(graph: MultilayerGraph) -> Iterator[tuple[str, str, MembershipLayer
             yield "layer", name, groups
 
 
-def _compared(
-    group: Codes, kind: str, name: str, layer: MembershipLayer
-) -> Iterator[tuple[Any, ...]]:
+def _compared(group: Ints, kind: str, name: str, layer: MembershipLayer) -> Iterator[tuple[Any, ...]]:
     nodes = group.size
     count = int(group.max()) + 1
     inside = layer.incidence()
@@ -306,17 +285,7 @@ def _compared(
 def value_words(row: Any) -> str:
     """One over-represented value as words.
 
-    >>> value_words(
-    ...     pd.Series(
-    ...         {
-    ...             "kind": "layer",
-    ...             "name": "sex",
-    ...             "value": "girl",
-    ...             "share": 1.0,
-    ...             "share_elsewhere": 0.2,
-    ...         }
-    ...     )
-    ... )
+    >>> value_words(pd.Series({"kind": "layer", "name": "sex", "value": "girl", "share": 1.0, "share_elsewhere": 0.2}))
     'sex girl: 100 % (elsewhere 20 %)'
     """
     return (

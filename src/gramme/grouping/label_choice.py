@@ -21,17 +21,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from gramme._types import Floats, Ints
 from gramme.errors import DataError
-from gramme.graph import MultilayerGraph
+from gramme.graph import MultilayerGraph, checked_graph
 from gramme.graph.canonical import in_name_order
 from gramme.methods.labels import aligned_labels
 
 from .communities import chosen_weights
 from .layer_ties import check_has_ties, ties_of
 from .layer_weights import TiedLayers
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MAX_DIMENSIONS = 20
 """Eigenvectors at most; as many as there are centres if these are fewer."""
@@ -94,14 +92,7 @@ def ask(
     [3, 3]
     """
     labelled, askable = _who(graph, y, count, among)
-    choice = cover(
-        graph,
-        labelled,
-        askable,
-        count,
-        layer_weights=layer_weights,
-        random_state=random_state,
-    )
+    choice = cover(graph, labelled, askable, count, layer_weights=layer_weights, random_state=random_state)
     names = list(graph.nodes)
     rows = []
     for place, node in enumerate(choice.nodes.tolist()):
@@ -115,9 +106,7 @@ def ask(
         )
     # not by pandas' guess of a type, which refuses names that are not valid Unicode
     kinds = {"node": graph.nodes.dtype, "why": object, "stands_for": object}
-    return pd.DataFrame(
-        {name: pd.Series([row[name] for row in rows], dtype=kind) for name, kind in kinds.items()}
-    )
+    return pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=kind) for name, kind in kinds.items()})
 
 
 @dataclass(frozen=True)
@@ -228,9 +217,7 @@ def _centres(rows: Floats, fixed: Floats, count: int, random: np.random.Generato
     return best[1]
 
 
-def _first_centres(
-    rows: Floats, to_fixed: Floats, count: int, random: np.random.Generator
-) -> Floats:
+def _first_centres(rows: Floats, to_fixed: Floats, count: int, random: np.random.Generator) -> Floats:
     """k-means++: each centre a node drawn in proportion to its squared distance from those before it."""
     distance = to_fixed.copy()
     if not np.isfinite(distance).all():
@@ -282,9 +269,7 @@ def _nearest_nodes(rows: Floats, centres: Floats, candidates: Ints) -> Ints:
     return chosen
 
 
-def _stands_for(
-    rows: Floats, chosen: Ints, known: NDArray[np.bool_], tied: NDArray[np.bool_]
-) -> tuple[Ints, Floats]:
+def _stands_for(rows: Floats, chosen: Ints, known: NDArray[np.bool_], tied: NDArray[np.bool_]) -> tuple[Ints, Floats]:
     """Whom each chosen node stands for: unlabelled nodes that are nearer to it than to a label or another one."""
     nearest, distance = to_nearest(rows, rows[chosen])
     to_label = to_nearest(rows, rows[known & tied])[1]
@@ -294,12 +279,9 @@ def _stands_for(
     return nearest, np.sqrt(distance)
 
 
-def _who(
-    graph: Any, y: Any, count: Any, among: Iterable[Any] | None
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _who(graph: Any, y: Any, count: Any, among: Iterable[Any] | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Who has a label and who can be asked; an error where that leaves too few."""
-    if not isinstance(graph, MultilayerGraph):
-        raise DataError(f"a MultilayerGraph is needed, not {type(graph).__name__}")
+    checked_graph(graph)
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
         raise DataError(f"count must be a whole number from 1, not {count!r}")
     labelled = np.zeros(graph.num_nodes, dtype=bool)
@@ -355,9 +337,7 @@ def spectral_coordinates(ties: sp.csr_array, dimensions: int) -> Floats:
         vectors = _lanczos(ties, scale, dimensions)
     vectors = np.where(degree[:, None] > 0, vectors, 0.0)
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    coordinates: Floats = np.divide(
-        vectors, length, out=np.zeros_like(vectors), where=length > 1e-12
-    )
+    coordinates: Floats = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 1e-12)
     return coordinates
 
 
@@ -375,12 +355,7 @@ def _lanczos(ties: sp.csr_array, scale: Floats, dimensions: int) -> Floats:
     vectors: Any
     try:
         values, vectors = eigsh(
-            operator,
-            dimensions,
-            which="LA",
-            v0=start,
-            tol=LANCZOS_TOLERANCE,
-            maxiter=LANCZOS_RESTARTS,
+            operator, dimensions, which="LA", v0=start, tol=LANCZOS_TOLERANCE, maxiter=LANCZOS_RESTARTS
         )
     except ArpackNoConvergence as stopped:
         values, vectors = stopped.eigenvalues, stopped.eigenvectors

@@ -14,13 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from gramme._types import Floats, Ints
 from gramme.errors import DataError
-from gramme.graph import Layer, MembershipLayer, MultilayerGraph
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from gramme.graph import Layer, MembershipLayer, MultilayerGraph, checked_graph
 
 RINGS = 8
 """Random rings per large group: 16 ties per membership. Groups of up to 17 members have no more pairs and are taken
@@ -65,9 +62,7 @@ class LayerTies:
             ends = random.permutation(ends)
             source, target = ends[: self.source.size], ends[self.source.size :]
         apart = source != target
-        return LayerTies(
-            self.num_nodes, source[apart], target[apart], self.weight[apart], self.from_groups
-        )
+        return LayerTies(self.num_nodes, source[apart], target[apart], self.weight[apart], self.from_groups)
 
 
 def ties_of(graph: MultilayerGraph, random: np.random.Generator) -> list[LayerTies]:
@@ -125,11 +120,7 @@ def _group_ties(layer: MembershipLayer, random: np.random.Generator) -> LayerTie
             scale = share[:, None] * (size - 1) / (2 * RINGS)
         tied = inside.data[one] * inside.data[other] * scale
         parts.append(
-            (
-                inside.indices[one].ravel().astype(np.int64),
-                inside.indices[other].ravel().astype(np.int64),
-                tied.ravel(),
-            )
+            (inside.indices[one].ravel().astype(np.int64), inside.indices[other].ravel().astype(np.int64), tied.ravel())
         )
     if not parts:
         none = np.zeros(0, dtype=np.int64)
@@ -147,17 +138,14 @@ def check_has_ties(graph: object, purpose: str) -> MultilayerGraph:
     purpose : str
         What cannot be done without edges, for the message.
     """
-    if not isinstance(graph, MultilayerGraph):
-        raise DataError(f"a MultilayerGraph is needed, not {type(graph).__name__}")
+    graph = checked_graph(graph)
     if graph.num_nodes < 2:
         count = "one node" if graph.num_nodes else "no nodes"
         raise DataError(f"the graph has {count}; {purpose} needs at least two that are joined")
     joined = graph.with_coupling_layers()
     if not joined.num_layers or not joined.num_edges:
         layers = list(graph.layers)
-        what = (
-            f"the layer {layers[0]!r} has" if len(layers) == 1 else "the layers of the graph have"
-        )
+        what = f"the layer {layers[0]!r} has" if len(layers) == 1 else "the layers of the graph have"
         if not layers:
             what = "the graph has no layers and"
         raise DataError(f"{what} no edges and no groups of two or more; {purpose} needs some")

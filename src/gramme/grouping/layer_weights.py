@@ -27,12 +27,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from gramme._types import Floats, Ints
 from gramme.ops.leiden import leiden
 
 from .layer_ties import LayerTies
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 MAX_STEPS = 8
 """Times that weights and partition are found in turn, at most; most starts settle in three."""
@@ -75,10 +73,7 @@ class TiedLayers:
     @classmethod
     def of(cls, ties: Sequence[LayerTies], factors: Sequence[Floats] | None = None) -> TiedLayers:
         """From ties, each perhaps times a factor."""
-        matrices = [
-            layer.matrix(None if factors is None else factors[place])
-            for place, layer in enumerate(ties)
-        ]
+        matrices = [layer.matrix(None if factors is None else factors[place]) for place, layer in enumerate(ties)]
         strengths = np.stack([row_sums(one) for one in matrices], axis=1)
         return cls(matrices, strengths, np.array([layer.from_groups for layer in ties]))
 
@@ -113,8 +108,8 @@ class TiedLayers:
         *,
         resolution: float = 1.0,
         tries: int = 1,
-        start: Codes | None = None,
-    ) -> Codes:
+        start: Ints | None = None,
+    ) -> Ints:
         """A partition of high modularity over all layers, by Leiden's algorithm; the best of some tries.
 
         Large graphs are tried once, perhaps from a partition that is known to be good.
@@ -126,7 +121,7 @@ class TiedLayers:
         found = [leiden(ties, expected, random, rounds=ROUNDS) for _ in range(tries)]
         return max(found, key=lambda group: self.quality(group, weights, resolution))
 
-    def inside(self, group: Codes, other: Codes | None = None) -> tuple[Floats, Floats]:
+    def inside(self, group: Ints, other: Ints | None = None) -> tuple[Floats, Floats]:
         """Weight of each layer's ties within groups, and what degrees alone would lead one to expect.
 
         With ``other``, one end of each tie is judged by that partition instead, numbered alike.
@@ -143,13 +138,13 @@ class TiedLayers:
             expected.append(float(mine @ theirs) / self.totals[place])
         return np.array(found), np.array(expected)
 
-    def quality(self, group: Codes, weights: Floats, resolution: float = 1.0) -> float:
+    def quality(self, group: Ints, weights: Floats, resolution: float = 1.0) -> float:
         """Modularity over all layers: the share of weighted ties inside groups beyond what is expected."""
         found, expected = self.inside(group)
         total = float(weights @ self.strengths.sum(axis=0))
         return float(weights @ (found - resolution * expected)) / max(total, 1e-300)
 
-    def pull(self, group: Codes, layer: int, resolution: float = 1.0) -> Floats:
+    def pull(self, group: Ints, layer: int, resolution: float = 1.0) -> Floats:
         """How much more than expected each node is tied to each group in a layer, shape (nodes, groups)."""
         nodes, count = self.num_nodes, int(group.max()) + 1
         member = sp.csr_array((np.ones(nodes), (np.arange(nodes), group)), shape=(nodes, count))
@@ -168,7 +163,7 @@ class LearnedWeights:
     """Layer weights, the partition they were learned with, and how short its description is (the lower the better)."""
 
     weights: Floats
-    group: Codes
+    group: Ints
     description: float
 
 
@@ -223,7 +218,7 @@ def _settled(
     return best
 
 
-def evidence(layers: TiedLayers, group: Codes, weights: Floats) -> tuple[Floats, Floats]:
+def evidence(layers: TiedLayers, group: Ints, weights: Floats) -> tuple[Floats, Floats]:
     """Ties inside groups and those expected, by layer; memberships judged by where the other layers put a node."""
     found, expected = layers.inside(group)
     for place in np.flatnonzero(layers.from_groups):
@@ -241,17 +236,17 @@ def log_odds(found: Floats, expected: Floats, totals: Floats) -> Floats:
     return odds
 
 
-def _told_by_others(layers: TiedLayers, group: Codes, weights: Floats, layer: int) -> Codes:
+def _told_by_others(layers: TiedLayers, group: Ints, weights: Floats, layer: int) -> Ints:
     """The group that each node would be in by all layers but one."""
     pull = np.zeros((layers.num_nodes, int(group.max()) + 1))
     for place in np.flatnonzero(weights > NEGLIGIBLE_WEIGHT):
         if place != layer:
             pull += weights[place] * layers.pull(group, int(place))
-    told: Codes = pull.argmax(axis=1)
+    told: Ints = pull.argmax(axis=1)
     return told
 
 
-def description_length(group: Codes, found: Floats, expected: Floats, totals: Floats) -> float:
+def description_length(group: Ints, found: Floats, expected: Floats, totals: Floats) -> float:
     """Nats to state the partition, minus what it saves on the ties."""
     count, sizes = group.size, np.bincount(group)
     cost = gammaln(count + 1) - gammaln(sizes + 1).sum() + np.log(count)

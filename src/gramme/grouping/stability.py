@@ -13,14 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from gramme._types import Floats, Ints
 
 from .layer_ties import LayerTies
 from .layer_weights import TiedLayers
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Partition = Callable[[TiedLayers, Floats, np.random.Generator], Codes]
+Partition = Callable[[TiedLayers, Floats, np.random.Generator], Ints]
 
 CHANCE_GRAPHS = 5
 """Randomised graphs with which the quality of the groups is compared."""
@@ -35,11 +34,11 @@ ones."""
 class Repetitions:
     """Partitions found again: with other seeds only, and of resampled ties and layers."""
 
-    by_seed: list[Codes]
-    resampled: list[Codes]
+    by_seed: list[Ints]
+    resampled: list[Ints]
 
     @property
-    def all(self) -> list[Codes]:
+    def all(self) -> list[Ints]:
         """Both kinds."""
         return [*self.by_seed, *self.resampled]
 
@@ -66,7 +65,7 @@ def repeated(
     return Repetitions(by_seed, resampled)
 
 
-def together(group: Codes, others: Sequence[Codes]) -> Floats:
+def together(group: Ints, others: Sequence[Ints]) -> Floats:
     """For each node the share of pairs with members of its group that stay together, mean over the other partitions.
 
     A node alone in its group has no pairs: its share says how often it stays alone.
@@ -89,23 +88,15 @@ def together(group: Codes, others: Sequence[Codes]) -> Floats:
     return found
 
 
-def agreement(partitions: Sequence[Codes]) -> float:
+def agreement(partitions: Sequence[Ints]) -> float:
     """The mean adjusted Rand index of every two partitions; 1 if there are fewer than two."""
     from sklearn.metrics import adjusted_rand_score
 
-    scores = [
-        adjusted_rand_score(one, other)
-        for place, one in enumerate(partitions)
-        for other in partitions[:place]
-    ]
+    scores = [adjusted_rand_score(one, other) for place, one in enumerate(partitions) for other in partitions[:place]]
     return float(np.mean(scores)) if scores else 1.0
 
 
-def chance_qualities(
-    ties: Sequence[LayerTies],
-    weights: Floats,
-    random: np.random.Generator,
-) -> Floats:
+def chance_qualities(ties: Sequence[LayerTies], weights: Floats, random: np.random.Generator) -> Floats:
     """The best modularity of graphs with the same degrees, or the same columns, and random partners."""
     found = []
     for _ in range(CHANCE_GRAPHS):

@@ -135,9 +135,7 @@ def _could_be_layer(path: Path, options: ReadOptions) -> bool:
     name = path.name.lower()
     if not path.is_file() or name.startswith((".", "~$")):
         return False
-    taken = [
-        Path(one) for one in (options.labels, options.nodes) if isinstance(one, (str, os.PathLike))
-    ]
+    taken = [Path(one) for one in (options.labels, options.nodes) if isinstance(one, (str, os.PathLike))]
     if any(one.exists() and one.samefile(path) for one in taken):
         return False
     if any(f".{table}." in name for table in COMPANIONS):
@@ -171,6 +169,7 @@ def read(
     columns: Sequence[str] | None = None,
     features: Sequence[str] | None = None,
     layers_from: Sequence[str] | None = None,
+    edge_features: Sequence[str] | None = None,
     label_bins: int | None = None,
     label_edges: Sequence[float] | None = None,
     label_kind: Literal["class", "number"] | None = None,
@@ -219,6 +218,9 @@ def read(
         The columns or attributes of the nodes that are features; categories become a feature of 0 and 1 per value.
     layers_from : sequence of str, optional
         The columns of a table of nodes that are membership layers; numbers are cut into groups.
+    edge_features : sequence of str, optional
+        The columns of a list of edges, or attributes of edges, that are features of the edges, as
+        :meth:`~gramme.MultilayerGraph.from_edges` has them: numbers as they are, categories as 0 and 1 per value.
     label_bins : int, optional
         Cut labels that are numbers into so many classes of about equal size.
     label_edges : sequence of float, optional
@@ -254,50 +256,21 @@ def read(
     >>> read(folder / "school.csv")
     MultilayerGraph('school', 3 nodes, 2 layers: chat 1 edge, lunch 1 edge)
     """
-    graph, report = inspect(
-        path,
-        format=format,
-        labels=labels,
-        labels_format=labels_format,
-        nodes=nodes,
-        label=label,
-        id=id,
-        columns=columns,
-        features=features,
-        layers_from=layers_from,
-        label_bins=label_bins,
-        label_edges=label_edges,
-        label_kind=label_kind,
-        header=header,
-        source=source,
-        target_column=target_column,
-        weight=weight,
-        layer=layer,
-        target=target,
-        paths=paths,
-        directed=directed,
-        encoding=encoding,
-        mmap=mmap,
-        missing=missing,
-        keep_na=keep_na,
-    )
+    options = dict(locals())
+    graph, report = inspect(**options)
     for doubt in report.doubts:
         warnings.warn(doubt, GrammeWarning, stacklevel=2)
     return graph
 
 
-def inspect(
-    path: Source, *, format: str | None = None, **options: Any
-) -> tuple[MultilayerGraph, ReadReport]:
+def inspect(path: Source, *, format: str | None = None, **options: Any) -> tuple[MultilayerGraph, ReadReport]:
     """The graph of :func:`read`, and an account of what was met in the files."""
     target, paths = options.pop("target", None), options.pop("paths", None)
     if target is not None:
         files: Any = path
         return inspect_relations(files, target=target, paths=paths, **options)
     if paths is not None:
-        raise DataError(
-            "paths are ways to other kinds of node; say with target which kind to label"
-        )
+        raise DataError("paths are ways to other kinds of node; say with target which kind to label")
     chosen = ReadOptions(**options)
     if chosen.labels_format not in (None, "list", "pairs"):
         raise DataError(f"labels_format must be 'list' or 'pairs', not {chosen.labels_format!r}")
@@ -316,18 +289,14 @@ def inspect(
     return graph, replace(report, notes=tuple(told), doubts=tuple(notes.doubts))
 
 
-def _one(
-    path: str | os.PathLike[str], format: str | None, options: ReadOptions
-) -> tuple[MultilayerGraph, ReadReport]:
+def _one(path: str | os.PathLike[str], format: str | None, options: ReadOptions) -> tuple[MultilayerGraph, ReadReport]:
     name = checked_file(path)
     kind = find_format(name, format)
     found = kind.read(name, options)
     return assemble(found, options, kind.name) if isinstance(found, Parsed) else found
 
 
-def _several(
-    files: dict[str, Path], format: str | None, options: ReadOptions
-) -> tuple[MultilayerGraph, ReadReport]:
+def _several(files: dict[str, Path], format: str | None, options: ReadOptions) -> tuple[MultilayerGraph, ReadReport]:
     """One graph from several files; options about nodes and labels apply to all of them together."""
     alone = replace(options, labels=None, nodes=None)
     if options.labels is not None or options.nodes is not None:  # whose columns these are
@@ -350,11 +319,7 @@ def _common_name(paths: list[Path]) -> str | None:
 
 
 def write(
-    graph: MultilayerGraph,
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,
-    overwrite: bool = True,
+    graph: MultilayerGraph, path: str | os.PathLike[str], *, format: str | None = None, overwrite: bool = True
 ) -> None:
     """Write the graph to a file, and to files beside it where the format needs them.
 

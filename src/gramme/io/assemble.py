@@ -12,16 +12,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._text import setting
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 from gramme.graph.arrays import name_index, smallest_int
 from gramme.graph.coupling import Pair
+from gramme.graph.edge_features import encoded_columns
 from gramme.graph.node_values import checked_feature_names
 
+from .cells import typed_column
 from .couplings import couples, named_nodes, own_layers, read_couplings
 from .labels import NodeFacts, read_labels, settle_labels
 from .node_table import LABEL_COLUMN, name_column, node_columns, read_attributes
 from .parsed import EdgeRows, Groups, Parsed, ReadOptions, ReadReport
+from .source import tell
 from .values import id_base, in_order, tell_of_twins
 
 # Graphs put together again from arrays that a graph was saved as, without copying or sorting them
@@ -38,8 +42,10 @@ def restored_edges(
     weight: NDArray[Any] | None,
     directed: bool,
     present: NDArray[np.bool_] | None,
+    features: NDArray[np.float64] | None = None,
+    feature_names: Sequence[str] | None = None,
 ) -> EdgeLayer:
-    """A layer from its own edges: in range, sorted, each once, no self loops, weights positive."""
+    """A layer from its own edges: in range, sorted, each once, no self loops, weights positive, features finite."""
     if source.size != target.size or (weight is not None and weight.size != source.size):
         raise ValueError("sources, targets and weights differ in number")
     last = -1
@@ -57,6 +63,15 @@ def restored_edges(
         last = int(place[-1])
         if weight is not None and not (np.isfinite(weight[block]) & (weight[block] > 0)).all():
             raise ValueError("a weight is not a positive number")
+        if features is not None and not np.isfinite(features[block]).all():
+            raise ValueError("a feature of an edge is not a finite number")
+    if features is not None and (
+        feature_names is None
+        or features.dtype != np.float64
+        or features.shape != (source.size, len(feature_names))
+        or not 0 < len(set(feature_names)) == len(feature_names)
+    ):
+        raise ValueError("features of edges must be numbers of 64 bits, a row per edge, under distinct names")
     if weight is not None and (weight.dtype != np.float64 or not weight.size):
         raise ValueError("weights must be numbers of 64 bits")
     layer = EdgeLayer.__new__(EdgeLayer)
@@ -69,6 +84,8 @@ def restored_edges(
             "target": smallest_int(target, num_nodes),
             "weight": weight,
             "ways": None,
+            "features": features,
+            "feature_names": None if feature_names is None else tuple(feature_names),
             "self_loops_dropped": 0,
             "duplicates_merged": 0,
         }
@@ -85,9 +102,7 @@ def restored_graph(
     feature_names: Sequence[str] | None = None,
 ) -> MultilayerGraph:
     """A graph from its own parts; the features are used as they are, so that they can stay on disk."""
-    graph = MultilayerGraph(
-        layers, nodes=name_index(nodes), labels=labels, name=name, num_nodes=len(nodes)
-    )
+    graph = MultilayerGraph(layers, nodes=name_index(nodes), labels=labels, name=name, num_nodes=len(nodes))
     if features is None:
         return graph
     if features.shape[0] != len(nodes) or features.dtype not in (np.float32, np.float64):
@@ -118,9 +133,7 @@ def _blocks(length: int, width: int = 1) -> Iterator[slice]:
 ONLY_LAYER = "edges"
 
 
-def assemble(
-    parsed: Parsed, options: ReadOptions, format_name: str
-) -> tuple[MultilayerGraph, ReadReport]:
+def assemble(parsed: Parsed, options: ReadOptions, format_name: str) -> tuple[MultilayerGraph, ReadReport]:
     """The graph, with labels from a file of their own if there is one, and the report."""
     path = parsed.files[0]
     if not (len(parsed.rows) or parsed.groups or parsed.layers or parsed.labels_file) and (
@@ -146,20 +159,14 @@ def assemble(
         rows=len(parsed.rows) + sum(len(groups.nodes) for groups in parsed.groups.values()),
         id_base=_id_base(parsed.rows, facts.nodes),
         direction=_direction(parsed, options),
-        self_loops_dropped={
-            name: _count(layer, "self_loops_dropped") for name, layer in layers.items()
-        },
-        duplicates_merged={
-            name: _count(layer, "duplicates_merged") for name, layer in layers.items()
-        },
+        self_loops_dropped={name: layer.self_loops_dropped for name, layer in layers.items()},
+        duplicates_merged={name: layer.duplicates_merged for name, layer in layers.items()},
         notes=tuple(parsed.notes),
     )
     return graph, report
 
 
-def _graph(
-    layers: dict[str, Layer], couplings: dict[Pair, Coupling], facts: NodeFacts, path: Path
-) -> MultilayerGraph:
+def _graph(layers: dict[str, Layer], couplings: dict[Pair, Coupling], facts: NodeFacts, path: Path) -> MultilayerGraph:
     """The graph; its nodes are distinct text already, so that a million names need no second look."""
     labels = None
     if facts.labels is not None:
@@ -169,6 +176,7 @@ def _graph(
         labels=labels,
         features=facts.features,
         couplings=couplings,
+        masks={name: pd.Index(facts.nodes).isin(held) for name, held in facts.masks.items()},
         name=path.name.partition(".")[0].removesuffix("_multiplex") or None,
         num_nodes=len(facts.nodes),
     )
@@ -184,10 +192,6 @@ def _id_base(rows: EdgeRows, nodes: list[str]) -> int | None:
     if nodes is rows.nodes and rows.whole:
         return int(nodes[0]) if nodes else None
     return id_base(nodes)
-
-
-def _count(layer: Layer, what: str) -> int:
-    return int(getattr(layer, what))
 
 
 def _is_path(value: object) -> bool:
@@ -224,7 +228,7 @@ def _take_nodes_file(parsed: Parsed, options: ReadOptions) -> None:
     parsed.labels = parsed.labels if labels is None else labels
     taken = {column, options.label or LABEL_COLUMN}
     made = node_columns(table, parsed.nodes, taken, options)
-    parsed.features, parsed.node_groups = made.features, made.groups
+    parsed.features, parsed.node_groups, parsed.masks = made.features, made.groups, made.masks
     parsed.files.append(path)
 
 
@@ -233,7 +237,7 @@ def _node_facts(parsed: Parsed, options: ReadOptions, met: list[str]) -> NodeFac
     if parsed.nodes is not None:
         _check_listed(parsed, met)
     labels = None if parsed.labels is None else dict(parsed.labels)
-    facts = NodeFacts(nodes, labels, parsed.features, dict(parsed.node_groups))
+    facts = NodeFacts(nodes, labels, parsed.features, dict(parsed.node_groups), parsed.masks)
     if options.labels is not None and not _is_path(options.labels):
         return facts
     path = parsed.labels_file if options.labels is None else Path(options.labels)
@@ -242,18 +246,11 @@ def _node_facts(parsed: Parsed, options: ReadOptions, met: list[str]) -> NodeFac
     form = options.labels_format
     if options.labels is None:
         form = form or parsed.labels_form
-    found = read_labels(
-        path,
-        nodes,
-        options,
-        complete=parsed.nodes is not None,
-        form=form,
-        id_start=parsed.id_start,
-    )
+    found = read_labels(path, nodes, options, complete=parsed.nodes is not None, form=form, id_start=parsed.id_start)
     parsed.files.append(path)
     if found.features is None:
         found.features = facts.features
-    found.groups = {**facts.groups, **found.groups}
+    found.groups, found.masks = {**facts.groups, **found.groups}, {**facts.masks, **found.masks}
     return found
 
 
@@ -275,9 +272,7 @@ def _check_listed(parsed: Parsed, met: list[str]) -> None:
     where = parsed.nodes_file or parsed.rows_file
     line = _line_of_node(parsed.rows, stray)
     raise FileFormatError(
-        f"the node {stray!r} is not in {where}, which lists all nodes",
-        file=parsed.rows_file,
-        line=line,
+        f"the node {stray!r} is not in {where}, which lists all nodes", file=parsed.rows_file, line=line
     )
 
 
@@ -288,9 +283,7 @@ def _line_of_node(rows: EdgeRows, name: str) -> int | None:
     return rows.line_of(int(np.flatnonzero((rows.source == code) | (rows.target == code))[0]))
 
 
-def _layers(
-    parsed: Parsed, options: ReadOptions, nodes: list[str]
-) -> tuple[dict[str, Layer], dict[Pair, Coupling]]:
+def _layers(parsed: Parsed, options: ReadOptions, nodes: list[str]) -> tuple[dict[str, Layer], dict[Pair, Coupling]]:
     """The layers and the couplings between them."""
     rows = parsed.rows
     met = rows.layers or ([ONLY_LAYER] if len(rows) else [])
@@ -303,6 +296,7 @@ def _layers(
             place = None
     of_layer = dict(zip(met, _split(rows, len(met)), strict=True))
     made: dict[str, Layer] = {}
+    described, described_as = _edge_features(parsed, options)
     nothing = np.zeros(0, dtype=np.int64)
     named = named_nodes(parsed) if any(map(couples, met)) else None
     for name in names:
@@ -313,8 +307,7 @@ def _layers(
             present = present if place is None else place[present]
         if name in parsed.groups:
             made[name] = _guarded(
-                parsed.rows_file,
-                lambda name=name, present=present: _membership(parsed.groups[name], index, present),
+                parsed.rows_file, lambda name=name, present=present: _membership(parsed.groups[name], index, present)
             )
             continue
         chosen = of_layer.get(name, nothing)
@@ -331,18 +324,30 @@ def _layers(
                 directed=_is_directed(parsed.directed, options.directed, name),
                 nodes=present,
                 ways=np.ones(len(source), dtype=np.int8),
+                features=None if described is None else described[chosen],
+                feature_names=described_as,
             )
         except DataError as error:
             raise FileFormatError(f"layer {name!r}: {error}", file=parsed.rows_file) from error
     couplings = read_couplings(
-        parsed,
-        options.directed,
-        of_layer,
-        place,
-        len(nodes),
-        lambda name, chosen: _weights(parsed, name, chosen),
+        parsed, options.directed, of_layer, place, len(nodes), lambda name, chosen: _weights(parsed, name, chosen)
     )
     return made, couplings
+
+
+def _edge_features(parsed: Parsed, options: ReadOptions) -> tuple[NDArray[np.float64] | None, Any]:
+    """The columns or attributes of edges that the user wants as features, and the names of those."""
+    wanted, facts = options.edge_columns, parsed.rows.facts
+    if not wanted:
+        return None, None
+    missing = next((name for name in wanted if name not in facts), None)
+    if missing is not None:
+        problem = f"the edges have no column or attribute {missing!r} for {setting('edge_features')}"
+        raise FileFormatError(problem, file=parsed.rows_file)
+    columns = {name: typed_column(pd.Series(facts[name], dtype=object), name, options.marks) for name in wanted}
+    found: tuple[NDArray[np.float64], Any] = _guarded(parsed.rows_file, lambda: encoded_columns(columns, wanted))
+    tell(f"{parsed.rows_file.name}: features of the edges: {', '.join(found[1])[:200]}")
+    return found
 
 
 def _split(rows: EdgeRows, count: int) -> Iterator[Any]:
@@ -379,16 +384,12 @@ def _weights(parsed: Parsed, layer: str, chosen: Any) -> NDArray[np.float64] | N
     return weight
 
 
-def _membership(
-    groups: Groups, index: pd.Index, present: NDArray[np.int64] | None
-) -> MembershipLayer:
+def _membership(groups: Groups, index: pd.Index, present: NDArray[np.int64] | None) -> MembershipLayer:
     codes, names = pd.factorize(np.array(groups.groups, dtype=object))
     members = index.get_indexer(_index(groups.nodes))
     if present is None and groups.all_present:
         present = np.arange(len(index))
-    return MembershipLayer(
-        len(index), members, codes, names, weight=groups.weights or None, nodes=present
-    )
+    return MembershipLayer(len(index), members, codes, names, weight=groups.weights or None, nodes=present)
 
 
 def _is_directed(stated: bool | Mapping[str, bool] | None, asked: bool | None, layer: str) -> bool:

@@ -32,18 +32,14 @@ def write_files(files: Mapping[Path, Content], *, overwrite: bool = True) -> Non
     if not overwrite:
         for path in files:
             if path.exists():
-                raise DataError(
-                    f"{path} exists already; choose another name, or say {setting('overwrite', True)}"
-                )
+                raise DataError(f"{path} exists already; choose another name, or say {setting('overwrite', True)}")
     with contextlib.ExitStack() as parts:
         finished: list[_Part] = []
         for path, content in files.items():
             if path.is_dir():
                 raise DataError(f"{path} is a folder; name a file in it")
             if path.exists() and not path.is_file():
-                raise DataError(
-                    f"{path} is not an ordinary file (a device or a pipe); name another"
-                )
+                raise DataError(f"{path} is not an ordinary file (a device or a pipe); name another")
             if content is not None:
                 part = parts.enter_context(_part_of(path))
                 _fill(part.file, content, path)
@@ -87,9 +83,7 @@ def _name_beside(path: Path) -> Iterator[Path]:
         with contextlib.ExitStack() as stack:
             try:
                 name = stack.enter_context(taken(path))
-            except (
-                FileExistsError
-            ):  # another writer is at the same moment, or something is in the way
+            except FileExistsError:  # another writer is at the same moment, or something is in the way
                 time.sleep(0.01)
                 continue
             yield name
@@ -132,9 +126,7 @@ def _part_of(path: Path) -> Iterator[_Part]:
 
 def _named(path: Path) -> tuple[int, Path]:
     try:
-        handle, made = tempfile.mkstemp(
-            prefix=f".{path.name[:50]}.", suffix=".part", dir=path.parent
-        )
+        handle, made = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".part", dir=path.parent)
     except FileNotFoundError:
         raise DataError(f"there is no folder {path.parent} to write {path.name} into") from None
     except OSError as error:
@@ -159,8 +151,7 @@ def _fill(file: BinaryIO, content: Content, path: Path) -> None:
         except UnicodeEncodeError as error:
             broken = content[max(0, error.start - 20) : error.end + 20]
             raise DataError(
-                f"{path}: {broken!r} is not valid Unicode text and cannot be written; "
-                "the format 'npz' can hold it"
+                f"{path}: {broken!r} is not valid Unicode text and cannot be written; the format 'npz' can hold it"
             ) from None
     elif content is not None:
         file.write(content)

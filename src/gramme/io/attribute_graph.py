@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,34 +17,10 @@ from .parsed import Parsed, ReadOptions, RowCollector
 from .source import tell
 from .spreadsheet import cell_text
 
-_LAYER = (
-    "layer",
-    "relation",
-    "relationtype",
-    "relationship",
-    "edgetype",
-    "linktype",
-    "type",
-    "kind",
-)
+_LAYER = ("layer", "relation", "relationtype", "relationship", "edgetype", "linktype", "type", "kind")
 _WEIGHT = ("weight", "value")
 #: Attributes of drawings and of bookkeeping, which say nothing about a node.
-_NO_FACTS = {
-    "id",
-    "viz",
-    "graphics",
-    "x",
-    "y",
-    "z",
-    "r",
-    "g",
-    "b",
-    "a",
-    "size",
-    "color",
-    "pos",
-    "index",
-}
+_NO_FACTS = {"id", "viz", "graphics", "x", "y", "z", "r", "g", "b", "a", "size", "color", "pos", "index"}
 Edges = Iterable[tuple[str, str, Mapping[str, Any]]]
 Listed = Sequence[tuple[str, str, Mapping[str, Any]]]
 
@@ -58,19 +34,7 @@ def parse_attribute_graph(
     directed: bool | None,
     named_by_label: bool = False,
 ) -> Parsed:
-    """A graph from nodes and edges with attributes.
-
-    Parameters
-    ----------
-    path : Path
-    nodes : mapping of id to attributes
-    edges : iterable of (source, target, attributes)
-    options : ReadOptions
-    directed : bool, optional
-        What the file says.
-    named_by_label : bool, default=False
-        Whether the attribute ``label`` is what a node is called, as in GEXF and GML, and no class.
-    """
+    """A graph from nodes and edges with attributes; ``named_by_label`` where ``label`` is a name and no class."""
     name_of = _names(nodes) if named_by_label else {node: node for node in nodes}
     listed = list(edges)
     words = _words(listed)
@@ -84,13 +48,17 @@ def parse_attribute_graph(
         if isinstance(value, bool) or not isinstance(value, (numbers.Real, str, type(None))):
             value = None
         ends = name_of.get(source, source), name_of.get(target, target)
-        rows.add(stated or "edges", *ends, None if value is None else str(value), None)
+        described = {name: cell_text(facts.get(name)) for name in options.edge_columns if name in facts}
+        rows.add(stated or "edges", *ends, None if value is None else str(value), None, described)
     found = rows.finish()
     if layer is None:
         found.layers = []
     parsed = Parsed([path], found, directed=directed)
     parsed.nodes, parsed.nodes_file = [name_of[node] for node in nodes], path
-    _take_attributes(parsed, nodes, options, named_by_label)
+    names = {key for facts in nodes.values() for key in facts}
+    left_out = {key for key in names if key.lower() in _NO_FACTS | ({"label", "name"} if named_by_label else {"name"})}
+    table = attribute_table(path, parsed.nodes, nodes.values(), left_out - {options.label})
+    take_attributes(parsed, table, options, {"node"})
     return parsed
 
 
@@ -110,9 +78,7 @@ def _words(edges: Listed) -> set[str]:
 
 def _directions(edges: Listed, word: str) -> bool:
     """Whether an attribute holds directions, as Gephi's type does."""
-    values = {
-        str(v).lower() for _, _, facts in edges for k, v in facts.items() if plain_word(k) == word
-    }
+    values = {str(v).lower() for _, _, facts in edges for k, v in facts.items() if plain_word(k) == word}
     return values <= set(DIRECTIONS)
 
 
@@ -125,42 +91,42 @@ def _names(nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     return {node: node for node in nodes}
 
 
-def _take_attributes(
-    parsed: Parsed,
-    nodes: Mapping[str, Mapping[str, Any]],
-    options: ReadOptions,
-    named_by_label: bool,
-) -> None:
-    taken = {"label", "name"} if named_by_label else {"name"}
-    every = dict.fromkeys(
-        key
-        for facts in nodes.values()
-        for key, value in facts.items()
-        if isinstance(value, (str, numbers.Real)) or value is None
-    )
-    names = [key for key in every if key == options.label or key.lower() not in _NO_FACTS | taken]
+def attribute_table(
+    path: Path, names: Sequence[str], facts: Iterable[Mapping[str, Any]], left_out: Container[str] = ()
+) -> AttributeTable:
+    """Attributes of nodes as a table, without those of drawings and bookkeeping and those left out."""
+    listed = list(facts)
+    plain = (str, numbers.Real, type(None))
+    every = dict.fromkeys(key for each in listed for key, value in each.items() if isinstance(value, plain))
+    header = [key for key in every if key not in left_out]
+    table = AttributeTable(path, ["node", *header])
+    for name, each in zip(names, listed, strict=True):
+        table.rows.append([name, *(_scalar(each.get(key)) for key in header)])
+        table.lines.append(0)
+    return table
+
+
+def take_attributes(parsed: Parsed, table: AttributeTable, options: ReadOptions, taken: Container[str]) -> None:
+    """What a graph's own file says about its nodes: the label, what is asked for, and what gramme writes itself."""
+    assert parsed.nodes is not None
+    names = [name for name in table.header if name not in taken]
     label = options.label or LABEL_COLUMN
     if options.label is not None and label not in names and options.labels is None:
-        hint = did_you_mean(label, names)
-        raise FileFormatError(f"no node has the attribute {label!r}; {hint}", file=parsed.files[0])
-    assert parsed.nodes is not None
-    table = AttributeTable(parsed.files[0], ["node", *names])
-    for name, facts in zip(parsed.nodes, nodes.values(), strict=True):
-        table.rows.append([name, *(_scalar(facts.get(key)) for key in names)])
-        table.lines.append(0)
+        raise FileFormatError(f"no node has the attribute {label!r}; {did_you_mean(label, names)}", file=table.path)
     if label in names:
         parsed.labels = table.labels(parsed.nodes, label)
     if options.labels is not None:  # a table of the nodes, whose columns may be meant
         options = _of_these(options, names)
+    if options.columns is None and options.features is None and options.layers_from is None:
+        options = replace(options, columns=[name for name in names if is_feature_name(name)])
+    made = node_columns(table, parsed.nodes, {label, *(name for name in table.header if name in taken)}, options)
+    parsed.features, parsed.node_groups, parsed.masks = made.features, made.groups, made.masks
     asked = (options.columns, options.features, options.layers_from)
-    if any(one is not None for one in asked) or any(map(is_feature_name, names)):
-        made = node_columns(table, parsed.nodes, {"node", label}, options)
-        parsed.features, parsed.node_groups = made.features, made.groups
-        return
-    unused = [name for name in names if name != label]
+    used = {label, *(name for each in asked for name in ([each] if isinstance(each, str) else each or ()))}
+    unused = [name for name in names if name not in used and name not in made.mask_columns]
     if unused:
         tell(
-            f"{parsed.files[0].name}: attributes of nodes not used: {', '.join(unused)[:200]} "
+            f"{table.path.name}: attributes of nodes not used: {', '.join(unused)[:200]} "
             f"({setting('label')}, {setting('features')} or {setting('layers_from')} chooses some)"
         )
 

@@ -43,9 +43,7 @@ def read_dates(cells: Sequence[str], name: str) -> NDArray[np.datetime64] | None
     if parts is None:
         return None
     years, months, days = parts
-    found = pd.to_datetime(
-        pd.DataFrame({"year": years, "month": months, "day": days}), errors="coerce"
-    )
+    found = pd.to_datetime(pd.DataFrame({"year": years, "month": months, "day": days}), errors="coerce")
     exact = in_nanoseconds(found.dt, name)
     return None if exact is None or found.isna().any() else exact.to_numpy()
 
@@ -111,30 +109,10 @@ _MAX_ODD_CELLS = 5
 
 
 def typed_column(
-    column: pd.Series,
-    name: str,
-    marks: Collection[str],
-    *,
-    as_text: bool = False,
-    decimal_comma: bool = False,
+    column: pd.Series, name: str, marks: Collection[str], *, as_text: bool = False, decimal_comma: bool = False
 ) -> pd.Series:
     """Numbers, dates or categories from cells of text.
 
-    Parameters
-    ----------
-    column : Series
-        Text, or missing.
-    name : str
-        What the column is called, for what is told.
-    marks : collection of str
-        Cells that mean "not known".
-    as_text : bool, default=False
-        Whether to leave the cells as they are, as in names and labels, where 1 and 01 differ.
-    decimal_comma : bool, default=False
-        Whether 3,5 is a number, as in files with semicolons.
-
-    Examples
-    --------
     >>> typed_column(pd.Series(["32 776,50", "1 200", "NA"]), "income", {"NA"}).tolist()
     [32776.5, 1200.0, nan]
     """
@@ -160,14 +138,10 @@ def typed_column(
     merged, names = pd.factorize(np.array(cells, dtype=object))
     renumbered = np.append(merged, -1)
     renumbered[gaps] = -1
-    return pd.Series(
-        pd.Categorical.from_codes(renumbered[codes], pd.Index(names)), index=column.index
-    )
+    return pd.Series(pd.Categorical.from_codes(renumbered[codes], pd.Index(names)), index=column.index)
 
 
-def _numbers(
-    filled: Sequence[str], name: str, *, decimal_comma: bool
-) -> NDArray[np.float64] | None:
+def _numbers(filled: Sequence[str], name: str, *, decimal_comma: bool) -> NDArray[np.float64] | None:
     """The cells as numbers; None where one of them is none, or a code with a zero in front."""
     if max(map(len, filled)) > MAX_NUMBER_LENGTH or any(map(_CODE.match, filled)):
         return None
@@ -187,10 +161,7 @@ def _numbers(
         plain = [re.sub(thousands, "", cell).replace(",", ".") for cell in bare]
         example = max(filled, key=lambda cell: len(re.sub(r"[\d+-]", "", cell)))
         read_as = plain[list(filled).index(example)]
-        tell(
-            f"{name!r}: cells like {example!r} are numbers ({read_as})",
-            doubt=comma != decimal_comma,
-        )
+        tell(f"{name!r}: cells like {example!r} are numbers ({read_as})", doubt=comma != decimal_comma)
         return _finite(plain)
     return None
 
@@ -200,9 +171,7 @@ def _finite(cells: Sequence[str]) -> NDArray[np.float64] | None:
     return numbers if np.isfinite(numbers).all() else None
 
 
-def _tell_of_odd_cells(
-    cells: Sequence[str], gaps: NDArray[np.bool_], codes: NDArray[Any], name: str
-) -> None:
+def _tell_of_odd_cells(cells: Sequence[str], gaps: NDArray[np.bool_], codes: NDArray[Any], name: str) -> None:
     """A column of numbers with a few words in it: the words may mean "not known"."""
     counts = np.bincount(codes[codes >= 0], minlength=len(cells))
     number = np.array([_looks_like_number(cell) for cell in cells])

@@ -63,12 +63,13 @@ def joined(parts: Mapping[str, Parsed]) -> Parsed:
         for both in filter(couples, stated):
             directed[renamed_ends(both, new)] = stated[both]
         coupled = any(map(couples, part.rows.layers))
-        whole.hold_all |= {
-            title for old, title in new.items() if not coupled or old in part.hold_all
-        }
+        whole.hold_all |= {title for old, title in new.items() if not coupled or old in part.hold_all}
     whole.directed = directed or None
     whole.groups, whole.present = groups, present
     whole.node_groups = {title: g for part in every for title, g in part.node_groups.items()}
+    for part in every:
+        masks = {mask: [*whole.masks.get(mask, ()), *held] for mask, held in part.masks.items()}
+        whole.masks = {**whole.masks, **masks}
     _take_labels(whole, parts)
     _tell_of_overlap(parts)
     return whole
@@ -82,18 +83,14 @@ def _layer_names(name: str, part: Parsed) -> dict[str, str]:
     return {own[0]: name} if len(own) == 1 else {layer: layer for layer in own}
 
 
-def _rows(
-    parts: Mapping[str, Parsed], renamed: dict[str, dict[str, str]], nodes: list[str]
-) -> EdgeRows:
+def _rows(parts: Mapping[str, Parsed], renamed: dict[str, dict[str, str]], nodes: list[str]) -> EdgeRows:
     layers: list[str] = []
     pieces: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[np.float64]]] = []
     bounds, lines = [0], []
     index = pd.Index(np.array(nodes, dtype=object), dtype=object)
     for name, part in parts.items():
         rows = part.rows
-        titles = [renamed_ends(layer, renamed[name]) for layer in rows.layers] or [
-            renamed[name].get("", name)
-        ]
+        titles = [renamed_ends(layer, renamed[name]) for layer in rows.layers] or [renamed[name].get("", name)]
         offset = len(layers)
         layers += titles
         place = index.get_indexer(pd.Index(np.array(rows.nodes, dtype=object), dtype=object))
@@ -112,7 +109,12 @@ def _rows(
         return lines[part](row - bounds[part])
 
     weights = None if np.isnan(weight).all() else weight
-    return EdgeRows(layers, nodes, layer, source, target, weights, line_of)
+    names = dict.fromkeys(name for part in parts.values() for name in part.rows.facts)
+    facts: dict[str, list[str]] = {
+        name: [cell for part in parts.values() for cell in part.rows.facts.get(name, [""] * len(part.rows))]
+        for name in names
+    }
+    return EdgeRows(layers, nodes, layer, source, target, weights, line_of, facts=facts)
 
 
 def _take_labels(whole: Parsed, parts: Mapping[str, Parsed]) -> None:
@@ -183,17 +185,11 @@ def parsed_graph(graph: MultilayerGraph, path: Path) -> Parsed:
         np.concatenate(weight or [np.zeros(0)]),
         lambda row: None,
     )
-    labels = (
-        None
-        if text.labels is None
-        else {n: c for n, c in zip(text.nodes, text.labels, strict=True) if c}
-    )
+    labels = None if text.labels is None else {n: c for n, c in zip(text.nodes, text.labels, strict=True) if c}
     features = (
         None
         if graph.features is None
-        else np.asarray(
-            graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
-        )
+        else np.asarray(graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray())
     )
     return Parsed(
         [path],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from gramme._text import setting
@@ -26,20 +26,7 @@ Rows = Sequence[tuple[int, Sequence[str]]]
 _BOOKKEEPING = {"id", "label", "timeset", "interval", "key", "edgeid", "edge_id"}
 _MAX_LAYER_NAMES = 20
 #: Names of columns of numbers that may be weights.
-_STRENGTHS = {
-    "w",
-    "wt",
-    "value",
-    "count",
-    "counts",
-    "n",
-    "freq",
-    "frequency",
-    "times",
-    "amount",
-    "intensity",
-    "score",
-}
+_STRENGTHS = {"w", "wt", "value", "count", "counts", "n", "freq", "frequency", "times", "amount", "intensity", "score"}
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\Z")
 
 
@@ -51,34 +38,22 @@ def parse_edges(
     *,
     decimal_comma: bool = False,
     sheet: str | None = None,
+    features: Sequence[str] = (),
 ) -> Parsed:
-    """The edges of rows whose header is understood.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The header.
-    header : EdgeHeader
-        Which column is what.
-    rows : sequence of (line, cells)
-    path : Path
-    decimal_comma : bool, default=False
-        Whether weights like 3,5 are numbers.
-    sheet : str, optional
-        The table among several in the file, for what is told.
-    """
+    """The edges of rows whose header is understood; columns among ``features`` become facts of the edges."""
     where = path.name if sheet is None else f"{path.name}, {sheet!r}"
     for line, row in rows:
         if len(row) != len(names):
             problem = f"there are {len(row)} cells, but the header names {len(names)} columns"
             raise FileFormatError(problem, file=path, line=line)
     _settle_type(header, rows)
-    _tell(header, names, rows, where)
+    kept = take_features(header, names, features)
+    tell_columns(header, names, lambda place: (row[place] for _, row in rows), len(rows), where)
     _tell_of_nobody(header, rows, where)
     decimal_comma = decimal_comma and _has_decimal_commas(header, rows, where)
     collector = RowCollector(path)
     one_way: dict[str, set[bool]] = {}
-    back: list[tuple[str, str, str, str | None, int]] = []
+    back: list[tuple[str, str, str, str | None, int, dict[str, str]]] = []
     pillars = 0
     for line, row in rows:
         needed = [header.source, header.target, *(header.between or ())]
@@ -100,12 +75,13 @@ def parse_edges(
             weight = None
         if weight is not None and decimal_comma and "." not in weight:
             weight = weight.replace(",", ".")
-        collector.add(layer, source, target, weight, line)
+        facts = {name: row[place].strip() for name, place in kept.items()}
+        collector.add(layer, source, target, weight, line, facts)
         if header.direction is not None:
             directed = DIRECTIONS[row[header.direction].strip().lower()]
             one_way.setdefault(layer, set()).add(directed)
             if not directed:
-                back.append((layer, target, source, weight, line))
+                back.append((layer, target, source, weight, line, facts))
     for edge in back:  # an undirected edge in a layer that has directed ones too goes both ways
         if True in one_way[edge[0]]:
             collector.add(*edge)
@@ -120,6 +96,14 @@ def parse_edges(
         several = header.layer is not None or header.between is not None
         parsed.directed = kinds if several else kinds.get("", False)
     return parsed
+
+
+def take_features(header: EdgeHeader, names: Sequence[str], features: Sequence[str]) -> dict[str, int]:
+    """Where the columns are that describe edges, which are then no longer among those without use."""
+    columns = [name.strip() for name in names]
+    found = {name: columns.index(name) for name in features if columns.count(name) == 1}
+    header.others = [place for place in header.others if place not in found.values()]
+    return found
 
 
 def looks_like_edges(rows: Rows) -> bool:
@@ -165,13 +149,13 @@ def _tell_of_nobody(header: EdgeHeader, rows: Rows, where: str) -> None:
     if met and not header.usual:
         name, times = met.most_common(1)[0]
         edges = "1 edge has" if times == 1 else f"{times:,} edges have"
-        tell(
-            f"{where}: {edges} the node {name!r}; if it means nobody, leave these rows out",
-            doubt=True,
-        )
+        tell(f"{where}: {edges} the node {name!r}; if it means nobody, leave these rows out", doubt=True)
 
 
-def _tell(header: EdgeHeader, names: Sequence[str], rows: Rows, where: str) -> None:
+def tell_columns(
+    header: EdgeHeader, names: Sequence[str], cells_of: Callable[[int], Iterable[str]], rows: int, where: str
+) -> None:
+    """Say what the columns were taken for, and which are not used."""
     if not header.usual:
         shown = [
             f"{names[place].strip()!r} as {role}"
@@ -183,17 +167,12 @@ def _tell(header: EdgeHeader, names: Sequence[str], rows: Rows, where: str) -> N
         name = names[place].strip()
         if name.lower() in _BOOKKEEPING:
             continue
-        different = {row[place].strip() for _, row in rows} - {*UNKNOWN, ""}
+        different = set(map(str.strip, cells_of(place))) - {*UNKNOWN, ""}
         numbers = all(map(_NUMBER.match, different))
         hint = ""
         if numbers and header.weight is None and plain_word(name) in _STRENGTHS:
             hint = "; if it says how strong a tie is, call the column 'weight'"
-        elif (
-            header.layer is None
-            and 1 < len(different) <= _MAX_LAYER_NAMES
-            and len(different) < len(rows)
-            and not numbers
-        ):
+        elif header.layer is None and 1 < len(different) <= _MAX_LAYER_NAMES and len(different) < rows and not numbers:
             hint = f"; its {len(different)} values may be relations: call the column 'layer' to make a layer of each"
         near = difflib.get_close_matches(name.lower(), ("layer", "weight"), n=1)
         if near:
@@ -215,9 +194,7 @@ def without_header(rows: Rows, path: Path) -> tuple[list[str], EdgeHeader]:
             file=path,
             line=rows[0][0] if rows else None,
         )
-    columns = [
-        [row[place] if place < len(row) else "" for _, row in rows] for place in range(width)
-    ]
+    columns = [[row[place] if place < len(row) else "" for _, row in rows] for place in range(width)]
     names = [f"column {place + 1}" for place in range(width)]
     weight = None
     if width > 2 and all(not cell.strip() or _NUMBER.match(cell.strip()) for cell in columns[-1]):
@@ -232,9 +209,7 @@ def without_header(rows: Rows, path: Path) -> tuple[list[str], EdgeHeader]:
     return names, EdgeHeader(ends[0], ends[1], layer, weight, usual=False)
 
 
-def no_edges(
-    names: Iterable[str], path: Path, line: int | None, *, database: bool = False
-) -> NoEdgesError:
+def no_edges(names: Iterable[str], path: Path, line: int | None, *, database: bool = False) -> NoEdgesError:
     """What to say about a file whose header names no ends of edges."""
     cells = [name.strip() for name in names]
     listed = ", ".join(cells)[:100]
@@ -246,11 +221,7 @@ def no_edges(
         )
         return NoEdgesError(problem, file=path)
     numbered = len(cells) in (3, 4) and all(cell.isdecimal() for cell in cells[:3])
-    multiplex = (
-        "; for rows of a layer, a node and a node, format='multiplex' (--from multiplex)"
-        if numbered
-        else ""
-    )
+    multiplex = "; for rows of a layer, a node and a node, format='multiplex' (--from multiplex)" if numbered else ""
     return NoEdgesError(
         f"the header must name the columns {wanted} and may name layer and weight, but is {listed!r}; if two of these "
         f"are the ends, name them with {setting('source')} and {setting('target_column')}; if the first "
@@ -284,36 +255,27 @@ def parse_sheets(
         first = next(iter(sheets.values()))
         if len(sheets) == 1:
             raise no_edges(first[0], path, 1, database=database)
-        raise NoEdgesError(
-            f"none of its tables is a list of edges or a matrix: {', '.join(sheets)[:200]}",
-            file=path,
-        )
+        raise NoEdgesError(f"none of its tables is a list of edges or a matrix: {', '.join(sheets)[:200]}", file=path)
     parsed = joined(layers) if len(layers) > 1 else next(iter(layers.values()))
     parsed.files = [path]
     for name, rows in others.items():
         if _take_nodes(parsed, rows, path, options):
             tell(f"{path.name}: {name!r} tells about the nodes")
         else:
-            tell(
-                f"{path.name}: {name!r} is not used; it is not a list of edges, a matrix or a table of their nodes"
-            )
+            tell(f"{path.name}: {name!r} is not used; it is not a list of edges, a matrix or a table of their nodes")
     return parsed
 
 
-def _layer(
-    name: str, rows: SheetsRows, path: Path, options: ReadOptions, *, alone: bool
-) -> Parsed | None:
+def _layer(name: str, rows: SheetsRows, path: Path, options: ReadOptions, *, alone: bool) -> Parsed | None:
     numbered = list(enumerate(rows, start=1))
     if options.header is False:
         names, header = without_header(numbered, path)
-        return parse_edges(names, header, numbered, path, sheet=name)
+        return parse_edges(names, header, numbered, path, sheet=name, features=options.edge_columns)
     # a table among several need not have the columns that are named
-    named_here = {column for _, column in options.named_columns.values()} <= set(
-        map(str.strip, rows[0])
-    )
+    named_here = {column for _, column in options.named_columns.values()} <= set(map(str.strip, rows[0]))
     found = find_header(rows[0], path, options) if alone or named_here else edge_header(rows[0])
     if found is not None:
-        return parse_edges(rows[0], found, numbered[1:], path, sheet=name)
+        return parse_edges(rows[0], found, numbered[1:], path, sheet=name, features=options.edge_columns)
     matrix = find_matrix(numbered, path)
     return None if matrix is None else matrix_layer(matrix, name)
 
@@ -336,4 +298,5 @@ def _take_nodes(parsed: Parsed, rows: SheetsRows, path: Path, options: ReadOptio
         raise FileFormatError(str(error), file=path) from error
     parsed.nodes, parsed.nodes_file = facts.nodes, path
     parsed.labels, parsed.features, parsed.node_groups = facts.labels, facts.features, facts.groups
+    parsed.masks = facts.masks
     return True

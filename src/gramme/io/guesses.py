@@ -26,9 +26,7 @@ SAMPLE_ROWS = 5
 MOST_LABELS = 20
 """Different values up to which a column may pass for labels unless it is called so."""
 
-_LABEL_NAMES = {
-    *("label", "labels", "class", "klasse", "category", "group", "party", "team", "target", "y"),
-}
+_LABEL_NAMES = {*("label", "labels", "class", "klasse", "category", "group", "party", "team", "target", "y")}
 _COMPANION = re.compile(rf"(?P<start>.+)[_.](?:{'|'.join(COMPANIONS)})")
 _LABEL_ENDINGS = (".label", ".labels")
 _ID_NAMES = {"id", "name", "node", "nodeid", "person", "personid", "actor", "member", "row", "key"}
@@ -92,12 +90,7 @@ def edge_roles(header: Sequence[str]) -> dict[str, str]:
     ends = edge_header(header)
     if ends is None:
         return {}
-    named = {
-        "source": ends.source,
-        "target": ends.target,
-        "layer": ends.layer,
-        "weight": ends.weight,
-    }
+    named = {"source": ends.source, "target": ends.target, "layer": ends.layer, "weight": ends.weight}
     places = {place: role for role, place in named.items() if place is not None}
     return {name: places.get(place, "leave out") for place, name in enumerate(header)}
 
@@ -105,18 +98,14 @@ def edge_roles(header: Sequence[str]) -> dict[str, str]:
 def guess_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[ColumnGuess]:
     """Which column names the rows, which is the label, and what the others are.
 
-    >>> found = guess_columns(
-    ...     ["name", "age", "team"], [["Ann", "20", "a"], ["Bo", "31", ""], ["Cy", "31", "a"]]
-    ... )
+    >>> found = guess_columns(["name", "age", "team"], [["Ann", "20", "a"], ["Bo", "31", ""], ["Cy", "31", "a"]])
     >>> [column.role for column in found]
     ['id', 'feature', 'label']
     """
     cells = [[row[place].strip() for row in rows] for place in range(len(header))]
     words = [re.sub(r"[\s_.-]+", "", name.lower()) for name in header]
     unique = [len(set(values)) == len(values) and all(values) and bool(values) for values in cells]
-    roles = [
-        ColumnGuess(name, *_by_cells(values)) for name, values in zip(header, cells, strict=True)
-    ]
+    roles = [ColumnGuess(name, *_by_cells(values)) for name, values in zip(header, cells, strict=True)]
     names = [place for place, word in enumerate(words) if word in _ID_NAMES and unique[place]]
     text = [place for place, one in enumerate(unique) if one and not _are_numbers(cells[place])]
     for place in (*names[:1], *text[:1]):
@@ -125,11 +114,7 @@ def guess_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
     different = [len({value for value in values if value}) for values in cells]
     few = [2 <= number <= MOST_LABELS for number in different]
     named = [word in _LABEL_NAMES for word in words]
-    candidates = [
-        place
-        for place, one in enumerate(roles)
-        if one.role != "id" and (few[place] or named[place])
-    ]
+    candidates = [place for place, one in enumerate(roles) if one.role != "id" and (few[place] or named[place])]
     called = [place for place in candidates if named[place]]
     gaps = [place for place in candidates if "" in cells[place] and not _are_numbers(cells[place])]
     for place in (*called[:1], *gaps[:1]):

@@ -144,9 +144,7 @@ def find_header(names: Sequence[str], path: Path, options: ReadOptions) -> EdgeH
     for part, (option, column) in named.items():
         if columns.count(column) != 1:
             hint = (
-                f"it has {columns.count(column)} of that name"
-                if column in columns
-                else (did_you_mean(column, columns))
+                f"it has {columns.count(column)} of that name" if column in columns else (did_you_mean(column, columns))
             )
             shown = setting(option, column, option="layer_column" if option == "layer" else option)
             raise DataError(f"{path}: there is no column {column!r} for {shown}; {hint}")
@@ -178,18 +176,9 @@ def find_header(names: Sequence[str], path: Path, options: ReadOptions) -> EdgeH
     if found.direction in places.values():
         found.direction = None
     found.between = found.between if "layer" not in places else None
-    used = {
-        found.source,
-        found.target,
-        found.weight,
-        found.layer,
-        found.direction,
-        *(found.between or ()),
-    }
+    used = {found.source, found.target, found.weight, found.layer, found.direction, *(found.between or ())}
     if found.source == found.target:
-        raise DataError(
-            f"{path}: the column {columns[found.source]!r} cannot be both ends of an edge"
-        )
+        raise DataError(f"{path}: the column {columns[found.source]!r} cannot be both ends of an edge")
     found.others = [place for place in range(len(columns)) if place not in used]
     found.usual = False
     return found

@@ -14,6 +14,7 @@ Anything else is an error that asks for ``labels_format``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,8 +26,8 @@ from numpy.typing import NDArray
 from gramme._text import setting
 from gramme.errors import FileFormatError, did_you_mean
 from gramme.graph.columns import settled_labels
-from gramme.io.formats.parquet import parquet_attributes
 
+from .arrow import PARQUET
 from .headers import plain_word
 from .node_table import (
     LABEL_COLUMN,
@@ -42,7 +43,7 @@ from .node_table import (
 from .parsed import Groups, LabelsForm, ReadOptions
 from .source import AUTO, checked_file, decode, numbered_lines, read_bytes, tell
 from .text import cells, fields, separator_of
-from .values import is_whole, known_labels, tell_of_twins
+from .values import is_unknown, is_whole, tell_of_labels
 
 MOST_COLUMNS_NAMED = 8
 
@@ -55,6 +56,7 @@ class NodeFacts:
     labels: dict[str, str] | None
     features: NDArray[np.float64] | None = None
     groups: dict[str, Groups] = field(default_factory=dict)
+    masks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def read_labels(
@@ -66,27 +68,15 @@ def read_labels(
     form: LabelsForm | None = None,
     id_start: int | None = None,
 ) -> NodeFacts:
-    """The labels of a file for the nodes known so far.
+    """The labels of a file for the nodes known so far; ``complete`` where there can be no others.
 
-    Parameters
-    ----------
-    path : Path
-    nodes : list of str
-        The nodes known so far, in order.
-    options : ReadOptions
-    complete : bool
-        Whether no further nodes may come to light.
-    form : "list" or "pairs", optional
-    id_start : int, optional
-        The first id where the format of the edges numbers nodes from 0 or from 1.
+    ``id_start`` is the first id where the format of the edges numbers nodes from 0 or from 1.
     """
     checked_file(path, "labels file")
     if complete and not nodes:
         raise FileFormatError("there is nothing to label, the graph has no nodes", file=path)
-    ending = path.suffix.lower()
-    if ending in (".xlsx", ".parquet", ".pq"):
-        read = parquet_attributes(path) if ending != ".xlsx" else read_attributes(path, AUTO)
-        return _labelled(read, nodes, options, complete)
+    if path.suffix.lower() in (".xlsx", *PARQUET):
+        return _labelled(read_attributes(path, AUTO), nodes, options, complete)
     text = decode(read_bytes(path, "labels file"), path, options.encoding)
     separator = separator_of(path, text)
     known = set(nodes)
@@ -108,9 +98,7 @@ def read_labels(
     for line, row in rows:
         node, label = row
         if node not in known:
-            problem = (
-                f"a label for the node {node!r}, which is not in the graph; {_hint(node, nodes)}"
-            )
+            problem = f"a label for the node {node!r}, which is not in the graph; {_hint(node, nodes)}"
             raise FileFormatError(problem, file=path, line=line)
         if node in labels:
             raise FileFormatError(f"a second label for the node {node!r}", file=path, line=line)
@@ -120,11 +108,9 @@ def read_labels(
 
 def settle_labels(labels: Mapping[str, Any], options: ReadOptions) -> dict[str, Any]:
     """The labels that are known, as the user wants numbers to be taken; what is doubtful about them is said."""
-    known, unknown = known_labels(labels, options.marks)
-    if unknown:
-        tell(unknown)
-    different = dict.fromkeys(label for label in known.values() if isinstance(label, str))
-    tell_of_twins(different, "labels", "classes")
+    numbers = options.label_kind == "number" or options.label_bins is not None or options.label_edges is not None
+    tell_of_labels(Counter(labels.values()), options.marks, numbers=numbers)
+    known = {node: label for node, label in labels.items() if not is_unknown(label, options.marks)}
     return settled_labels(known, options.label_kind, options.label_bins, options.label_edges)
 
 
@@ -137,13 +123,9 @@ def _some(nodes: Sequence[str], most: int = 3) -> str:
     return ", ".join(map(repr, nodes[:most])) + (", ..." if len(nodes) > most else "")
 
 
-def _table(
-    text: str, path: Path, separator: str, known: set[str], options: ReadOptions
-) -> AttributeTable | None:
+def _table(text: str, path: Path, separator: str, known: set[str], options: ReadOptions) -> AttributeTable | None:
     first = next(numbered_lines(text), (0, ""))[1]
-    header = (
-        fields(first) if separator == " " else [cell.strip('" ') for cell in first.split(separator)]
-    )
+    header = fields(first) if separator == " " else [cell.strip('" ') for cell in first.split(separator)]
     if len(header) < 2:
         return None
     asked = any(name in header for name in (options.id, options.label) if name is not None)
@@ -158,9 +140,7 @@ def _table(
     return table if node_column(table, known) is not None else None
 
 
-def _labelled(
-    table: AttributeTable, nodes: list[str], options: ReadOptions, complete: bool
-) -> NodeFacts:
+def _labelled(table: AttributeTable, nodes: list[str], options: ReadOptions, complete: bool) -> NodeFacts:
     facts = table_facts(table, nodes, options, complete)
     if facts.labels is None:
         columns = ", ".join(table.header[:MOST_COLUMNS_NAMED])
@@ -173,9 +153,7 @@ def _labelled(
     return facts
 
 
-def table_facts(
-    table: AttributeTable, nodes: list[str], options: ReadOptions, complete: bool
-) -> NodeFacts:
+def table_facts(table: AttributeTable, nodes: list[str], options: ReadOptions, complete: bool) -> NodeFacts:
     """A table that names all nodes of the edges may name further ones, and so may a table of attributes.
 
     In a table of labels alone a name that is not a node is a mistake, unless it names all nodes.
@@ -200,9 +178,7 @@ def table_facts(
     order = listed if known <= named and not complete else nodes + further
     if further and nodes:
         several = (
-            "1 of its rows becomes a node"
-            if len(further) == 1
-            else (f"{len(further):,} of its rows become nodes")
+            "1 of its rows becomes a node" if len(further) == 1 else (f"{len(further):,} of its rows become nodes")
         )
         tell(
             f"{table.path.name}: {several} without edges, since the edges do not name them: {_some(further)}",
@@ -210,18 +186,13 @@ def table_facts(
         )
     absent = len(known - named)
     if joined and absent:
-        several = (
-            "1 node of the edges has" if absent == 1 else f"{absent:,} nodes of the edges have"
-        )
+        several = "1 node of the edges has" if absent == 1 else f"{absent:,} nodes of the edges have"
         tell(f"{table.path.name}: {several} no row in it", doubt=True)
-    return NodeFacts(order, labels, _spread(table, listed, order, features), made.groups)
+    return NodeFacts(order, labels, _spread(table, listed, order, features), made.groups, made.masks)
 
 
 def _spread(
-    table: AttributeTable,
-    listed: list[str],
-    order: list[str],
-    features: NDArray[np.float64] | None,
+    table: AttributeTable, listed: list[str], order: list[str], features: NDArray[np.float64] | None
 ) -> NDArray[np.float64] | None:
     """The features in the order of the nodes; a node without a row takes the medians."""
     if features is None or listed is order:
@@ -231,9 +202,7 @@ def _spread(
     alone = int((rows < 0).sum())
     if alone and any(map(is_feature_name, table.header)):
         missing = next(node for node in order if node not in place)
-        raise FileFormatError(
-            f"there are features, but none for the node {missing!r}", file=table.path
-        )
+        raise FileFormatError(f"there are features, but none for the node {missing!r}", file=table.path)
     if alone:
         tell(f"{alone} nodes have no row in {table.path.name}; their features are the medians")
         features = np.vstack([features, np.median(features, axis=0)])
@@ -295,9 +264,7 @@ def _pairs_or_none(text: str, path: Path) -> list[tuple[int, list[str]]] | None:
     return split if all(len(row) == 2 for _, row in split) else None
 
 
-def _from_list(
-    text: str, path: Path, nodes: list[str], complete: bool, id_start: int | None
-) -> NodeFacts:
+def _from_list(text: str, path: Path, nodes: list[str], complete: bool, id_start: int | None) -> NodeFacts:
     labels = [line.strip(" \t\r") for line in text.split("\n")]
     labels = labels[:-1] if labels[-1] == "" else labels
     fewest = len(nodes)
@@ -311,17 +278,11 @@ def _from_list(
             extra = (
                 ""
                 if complete or len(labels) < len(nodes)
-                else (
-                    ": nodes without edges are missing here; give rows of a node and its label instead"
-                )
+                else (": nodes without edges are missing here; give rows of a node and its label instead")
             )
-            raise FileFormatError(
-                f"there are {len(labels)} labels for {len(nodes)} nodes{extra}", file=path
-            )
+            raise FileFormatError(f"there are {len(labels)} labels for {len(nodes)} nodes{extra}", file=path)
         nodes = every
-    return NodeFacts(
-        nodes, {node: label for node, label in zip(nodes, labels, strict=True) if label}
-    )
+    return NodeFacts(nodes, {node: label for node, label in zip(nodes, labels, strict=True) if label})
 
 
 def _numbered_nodes(nodes: Sequence[str], count: int, id_start: int | None) -> list[str] | None:

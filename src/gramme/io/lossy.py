@@ -22,9 +22,7 @@ MAX_FEATURE_CELLS = 50_000_000
 
 def lossy(format_name: str, what: str) -> None:
     """Warn that a part of the graph is not in the file."""
-    warnings.warn(
-        f"the format {format_name!r} cannot hold {what}", LossyFormatWarning, stacklevel=3
-    )
+    warnings.warn(f"the format {format_name!r} cannot hold {what}", LossyFormatWarning, stacklevel=3)
 
 
 @dataclass
@@ -46,6 +44,22 @@ class TextGraph:
         """The couplings with the names of their layers."""
         for (first, second), coupling in self.graph.couplings.items():
             yield first, second, coupling
+
+    def parts(self) -> Iterator[tuple[str, str, EdgeLayer | Coupling]]:
+        """The edge layers and the couplings with the layers of both ends."""
+        yield from ((name, name, layer) for name, layer in self.edges())
+        yield from self.couplings()
+
+    def node_facts(self) -> Iterator[tuple[str, dict[str, str | float]]]:
+        """Each node with its label, if it has one, and its features, as attributes by name."""
+        features = self.features()
+        for place, name in enumerate(self.nodes):
+            facts: dict[str, str | float] = {}
+            if self.labels is not None and self.labels[place]:
+                facts["label"] = self.labels[place]
+            for number, value in enumerate(features[place] if features else (), start=1):
+                facts[f"feature_{number}"] = float(value)
+            yield name, facts
 
     @property
     def coupled(self) -> bool:
@@ -76,6 +90,7 @@ def as_text(
     labels: bool = True,
     features: bool = True,
     couplings: bool = False,
+    masks: bool = False,
 ) -> TextGraph:
     """The graph as text for a format that can hold what the flags say; warns of what it cannot."""
     if groups:
@@ -85,29 +100,24 @@ def as_text(
         lost = [name for name, layer in graph.layers.items() if isinstance(layer, MembershipLayer)]
         if lost:
             named = ", ".join(map(repr, lost[:3])) + (", ..." if len(lost) > 3 else "")
-            lossy(
-                format_name,
-                f"the groups of membership layers ({named}); their edges are written instead",
-            )
+            lossy(format_name, f"the groups of membership layers ({named}); their edges are written instead")
     coupled = couplings and any(each.num_edges for each in graph.couplings.values())
     if not presence:
         if coupled and not _holds_named_nodes(graph, layers):
             lossy(format_name, "which nodes a layer holds beyond those its edges name")
         if not coupled and not all(layer.holds_all_nodes for layer in layers.values()):
-            lossy(
-                format_name, "which nodes are absent from a layer; every layer will hold all nodes"
-            )
-    if any(
-        bool((each.source == each.target).any()) for each in graph.couplings.values() if couplings
-    ):
+            lossy(format_name, "which nodes are absent from a layer; every layer will hold all nodes")
+    if any(bool((each.source == each.target).any()) for each in graph.couplings.values() if couplings):
         lossy(format_name, "edges between the copies of a node, which are read as implied")
-    if graph.masks:
-        lossy(format_name, f"masks ({', '.join(graph.masks)[:100]}); the format 'npz' does")
+    if graph.masks and not masks:
+        lossy(format_name, f"masks ({', '.join(graph.masks)[:100]}); the formats 'csv', 'parquet' and 'npz' do")
     if graph.couplings and not couplings:
         named = ", ".join(f"{a!r} and {b!r}" for a, b in list(graph.couplings)[:3])
         lossy(format_name, f"couplings between layers ({named})")
     if graph.layer_features:
         lossy(format_name, "the features of single layers; the format 'npz' does")
+    if any(layer.features is not None for layer in graph.layers.values()):
+        lossy(format_name, "the features of edges; the format 'npz' does")
     if not weights and any(layer.weighted for layer in layers.values()):
         lossy(format_name, "weights")
     every = [*layers.values(), *(graph.couplings.values() if couplings else ())]
@@ -125,9 +135,7 @@ def as_text(
     return TextGraph(graph, nodes, text_labels, layers)
 
 
-def _holds_named_nodes(
-    graph: MultilayerGraph, layers: dict[str, EdgeLayer | MembershipLayer]
-) -> bool:
+def _holds_named_nodes(graph: MultilayerGraph, layers: dict[str, EdgeLayer | MembershipLayer]) -> bool:
     """Whether every layer holds just the nodes that its edges and couplings name."""
     for name, layer in layers.items():
         named = np.zeros(graph.num_nodes, dtype=bool)
@@ -165,14 +173,9 @@ def text_names(names: Iterable[object], format_name: str, what: str) -> list[str
     other = next((name for name in listed if not isinstance(name, str)), None)
     if other is not None:
         kind = type(other).__name__
-        lossy(
-            format_name,
-            f"{what} names that are not text: {other!r} ({kind}) becomes {str(other)!r}",
-        )
+        lossy(format_name, f"{what} names that are not text: {other!r} ({kind}) becomes {str(other)!r}")
     if len(set(texts)) != len(texts):
-        raise DataError(
-            f"two {what}s have the same name when written as text; the format 'npz' tells them apart"
-        )
+        raise DataError(f"two {what}s have the same name when written as text; the format 'npz' tells them apart")
     if "" in texts:
         raise DataError(f"a {what} has the empty name '', which only the format 'npz' can hold")
     return texts
@@ -180,9 +183,7 @@ def text_names(names: Iterable[object], format_name: str, what: str) -> list[str
 
 def _labels_text(labels: Iterable[object], format_name: str) -> list[str]:
     listed = list(labels)
-    other = next(
-        (label for label in listed if label is not None and not isinstance(label, str)), None
-    )
+    other = next((label for label in listed if label is not None and not isinstance(label, str)), None)
     if other is not None:
         kind = type(other).__name__
         lossy(format_name, f"labels that are not text: {other!r} ({kind}) becomes {str(other)!r}")
@@ -192,10 +193,6 @@ def _labels_text(labels: Iterable[object], format_name: str) -> list[str]:
     mark = next((text for text in texts if text and is_unknown(text, unknown_marks())), None)
     if mark is not None:
         lossy(format_name, f"the label {mark!r}: it is read as unknown (keep_na=True keeps NA)")
-    if len({text for text in texts if text}) != len(
-        {label for label in listed if label not in (None, "")}
-    ):
-        raise DataError(
-            "two labels are the same when written as text; the format 'npz' tells them apart"
-        )
+    if len({text for text in texts if text}) != len({label for label in listed if label not in (None, "")}):
+        raise DataError("two labels are the same when written as text; the format 'npz' tells them apart")
     return texts

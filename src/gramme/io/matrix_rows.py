@@ -137,9 +137,7 @@ def _check_adjacency(rows: Rows, names: list[str], columns: list[str], path: Pat
             problem = f"there is no {what} for {some}{', ...' if len(lost) > 3 else ''}"
         else:
             continue
-        raise FileFormatError(
-            f"a matrix of ties needs a row and a column for every node, but {problem}", file=path
-        )
+        raise FileFormatError(f"a matrix of ties needs a row and a column for every node, but {problem}", file=path)
     for line, row in rows[1:]:
         for column, cell in zip(columns, row[1:], strict=True):
             if not _is_number(cell) and cell.strip() not in UNKNOWN:
@@ -150,9 +148,7 @@ def _check_adjacency(rows: Rows, names: list[str], columns: list[str], path: Pat
                 )
 
 
-def _filled(
-    path: Path, rows: Rows, skip: int, names: list[str], columns: list[str], *, named: bool
-) -> Matrix:
+def _filled(path: Path, rows: Rows, skip: int, names: list[str], columns: list[str], *, named: bool) -> Matrix:
     values = np.zeros((len(names), len(columns)))
     commas = next((cell for _, row in rows for cell in row[skip:] if "," in cell), None)
     if commas is not None:
@@ -168,9 +164,7 @@ def _filled(
             elif text:
                 number = float(text)
             if not np.isfinite(number) or number < 0:
-                problem = (
-                    f"{cell.strip()[:40]!r} is not allowed here; ties are 0 or positive numbers"
-                )
+                problem = f"{cell.strip()[:40]!r} is not allowed here; ties are 0 or positive numbers"
                 raise FileFormatError(problem, file=path, line=line)
             values[place, column] = number
     if unknown:
@@ -208,10 +202,7 @@ def _adjacency(matrix: Matrix, layer: str | None) -> Parsed:
     way = "symmetric, so undirected" if symmetric else "not symmetric, so directed"
     diagonal = f"; {loops} ties on the diagonal dropped" if loops else ""
     what = matrix.path.name if layer is None else f"{matrix.path.name}, {layer!r}"
-    tell(
-        f"{what}: read as a matrix of ties, {size}, {names}; {way}{diagonal}",
-        doubt=not matrix.named,
-    )
+    tell(f"{what}: read as a matrix of ties, {size}, {names}; {way}{diagonal}", doubt=not matrix.named)
     return Parsed(
         [matrix.path],
         rows,
@@ -241,10 +232,5 @@ def _incidence(matrix: Matrix, layer: str) -> Parsed:
     nothing = np.zeros(0, dtype=np.int64)
     rows = EdgeRows([], [], nothing, nothing, nothing, None, lambda row: None)
     return Parsed(
-        [matrix.path],
-        rows,
-        nodes=list(matrix.rows),
-        nodes_file=matrix.path,
-        layers=[layer],
-        groups={layer: groups},
+        [matrix.path], rows, nodes=list(matrix.rows), nodes_file=matrix.path, layers=[layer], groups={layer: groups}
     )

@@ -17,6 +17,7 @@ from gramme.graph import MembershipLayer
 from gramme.graph.columns import column_layer, settled
 from gramme.graph.table import ROW_NUMBER_NAMES, says_nothing
 
+from .arrow import PARQUET, column_texts, read_arrow
 from .cells import typed_column
 from .headers import plain_word
 from .parsed import Groups, ReadOptions
@@ -35,6 +36,11 @@ NODE_WORDS = frozenset(
 )  # fmt: skip
 """What a column with the names of nodes is called."""
 _FEATURE_COLUMN = re.compile(r"feature[_ .:-]?\d+\Z", re.IGNORECASE)
+
+
+_MASK = re.compile(r"(?<=.)_mask\Z", re.IGNORECASE)
+#: How truth values are written.
+TRUTH = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
 
 
 def is_feature_name(column: str) -> bool:
@@ -63,9 +69,7 @@ class AttributeTable:
     def column(self, name: str) -> list[str]:
         """The cells of a column, or an error that suggests the nearest name."""
         if name not in self.header:
-            raise DataError(
-                f"{self.path} has no column {name!r}; {did_you_mean(name, self.header)}"
-            )
+            raise DataError(f"{self.path} has no column {name!r}; {did_you_mean(name, self.header)}")
         place = self.header.index(name)
         return [row[place] for row in self.rows]
 
@@ -93,36 +97,16 @@ class AttributeTable:
         found = self.column(column or LABEL_COLUMN)
         return {node: label for node, label in zip(nodes, found, strict=True) if label}
 
-    def feature_columns(
-        self, chosen: Sequence[str] | None, label: str | None, names: Sequence[str], every: bool
-    ) -> list[str]:
-        """The columns that are features: those chosen, else all others or all named like ``feature_1``."""
-        if chosen is not None:
-            return [chosen] if isinstance(chosen, str) else list(chosen)
-        taken = {label or LABEL_COLUMN, *names}
-        others = [column for column in self.header if column not in taken]
-        return others if every else [name for name in others if is_feature_name(name)]
-
-    def features(self, columns: Sequence[str]) -> NDArray[np.float64] | None:
-        """The columns as numbers, one row per row of the table."""
-        if not columns:
-            return None
-        matrix = np.empty((len(self.rows), len(columns)))
-        for place, column in enumerate(columns):
-            for row, text in enumerate(self.column(column)):
-                try:
-                    matrix[row, place] = parse_number(text.strip())
-                except ValueError as error:
-                    raise FileFormatError(
-                        f"the feature {column!r}: {error} ({setting('features')} chooses the columns)",
-                        file=self.path,
-                        line=self.lines[row],
-                    ) from None
-        return matrix
-
 
 def read_attributes(path: Path, encoding: str, separator: str | None = None) -> AttributeTable:
-    """A table with a header, by comma, tab or white space (where quotes are allowed), or the first sheet of Excel."""
+    """A table with a header, by comma, tab or white space (with quotes), Parquet, or Excel's first sheet."""
+    if path.suffix.lower() in PARQUET:
+        table = read_arrow(path)
+        if not table.column_names:
+            raise FileFormatError("the table has no columns", file=path)
+        columns = [column_texts(table, name, path, empty=True) for name in table.column_names]
+        rows = [list(row) for row in zip(*columns, strict=True)]
+        return AttributeTable(path, table.column_names, rows, list(range(1, len(rows) + 1)))
     if path.suffix.lower() == ".xlsx":
         rows = next(iter(read_sheets(path).values()))
         return tabled(enumerate(rows, start=1), path)
@@ -140,9 +124,7 @@ def parse_attributes(text: str, path: Path, separator: str) -> AttributeTable:
     return tabled(lines, path, decimal_comma=separator == ";")
 
 
-def tabled(
-    lines: Iterable[tuple[int, list[str]]], path: Path, *, decimal_comma: bool = False
-) -> AttributeTable:
+def tabled(lines: Iterable[tuple[int, list[str]]], path: Path, *, decimal_comma: bool = False) -> AttributeTable:
     """A table from its rows, the header first."""
     table: AttributeTable | None = None
     for line, row in lines:
@@ -166,26 +148,11 @@ def tabled(
     return table
 
 
-def node_column(
-    table: AttributeTable, known: Collection[str], taken: Collection[str | None] = ()
-) -> str | None:
+def node_column(table: AttributeTable, known: Collection[str], taken: Collection[str | None] = ()) -> str | None:
     """The column that names the nodes: of those whose cells all differ, the one with the most nodes of the graph.
 
     Row numbers, as R and pandas write them beside a table, count only where no other column names nodes. Between equals
     a column called like names of nodes wins, ``node`` before all; None where no column has nodes in most rows.
-
-    Parameters
-    ----------
-    table : AttributeTable
-    known : collection of str
-        The nodes of the graph.
-    taken : collection of str, optional
-        Columns that hold something else, such as the label.
-
-    Raises
-    ------
-    FileFormatError
-        Where several columns name the nodes equally well.
     """
     ranks: dict[str, tuple[int, ...]] = {}
     for place, name in enumerate(table.header):
@@ -239,10 +206,12 @@ MAX_FEATURE_CATEGORIES = 50
 
 @dataclass
 class NodeColumns:
-    """What the columns of a table say about its rows: features with a row each, and groups by layer."""
+    """What the columns of a table say about its rows: features with a row each, groups by layer, nodes by mask."""
 
     features: NDArray[np.float64] | None = None
     groups: dict[str, Groups] = field(default_factory=dict)
+    masks: dict[str, list[str]] = field(default_factory=dict)
+    mask_columns: set[str] = field(default_factory=set)
 
 
 def node_columns(
@@ -250,33 +219,27 @@ def node_columns(
 ) -> NodeColumns:
     """The columns that are neither the name nor the label.
 
-    Columns named like ``feature_1``, as gramme writes them, are features as they stand. Where the user names columns,
+    Columns named like ``feature_1``, as gramme writes them, are features as they stand, and those named like
+    ``train_mask`` with truth values in them are masks. Where the user names columns,
     no others are used.
-
-    Parameters
-    ----------
-    table : AttributeTable
-    nodes : sequence of str
-        The node of each row.
-    taken : collection of str
-        The columns with the name and the label.
-    options : ReadOptions
-        ``columns``, ``features`` and ``layers_from`` choose.
     """
-    chosen = _chosen(table, taken, options)
+    chosen = _chosen(table, set(taken), options)
     made = NodeColumns()
+    for name in table.header:
+        cells_of_mask = [cell.strip().lower() for cell in table.column(name)] if _MASK.search(name) else ["no mask"]
+        if name not in taken and chosen.get(name) is None and set(cells_of_mask) <= TRUTH.keys():
+            mask = _MASK.sub("", name)
+            made.masks[mask] = [node for node, cell in zip(nodes, cells_of_mask, strict=True) if TRUTH[cell]]
+            tell(f"{table.path.name}: {name!r} is the mask {mask!r}, of {len(made.masks[mask]):,} nodes")
+            made.mask_columns.add(name)
+            chosen.pop(name, None)
     matrix: list[NDArray[np.float64]] = []
     for name, role in chosen.items():
-        if role is None and is_feature_name(name):
-            plain = table.features([name])
-            assert plain is not None
-            matrix.append(plain)
+        if role != "layer" and is_feature_name(name):
+            matrix.append(_plain_numbers(table, name))
             continue
         series = typed_column(
-            pd.Series(table.column(name), dtype=object),
-            name,
-            options.marks,
-            decimal_comma=table.decimal_comma,
+            pd.Series(table.column(name), dtype=object), name, options.marks, decimal_comma=table.decimal_comma
         )
         useless = says_nothing(series.rename(name))
         if useless is not None and role is None:
@@ -292,27 +255,32 @@ def node_columns(
     return made
 
 
-def _chosen(
-    table: AttributeTable, taken: Collection[str], options: ReadOptions
-) -> dict[str, str | None]:
+def _plain_numbers(table: AttributeTable, name: str) -> NDArray[np.float64]:
+    column = np.empty((len(table.rows), 1))
+    for row, (text, line) in enumerate(zip(table.column(name), table.lines, strict=True)):
+        try:
+            column[row] = parse_number(text.strip())
+        except ValueError as error:
+            problem = f"the feature {name!r}: {error} ({setting('features')} chooses the columns)"
+            raise FileFormatError(problem, file=table.path, line=line or None) from None
+    return column
+
+
+def _chosen(table: AttributeTable, taken: Collection[str], options: ReadOptions) -> dict[str, str | None]:
     """The columns to use and what the user wants them to be, None if that is left to their values."""
     asked: dict[str, str | None] = {}
-    for names, role in (
-        (options.columns, None),
-        (options.features, "feature"),
-        (options.layers_from, "layer"),
-    ):
+    for names, role in ((options.columns, None), (options.features, "feature"), (options.layers_from, "layer")):
         for name in [names] if isinstance(names, str) else names or ():
             if name not in table.header:
-                raise DataError(
-                    f"{table.path} has no column {name!r}; {did_you_mean(name, table.header)}"
-                )
+                raise DataError(f"{table.path} has no column {name!r}; {did_you_mean(name, table.header)}")
+            if name in taken and role is not None:
+                raise DataError(f"the column {name!r} is the label or the name of the nodes, so it can be no {role}")
+            if name in taken:
+                continue
             if asked.get(name) is not None and role is not None:
                 raise DataError(f"the column {name!r} cannot be both a feature and a layer")
             asked[name] = role
-    if asked or any(
-        one is not None for one in (options.columns, options.features, options.layers_from)
-    ):
+    if asked or any(one is not None for one in (options.columns, options.features, options.layers_from)):
         return asked
     return {name: None for name in table.header if name not in taken}
 
@@ -353,7 +321,4 @@ def _as_groups(table: AttributeTable, name: str, series: pd.Series, nodes: Seque
         f"{table.path.name}: {name!r} is a layer of {len(names)} groups{by}{gaps} "
         f"({setting('features', [name])} makes it features)"
     )
-    return Groups(
-        [nodes[row] for row in layer.node.tolist()],
-        [names[group] for group in layer.group.tolist()],
-    )
+    return Groups([nodes[row] for row in layer.node.tolist()], [names[group] for group in layer.group.tolist()])

@@ -56,17 +56,8 @@ class ReadReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        return {
-            "format": self.format,
-            "files": list(self.files),
-            "rows": self.rows,
-            "id_base": self.id_base,
-            "direction": self.direction,
-            "self_loops_dropped": dict(self.self_loops_dropped),
-            "duplicates_merged": dict(self.duplicates_merged),
-            "notes": list(self.notes),
-            "doubts": list(self.doubts),
-        }
+        plain = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}
+        return {key: dict(value) if isinstance(value, Mapping) else value for key, value in plain.items()}
 
 
 # Edges as they stand in a file, row by row, with names replaced by numbers as early as possible.
@@ -88,6 +79,8 @@ class EdgeRows:
         The line on which a row stands; may be slow, as only an error asks for it.
     whole : bool
         Whether all names of nodes are known to be whole numbers, so that nobody need look again.
+    facts : dict of str to list of str
+        Further columns or attributes of the edges as text, a cell per row; blank where nothing is known.
     """
 
     layers: list[str]
@@ -98,6 +91,7 @@ class EdgeRows:
     weight: NDArray[np.float64] | None
     line_of: Callable[[int], int | None]
     whole: bool = False
+    facts: dict[str, list[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return int(self.source.size)
@@ -114,11 +108,21 @@ class RowCollector:
         self._weights = array("d")
         self._lines = array("q")
         self._weighted = False
+        self._facts: dict[str, list[str]] = {}
 
     def add(
-        self, layer: str, source: str, target: str, weight: str | None, line: int | None
+        self,
+        layer: str,
+        source: str,
+        target: str,
+        weight: str | None,
+        line: int | None,
+        facts: Mapping[str, str] | None = None,
     ) -> None:
         """One edge; an unreadable weight is an error that names the line."""
+        for name, cell in (facts or {}).items():
+            column = self._facts.setdefault(name, [])
+            column += [""] * (len(self._lines) - len(column)) + [cell]
         layers, starts, ends = self._codes
         layers.append(self._layers.setdefault(layer, len(self._layers)))
         starts.append(self._nodes.setdefault(source, len(self._nodes)))
@@ -149,6 +153,7 @@ class RowCollector:
             place[target],
             np.array(self._weights, dtype=np.float64) if self._weighted else None,
             lambda row: lines[row] if lines[row] > 0 else None,
+            facts={name: column + [""] * (len(lines) - len(column)) for name, column in self._facts.items()},
         )
 
 
@@ -164,6 +169,7 @@ class ReadOptions:
     nodes: str | os.PathLike[str] | None = None
     label: str | None = None
     features: Sequence[str] | None = None
+    edge_features: Sequence[str] | None = None
     directed: bool | None = None
     encoding: str = AUTO
     mmap: bool = False
@@ -186,17 +192,17 @@ class ReadOptions:
     @property
     def named_columns(self) -> dict[str, tuple[str, str]]:
         """The option and the column of each part of an edge whose column the user named."""
-        options = {
-            "source": "source",
-            "target": "target_column",
-            "weight": "weight",
-            "layer": "layer",
-        }
+        options = {"source": "source", "target": "target_column", "weight": "weight", "layer": "layer"}
         return {
             part: (option, str(getattr(self, option)))
             for part, option in options.items()
             if getattr(self, option) is not None
         }
+
+    @property
+    def edge_columns(self) -> list[str]:
+        """The columns or attributes of edges that are features."""
+        return [self.edge_features] if isinstance(self.edge_features, str) else list(self.edge_features or ())
 
     @property
     def marks(self) -> frozenset[str]:
@@ -252,6 +258,8 @@ class Parsed:
         The first id where this format numbers its nodes from 0 or from 1.
     features : array, shape (nodes, columns), or None
         Aligned with ``nodes``.
+    masks : mapping of str to node names
+        The nodes in each mask.
     """
 
     files: list[Path]
@@ -270,6 +278,7 @@ class Parsed:
     labels_form: LabelsForm | None = None
     id_start: int | None = None
     features: NDArray[np.float64] | None = None
+    masks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     edges_file: Path | None = None
 

@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gramme.errors import DataError, FileFormatError, import_extra
-from gramme.io.formats.parquet import read_arrow
+from gramme.errors import DataError, FileFormatError
 
+from .arrow import PARQUET, read_arrow
 from .cells import in_nanoseconds, typed_column
-from .source import AUTO, checked_file, decode, read_bytes, tell
-from .spreadsheet import check_digits, check_extent
+from .source import AUTO, MAX_DECLARED_BEYOND_FILE, checked_file, decode, read_bytes, tell
+from .spreadsheet import cell_text, sheet_values
 from .text import check_width, tell_separator, without_comments
-from .values import labels_told, unknown_marks
+from .values import tell_of_labels, unknown_marks
 
-ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".xlsx")
+ENDINGS = (".csv", ".tsv", ".tab", ".txt", *PARQUET, ".xlsx")
 _SEPARATORS = (",", ";", "\t", "|")
 
 
@@ -42,23 +42,12 @@ def read_table(
 ) -> pd.DataFrame:
     """The table in a file, its columns typed; which kind of file it is, its name tells.
 
-    Parameters
-    ----------
-    path : Path
-    encoding : str, default="auto"
-        Of CSV and TSV files.
-    missing : iterable of str, default=()
-        Further cells that mean "not known", such as "99".
-    keep_na : bool, default=False
-        Whether NA and the like are values, so that only blank and named cells are not known.
-    text : collection of str, default=()
-        Columns to leave as text: names and labels, in which 1 and 01 differ.
-    label : str, optional
-        The column with the labels, of which it is told how many are not known.
+    Columns of ``text``, names and labels, stay as they are, since 1 and 01 differ in them. What is doubtful about the
+    column ``label`` is said.
     """
     ending = path.suffix.lower()
     marks = unknown_marks(missing, keep_na=keep_na)
-    if ending in (".parquet", ".pq"):
+    if ending in PARQUET:
         table = _pandas(read_arrow(path), path)
     elif ending == ".xlsx":
         table = _excel(path)
@@ -69,41 +58,25 @@ def read_table(
         raise DataError(f"{path}: the name of a table must end in one of {known}")
     table.columns = _column_names([str(name) for name in table.columns], path)
     if label in table.columns:
-        _tell_unknown(table[label], marks)
+        tell_of_labels(table[label].astype(object).value_counts().to_dict(), marks)
     return pd.DataFrame(
-        {
-            name: _from_values(table[name], name, marks, name in text, guess=ending == ".xlsx")
-            for name in table.columns
-        }
+        {name: _from_values(table[name], name, marks, name in text, guess=ending == ".xlsx") for name in table.columns}
     )
 
 
 def header_of(path: Path, encoding: str = AUTO) -> list[str]:
     """The names of the columns, without making a table of the rows."""
     ending = path.suffix.lower()
-    if ending in (".parquet", ".pq", ".xlsx"):
-        # a column without a name is known by its cells
-        names = (
-            _excel(path, rows=100).columns if ending == ".xlsx" else read_arrow(path).column_names
-        )
+    if ending in (*PARQUET, ".xlsx"):
+        names = _excel(path).columns if ending == ".xlsx" else read_arrow(path).column_names
         return _column_names([str(name) for name in names], path)
     with checked_file(path).open("rb") as file:
         start = file.read(1 << 16).rpartition(b"\n")[0]
     return _header(decode(start or read_bytes(path), path, encoding), path)[1]
 
 
-def _tell_unknown(labels: pd.Series, marks: frozenset[str]) -> None:
-    told = labels_told(labels.astype(object).value_counts().to_dict(), marks)
-    if told:
-        tell(told)
-
-
 def _delimited(
-    path: Path,
-    encoding: str,
-    marks: frozenset[str],
-    text: Collection[str],
-    label: str | None,
+    path: Path, encoding: str, marks: frozenset[str], text: Collection[str], label: str | None
 ) -> pd.DataFrame:
     content = without_comments(decode(read_bytes(path), path, encoding), path)
     if "\0" in content:
@@ -120,9 +93,7 @@ def _delimited(
         tell(f"{path.name}: the first column has no name in the header; called 'row'")
         names = ["row", *names]
     # marks among the labels are counted before they are left out
-    absent: dict[Any, list[str]] = {
-        place: [""] if name == label else ["", *marks] for place, name in enumerate(names)
-    }
+    absent: dict[Any, list[str]] = {place: [""] if name == label else ["", *marks] for place, name in enumerate(names)}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -152,11 +123,9 @@ def _delimited(
     if not len(table):
         raise FileFormatError("there is a header but no row below it", file=path)
     if label in names:
-        _tell_unknown(table[names.index(label)], marks)
+        tell_of_labels(table[names.index(label)].value_counts().to_dict(), marks)
     columns = {
-        name: typed_column(
-            table[place], name, marks, as_text=name in text, decimal_comma=separator == ";"
-        )
+        name: typed_column(table[place], name, marks, as_text=name in text, decimal_comma=separator == ";")
         for place, name in enumerate(names)
     }
     return pd.DataFrame(columns)
@@ -205,10 +174,7 @@ def _header(content: str, path: Path) -> tuple[str, list[str]]:
 
 def _column_names(names: Iterable[str], path: Path) -> list[str]:
     """Names without spaces around them, all different; a column without one is called by its place."""
-    found = [
-        name.strip() or ("row" if place == 0 else f"column {place + 1}")
-        for place, name in enumerate(names)
-    ]
+    found = [name.strip() or ("row" if place == 0 else f"column {place + 1}") for place, name in enumerate(names)]
     check_width(len(found), path)
     if len(set(found)) < len(found):
         double = next(name for name, times in Counter(found).items() if times > 1)
@@ -216,9 +182,7 @@ def _column_names(names: Iterable[str], path: Path) -> list[str]:
     return found
 
 
-def _from_values(
-    column: pd.Series, name: str, marks: Collection[str], as_text: bool, *, guess: bool
-) -> pd.Series:
+def _from_values(column: pd.Series, name: str, marks: Collection[str], as_text: bool, *, guess: bool) -> pd.Series:
     """A column that came with types: kept where it is numbers or dates, else treated as text.
 
     In a spreadsheet text may be numbers that were typed in another way, so there it is looked at (``guess``).
@@ -262,23 +226,17 @@ def _pandas(table: Any, path: Path) -> pd.DataFrame:
     return found
 
 
-def _excel(path: Path, rows: int | None = None) -> pd.DataFrame:
-    """The first sheet, or so many of its rows."""
-    import_extra("openpyxl", "excel", "reading an Excel file")
-    data = read_bytes(path)
-    check_extent(data, path)
-    try:
+def _excel(path: Path) -> pd.DataFrame:
+    """The first sheet that is not empty; the first row with a cell in it has the names."""
+    for _, rows in sheet_values(path):
+        filled = [row for row in rows if any(cell not in (None, "") for cell in row)]
+        if not filled:
+            continue
+        width = max(place + 1 for row in filled for place, cell in enumerate(row) if cell not in (None, ""))
+        if width * len(filled) > MAX_DECLARED_BEYOND_FILE + 50 * sum(map(len, filled)):
+            raise FileFormatError("a sheet that is nearly empty; delete the cells far from the others", file=path)
+        head, *body = [(*row, *[None] * (width - len(row)))[:width] for row in filled]
         # which text means "not known" is decided later, and alike for all formats
-        found: pd.DataFrame = pd.read_excel(
-            io.BytesIO(data),
-            engine="openpyxl",
-            nrows=rows,
-            dtype=object,
-            keep_default_na=False,
-            na_values=[""],
-        )
-    except Exception as error:  # openpyxl raises many kinds for damaged files
-        raise FileFormatError(f"no Excel file that can be read: {error}", file=path) from None
-    for number, row in enumerate(found.itertuples(index=False, name=None), start=2):
-        check_digits(row, f"row {number}", path)
-    return found
+        cells = [[None if cell == "" else cell for cell in row] for row in body]
+        return pd.DataFrame(cells, columns=[cell_text(name) for name in head], dtype=object)
+    raise FileFormatError("all sheets are empty", file=path)

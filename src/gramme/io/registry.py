@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gramme._plugins import Registry
 from gramme._text import setting
 from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
@@ -167,14 +168,7 @@ _ALL = (
         "node-link data of networkx and d3, Cytoscape's elements, or a list of edges",
         "groups, absent nodes",
     ),
-    Format(
-        gexf.NAME,
-        (".gexf",),
-        gexf.read,
-        None,
-        "Gephi's format (needs gramme[networkx])",
-        READ_ONLY,
-    ),
+    Format(gexf.NAME, (".gexf",), gexf.read, None, "Gephi's format (needs gramme[networkx])", READ_ONLY),
     Format(gml.NAME, (".gml",), gml.read, None, "GML (needs gramme[networkx])", READ_ONLY),
     Format(
         ucinet.NAME,
@@ -227,12 +221,12 @@ _ALL = (
 )
 
 #: All formats by name.
-FORMATS: dict[str, Format] = {each.name: each for each in _ALL}
+FORMATS: Registry[Format] = Registry(_ALL, lambda each: each.name, "gramme.formats", Format)
 
 
 def register_format(new: Format) -> Format:
     """Make a format known by its name and its endings, wherever files are read and written."""
-    FORMATS[new.name] = new
+    FORMATS.add(new)
     return new
 
 

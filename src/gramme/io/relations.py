@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from gramme._text import setting
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MembershipLayer, MultilayerGraph
 
@@ -30,11 +31,7 @@ Files = Mapping[tuple[str, ...], str | os.PathLike[str]]
 
 
 def read_relations(
-    files: Files | str | os.PathLike[str],
-    *,
-    target: str,
-    paths: Iterable[Sequence[str]] | None = None,
-    **options: Any,
+    files: Files | str | os.PathLike[str], *, target: str, paths: Iterable[Sequence[str]] | None = None, **options: Any
 ) -> MultilayerGraph:
     r"""A graph over the nodes of one kind, from files of relations.
 
@@ -61,14 +58,12 @@ def read_relations(
 
 
 def inspect_relations(
-    files: Files | str | os.PathLike[str],
-    *,
-    target: str,
-    paths: Iterable[Sequence[str]] | None = None,
-    **options: Any,
+    files: Files | str | os.PathLike[str], *, target: str, paths: Iterable[Sequence[str]] | None = None, **options: Any
 ) -> tuple[MultilayerGraph, ReadReport]:
     """The graph of :func:`read_relations`, and an account of what was met in the files."""
     chosen = ReadOptions(**options)
+    if chosen.edge_columns:
+        raise DataError(f"relations have no features of edges; leave out {setting('edge_features')}")
     with gathered() as notes:
         if isinstance(files, Mapping):
             named = {kinds: checked_file(file) for kinds, file in files.items()}
@@ -145,9 +140,7 @@ def _one(path: Path, kinds: tuple[str, ...], options: ReadOptions) -> pd.DataFra
     """The pairs of a file of one relation."""
     table = read_attributes(path, options.encoding)
     if len(table.header) < 2:
-        raise FileFormatError(
-            "a relation needs two columns, such as " + ",".join((kinds[0], kinds[-1])), file=path
-        )
+        raise FileFormatError("a relation needs two columns, such as " + ",".join((kinds[0], kinds[-1])), file=path)
     words = [name.strip().lower() for name in table.header]
     first, last = kinds[0].lower(), kinds[-1].lower()
     ends = edge_header(table.header)
@@ -188,18 +181,13 @@ def _typed(path: Path, options: ReadOptions) -> dict[tuple[str, ...], pd.DataFra
     found: dict[tuple[str, ...], pd.DataFrame] = {}
     for relation, chosen in rows.items():
         part = AttributeTable(
-            path,
-            table.header,
-            [table.rows[number] for number in chosen],
-            [table.lines[number] for number in chosen],
+            path, table.header, [table.rows[number] for number in chosen], [table.lines[number] for number in chosen]
         )
         found[relation] = _frame(part, part.rows, [at["source"], at["target"]], words)
     return found
 
 
-def _frame(
-    table: AttributeTable, rows: list[list[str]], places: list[int], words: list[str]
-) -> pd.DataFrame:
+def _frame(table: AttributeTable, rows: list[list[str]], places: list[int], words: list[str]) -> pd.DataFrame:
     """Source, target and perhaps weight; an empty cell or an unreadable weight is an error with its line."""
     for row, line in zip(rows, table.lines, strict=True):
         for place in places:
@@ -207,8 +195,7 @@ def _frame(
                 problem = f"the column {table.header[place]!r} is empty here"
                 raise FileFormatError(problem, file=table.path, line=line)
     columns: dict[str, Any] = {
-        side: [row[place] for row in rows]
-        for side, place in zip(("source", "target"), places, strict=True)
+        side: [row[place] for row in rows] for side, place in zip(("source", "target"), places, strict=True)
     }
     weights = [row[words.index("weight")] for row in rows] if "weight" in words else []
     if any(weights):
@@ -223,8 +210,6 @@ def _frame(
 
 def _kinds_told(graph: MultilayerGraph, target: str) -> list[str]:
     parts = [
-        f"{name} ({layer.num_groups:,})"
-        for name, layer in graph.layers.items()
-        if isinstance(layer, MembershipLayer)
+        f"{name} ({layer.num_groups:,})" for name, layer in graph.layers.items() if isinstance(layer, MembershipLayer)
     ]
     return [f"the nodes are of the kind {target!r}; groups: {', '.join(parts)}"] if parts else []

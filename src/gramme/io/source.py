@@ -68,13 +68,7 @@ MIN_LARGE_BYTES = 1 << 20
 #: The encoding that means "find out".
 AUTO = "auto"
 OLDER_ENCODING = "cp1252"
-_PACKED_STARTS = (
-    b"\x1f\x8b",
-    b"BZh",
-    b"\xfd7zXZ",
-    b"\x28\xb5\x2f\xfd",
-    b"PK\x03\x04",
-)  # gzip, bzip2, xz, zstd, zip
+_PACKED_STARTS = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")  # gzip, bzip2, xz, zstd, zip
 
 
 def checked_file(path: str | os.PathLike[str], what: str = "file") -> Path:
@@ -89,9 +83,7 @@ def checked_file(path: str | os.PathLike[str], what: str = "file") -> Path:
     if stat.S_ISDIR(kind.st_mode):
         raise DataError(f"{name} is a folder; name a {what} in it")
     if not stat.S_ISREG(kind.st_mode):
-        raise DataError(
-            f"{name} is not an ordinary file (a device or a pipe); save it to a file first"
-        )
+        raise DataError(f"{name} is not an ordinary file (a device or a pipe); save it to a file first")
     return name
 
 
@@ -132,9 +124,7 @@ def decode(data: bytes, path: Path, encoding: str = AUTO) -> str:
             data = data[len(codecs.BOM_UTF8) :]
         text = data.decode(kind)
     except LookupError:
-        raise DataError(
-            f"there is no text encoding {encoding!r}; try 'utf-8' or 'latin-1'"
-        ) from None
+        raise DataError(f"there is no text encoding {encoding!r}; try 'utf-8' or 'latin-1'") from None
     except UnicodeError as error:
         older = f"; if it is an older text file, say {setting('encoding', 'latin-1')}"
         hint = older if "utf" in encoding else ""
@@ -169,8 +159,7 @@ def _detected(data: bytes, path: Path) -> str:
         text = data.decode(OLDER_ENCODING)
     except UnicodeError:
         problem = (
-            "the bytes here are not text in UTF-8 or Windows-1252; "
-            f"name another encoding with {setting('encoding')}"
+            f"the bytes here are not text in UTF-8 or Windows-1252; name another encoding with {setting('encoding')}"
         )
         raise FileFormatError(problem, file=path, line=line) from None
     tell(f"{path.name}: read as Windows-1252, since it is not UTF-8", doubt=True)

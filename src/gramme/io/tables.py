@@ -5,7 +5,7 @@ table      columns                                    needed
 ========== ========================================== ==========================================================
 edges      layer, source, target, weight              always; layer and weight may be missing; with edges between
                                                       layers source_layer and target_layer in place of layer
-nodes      node, label, then features                 found beside; lists all nodes
+nodes      node, label, then features and masks       found beside; lists all nodes
 groups     layer, node, group, weight                 for membership layers; weight may be missing
 layers     layer, kind, directed, nodes               for directed or empty layers and for membership layers
 presence   layer, node                                for layers that do not hold all nodes
@@ -15,6 +15,7 @@ couplings  source_layer, target_layer, directed       for directed edges between
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,12 +28,11 @@ from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 
 from .couplings import between
 from .lossy import TextGraph, as_text, text_names
-from .node_table import LABEL_COLUMN, AttributeTable, name_column, node_columns
+from .node_table import LABEL_COLUMN, TRUTH, AttributeTable, name_column, node_columns, read_attributes
 from .parsed import Groups, Parsed, ReadOptions
 from .values import parse_weight
 
 COMPANIONS = ("nodes", "groups", "layers", "presence", "couplings")
-_YES = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
 
 
 @dataclass
@@ -48,9 +48,17 @@ def companion(path: Path, table: str) -> Path:
     return path.with_name(f"{path.stem}.{table}{path.suffix}")
 
 
+def read_companions(path: Path, options: ReadOptions, separator: str | None = None) -> dict[str, AttributeTable]:
+    """The tables that stand beside the edges; a table of nodes that the user names replaces the one there."""
+    beside = {name: companion(path, name) for name in COMPANIONS if name != "nodes" or options.nodes is None}
+    return {
+        name: read_attributes(place, options.encoding, separator) for name, place in beside.items() if place.is_file()
+    }
+
+
 def to_tables(graph: MultilayerGraph, format_name: str) -> dict[str, Table | None]:
     """The tables of a graph; None for one it does not need."""
-    text = as_text(graph, format_name, groups=True, presence=True, couplings=True)
+    text = as_text(graph, format_name, groups=True, presence=True, couplings=True, masks=True)
     names = np.array(text.nodes, dtype=object)
     return {
         "edges": _edges(text, names),
@@ -64,25 +72,16 @@ def to_tables(graph: MultilayerGraph, format_name: str) -> dict[str, Table | Non
 
 def _edges(text: TextGraph, names: Any) -> Table:
     layers: list[str] = []
+    others: list[str] = []
     source: list[str] = []
     target: list[str] = []
     weight: list[float] = []
-    for name, layer in text.edges():
-        layers += [name] * layer.num_edges
-        source += names[layer.source].tolist()
-        target += names[layer.target].tolist()
-        if layer.weight is None:
-            weight += [float("nan")] * layer.num_edges
-        else:
-            weight += layer.weight.tolist()
-    others = list(layers)
-    for first, second, coupling in text.couplings():
-        layers += [first] * coupling.num_edges
-        others += [second] * coupling.num_edges
-        source += names[coupling.source].tolist()
-        target += names[coupling.target].tolist()
-        none = np.full(coupling.num_edges, np.nan)
-        weight += (none if coupling.weight is None else coupling.weight).tolist()
+    for first, second, part in text.parts():
+        layers += [first] * part.num_edges
+        others += [second] * part.num_edges
+        source += names[part.source].tolist()
+        target += names[part.target].tolist()
+        weight += [math.nan] * part.num_edges if part.weight is None else part.weight.tolist()
     table = Table(["layer", "source", "target"], [layers, source, target])
     if text.coupled:
         table.header = ["source_layer", "source", "target_layer", "target"]
@@ -117,6 +116,9 @@ def _nodes(text: TextGraph) -> Table:
         width = 0 if text.graph.features is None else text.graph.features.shape[1]
         table.header += [f"feature_{number}" for number in range(1, width + 1)]
         table.columns += [[row[place] for row in features] for place in range(width)]
+    for name, mask in text.graph.masks.items():
+        table.header.append(f"{name}_mask")
+        table.columns.append(["true" if held else "false" for held in mask])
     return table
 
 
@@ -141,9 +143,7 @@ def _holds(layer: EdgeLayer | MembershipLayer) -> str:
     """Which nodes the layer holds: all, its members, or those listed."""
     if layer.holds_all_nodes:
         return "all"
-    if isinstance(layer, MembershipLayer) and bool(
-        ((layer.groups_per_node > 0) == layer.present).all()
-    ):
+    if isinstance(layer, MembershipLayer) and bool(((layer.groups_per_node > 0) == layer.present).all()):
         return "members"
     return "listed"
 
@@ -159,10 +159,7 @@ def _layers(text: TextGraph) -> Table | None:
         for name, layer in text.layers.items()
     ]
     plain = all(
-        isinstance(layer, EdgeLayer)
-        and layer.num_edges
-        and not layer.directed
-        and layer.holds_all_nodes
+        isinstance(layer, EdgeLayer) and layer.num_edges and not layer.directed and layer.holds_all_nodes
         for layer in text.layers.values()
     )
     if plain and not text.coupled:
@@ -230,7 +227,7 @@ def _take_nodes(parsed: Parsed, table: AttributeTable, options: ReadOptions) -> 
     parsed.nodes, parsed.nodes_file = table.names(column), table.path
     parsed.labels = table.labels(parsed.nodes, options.label)
     made = node_columns(table, parsed.nodes, {column, options.label or LABEL_COLUMN}, options)
-    parsed.features, parsed.node_groups = made.features, made.groups
+    parsed.features, parsed.node_groups, parsed.masks = made.features, made.groups, made.masks
 
 
 def _take_layers(parsed: Parsed, table: AttributeTable) -> None:
@@ -266,9 +263,9 @@ def _take_couplings(parsed: Parsed, table: AttributeTable) -> None:
 
 
 def _yes(text: str, path: Path, line: int) -> bool:
-    if text.lower() not in _YES:
+    if text.lower() not in TRUTH:
         raise FileFormatError(f"{text!r} is neither yes nor no", file=path, line=line)
-    return _YES[text.lower()]
+    return TRUTH[text.lower()]
 
 
 def _rows(table: AttributeTable, columns: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from gramme.errors import FileFormatError
@@ -91,9 +91,7 @@ def cells(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str
         except StopIteration:
             return
         except csv.Error as error:
-            raise FileFormatError(
-                f"not readable as a table: {error}", file=path, line=line
-            ) from None
+            raise FileFormatError(f"not readable as a table: {error}", file=path, line=line) from None
         check_width(len(row), path, line)
         if len(row) > 1 or raw[0].strip(" \t\r\n"):  # a quoted blank is no blank line
             if padded and any(cell != cell.strip(" \t") for cell in row):
@@ -117,9 +115,7 @@ def check_width(columns: int, path: Path, line: int | None = None) -> None:
     """Refuse more columns than a table can have."""
     if columns > MAX_TABLE_COLUMNS:
         raise FileFormatError(
-            f"{columns:,} columns; a table may have at most {MAX_TABLE_COLUMNS:,}",
-            file=path,
-            line=line,
+            f"{columns:,} columns; a table may have at most {MAX_TABLE_COLUMNS:,}", file=path, line=line
         )
 
 
@@ -135,11 +131,6 @@ def format_row(values: Iterable[str], separator: str) -> str:
 def quote_cell(value: str) -> str:
     """The cell, between quotes only where it must be."""
     return '"' + value.replace('"', '""') + '"' if _SPECIAL.search(value) else value
-
-
-def format_table(header: Sequence[str], rows: Iterable[Sequence[str]], separator: str) -> str:
-    """A whole table with its header."""
-    return format_row(header, separator) + "".join(format_row(row, separator) for row in rows)
 
 
 def separator_of(path: Path, text: str) -> str:
@@ -168,7 +159,6 @@ def tell_separator(path: Path, mark: str) -> None:
 Rows = list[tuple[int, list[str]]]
 _MARKS = ("#", "%")
 _SURE_COMMENT = re.compile(r"[#%](?:[\s#%]|\Z)")
-_ROW_NAMES = "row"
 
 
 def text_rows(text: str, separator: str, path: Path) -> Rows:
@@ -179,9 +169,7 @@ def text_rows(text: str, separator: str, path: Path) -> Rows:
     """
     if separator == " ":
         rows = [
-            (line, quoted_fields(row))
-            for line, row in numbered_lines(text)
-            if not _SURE_COMMENT.match(row.strip())
+            (line, quoted_fields(row)) for line, row in numbered_lines(text) if not _SURE_COMMENT.match(row.strip())
         ]
     else:
         rows = list(cells(text, separator, path))
@@ -206,17 +194,16 @@ def without_comments(text: str, path: Path) -> str:
         return text
     lines = text.split("\n") if "\n" in text else text.split("\r")
     end = "\n" if "\n" in text else "\r"
-    first = next(
-        (k for k, line in enumerate(lines) if line.strip() and not line.startswith(_MARKS)),
-        len(lines),
-    )
+    first = next((k for k, line in enumerate(lines) if line.strip() and not line.startswith(_MARKS)), len(lines))
     below = lines[first] if first < len(lines) else ""
-    marks = max(SEPARATORS, key=below.count)
+    mark = max(SEPARATORS, key=below.count)
+    between = mark if mark in below else None  # None: any white space
+    width = len(below.split(between))
     comments = [
         k
         for k in range(first)
-        if lines[k].strip() and (_SURE_COMMENT.match(lines[k]) or lines[k].count(marks) < below.count(marks))
-    ]  # fmt: skip
+        if lines[k].strip() and (_SURE_COMMENT.match(lines[k]) or len(lines[k].split(between)) < width)
+    ]
     if len(comments) < sum(bool(line.strip()) for line in lines[:first]):
         return text  # the lines with the mark are rows of the table
     head = lines[comments[-1]].lstrip("#% \t")
@@ -252,7 +239,5 @@ def _with_row_names(rows: Rows, path: Path) -> Rows:
     names = [row[0] for _, row in rows[1:]]
     if edge_header(rows[0][1]) is None or len(set(names)) < len(names):
         return rows
-    tell(
-        f"{path.name}: the first column has no name in the header; read as names of rows, not used"
-    )
+    tell(f"{path.name}: the first column has no name in the header; read as names of rows, not used")
     return [rows[0], *((line, row[1:]) for line, row in rows[1:])]

@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from gramme._text import setting
 from gramme.errors import DataError
+from gramme.graph.columns import amounts
 
 from .source import tell
 
@@ -69,15 +71,7 @@ def plain_form(name: str) -> str:
 
 
 def tell_of_twins(names: Iterable[str], what: str, become: str) -> None:
-    """Say which names look alike to a reader and are different all the same, which is hardly ever meant.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Distinct ones.
-    what, become : str
-        What they are, in the plural, and what two of them become: "labels" and "classes".
-    """
+    """Say which names look alike to a reader and are different all the same, which is hardly ever meant."""
     first_of: dict[str, str] = {}
     pairs = []
     for name in names:
@@ -174,10 +168,7 @@ def unknown_marks(missing: str | Iterable[str] = (), *, keep_na: bool = False) -
 def is_unknown(value: Any, marks: frozenset[str]) -> bool:
     """Whether a value means "not known": nothing, blank text, NaN, or one of the marks.
 
-    >>> [
-    ...     is_unknown(value, unknown_marks())
-    ...     for value in ("NA", " ", "Nadia", None, 0, float("nan"))
-    ... ]
+    >>> [is_unknown(value, unknown_marks()) for value in ("NA", " ", "Nadia", None, 0, float("nan"))]
     [True, True, False, True, False, True]
     """
     if isinstance(value, str):
@@ -188,43 +179,33 @@ def is_unknown(value: Any, marks: frozenset[str]) -> bool:
     return str(value) in marks
 
 
-def known_labels(
-    labels: Mapping[str, Any], marks: frozenset[str]
-) -> tuple[dict[str, Any], str | None]:
-    """The labels without those that mean "not known", and a sentence about the marks that were met.
+def tell_of_labels(counts: Mapping[Any, int], marks: frozenset[str], *, numbers: bool = False) -> None:
+    """Say what is doubtful about labels, from how often each of them stands there.
 
-    >>> known_labels({"Ann": "red", "Bo": "NA", "Cy": ""}, unknown_marks())
-    ({'Ann': 'red'}, '1 label read as unknown: NA')
+    These are marks that were read as unknown, classes that a reader would take for one, and a -1 among classes that are
+    numbers, by which many programs mean "not known". Labels that are ``numbers`` are no classes.
     """
-    known: dict[str, Any] = {}
-    met: Counter[str] = Counter()
-    for node, label in labels.items():
-        if not is_unknown(label, marks):
-            known[node] = label
-        elif label is not None and str(label).strip():
-            met[str(label).strip()] += 1
-    return known, _sentence(met)
-
-
-def labels_told(cells: Mapping[Any, int], marks: frozenset[str]) -> str | None:
-    """A sentence about the marks among the labels of a table, from how often each cell stands there.
-
-    >>> labels_told({"red": 3, "NA": 2, " ": 1}, unknown_marks())
-    '2 labels read as unknown: NA'
-    """
-    met: Counter[str] = Counter()
-    for cell, count in cells.items():
-        if is_unknown(cell, marks) and cell is not None and str(cell).strip():
-            met[str(cell).strip()] += int(count)
-    return _sentence(met)
-
-
-def _sentence(met: Counter[str]) -> str | None:
-    if not met:
-        return None
-    count = sum(met.values())
-    named = ", ".join(mark for mark, _ in met.most_common(5)) + (", ..." if len(met) > 5 else "")
-    return f"{count:,} label{'s' if count > 1 else ''} read as unknown: {named}"
+    unknown: Counter[str] = Counter()
+    classes: Counter[str] = Counter()
+    for cell, count in counts.items():
+        text = "" if cell is None else str(cell).strip()
+        if text:
+            (unknown if is_unknown(cell, marks) else classes)[text] += int(count)
+    if unknown:
+        count = sum(unknown.values())
+        named = ", ".join(mark for mark, _ in unknown.most_common(5)) + (", ..." if len(unknown) > 5 else "")
+        tell(f"{count:,} label{'s' if count > 1 else ''} read as unknown: {named}")
+    if numbers:
+        return
+    tell_of_twins(
+        (cell for cell in counts if isinstance(cell, str) and not is_unknown(cell, marks)), "labels", "classes"
+    )
+    if classes["-1"] and len(classes) > 1 and not amounts(classes) and all(map(is_whole, classes)):
+        tell(
+            f"-1 is a class here, on {classes['-1']:,} nodes; "
+            f"if it means 'not known', add {setting('missing', ['-1'])}",
+            doubt=True,
+        )
 
 
 _MAX_NESTING = 50

@@ -76,13 +76,7 @@ class ArrayReader:
             with zipfile.ZipFile(path) as archive:
                 listed = archive.infolist()
                 directory = archive.start_dir
-        except (
-            zipfile.BadZipFile,
-            OSError,
-            ValueError,
-            NotImplementedError,
-            struct.error,
-        ) as error:
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error) as error:
             raise ValueError(str(error)) from None
         self._members = {info.filename: info for info in listed}
         self._limits = _limits(listed, directory)
@@ -125,15 +119,8 @@ class ArrayReader:
             data = self.bytes_of(name)
             start, end, head = 0, len(data), io.BytesIO(data)
         shape, order, dtype = self._header(head, name)
-        if (
-            dtype.kind not in kinds
-            or dtype.hasobject
-            or len(shape) != ndim
-            or min(shape, default=0) < 0
-        ):
-            raise ValueError(
-                f"{name} is an array of another kind: {dtype}, {len(shape)}-dimensional"
-            )
+        if dtype.kind not in kinds or dtype.hasobject or len(shape) != ndim or min(shape, default=0) < 0:
+            raise ValueError(f"{name} is an array of another kind: {dtype}, {len(shape)}-dimensional")
         count = 1
         for length in shape:
             count *= length
@@ -143,9 +130,7 @@ class ArrayReader:
         if count == 0:
             return np.zeros(shape, dtype=dtype)
         if mapped:
-            return np.memmap(
-                self._path, dtype=dtype, mode="r", offset=offset, shape=shape, order=order
-            )
+            return np.memmap(self._path, dtype=dtype, mode="r", offset=offset, shape=shape, order=order)
         return np.frombuffer(data, dtype=dtype, offset=offset).reshape(shape, order=order)
 
     def _member(self, name: str) -> zipfile.ZipInfo:
@@ -213,12 +198,7 @@ def put_names(members: dict[str, Any], name: str, names: pd.Index) -> Any:
     """
     held = sum(member.nbytes for member in members.values())
     if isinstance(names, pd.RangeIndex) and len(names) <= MAX_DECLARED_BEYOND_FILE + held:
-        return {
-            "kind": "range",
-            "start": int(names.start),
-            "stop": int(names.stop),
-            "step": int(names.step),
-        }
+        return {"kind": "range", "start": int(names.start), "stop": int(names.stop), "step": int(names.step)}
     if isinstance(names.dtype, np.dtype) and names.dtype.kind in "iu":
         members[name] = names.to_numpy()
         return {"kind": "numbers"}
@@ -249,13 +229,9 @@ def take_names(archive: ArrayReader, name: str, facts: Any) -> pd.Index:
         data = archive.array(f"{name}.text", "u").tobytes()
         ends = archive.array(f"{name}.ends", "i").tolist()
         starts = [0, *ends[:-1]]
-        if any(a > b for a, b in zip(starts, ends, strict=False)) or (
-            ends and ends[-1] != len(data)
-        ):
+        if any(a > b for a, b in zip(starts, ends, strict=False)) or (ends and ends[-1] != len(data)):
             raise ValueError("the bounds of the names do not fit")
-        listed = [
-            data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=False)
-        ]
+        listed = [data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=False)]
     elif kind == "json":
         listed = decode(archive.array(f"{name}.json", "u").tobytes())
     else:

@@ -25,7 +25,7 @@ from gramme.nn import FusionNetwork, Shape
 from gramme.nn.plan import fusion_plan
 from gramme.training.loop import Adam, threads_for
 
-from .pair_scores import Pairs
+from .pair_scores import Pairs, row_products
 from .sampling import unlinked_pairs
 
 EPOCHS = 60
@@ -45,7 +45,6 @@ EDGES_PER_EPOCH = 5_000
 MAX_WORK = 1e11
 """Multiplications of all trainings of a fit together, as :func:`training_work` counts them."""
 MIN_ATTENTION_NODES = 8
-_BLOCK = 200_000
 
 
 def members_for(graph: MultilayerGraph) -> int:
@@ -114,18 +113,12 @@ class LinkAttention:
 
     def of_pairs(self, layer: str, pairs: Pairs) -> Floats:
         """The members' mean score of each pair in a layer, shape (pairs,); zeros for a layer without edges."""
-        found = np.zeros(len(pairs))
         if layer not in self.weights:
-            return found
+            return np.zeros(len(pairs))
         weight, offset = self.weights[layer], float(self.offsets[layer].mean())
-        sent = (
-            self.rows * weight if weight.ndim == 2 else np.einsum("nmd,mde->nme", self.rows, weight)
-        )
+        sent = self.rows * weight if weight.ndim == 2 else np.einsum("nmd,mde->nme", self.rows, weight)
         sent, heard = (one.reshape(len(self.rows), -1) for one in (sent, self.rows))
-        for begin in range(0, len(pairs), _BLOCK):
-            part = pairs[begin : begin + _BLOCK]
-            product = (sent[part[:, 0]] * heard[part[:, 1]]).sum(axis=1)
-            found[begin : begin + _BLOCK] = product / self.rows.shape[1] + offset
+        found: Floats = row_products(sent, pairs, heard) / self.rows.shape[1] + offset
         return found
 
 
@@ -144,9 +137,7 @@ def _members(graph: MultilayerGraph, seed: int) -> Members:
         score_bound=SCORE_BOUND,
     )
     return Members(
-        lambda shape, random: FusionNetwork(
-            shape, random, fusion_heads=FUSION_HEADS, feed_forward=False, fuse="end"
-        ),
+        lambda shape, random: FusionNetwork(shape, random, fusion_heads=FUSION_HEADS, feed_forward=False, fuse="end"),
         shape,
         seed,
         inputs,
@@ -168,8 +159,7 @@ class _Bonds(nn.Module):
         self.known = [layer.to_scipy() for layer in self.layers.values()]
         even = torch.full((members, HIDDEN_DIM), HIDDEN_DIM**-0.5)
         self.weight = nn.ParameterList(
-            torch.diag_embed(even) if layer.directed else even.clone()
-            for layer in self.layers.values()
+            torch.diag_embed(even) if layer.directed else even.clone() for layer in self.layers.values()
         )
         self.offset = nn.Parameter(torch.zeros(len(self.layers), members))
 
@@ -181,9 +171,7 @@ class _Bonds(nn.Module):
             if edges.size > EDGES_PER_EPOCH:
                 edges = random.choice(edges.size, EDGES_PER_EPOCH, replace=False)
             linked = np.column_stack([layer.source[edges], layer.target[edges]])
-            unlinked = unlinked_pairs(
-                known, len(linked), random, directed=layer.directed, present=layer.present
-            )
+            unlinked = unlinked_pairs(known, len(linked), random, directed=layer.directed, present=layer.present)
             both = np.concatenate([linked, unlinked]).astype(np.int64)
             self.drawn.append((torch.from_numpy(both), len(linked)))
 
@@ -195,21 +183,13 @@ class _Bonds(nn.Module):
             truth[:linked] = 1.0
             sent, heard = (rows.index_select(0, pairs[:, end]) for end in (0, 1))
             weight = self.weight[place]
-            sent = (
-                sent * weight if weight.dim() == 2 else torch.einsum("nmd,mde->nme", sent, weight)
-            )
+            sent = sent * weight if weight.dim() == 2 else torch.einsum("nmd,mde->nme", sent, weight)
             scores = (sent * heard).sum(-1) + self.offset[place]
             total = total + binary_cross_entropy_with_logits(scores, truth) * rows.shape[1]
         return total
 
     def arrays(self) -> tuple[dict[str, NDArray[np.float32]], dict[str, NDArray[np.float32]]]:
         """Weights and offsets by layer."""
-        weights = {
-            name: one.detach().float().numpy()
-            for name, one in zip(self.layers, self.weight, strict=True)
-        }
-        offsets = {
-            name: one.detach().float().numpy()
-            for name, one in zip(self.layers, self.offset, strict=True)
-        }
+        weights = {name: one.detach().float().numpy() for name, one in zip(self.layers, self.weight, strict=True)}
+        offsets = {name: one.detach().float().numpy() for name, one in zip(self.layers, self.offset, strict=True)}
         return weights, offsets

@@ -27,6 +27,7 @@ from .pair_scores import (
     WalkCloseness,
     affordable_steps,
     entries,
+    row_products,
 )
 from .sampling import candidate_pairs
 
@@ -38,21 +39,13 @@ from .sampling import candidate_pairs
 class Gathered:
     """Which costly evidence is gathered. It is settled once, before anything is learned, and holds for every pair.
 
-    Attributes
-    ----------
-    long_walks : int
-        Steps of the longest walks that are followed.
-    attention : bool
-    seed : int
-        Of the attention's training.
-    excluded_layers : tuple of str
-        Layers of one group per node, like a column of a table: any member of a group would give away who else is in it,
-        so what speaks for a pair is taken from the other layers alone.
+    The layers left out are those of one group per node, like a column of a table: any member of a group would give away
+    who else is in it, so what speaks for a pair is taken from the other layers alone.
     """
 
-    long_walks: int = STEPS[-1]
+    long_walks: int = STEPS[-1]  # steps of the longest walks that are followed
     attention: bool = False
-    seed: int = 0
+    seed: int = 0  # of the attention's training
     excluded_layers: tuple[str, ...] = ()
 
     @classmethod
@@ -64,9 +57,7 @@ class Gathered:
         Layers that only the others tell of would need an attention each, so there is none then.
         """
         alone = tuple(excluded_layers)
-        entries = sum(
-            2 * layer.num_edges for layer in graph.layers.values() if layer.made_of == "edges"
-        )
+        entries = sum(2 * layer.num_edges for layer in graph.layers.values() if layer.made_of == "edges")
         return cls(
             affordable_steps(graph.num_nodes, entries),
             not alone and attention_is_affordable(graph, trainings),
@@ -106,44 +97,36 @@ class WholeGraph:
         return cls(wanted, WalkCloseness.of(graph), attention)
 
 
+WALKS_MEET = "walks from both often meet"
 WORDS = {
-    "adamic_adar": "common neighbours (Adamic-Adar)",
-    "resource_allocation": "common neighbours (resource allocation)",
-    "paths": "paths of length 3",
-    "paths_normalised": "paths of length 3, by degrees",
-    "attachment": "many links of both",
-    "smaller_degree": "many links of the less linked one",
+    "adamic_adar": ("common neighbours (Adamic-Adar)", "common neighbours"),
+    "resource_allocation": ("common neighbours (resource allocation)", "common neighbours"),
+    "paths": ("paths of length 3", "paths of length 3"),
+    "paths_normalised": ("paths of length 3, by degrees", "paths of length 3"),
+    "attachment": ("many links of both", "both have many links"),
+    "smaller_degree": ("many links of the less linked one", "both have many links"),
 }
+"""What a score says, and in the fewest words."""
 WHERE = {"own": "in the layer", "others": "in the other layers", "all": "in all layers"}
 PLAIN = {
-    "repeated": "linked in other layers",
-    "repeated_likely": "linked in layers that this one resembles",
-    "answered": "linked the other way round",
-    "repeated_answered": "linked the other way round in other layers",
-    "sends": "points to many",
-    "receives": "many point to it",
-    "groups": "rare groups in common",
-    "group_shares": "small groups in common",
-    "walks_4": "walks of 4 steps",
-    "walks_5": "walks of 5 steps",
-    "walks_6": "walks of 6 steps",
-    "walks_7": "walks of 7 steps",
-    "own_walks_4": "walks of 4 steps in the layer",
-    "own_walks_5": "walks of 5 steps in the layer",
-    "own_walks_6": "walks of 6 steps in the layer",
-    "own_walks_7": "walks of 7 steps in the layer",
-    "walks_near": "short walks lead to the same places",
-    "walks_far": "long walks lead to the same places",
-    "attention": "attention trained for links",
-    "attributes": "similar attributes",
-    "attributes_far": "distance of attributes",
+    "repeated": ("linked in other layers", "linked in other layers"),
+    "repeated_likely": ("linked in layers that this one resembles", "linked in other layers"),
+    "answered": ("linked the other way round", "linked the other way round"),
+    "repeated_answered": ("linked the other way round in other layers", "linked in other layers"),
+    "sends": ("points to many", "points to many"),
+    "receives": ("many point to it", "many point to it"),
+    "groups": ("rare groups in common", "groups in common"),
+    "group_shares": ("small groups in common", "groups in common"),
+    **{f"walks_{step}": (f"walks of {step} steps", WALKS_MEET) for step in STEPS},
+    **{f"own_walks_{step}": (f"walks of {step} steps in the layer", WALKS_MEET) for step in STEPS},
+    "walks_near": ("short walks lead to the same places", WALKS_MEET),
+    "walks_far": ("long walks lead to the same places", WALKS_MEET),
+    "attention": ("attention trained for links", "attention trained for links"),
+    "attributes": ("similar attributes", "similar attributes"),
+    "attributes_far": ("distance of attributes", "similar attributes"),
 }
-
-DIRECTED = ("answered", "repeated_answered", "sends", "receives")
 WALKS = tuple(name for name in PLAIN if "walks" in name)
 """All steps in all layers, all steps in the layer, and what their profiles say."""
-NAMED_LAYERS = 3
-"""Layers that a reason names; of many more it says how many."""
 
 
 def column_names() -> list[str]:
@@ -158,9 +141,18 @@ def in_words(column: str) -> str:
     ('paths of length 3 in the layer', 'linked in other layers')
     """
     if column in PLAIN:
-        return PLAIN[column]
+        return PLAIN[column][0]
     where, _, score = column.partition("_")
-    return f"{WORDS[score]} {WHERE[where]}"
+    return f"{WORDS[score][0]} {WHERE[where]}"
+
+
+def family(column: str) -> str:
+    """What a column is about, in the fewest words.
+
+    >>> family("own_paths"), family("repeated")
+    ('paths of length 3', 'linked in other layers')
+    """
+    return PLAIN[column][1] if column in PLAIN else WORDS[column.partition("_")[2]][1]
 
 
 @dataclass(frozen=True)
@@ -218,11 +210,7 @@ class Evidence:
         own, together = self.matrices.symmetric[layer], self.matrices.summed()
         if layer in self.whole.gathered.excluded_layers:
             own, together = sp.csr_array(own.shape), others
-        self.scores = {
-            "own": PathScores(own),
-            "others": PathScores(others),
-            "all": PathScores(together),
-        }
+        self.scores = {"own": PathScores(own), "others": PathScores(others), "all": PathScores(together)}
         steps = self.whole.gathered.long_walks
         self.long_walks = [LongWalks(matrix, steps) for matrix in (together, own)]
         self.features = _unit_features(graph.features)
@@ -252,66 +240,36 @@ class Evidence:
         if not self.is_directed:
             pairs = np.sort(pairs, axis=1)
         found = [np.log1p(self.scores[where].of(pairs)) for where in WHERE]
-        walks = np.column_stack(
-            [*(one.of(pairs) for one in self.long_walks), self.whole.closeness.of_pairs(pairs)]
-        )
-        for name in PLAIN:
-            column = walks[:, WALKS.index(name)] if name in WALKS else self._plain(name, pairs)
-            found.append(column[:, None])
-        return np.concatenate(found, axis=1)
+        walks = np.column_stack([*(one.of(pairs) for one in self.long_walks), self.whole.closeness.of_pairs(pairs)])
+        plain = dict(zip(WALKS, walks.T, strict=True)) | {
+            "repeated": self._repeated(pairs, dict.fromkeys(self.likely, 1.0)),
+            "repeated_likely": self._repeated(pairs, self.likely),
+            "groups": row_products(self.group_log, pairs),
+            "group_shares": row_products(self.group_share, pairs),
+        }
+        if self.is_directed:
+            matrix, back = self.matrices.directed[self.layer], pairs[:, ::-1]
+            plain["answered"] = (entries(matrix, back) > 0).astype(np.float64)
+            plain["repeated_answered"] = self._repeated(back, dict.fromkeys(self.likely, 1.0))
+            plain["sends"] = np.log1p(np.diff(matrix.indptr))[pairs[:, 0]]
+            plain["receives"] = np.log1p(np.bincount(matrix.indices, minlength=len(self.graph.nodes)))[pairs[:, 1]]
+        if self.whole.attention is not None:
+            plain["attention"] = self.whole.attention.of_pairs(self.layer, pairs)
+        if self.features is not None:
+            alike = row_products(self.features, pairs)
+            plain |= {"attributes": alike, "attributes_far": np.sqrt(2.0 - 2.0 * np.clip(alike, -1.0, 1.0))}
+        nothing = np.zeros(len(pairs))
+        return np.column_stack([*found, *(plain.get(name, nothing) for name in PLAIN)])
 
     def candidates(
-        self,
-        known: sp.csr_array,
-        present: NDArray[np.bool_],
-        sources: NDArray[np.int64] | None = None,
+        self, known: sp.csr_array, present: NDArray[np.bool_], sources: NDArray[np.int64] | None = None
     ) -> Pairs:
         """Pairs of nodes of the layer without an edge in ``known`` that are near each other in any layer."""
         pairs = candidate_pairs(
-            self.scores["all"].adjacency,
-            self.matrices.groups,
-            known,
-            directed=self.is_directed,
-            sources=sources,
+            self.scores["all"].adjacency, self.matrices.groups, known, directed=self.is_directed, sources=sources
         )
         fresh: Pairs = pairs[present[pairs].all(axis=1)]
         return fresh
-
-    def _plain(self, name: str, pairs: Pairs) -> Floats:
-        nothing = np.zeros(len(pairs))
-        back = pairs[:, ::-1]
-        if name in DIRECTED and not self.is_directed:
-            return nothing
-        match name:
-            case "repeated":
-                return self._repeated(pairs, dict.fromkeys(self.likely, 1.0))
-            case "repeated_likely":
-                return self._repeated(pairs, self.likely)
-            case "answered":
-                matrix = self.matrices.directed[self.layer]
-                return (entries(matrix, back) > 0).astype(np.float64)
-            case "repeated_answered":
-                return self._repeated(back, dict.fromkeys(self.likely, 1.0))
-            case "sends":
-                return np.log1p(np.diff(self.matrices.directed[self.layer].indptr))[pairs[:, 0]]
-            case "receives":
-                matrix = self.matrices.directed[self.layer]
-                into = np.bincount(matrix.indices, minlength=self.matrices.num_nodes)
-                return np.log1p(into)[pairs[:, 1]]
-            case "attention":
-                attention = self.whole.attention
-                return nothing if attention is None else attention.of_pairs(self.layer, pairs)
-            case "groups":
-                return _shared(self.group_log, pairs)
-            case "group_shares":
-                return _shared(self.group_share, pairs)
-            case "attributes":
-                return nothing if self.features is None else _shared(self.features, pairs)
-            case _:
-                if self.features is None:
-                    return nothing
-                alike = np.clip(_shared(self.features, pairs), -1.0, 1.0)
-                return np.sqrt(2.0 - 2.0 * alike)
 
     def linked_in(self, pairs: Pairs) -> list[str]:
         """For each pair the names of the other layers that link it."""
@@ -337,20 +295,6 @@ def _scaled_groups(groups: sp.csr_array, scale: NDArray[Any]) -> sp.csr_array:
     return sp.csr_array(there @ sp.diags_array(scale)) if there.shape[1] else there
 
 
-def _shared(rows: Any, pairs: Pairs) -> Floats:
-    """The inner product of the rows of both ends, in blocks that fit the memory."""
-    if rows.shape[1] == 0:
-        return np.zeros(len(pairs))
-    found = np.empty(len(pairs))
-    block = 200_000
-    for begin in range(0, len(pairs), block):
-        part = pairs[begin : begin + block]
-        one, other = rows[part[:, 0]], rows[part[:, 1]]
-        product = one.multiply(other) if hasattr(one, "multiply") else one * other
-        found[begin : begin + block] = np.asarray(product.sum(axis=1)).ravel()
-    return found
-
-
 def _unit_features(features: Any) -> Any:
     """Rows of attributes, scaled to length 1."""
     if features is None:
@@ -368,12 +312,12 @@ def _unit_features(features: Any) -> Any:
 
 
 def named(layers: list[str]) -> str:
-    """The names of layers in a row, no more than :data:`NAMED_LAYERS` of them.
+    """The names of layers in a row, no more than three of them.
 
     >>> named(["advice", "friend"]), named(["a", "b", "c", "d", "e"])
     ('advice, friend', 'a, b, c and 2 other layers')
     """
-    more = len(layers) - NAMED_LAYERS
+    more = len(layers) - 3
     if more <= 1:
         return ", ".join(layers)
-    return f"{', '.join(layers[:NAMED_LAYERS])} and {more} other layers"
+    return f"{', '.join(layers[:3])} and {more} other layers"

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.special import expit, logit
+from sklearn.isotonic import isotonic_regression
 
 from gramme._types import Floats
 
@@ -30,25 +32,10 @@ if TYPE_CHECKING:
 
     from .estimator import GrammeLinks
 
-INTERVAL_LEVEL = 0.9
-"""Share of the lists whose count should lie in the interval."""
 TRANSFER_ERROR, LEAST_ERROR = 0.2, 0.03
 """Error, as a standard deviation, of carrying a count from the graph without a part to the whole one: relative to the
-count where most pairs are no links, and at least. Chosen, like what follows, so that nine of ten lists lie in their
-interval: benchmarks/accuracy/links.py, seeds 0 and 1, 17 networks of fewer than 2,000 edges a layer."""
-GROWTH_TAKEN = 0.5
-"""Part of the growth of recall with visible edges that is carried on: mixtures know the graphs they were fitted on
-best, so the thinner graphs make it look larger than it is."""
-MIN_FOUND_PER_KNOT = 8
-"""Edges found between two depths at which rates are told apart; fewer would make the top of a list look too good."""
-RATIO_PRIOR = 5.0
-"""Edges that are taken to be found alike in both kinds of graphs, so that few edges found tell no great change."""
-_TIE_SLOPE = 1e-3
-"""What keeps pairs of equal probability in the order of their scores, in log-odds per log-odds."""
-_KNOTS_PER_E = 8
-"""Depths, evenly spaced in their logarithm, at which rates are found."""
-_MOST_CERTAIN = 0.97
-"""No pair is called more probable."""
+count where most pairs are no links, and at least. Chosen, like the constants in the code below, so that nine of ten
+lists lie in their interval: benchmarks/accuracy/links.py, seeds 0 and 1, 17 networks of under 2,000 edges a layer."""
 
 
 class ExpectedLinks(NamedTuple):
@@ -84,25 +71,14 @@ class ExpectedLinks(NamedTuple):
 
 @dataclass(frozen=True)
 class FoundRanks:
-    """At which ranks of the lists of candidates edges set aside were found.
+    """At which ranks of the lists of candidates edges set aside were found."""
 
-    Attributes
-    ----------
-    ranks : array of float, shape (found,)
-        Unlinked candidates ahead of each edge, plus one; in order.
-    set_aside : int
-        Edges that were set aside, found or not.
-    thinner_ranks : array of float, optional
-        The same in graphs that lack as many edges again.
-    growth : float
-        How much more the logarithm of visible edges grows from the graphs without a part to the whole one than from the
-        thinner graphs to those.
-    """
-
-    ranks: Floats
-    set_aside: int
-    thinner_ranks: Floats | None = None
-    growth: float = 0.0
+    ranks: Floats  # unlinked candidates ahead of each edge found, plus one; in order
+    set_aside: int  # edges, found or not
+    thinner_ranks: Floats | None = None  # the same in graphs that lack as many edges again
+    growth: float = (
+        0.0  # of log visible edges: from without a part to whole, relative to from thinner to without a part
+    )
 
     def found_share(self, depth: Floats) -> Floats:
         """The share of missing links that are among the first candidates of the whole graph, at each depth.
@@ -113,17 +89,21 @@ class FoundRanks:
         found = np.searchsorted(self.ranks, depth, side="right").astype(np.float64)
         if self.thinner_ranks is not None:
             fewer = np.searchsorted(self.thinner_ranks, depth, side="right")
-            ratio = (found + RATIO_PRIOR) / (fewer + RATIO_PRIOR)
-            found *= ratio ** (GROWTH_TAKEN * self.growth)
+            # five edges that are taken to be found alike keep few edges found from telling a great change; half of the
+            # growth is carried on, since mixtures know the graphs they were fitted on best
+            found *= ((found + 5.0) / (fewer + 5.0)) ** (0.5 * self.growth)
         share: Floats = found / max(self.set_aside, 1)
         return np.minimum(np.maximum.accumulate(share), 1.0)
 
     def told_apart(self, depth: Floats) -> Floats:
-        """Those of the depths between which enough edges were found, and the last."""
+        """Those of the depths between which eight edges were found, and the last.
+
+        Fewer would make the top of a list look too good.
+        """
         found = np.searchsorted(self.ranks, depth, side="right")
         kept, before = [], 0
         for place, count in enumerate(found):
-            if count - before >= MIN_FOUND_PER_KNOT or place == len(found) - 1:
+            if count - before >= 8 or place == len(found) - 1:
                 kept.append(place)
                 before = count
         return depth[kept]
@@ -134,13 +114,7 @@ class FoundRanks:
     ) -> FoundRanks:
         """From the candidates of each graph that lacks a part, scored by mixtures that have not seen the pairs.
 
-        Parameters
-        ----------
-        examples : LayerExamples
-        mixtures : sequence of LayerMixture
-            One for each fold, fitted without it.
-        fold_of_pair : scipy CSR, shape (nodes, nodes)
-            The fold of each example, plus one.
+        There is a mixture for each fold, fitted without it; ``fold_of_pair`` has the fold of each example, plus one.
         """
         ranks, thinner = [np.zeros(0)], [np.zeros(0)]
         for listed in examples.lists:
@@ -165,25 +139,12 @@ class FoundRanks:
 
 
 def unseen_log_odds(
-    mixtures: Sequence[LayerMixture],
-    rows: Floats,
-    folds: NDArray[np.int64],
-    default: LayerMixture,
+    mixtures: Sequence[LayerMixture], rows: Floats, folds: NDArray[np.int64], default: LayerMixture
 ) -> Floats:
-    """Log-odds of pairs by mixtures that have not seen them.
+    """Log-odds of pairs by mixtures that have not seen them, one for each fold; fold -1 takes the default.
 
     Unlinked pairs that were learned from may be the very links that are missing; a mixture that has seen them as
     unlinked would put them down.
-
-    Parameters
-    ----------
-    mixtures : sequence of LayerMixture
-        One for each fold, fitted without it.
-    rows : array of float, shape (pairs, columns)
-    folds : array of int, shape (pairs,)
-        The fold of each pair, or -1 if it was not learned from.
-    default : LayerMixture
-        For the pairs that were not learned from.
     """
     found = default.mixed(rows)
     for fold in np.unique(folds[folds >= 0]):
@@ -192,9 +153,7 @@ def unseen_log_odds(
     return found
 
 
-def _ranks_in(
-    listed: CandidateList, mixtures: Sequence[LayerMixture], fold_of_pairs: sp.csr_array
-) -> list[Floats]:
+def _ranks_in(listed: CandidateList, mixtures: Sequence[LayerMixture], fold_of_pairs: sp.csr_array) -> list[Floats]:
     folds = entries(fold_of_pairs, listed.pairs).astype(np.int64) - 1
     rows = listed.rows.astype(np.float64)
     linked, own_folds = rows[listed.linked], folds[listed.linked]
@@ -203,16 +162,10 @@ def _ranks_in(
     for fold in np.unique(own_folds[own_folds >= 0]):
         against = np.sort(unseen_log_odds(mixtures, unlinked, other_folds, mixtures[fold]))
         own = mixtures[fold].mixed(linked[own_folds == fold])
-        found.append(_ranks(own, against, listed))
+        # of those with the same score, half are ahead
+        ahead = len(against) - (np.searchsorted(against, own, "left") + np.searchsorted(against, own, "right")) / 2
+        found.append(1.0 + ahead / listed.sampled_share)
     return found
-
-
-def _ranks(linked: Floats, against: Floats, listed: CandidateList) -> Floats:
-    """Unlinked candidates ahead of each edge, plus one; of those with the same score, half."""
-    above = len(against) - np.searchsorted(against, linked, side="right")
-    level = len(against) - np.searchsorted(against, linked, side="left") - above
-    ranks: Floats = 1.0 + (above + level / 2) / listed.sampled_share
-    return ranks
 
 
 def missing_links(num_edges: int, missing_share: float, num_unlinked: int) -> float:
@@ -226,38 +179,18 @@ def missing_links(num_edges: int, missing_share: float, num_unlinked: int) -> fl
 
 @dataclass(frozen=True)
 class LinkRates:
-    """From scores to probabilities at the rate among candidates.
+    """From scores to probabilities at the rate among candidates: knots between which log-odds are interpolated."""
 
-    Attributes
-    ----------
-    log_odds : array of float, shape (knots,)
-        Of scores, rising.
-    rate : array of float, shape (knots,)
-        Log-odds of the probability there, not falling.
-    missing : float
-        Links that are taken to be missing.
-    set_aside : int
-        Edges that the rates were learned from.
-    """
-
-    log_odds: Floats
-    rate: Floats
-    missing: float
-    set_aside: int
+    log_odds: Floats  # of scores, rising
+    rate: Floats  # log-odds of the probability there, not falling
+    missing: float  # links that are taken to be missing
+    set_aside: int  # edges that the rates were learned from
 
     @classmethod
     def of(cls, ranks: FoundRanks, scores: Floats, missing: float, num_unlinked: int) -> LinkRates:
-        """From the ranks of edges set aside to the candidates of the whole graph.
+        """From the ranks of edges set aside to the candidates of the whole graph, given by all their scores.
 
-        Parameters
-        ----------
-        ranks : FoundRanks
-        scores : array of float
-            The scores of all candidates of the whole graph.
-        missing : float
-            Links taken to be missing.
-        num_unlinked : int
-            Pairs of the layer without an edge.
+        ``missing`` links are taken to be missing among the ``num_unlinked`` pairs of the layer without an edge.
         """
         odds = np.sort(log_odds_of(scores))[::-1]
         depth = ranks.told_apart(_depths(len(odds)))
@@ -271,14 +204,14 @@ class LinkRates:
         links = np.diff(found, prepend=0.0)
         # half a link in all keeps a list in which none was found from being called hopeless
         links = links + 0.5 * pairs / max(depth[-1] if len(depth) else 1.0, 1.0)
-        share = _falling(links / np.maximum(pairs, 1.0), pairs)
-        share = np.clip(share, 1e-9, _MOST_CERTAIN)
+        share = links / np.maximum(pairs, 1.0)
+        if len(share):
+            share = isotonic_regression(share, sample_weight=pairs, increasing=False)
+        rate = logit(np.clip(share, 1e-9, 0.97))  # no pair is called more probable
         middle = np.maximum((depth + np.concatenate([[0.0], depth[:-1]])) / 2 - 0.5, 0.0)
         where = np.interp(middle, np.arange(len(odds)), odds) if len(odds) else np.zeros(0)
-        rate = np.log(share / (1 - share))
         last = where[-1] if len(where) else 0.0
-        floor = np.clip(beyond / others, 1e-9, 0.5)
-        bottom = min(float(np.log(floor / (1 - floor))), rate[-1] if len(rate) else np.inf)
+        bottom = min(float(logit(np.clip(beyond / others, 1e-9, 0.5))), rate[-1] if len(rate) else np.inf)
         where = np.concatenate([where, [last - 3.0]])
         rate = np.concatenate([rate, [bottom]])
         order = np.argsort(where, kind="stable")
@@ -289,11 +222,11 @@ class LinkRates:
         """The chance that a pair of a score is a link; in the order of the scores."""
         odds = log_odds_of(scores)
         below = np.minimum(odds - self.log_odds[0], 0.0)
-        rate = np.interp(odds, self.log_odds, self.rate) + below + _TIE_SLOPE * odds
-        found: Floats = 1.0 / (1.0 + np.exp(-rate))
+        # the last term keeps pairs of equal probability in the order of their scores
+        found: Floats = expit(np.interp(odds, self.log_odds, self.rate) + below + 1e-3 * odds)
         return found
 
-    def expected(self, probabilities: Floats, level: float = INTERVAL_LEVEL) -> ExpectedLinks:
+    def expected(self, probabilities: Floats, level: float = 0.9) -> ExpectedLinks:
         """How many of some pairs are links, from their probabilities.
 
         Three things make the number uncertain: chance of each pair, the few edges the rates were learned from, and the
@@ -325,23 +258,10 @@ def _depths(length: int) -> Floats:
     """Depths of a list, evenly spaced in their logarithm, from the first to the last candidate."""
     if not length:
         return np.zeros(0)
-    count = int(np.ceil(_KNOTS_PER_E * np.log(length))) + 1
-    return np.unique(np.round(np.geomspace(1, length, count)))
+    return np.unique(np.round(np.geomspace(1, length, int(np.ceil(8 * np.log(length))) + 1)))
 
 
-def _falling(shares: Floats, weights: Floats) -> Floats:
-    """The falling sequence nearest to the shares (isotonic regression)."""
-    from sklearn.isotonic import isotonic_regression
-
-    if not len(shares):
-        return shares
-    found: Floats = isotonic_regression(shares, sample_weight=weights, increasing=False)
-    return found
-
-
-def _count_interval(
-    mean: float, by_chance: float, learned: float, shown: int, level: float
-) -> tuple[int, int]:
+def _count_interval(mean: float, by_chance: float, learned: float, shown: int, level: float) -> tuple[int, int]:
     """Quantiles of a count from 0 to ``shown``: the beta-binomial one of that mean and variance."""
     from scipy.stats import betabinom, binom
 
@@ -368,9 +288,7 @@ def expected_in_all(counts: Sequence[ExpectedLinks]) -> ExpectedLinks:
     below = float(np.sqrt(sum((one.count - one.low) ** 2 for one in counts)))
     above = float(np.sqrt(sum((one.high - one.count) ** 2 for one in counts)))
     shown = sum(one.shown for one in counts)
-    return ExpectedLinks(
-        count, max(int(np.floor(count - below)), 0), min(int(np.ceil(count + above)), shown), shown
-    )
+    return ExpectedLinks(count, max(int(np.floor(count - below)), 0), min(int(np.ceil(count + above)), shown), shown)
 
 
 def expected_by_layer(model: GrammeLinks, links: pd.DataFrame) -> list[dict[str, Any]]:
@@ -386,9 +304,7 @@ def expected_by_layer(model: GrammeLinks, links: pd.DataFrame) -> list[dict[str,
         str(layer): model.expected_of(str(layer), rows["score"].to_numpy())
         for layer, rows in links.groupby("layer", sort=False)
     }
-    found: list[dict[str, Any]] = [
-        {"layer": layer} | count._asdict() for layer, count in counts.items()
-    ]
+    found: list[dict[str, Any]] = [{"layer": layer} | count._asdict() for layer, count in counts.items()]
     if len(counts) > 1:
         found.append({"layer": None} | expected_in_all(list(counts.values()))._asdict())
     return found
@@ -397,9 +313,7 @@ def expected_by_layer(model: GrammeLinks, links: pd.DataFrame) -> list[dict[str,
 def expected_sentences(expected: Sequence[Mapping[str, Any]]) -> list[str]:
     """The counts of :func:`expected_by_layer` in words.
 
-    >>> expected_sentences(
-    ...     [{"layer": "advice", "count": 46.0, "low": 38, "high": 55, "shown": 100}]
-    ... )
+    >>> expected_sentences([{"layer": "advice", "count": 46.0, "low": 38, "high": 55, "shown": 100}])
     ['advice: of these 100 pairs expect about 46 (38 to 55) to be links']
     """
     return [

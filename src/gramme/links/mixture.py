@@ -7,126 +7,23 @@ a pair drawn from as many linked as unlinked pairs, since nobody knows how many 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from gramme._runtime import thread_pools
-from gramme._types import Floats
+from gramme._types import Floats, Ints
+from gramme.methods.boosting.trees import BoostedTrees, Target
 from gramme.methods.linear.logistic import fitted_regression
-from gramme.ops.kernels import compiled
 
-# Boosted trees as plain arrays: they can be saved without code in the file, and predict the same
-# everywhere.
-
+from .pair_scores import Pairs
 
 NUM_TREES = 200
-LEARNING_RATE = 0.04
-LEAVES_PER_TREE = 8
-MIN_EXAMPLES_PER_LEAF = 20
-COLUMN_SHARE = 0.3
-"""Columns that a split chooses from, drawn at random."""
-
-
-@dataclass(frozen=True)
-class Trees:
-    """Trees for the log-odds of a link, all nodes behind each other.
-
-    Attributes
-    ----------
-    base : float
-        The log-odds before any tree.
-    roots : array of int, shape (trees,)
-        Where each tree begins.
-    column, left, right : array of int, shape (nodes,)
-        The column that a node asks about and where its answers lead; -1 for a leaf.
-    threshold, value : array of float, shape (nodes,)
-        Go left up to the threshold; what a leaf adds.
-    """
-
-    base: float
-    roots: NDArray[np.int64]
-    column: NDArray[np.int64]
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    threshold: NDArray[np.float64]
-    value: NDArray[np.float64]
-
-    @classmethod
-    def fitted(cls, rows: NDArray[np.float64], linked: NDArray[np.bool_], seed: int) -> Trees:
-        """Gradient boosting on the logistic loss (scikit-learn's histogram trees)."""
-        from sklearn.ensemble import HistGradientBoostingClassifier
-
-        model = HistGradientBoostingClassifier(
-            max_iter=NUM_TREES,
-            learning_rate=LEARNING_RATE,
-            max_leaf_nodes=LEAVES_PER_TREE,
-            min_samples_leaf=MIN_EXAMPLES_PER_LEAF,
-            l2_regularization=1.0,
-            max_features=COLUMN_SHARE,
-            early_stopping=False,
-            random_state=seed,
-        )
-        # threads that wait for each other take longer on a busy machine
-        with thread_pools().limit(limits=1):
-            model.fit(rows, linked)
-        return cls._of(model)
-
-    @classmethod
-    def _of(cls, model: Any) -> Trees:
-        parts = [predictor.nodes for (predictor,) in model._predictors]
-        sizes = np.array([len(part) for part in parts])
-        roots = np.cumsum(sizes) - sizes
-        nodes = np.concatenate(parts)
-        shift = np.repeat(roots, sizes)
-        leaf = nodes["is_leaf"].astype(bool)
-        return cls(
-            float(np.ravel(model._baseline_prediction)[0]),
-            roots.astype(np.int64),
-            np.where(leaf, -1, nodes["feature_idx"].astype(np.int64)),
-            np.where(leaf, -1, nodes["left"].astype(np.int64) + shift),
-            np.where(leaf, -1, nodes["right"].astype(np.int64) + shift),
-            nodes["num_threshold"].astype(np.float64),
-            nodes["value"].astype(np.float64),
-        )
-
-    def log_odds(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The log-odds of a link for each row."""
-        return self.base + _added(
-            np.ascontiguousarray(rows),
-            self.roots,
-            self.column,
-            self.left,
-            self.right,
-            self.threshold,
-            self.value,
-        )
-
-
-@compiled
-def _added(
-    rows: NDArray[np.float64],
-    roots: NDArray[np.int64],
-    column: NDArray[np.int64],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    threshold: NDArray[np.float64],
-    value: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    total = np.zeros(rows.shape[0])
-    for row in range(rows.shape[0]):
-        for tree in range(roots.size):
-            node = roots[tree]
-            while column[node] >= 0:
-                node = left[node] if rows[row, column[node]] <= threshold[node] else right[node]
-            total[row] += value[node]
-    return total
-
-
 MIN_TREE_EXAMPLES = 400
 """Pairs of a layer from which on trees of its own are fitted."""
 MAX_TREE_EXAMPLES = 20_000
@@ -136,11 +33,31 @@ MAX_LAYERS_WITH_TREES = 6
 FOLDS = 5
 MAX_COMPARED = 5000
 """Unlinked examples of a layer whose evidence is gathered in the whole graph as well."""
-NEAR_ALL = 0.8
-STRENGTHS = (0.01, 0.1, 1.0)
-_STEEPEST = 30.0
 
 Linked = NDArray[np.bool_]
+
+
+def fitted_trees(rows: Floats, linked: Linked, seed: int) -> BoostedTrees:
+    """Gradient boosting on the logistic loss (scikit-learn's histogram trees)."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    if len(linked) > MAX_TREE_EXAMPLES:
+        drawn = np.random.default_rng(seed).permutation(len(linked))[:MAX_TREE_EXAMPLES]
+        rows, linked = rows[drawn], linked[drawn]
+    model = HistGradientBoostingClassifier(
+        max_iter=NUM_TREES,
+        learning_rate=0.04,
+        max_leaf_nodes=8,
+        min_samples_leaf=20,
+        l2_regularization=1.0,
+        max_features=0.3,
+        early_stopping=False,
+        random_state=seed,
+    )
+    # threads that wait for each other take longer on a busy machine
+    with thread_pools().limit(limits=1):
+        model.fit(rows, linked)
+    return BoostedTrees._of(model, rows.shape[1], Target(linked.astype(np.int64), 2), np.arange(2))
 
 
 @dataclass(frozen=True)
@@ -166,19 +83,25 @@ class Line:
         return found
 
 
+Part = Line | BoostedTrees
+
+
+def part_log_odds(part: Part, rows: Floats) -> Floats:
+    """The log-odds of a link by one part of a mixture, none beyond 30."""
+    odds = part.scores(rows)[:, 0] if isinstance(part, BoostedTrees) else part.log_odds(rows)
+    return np.clip(odds, -30.0, 30.0)
+
+
 @dataclass
 class LayerMixture:
-    """The parts for one layer with their weights, the line of calibration and the share of hidden links.
+    """The parts for one layer with their weights, the line of calibration and the share of hidden links."""
 
-    ``typical`` is the evidence of a typical pair without a link, which reasons compare with.
-    """
-
-    parts: dict[str, Line | Trees] = field(default_factory=dict)
+    parts: dict[str, Part] = field(default_factory=dict)
     weights: dict[str, float] = field(default_factory=dict)
     slope: float = 1.0
     offset: float = 0.0
     hidden: float = 0.0
-    typical: Floats | None = None
+    typical: Floats | None = None  # the evidence of a typical pair without a link, which reasons compare with
 
     def probability(self, rows: Floats) -> Floats:
         """The probability of a link for each row of evidence."""
@@ -186,16 +109,10 @@ class LayerMixture:
         return against_truly_unlinked(_share(odds), self.hidden)
 
     def contributions(self, rows: Floats, kinds: Sequence[Linked]) -> Floats:
-        """What each kind of evidence adds to the log-odds of a pair against a typical one, shape (pairs, kinds).
+        """What each kind of evidence, given by its columns, adds to the log-odds of a pair against a typical one.
 
         Trees ask about several columns at once, so what a kind adds depends on the others: half of it is what is lost
         if the kind alone is that of a typical pair, half what is gained if all but it are.
-
-        Parameters
-        ----------
-        rows : array of float, shape (pairs, columns)
-        kinds : sequence of array of bool, shape (columns,)
-            The columns of each kind.
         """
         if self.typical is None:
             return np.zeros((len(rows), len(kinds)))
@@ -211,71 +128,39 @@ class LayerMixture:
         """The log-odds of the mixture before calibration."""
         odds = np.zeros(len(rows))
         for name, part in self.parts.items():
-            odds += self.weights[name] * _bounded(part.log_odds(rows))
+            odds += self.weights[name] * part_log_odds(part, rows)
         return odds
 
 
 @dataclass(frozen=True)
 class CandidateList:
-    """The candidates of a graph that lacks some edges of a layer, those edges among them.
+    """The candidates of a graph that lacks some edges of a layer, those edges among them."""
 
-    Attributes
-    ----------
-    pairs : array of int, shape (candidates, 2)
-    rows : array of float, shape (candidates, columns)
-        Their evidence in that graph.
-    linked : array of bool, shape (candidates,)
-        The edges that were set aside.
-    set_aside : int
-        How many edges were set aside; those that are no candidates are not found.
-    sampled_share : float
-        Share of the candidates without a link that are listed here.
-    thinner : CandidateList, optional
-        The same edges in the candidates of a graph that lacks as many others.
-    visible_shares : tuple of float
-        Shares of the layer's edges that the graph has, and the thinner one.
-    """
-
-    pairs: NDArray[np.int64]
-    rows: NDArray[np.float32]
-    linked: Linked
-    set_aside: int
-    sampled_share: float = 1.0
-    thinner: CandidateList | None = None
-    visible_shares: tuple[float, ...] = (1.0, 1.0)
+    pairs: Pairs
+    rows: NDArray[np.float32]  # their evidence in that graph
+    linked: Linked  # the edges that were set aside
+    set_aside: int  # how many were; those that are no candidates are not found
+    sampled_share: float = 1.0  # of the candidates without a link, those listed here
+    thinner: CandidateList | None = None  # the same edges in the candidates of a graph that lacks as many others
+    visible_shares: tuple[float, ...] = (1.0, 1.0)  # of the layer's edges: in the graph, and in the thinner one
 
 
 @dataclass(frozen=True)
 class LayerExamples:
     """Evidence of the pairs of one layer, and whether they are linked.
 
-    Attributes
-    ----------
-    rows : array of float, shape (pairs, columns)
-    linked : array of bool, shape (pairs,)
-    matched : array of bool, shape (pairs,), optional
-        The degree-matched ones among the unlinked pairs. They are learned from, so that more is learned than that nodes
-        with many links get more of them; probabilities and figures are about the others.
-    pairs : array of int, shape (pairs, 2), optional
-        The positions of their nodes. A pair that was drawn several times is seen or not seen as a whole.
-    whole : array of float, shape (compared, columns), optional
-        The evidence of the examples :attr:`compared` in the graph with all edges.
-    hidden : float, default=0.0
-        The share of the unlinked pairs that are taken for links that are missing.
-    part_index : array of int, shape (pairs,), optional
-        In which part the edges were set aside that an example belongs to.
-    lists : tuple of CandidateList
-        For each part the candidates of the graph that lacks it.
+    Degree-matched pairs are learned from, so that more is learned than that nodes with many links get more of them;
+    probabilities and figures are about the others.
     """
 
     rows: Floats
     linked: Linked
-    matched: Linked | None = None
-    pairs: NDArray[np.int64] | None = None
-    whole: Floats | None = None
-    hidden: float = 0.0
-    part_index: NDArray[np.int64] | None = None
-    lists: tuple[CandidateList, ...] = ()
+    matched: Linked | None = None  # the degree-matched ones among the unlinked pairs
+    pairs: Pairs | None = None  # a pair that was drawn several times is seen or not seen as a whole
+    whole: Floats | None = None  # the evidence of the examples `compared` in the graph with all edges
+    hidden: float = 0.0  # the share of the unlinked pairs that are taken for links that are missing
+    part_index: Ints | None = None  # in which part the edges were set aside that an example belongs to
+    lists: tuple[CandidateList, ...] = ()  # for each part the candidates of the graph that lacks it
 
     def with_column(self, place: int, column: Floats, whole: Floats | None = None) -> LayerExamples:
         """The same with another column of evidence at a place; ``whole`` is that of the graph with all edges."""
@@ -288,14 +173,14 @@ class LayerExamples:
         return replace(self, rows=rows, whole=changed)
 
     @property
-    def compared(self) -> NDArray[np.int64]:
+    def compared(self) -> Ints:
         """Unlinked examples, evenly drawn, whose evidence is also gathered in the graph with all edges."""
         unlinked = np.flatnonzero(~self.linked & self.judged)
         some = np.linspace(0, len(unlinked) - 1, min(len(unlinked), MAX_COMPARED)).astype(int)
-        chosen: NDArray[np.int64] = unlinked[some]
+        chosen: Ints = unlinked[some]
         return chosen
 
-    def folds(self, random: np.random.Generator) -> NDArray[np.int64]:
+    def folds(self, random: np.random.Generator) -> Ints:
         """In which of :data:`FOLDS` parts each example is when models are judged by pairs they have not seen."""
         which = np.arange(len(self.linked))
         if self.pairs is not None:
@@ -308,7 +193,7 @@ class LayerExamples:
             first_drawn = np.full(len(drawn), FOLDS)
             np.minimum.at(first_drawn, which, self.part_index)
             return np.where(self.linked, self.part_index, first_drawn[which])
-        found: NDArray[np.int64] = drawn[which] % FOLDS
+        found: Ints = drawn[which] % FOLDS
         return found
 
     @property
@@ -317,7 +202,7 @@ class LayerExamples:
         return np.ones(len(self.linked), dtype=bool) if self.matched is None else ~self.matched
 
 
-Maker = Callable[[Floats, Linked], Line | Trees]
+Maker = Callable[[Floats, Linked], Part]
 """Fits a part to some examples."""
 
 
@@ -332,24 +217,12 @@ def unseen_loss(examples: dict[str, LayerExamples], unseen: dict[str, Floats]) -
 
 @dataclass
 class FittedMixtures:
-    """The mixture of each layer, with what is known about pairs that it has not seen.
-
-    Attributes
-    ----------
-    mixtures : mapping of layer to LayerMixture
-        Fitted to all examples.
-    unseen : mapping of layer to array of float
-        The probability of each example by a mixture that was fitted without its fold.
-    by_fold : mapping of layer to list of LayerMixture
-        Those mixtures, one for each fold.
-    folds : mapping of layer to array of int
-        The fold of each example.
-    """
+    """The mixture of each layer, with what is known about pairs that it has not seen."""
 
     mixtures: dict[str, LayerMixture] = field(default_factory=dict)
-    unseen: dict[str, Floats] = field(default_factory=dict)
-    by_fold: dict[str, list[LayerMixture]] = field(default_factory=dict)
-    folds: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    unseen: dict[str, Floats] = field(default_factory=dict)  # each example's probability without its fold
+    by_fold: dict[str, list[LayerMixture]] = field(default_factory=dict)  # those mixtures, one for each fold
+    folds: dict[str, Ints] = field(default_factory=dict)  # the fold of each example
 
     def fold_of_pairs(self, layer: str, examples: LayerExamples, num_nodes: int) -> sp.csr_array:
         """A matrix with the fold of each example, plus one, at its pair; a link has priority."""
@@ -373,47 +246,41 @@ def fitted_mixtures(
     tell = tell or (lambda: None)
     random = np.random.default_rng(seed)
     folds = {name: one.folds(random) for name, one in examples.items()}
-    rows = np.concatenate([one.rows for one in examples.values()])
-    linked = np.concatenate([one.linked for one in examples.values()])
     judged = sum(int(one.judged.sum()) for one in examples.values())
-    shared = {"all layers": _line_maker(judged)}
+    shared: dict[str, Maker] = {"all layers": _line_maker(judged)}
     if len(examples) > 1 and judged >= MIN_TREE_EXAMPLES:
-        shared["trees of all layers"] = _tree_maker(seed)
-    pooled = {part: make(rows, linked) for part, make in shared.items()}
+        shared["trees of all layers"] = partial(fitted_trees, seed=seed)
+    pooled = {part: make(*_pooled(examples)) for part, make in shared.items()}
     unseen_pooled = {part: _out_of_fold(examples, folds, make) for part, make in shared.items()}
     tell()
-    found, unseen, by_fold = {}, {}, {}
+    fitted = FittedMixtures(folds=folds)
     for name, one in examples.items():
-        makers = _makers(one, seed, own_trees=len(examples) <= MAX_LAYERS_WITH_TREES)
+        parts: dict[str, Part] = dict(pooled)
         odds = {part: values[name] for part, (values, _) in unseen_pooled.items()}
         fold_models = {part: models for part, (_, models) in unseen_pooled.items()}
-        parts: dict[str, Line | Trees] = dict(pooled)
-        for part, make in makers.items():
+        for part, make in _own_makers(one, seed, trees=len(examples) <= MAX_LAYERS_WITH_TREES).items():
             values, fold_models[part] = _out_of_fold({name: one}, folds, make)
             odds[part] = values[name]
             parts[part] = make(one.rows, one.linked)
-        weights = _weights({part: here for part, (here, _) in odds.items()}, one.linked)
-        mixed = np.asarray(sum(weights[part] * _bounded(odds[part][0]) for part in odds))
+        weights = _weights({part: some for part, (some, _) in odds.items()}, one.linked)
+        mixed, with_all = (np.asarray(sum(weights[part] * odds[part][kind] for part in odds)) for kind in (0, 1))
         slope, offset = _calibration(mixed[one.judged], one.linked[one.judged])
-        kept = {part: model for part, model in parts.items() if weights[part] > 0}
-        with_all = np.asarray(sum(weights[part] * _bounded(odds[part][1]) for part in odds))
+        kept = {part: weight for part, weight in weights.items() if weight > 0}
         lowered = offset - slope * _gained(mixed, with_all, one)
-        found[name] = LayerMixture(kept, {part: weights[part] for part in kept}, slope, lowered)
-        found[name].typical = _typical(one)
-        unseen[name] = _share(slope * mixed + offset)
-        found[name].hidden = one.hidden
-        by_fold[name] = [
-            LayerMixture(
-                {part: models[fold] for part, models in fold_models.items() if part in kept},
-                found[name].weights,
-                slope,
-                lowered,
-                one.hidden,
-            )
-            for fold in range(FOLDS)
+        mixture = LayerMixture({part: parts[part] for part in kept}, kept, slope, lowered, one.hidden, _typical(one))
+        fitted.mixtures[name], fitted.unseen[name] = mixture, _share(slope * mixed + offset)
+        fitted.by_fold[name] = [
+            replace(mixture, parts={part: fold_models[part][fold] for part in kept}) for fold in range(FOLDS)
         ]
         tell()
-    return FittedMixtures(found, unseen, by_fold, folds)
+    return fitted
+
+
+def _pooled(examples: Mapping[str, LayerExamples], inside: Mapping[str, Linked] | None = None) -> tuple[Floats, Linked]:
+    """The evidence of several layers together and whether pairs are linked, perhaps of some examples alone."""
+    some = {name: slice(None) for name in examples} if inside is None else inside
+    rows = np.concatenate([one.rows[some[name]] for name, one in examples.items()])
+    return rows, np.concatenate([one.linked[some[name]] for name, one in examples.items()])
 
 
 def _gained(without: Floats, with_all: Floats, one: LayerExamples) -> float:
@@ -444,81 +311,60 @@ def against_truly_unlinked(probability: Floats, hidden: float) -> Floats:
     if hidden <= 0:
         return probability
     odds = probability / np.maximum(1 - probability, 1e-12)
-    # no odds are above 1 / h; estimates that come near it would be taken for certainty
+    # no odds are above 1 / h; estimates that come nearer to it than four fifths would be taken for certainty
     scaled = hidden * odds
-    tame = np.where(
-        scaled < NEAR_ALL, scaled, 1 - (1 - NEAR_ALL) ** 2 / (1 - 2 * NEAR_ALL + scaled)
-    )
+    tame = np.where(scaled < 0.8, scaled, 1 - 0.2**2 / (scaled - 0.6))
     true = (1 - hidden) / hidden * tame / (1 - tame)
     found: Floats = true / (1 + true)
     return found
 
 
-def _makers(one: LayerExamples, seed: int, *, own_trees: bool) -> dict[str, Maker]:
-    if len(np.unique(one.linked)) < 2 or min(one.linked.sum(), (~one.linked).sum()) < FOLDS:
+def _own_makers(one: LayerExamples, seed: int, *, trees: bool) -> dict[str, Maker]:
+    if min(one.linked.sum(), (~one.linked).sum()) < FOLDS:
         return {}
     judged = int(one.judged.sum())
-    makers = {"the layer": _line_maker(judged)}
-    if own_trees and judged >= MIN_TREE_EXAMPLES:
-        makers["trees"] = _tree_maker(seed)
-    return makers
-
-
-def _tree_maker(seed: int) -> Maker:
-    def make(rows: Floats, linked: Linked) -> Trees:
-        if len(linked) > MAX_TREE_EXAMPLES:
-            drawn = np.random.default_rng(seed).permutation(len(linked))[:MAX_TREE_EXAMPLES]
-            rows, linked = rows[drawn], linked[drawn]
-        return Trees.fitted(rows, linked, seed)
-
-    return make
+    makers: dict[str, Maker] = {"the layer": _line_maker(judged)}
+    return makers | ({"trees": partial(fitted_trees, seed=seed)} if trees and judged >= MIN_TREE_EXAMPLES else {})
 
 
 def _line_maker(examples: int) -> Maker:
     """Logistic regression with a penalty that suits the number of examples."""
-    strength = STRENGTHS[0] if examples < 200 else STRENGTHS[1] if examples < 5000 else 1.0
-
-    def make(some: Floats, those: Linked) -> Line:
-        return Line.fitted(some, those, strength)
-
-    return make
+    return partial(Line.fitted, strength=0.01 if examples < 200 else 0.1 if examples < 5000 else 1.0)
 
 
 def _out_of_fold(
-    examples: dict[str, LayerExamples], folds: dict[str, NDArray[np.int64]], make: Maker
-) -> tuple[dict[str, tuple[Floats, Floats]], list[Line | Trees]]:
+    examples: dict[str, LayerExamples], folds: dict[str, Ints], make: Maker
+) -> tuple[dict[str, tuple[Floats, Floats]], list[Part]]:
     """Log-odds by models that have not seen the pair: of all examples of a layer, and of those with all edges.
 
     The models come with them, one for each fold.
     """
-    models: list[Line | Trees] = []
+    models: list[Part] = []
     found = {
         name: (np.zeros(len(one.linked)), np.zeros(0 if one.whole is None else len(one.whole)))
         for name, one in examples.items()
     }
     for fold in range(FOLDS):
         inside = {name: folds[name] != fold for name in examples}
-        rows = np.concatenate([one.rows[inside[name]] for name, one in examples.items()])
-        linked = np.concatenate([one.linked[inside[name]] for name, one in examples.items()])
+        rows, linked = _pooled(examples, inside)
         if all(some.all() for some in inside.values()) or len(np.unique(linked)) < 2:
             width = rows.shape[1]
             models.append(Line(np.zeros(width), np.ones(width), np.zeros(width), 0.0))
             continue
-        model = make(rows, linked)
-        models.append(model)
+        models.append(make(rows, linked))
         for name, one in examples.items():
-            here, with_all = found[name]
-            here[~inside[name]] = model.log_odds(one.rows[~inside[name]])
+            outside = ~inside[name]
+            found[name][0][outside] = part_log_odds(models[-1], one.rows[outside])
             if one.whole is not None:
-                outside = ~inside[name][one.compared]
-                with_all[outside] = model.log_odds(one.whole[outside])
+                outside = outside[one.compared]
+                found[name][1][outside] = part_log_odds(models[-1], one.whole[outside])
     return found, models
 
 
 def _weights(odds: dict[str, Floats], linked: Linked) -> dict[str, float]:
     """Weights that sum to 1, by a walk over the simplex in steps of a tenth that lowers the loss most."""
     names = list(odds)
-    columns = np.stack([_bounded(odds[name]) for name in names], axis=1)
+    columns = np.stack([odds[name] for name in names], axis=1)
     best = np.full(len(names), 1.0 / len(names))
     loss = loss_of(columns @ best, linked)
     for step in (0.3, 0.1, 0.05):
@@ -554,12 +400,8 @@ def _calibration(odds: Floats, linked: Linked) -> tuple[float, float]:
     return max(slope, 0.05), offset
 
 
-def _bounded(odds: Floats) -> Floats:
-    return np.clip(odds, -_STEEPEST, _STEEPEST)
-
-
 def _share(odds: Floats) -> Floats:
-    found: Floats = 1.0 / (1.0 + np.exp(-_bounded(odds)))
+    found: Floats = expit(np.clip(odds, -30.0, 30.0))
     return found
 
 
@@ -570,5 +412,5 @@ def loss_of(odds: Floats, linked: Linked) -> float:
 
 def log_odds_of(probability: Floats) -> Floats:
     """The log-odds of probabilities, none beyond what a mixture may say."""
-    inside = np.clip(probability, 1e-15, 1 - 1e-15)
-    return _bounded(np.log(inside / (1 - inside)))
+    found: Floats = np.clip(logit(np.clip(probability, 1e-15, 1 - 1e-15)), -30.0, 30.0)
+    return found

@@ -24,19 +24,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gramme._types import Floats
+from gramme._types import Floats, Ints
 from gramme.graph import MultilayerGraph
 from gramme.methods.linear.walk_profile import WalkProfile
 from gramme.ops.kernels import compiled_sums
 
-SCORES = (
-    "adamic_adar",
-    "resource_allocation",
-    "paths",
-    "paths_normalised",
-    "attachment",
-    "smaller_degree",
-)
+SCORES = ("adamic_adar", "resource_allocation", "paths", "paths_normalised", "attachment", "smaller_degree")
 MAX_DENSE_NODES = 6000
 """Nodes up to which products of dense matrices are considered: 300 MB, and some seconds for all nodes."""
 _DENSE_SPEED = 20.0
@@ -44,7 +37,7 @@ _DENSE_SPEED = 20.0
 _ROWS = 512
 """Nodes whose two steps are found by one product."""
 
-Pairs = NDArray[np.int64]
+Pairs = Ints
 
 
 class PathScores:
@@ -95,24 +88,18 @@ class PathScores:
     def _paths(self, pairs: Pairs) -> NDArray[np.float32]:
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
         ordered = np.ascontiguousarray(pairs[order])
-        graph = (
-            self.adjacency.indptr.astype(np.int64),
-            self.adjacency.indices.astype(np.int64),
-            self.adjacency.data,
-            self.by_log,
-            self.by_degree,
-            self.by_root,
-        )
+        index = self.adjacency.indptr.astype(np.int64), self.adjacency.indices.astype(np.int64)
+        graph = *index, self.adjacency.data, self.by_log, self.by_degree, self.by_root
         found = np.empty((len(pairs), 3), dtype=np.float32)
         if not self._is_dense:
-            found[order] = _paths(*graph, ordered)
+            found[order] = _paths(*graph, ordered, np.zeros((0, 0)), 0)
             return found
         full = self.adjacency.toarray()
         for first in range(0, len(full), _ROWS):
             begin, end = np.searchsorted(ordered[:, 0], [first, first + _ROWS])
             if begin < end:
                 two = (full[first : first + _ROWS] * self.by_root) @ full
-                found[order[begin:end]] = _paths_from(*graph, ordered[begin:end], two, first)
+                found[order[begin:end]] = _paths(*graph, ordered[begin:end], two, first)
         return found
 
     def _without_own_edge(self, pairs: Pairs, found: Floats) -> None:
@@ -148,111 +135,77 @@ def entries(matrix: sp.csr_array, pairs: Pairs) -> Floats:
     return np.asarray(dense, dtype=np.float64).ravel()
 
 
+def row_products(rows: Any, pairs: Pairs, others: Any = None) -> Floats:
+    """The inner product of the row of a pair's first end with that of its second, in blocks that fit the memory."""
+    found = np.zeros(len(pairs))
+    others = rows if others is None else others
+    for begin in range(0, len(pairs) if rows.shape[1] else 0, 200_000):
+        part = pairs[begin : begin + 200_000]
+        one, other = rows[part[:, 0]], others[part[:, 1]]
+        product = one * other if isinstance(one, np.ndarray) else one.multiply(other)
+        found[begin : begin + 200_000] = np.asarray(product.sum(axis=1)).ravel()
+    return found
+
+
 @compiled_sums
 def _paths(
-    starts: NDArray[np.int64],
-    others: NDArray[np.int64],
+    starts: Ints,
+    others: Ints,
     weights: Floats,
     by_log: Floats,
     by_degree: Floats,
     by_root: Floats,
     pairs: Pairs,
+    two_steps: Floats,
+    first: int,
 ) -> Floats:
+    """Scores of pairs in the order of their sources; ``two_steps``, if any, has the rows from node ``first`` on."""
     nodes = starts.size - 1
     found = np.zeros((pairs.shape[0], 3))
     two = np.zeros(nodes)
-    near = np.zeros(nodes, dtype=np.bool_)
+    near, marked = np.zeros(nodes, dtype=np.bool_), np.zeros(nodes, dtype=np.bool_)
     touched = np.empty(nodes, dtype=np.int64)
-    marked = np.zeros(nodes, dtype=np.bool_)
-    count = 0
     begin = 0
     while begin < pairs.shape[0]:
-        source = pairs[begin, 0]
-        steps = 0
-        for place in range(starts[source], starts[source + 1]):
-            steps += starts[others[place] + 1] - starts[others[place]]
+        source, steps, count = pairs[begin, 0], 0, 0
+        if two_steps.shape[0]:
+            two = two_steps[source - first]
+        else:
+            for place in range(starts[source], starts[source + 1]):
+                steps += starts[others[place] + 1] - starts[others[place]]
         clears_all = steps > nodes  # cheaper then than to note which nodes were reached
         for place in range(starts[source], starts[source + 1]):
             u = others[place]
+            near[u] = True
             step = weights[place] * by_root[u]
-            if clears_all:
-                for inner in range(starts[u], starts[u + 1]):
-                    two[others[inner]] += step * weights[inner]
+            if two_steps.shape[0]:
                 continue
             for inner in range(starts[u], starts[u + 1]):
                 v = others[inner]
-                if not marked[v]:
+                if not clears_all and not marked[v]:
                     marked[v] = True
                     touched[count] = v
                     count += 1
                 two[v] += step * weights[inner]
-        begin = _last_steps(
-            starts, others, weights, by_log, by_degree, by_root, pairs, begin, two, near, found
-        )
+        end = begin
+        while end < pairs.shape[0] and pairs[end, 0] == source:
+            target = pairs[end, 1]
+            for place in range(starts[target], starts[target + 1]):
+                v = others[place]
+                found[end, 2] += two[v] * by_root[v] * weights[place]
+                if near[v]:
+                    found[end, 0] += by_log[v]
+                    found[end, 1] += by_degree[v]
+            end += 1
+        begin = end
+        for place in range(starts[source], starts[source + 1]):
+            near[others[place]] = False
         if clears_all:
             two[:] = 0.0
         for place in range(count):
             two[touched[place]] = 0.0
             marked[touched[place]] = False
-        count = 0
     return found
-
-
-@compiled_sums
-def _paths_from(
-    starts: NDArray[np.int64],
-    others: NDArray[np.int64],
-    weights: Floats,
-    by_log: Floats,
-    by_degree: Floats,
-    by_root: Floats,
-    pairs: Pairs,
-    two: Floats,
-    first: int,
-) -> Floats:
-    """The same where two steps are known: their sums from the node ``first`` and those after it."""
-    found = np.zeros((pairs.shape[0], 3))
-    near = np.zeros(starts.size - 1, dtype=np.bool_)
-    begin = 0
-    while begin < pairs.shape[0]:
-        row = two[pairs[begin, 0] - first]
-        begin = _last_steps(
-            starts, others, weights, by_log, by_degree, by_root, pairs, begin, row, near, found
-        )
-    return found
-
-
-@compiled_sums
-def _last_steps(
-    starts: NDArray[np.int64],
-    others: NDArray[np.int64],
-    weights: Floats,
-    by_log: Floats,
-    by_degree: Floats,
-    by_root: Floats,
-    pairs: Pairs,
-    begin: int,
-    two: Floats,
-    near: NDArray[np.bool_],
-    found: Floats,
-) -> int:
-    """Add up what the ends of all pairs with one source are joined by; returns where the next source begins."""
-    source = pairs[begin, 0]
-    for place in range(starts[source], starts[source + 1]):
-        near[others[place]] = True
-    end = begin
-    while end < pairs.shape[0] and pairs[end, 0] == source:
-        target = pairs[end, 1]
-        for place in range(starts[target], starts[target + 1]):
-            v = others[place]
-            found[end, 2] += two[v] * by_root[v] * weights[place]
-            if near[v]:
-                found[end, 0] += by_log[v]
-                found[end, 1] += by_degree[v]
-        end += 1
-    for place in range(starts[source], starts[source + 1]):
-        near[others[place]] = False
-    return end
 
 
 # Chances of walks of 4 to 7 steps between two nodes: who is near though no short path joins them.
@@ -346,7 +299,7 @@ class LongWalks:
                     found[mine, column] = here[to[mine], place[mine] - begin]
         return found
 
-    def _columns(self, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _columns(self, nodes: Ints) -> NDArray[np.float32]:
         """Columns of N, those of the last node repeated to a full width; N is symmetric."""
         padded = np.pad(nodes, (0, -nodes.size % _WIDTH), mode="edge")
         return np.ascontiguousarray(self.step[padded].toarray().T)
@@ -380,14 +333,10 @@ class WalkCloseness:
 
     def of_pairs(self, pairs: Pairs) -> Floats:
         """The cosine for short and for long walks, shape (pairs, 2)."""
-        found = np.zeros((len(pairs), 2))
-        for column, rows in enumerate((self.near, self.far)):
-            if rows is not None and rows.shape[1]:
-                for begin in range(0, len(pairs), 200_000):
-                    part = pairs[begin : begin + 200_000]
-                    product = (rows[part[:, 0]] * rows[part[:, 1]]).sum(axis=1)
-                    found[begin : begin + 200_000, column] = product
-        return found
+        columns = [
+            np.zeros(len(pairs)) if rows is None else row_products(rows, pairs) for rows in (self.near, self.far)
+        ]
+        return np.column_stack(columns)
 
 
 def _rows(profile: WalkProfile, steps: int) -> NDArray[np.float32]:

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gramme._text import setting
+from gramme._types import Floats, Ints
 from gramme.errors import DataError
-from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
+from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph, checked_graph
 from gramme.graph.coupling import with_coupling_layers
 from gramme.methods.params import check_number_range
-from gramme.ops.kernels import compiled
 
 from .pair_scores import Pairs, entries
 
@@ -29,7 +29,7 @@ MAX_LAYERS_LEARNED = 200
 """Layers whose links are learned at once: each is learned from all layers, so that the time is the square of them."""
 
 
-def named_pairs(graph: MultilayerGraph, pairs: Any) -> NDArray[np.int64]:
+def named_pairs(graph: MultilayerGraph, pairs: Any) -> Ints:
     """Pairs of node names as positions, shape (pairs, 2)."""
     listed = pairs.to_numpy().tolist() if isinstance(pairs, pd.DataFrame) else list(pairs)
     if any(len(pair) != 2 for pair in listed):
@@ -41,8 +41,7 @@ def named_pairs(graph: MultilayerGraph, pairs: Any) -> NDArray[np.int64]:
 
 def checked(graph: Any) -> MultilayerGraph:
     """The graph with its couplings as layers; refused if it is none, has no layers, or numbers beyond all bounds."""
-    if not isinstance(graph, MultilayerGraph):
-        raise DataError(f"a MultilayerGraph is needed, not {type(graph).__name__}")
+    graph = checked_graph(graph)
     if not graph.num_layers:
         raise DataError("the graph has no layers, so there are no links to learn from")
     flat: MultilayerGraph = with_coupling_layers(graph)
@@ -79,17 +78,11 @@ def layers_to_learn(graph: MultilayerGraph, layers: Iterable[str] | None) -> lis
         for name in named:
             edge_layer(graph, name)
         return _few_enough(named)
-    found = [
-        name
-        for name, layer in graph.layers.items()
-        if layer.made_of == "edges" and layer.num_edges > 1
-    ]
+    found = [name for name, layer in graph.layers.items() if layer.made_of == "edges" and layer.num_edges > 1]
     if not found:
         groups = any(layer.made_of != "edges" for layer in graph.layers.values())
         large = f", or groups that imply at most {MAX_IMPLIED_EDGES:,}" if groups else ""
-        raise DataError(
-            f"no layer has at least 2 edges{large}, so there are no links to learn from"
-        )
+        raise DataError(f"no layer has at least 2 edges{large}, so there are no links to learn from")
     return _few_enough(found)
 
 
@@ -134,10 +127,7 @@ class Round:
 
 
 def rounds(
-    graph: MultilayerGraph,
-    layer: str,
-    random: np.random.Generator,
-    groups: MembershipLayer | None = None,
+    graph: MultilayerGraph, layer: str, random: np.random.Generator, groups: MembershipLayer | None = None
 ) -> Iterator[Round]:
     """Set edges of one layer aside, all other layers staying visible: in five parts, or once a tenth of a large layer.
 
@@ -146,36 +136,23 @@ def rounds(
     group is given away by all its others.
     """
     edges = edge_layer(graph, layer)
-    known = edges.to_scipy()
     by_member = groups is not None and not groups.single
-    entries_in_all = groups.num_entries if groups is not None and by_member else edges.num_edges
-    order = random.permutation(entries_in_all)
+    owner: EdgeLayer | MembershipLayer = groups if groups is not None and by_member else edges
+    order = random.permutation(owner.num_entries)
     if edges.num_edges <= MAX_FOLDED_EDGES:
         parts = np.array_split(order, num_rounds(graph, layer))
     else:
-        parts = [order[: min(MAX_LINKED, max(1, int(SHARE * entries_in_all)))]]
+        parts = [order[: min(MAX_LINKED, max(1, int(SHARE * order.size)))]]
     for place, part in enumerate(parts):
-        also = (
-            parts[(place + 1) % len(parts)] if len(parts) > 1 else order[len(part) : 2 * len(part)]
+        also = parts[(place + 1) % len(parts)] if len(parts) > 1 else order[len(part) : 2 * len(part)]
+        left, thinner = (
+            owner.with_entries(~np.isin(np.arange(order.size), gone)).to_edges()
+            for gone in (part, np.concatenate([part, also]))
         )
-        kept = np.ones(entries_in_all, dtype=bool)
-        kept[part] = False
-        kept_too = kept.copy()
-        kept_too[also] = False
-        by_entries = groups if groups is not None and by_member else edges
-        thinner = by_entries.with_entries(kept_too).to_edges()
-        if groups is not None and by_member:
-            left = groups.with_entries(kept).to_edges()
-            linked = _lost(edges, left, random)
-        else:
-            left = edges.with_entries(kept)
-            linked = np.column_stack([edges.source[part], edges.target[part]]).astype(np.int64)
-        unlinked = unlinked_pairs(
-            known, len(linked), random, directed=edges.directed, present=edges.present
-        )
-        yield Round(
-            with_layer(graph, layer, left), linked, unlinked, with_layer(graph, layer, thinner)
-        )
+        linked = _lost(edges, left, random) if by_member else np.column_stack([edges.source[part], edges.target[part]])
+        unlinked = unlinked_pairs(edges.to_scipy(), len(linked), random, directed=edges.directed, present=edges.present)
+        seen, fewer = (graph.replace(layers={**graph.layers, layer: one}) for one in (left, thinner))
+        yield Round(seen, linked.astype(np.int64), unlinked, fewer)
 
 
 def _lost(before: EdgeLayer, after: EdgeLayer, random: np.random.Generator) -> Pairs:
@@ -212,21 +189,13 @@ def hidden_share(layer: EdgeLayer) -> float:
     It matters in dense layers alone, where there are not many more unlinked pairs than links.
 
     >>> one, other = np.triu_indices(21, 1)
-    >>> (
-    ...     round(hidden_share(EdgeLayer(21, one[:90], other[:90])), 3),
-    ...     hidden_share(EdgeLayer(1000, [0], [1])) < 1e-6,
-    ... )
+    >>> (round(hidden_share(EdgeLayer(21, one[:90], other[:90])), 3), hidden_share(EdgeLayer(1000, [0], [1])) < 1e-6)
     (0.083, True)
     """
     nodes = int(layer.present.sum())
     unlinked = nodes * (nodes - 1) // (1 if layer.directed else 2) - layer.num_edges
     missing = MISSING_SHARE / (1 - MISSING_SHARE) * layer.num_edges
     return min(missing / max(unlinked, 1), MAX_HIDDEN_SHARE)
-
-
-def with_layer(graph: MultilayerGraph, name: str, layer: EdgeLayer) -> MultilayerGraph:
-    """The graph with one layer exchanged, in its place."""
-    return graph.replace(layers={**graph.layers, name: layer})
 
 
 def unlinked_pairs(
@@ -255,7 +224,7 @@ def unlinked_pairs(
     """
     nodes = known.shape[0]
     places = np.arange(nodes) if present is None else np.flatnonzero(present)
-    chance: list[NDArray[np.float64] | None] = [None, None]
+    chance: list[Floats | None] = [None, None]
     if degree_matched and known.nnz:
         out = np.diff(known.indptr)[places].astype(np.float64)
         into = np.bincount(known.indices, minlength=nodes)[places].astype(np.float64)
@@ -290,34 +259,21 @@ MAX_NEIGHBOURS = 2000
 """Neighbours of a node through which paths are followed, the first in the order of nodes."""
 MAX_DENSE_NODES = 6000
 """Nodes up to which paths in a well filled matrix are counted by products of dense matrices."""
+MAX_DENSE_ROW = 200_000
+"""Nodes up to which the rows of some nodes may be made dense."""
 DENSE_SHARE = 0.1
 """Share of entries from which on these are faster."""
-_ROWS = 512
+_ROWS = 256
 """Nodes whose paths are counted by one product."""
 
 
 def candidate_pairs(
-    adjacency: sp.csr_array,
-    groups: sp.csr_array,
-    known: sp.csr_array,
-    *,
-    directed: bool,
-    sources: NDArray[np.int64] | None = None,
+    adjacency: sp.csr_array, groups: sp.csr_array, known: sp.csr_array, *, directed: bool, sources: Ints | None = None
 ) -> Pairs:
     """Pairs without an edge in ``known`` that paths of length 2 or 3, or a small group, join.
 
-    Parameters
-    ----------
-    adjacency : scipy CSR
-        All layers of edges together, symmetric.
-    groups : scipy CSR
-        Who is in which group.
-    known : scipy CSR
-        The edges of the layer in question.
-    directed : bool
-        Whether both orders of a pair are asked about.
-    sources : array of int, optional
-        The nodes whose candidates are wanted; all if not given.
+    ``adjacency`` holds all layers of edges together, symmetric; ``groups`` who is in which group. If ``directed``, both
+    orders of a pair are asked about. ``sources`` are the nodes whose candidates are wanted, all if not given.
     """
     nodes = adjacency.shape[0]
     starts = np.arange(nodes) if sources is None else sources
@@ -326,20 +282,7 @@ def candidate_pairs(
         each = min(nodes, 50 * CANDIDATES_PER_NODE)
     strength = np.asarray(adjacency.sum(axis=1)).ravel()
     by_root = np.divide(1.0, np.sqrt(strength), out=np.zeros(nodes), where=strength > 0)
-    if nodes <= MAX_DENSE_NODES and adjacency.nnz > DENSE_SHARE * nodes**2:
-        reached = _nearest_in_dense(adjacency, by_root, starts, each)
-    else:
-        reached = _nearest(
-            adjacency.indptr.astype(np.int64),
-            adjacency.indices.astype(np.int64),
-            np.asarray(adjacency.data, dtype=np.float64),
-            by_root,
-            starts.astype(np.int64),
-            each,
-            MAX_NEIGHBOURS,
-        )
-    found = [reached, _in_small_groups(groups, starts)]
-    pairs = np.concatenate(found)
+    pairs = np.concatenate([_nearest(adjacency, by_root, starts, each), _in_small_groups(groups, starts)])
     if directed:
         pairs = np.concatenate([pairs, pairs[:, ::-1]])
     else:
@@ -350,7 +293,7 @@ def candidate_pairs(
     return fresh
 
 
-def _in_small_groups(groups: sp.csr_array, starts: NDArray[np.int64]) -> Pairs:
+def _in_small_groups(groups: sp.csr_array, starts: Ints) -> Pairs:
     if not groups.nnz:
         return np.zeros((0, 2), dtype=np.int64)
     sizes = np.bincount(groups.indices, minlength=groups.shape[1])
@@ -363,102 +306,44 @@ def _in_small_groups(groups: sp.csr_array, starts: NDArray[np.int64]) -> Pairs:
     return pairs[best]
 
 
-def _nearest_in_dense(
-    adjacency: sp.csr_array, by_root: NDArray[np.float64], starts: NDArray[np.int64], each: int
-) -> Pairs:
-    """What :func:`_nearest` finds, by products of dense matrices, with all neighbours."""
-    root = by_root.astype(np.float32)
-    full = adjacency.astype(np.float32).toarray()
-    scaled = full * root  # columns divided by the root of their strength
-    found = []
+def _nearest(adjacency: sp.csr_array, by_root: Floats, starts: Ints, each: int) -> Pairs:
+    """For each start the nodes with the highest sum of paths of length 2 and 3 by degrees, found by products.
+
+    Rows of many nodes are multiplied together, as dense matrices where they are well filled.
+    """
+    nodes = adjacency.shape[0]
+    adjacency = _first_neighbours(adjacency) if np.diff(adjacency.indptr).max(initial=0) > MAX_NEIGHBOURS else adjacency
+    scaled: Any = sp.csr_array(adjacency @ sp.diags_array(by_root)).astype(np.float32)
+    if nodes <= MAX_DENSE_NODES and scaled.nnz > DENSE_SHARE * nodes**2:
+        scaled = scaled.toarray()
+    everyone, found = np.arange(nodes), [np.zeros((0, 2), dtype=np.int64)]
     for begin in range(0, starts.size, _ROWS):
         some = starts[begin : begin + _ROWS]
-        itself = np.arange(some.size), some
         two = scaled[some] @ scaled
-        two[itself] = 0.0
+        if isinstance(two, np.ndarray):
+            two[np.arange(some.size), some] = 0.0
+        else:
+            two.data[two.indices == np.repeat(some, np.diff(two.indptr))] = 0.0
+            if DENSE_SHARE * some.size * nodes < two.nnz and nodes <= MAX_DENSE_ROW:
+                two = two.toarray()
         score = two + two @ scaled
-        score[itself] = 0.0
-        if each < score.shape[1]:
-            least = -np.partition(-score, each - 1, axis=1)[:, each - 1 : each]
-            score[score < least] = 0.0
-        kept = score > 0
-        kept &= np.cumsum(kept, axis=1) <= each
-        row, column = np.nonzero(kept)
-        found.append(np.column_stack([some[row], column]).astype(np.int64))
+        for row, node in enumerate(some):
+            if isinstance(score, np.ndarray):
+                columns, reached = everyone, score[row]
+            else:
+                part = slice(score.indptr[row], score.indptr[row + 1])
+                columns, reached = score.indices[part], score.data[part]
+            kept = np.flatnonzero((reached > 0) & (columns != node))
+            if kept.size > each:
+                kept = kept[reached[kept] >= np.partition(reached[kept], -each)[-each]]
+            best = np.sort(columns[kept])[:each]
+            found.append(np.column_stack([np.full(best.size, node), best]).astype(np.int64))
     return np.concatenate(found)
 
 
-@compiled
-def _of_rank(values: NDArray[np.float64], count: int, rank: int) -> float:
-    """The value of a rank among the first so many, which change places: numpy's takes seconds to compile."""
-    low, high = 0, count - 1
-    while low < high:
-        middle = values[(low + high) // 2]
-        left, right = low, high
-        while left <= right:
-            while values[left] < middle:
-                left += 1
-            while values[right] > middle:
-                right -= 1
-            if left <= right:
-                values[left], values[right] = values[right], values[left]
-                left += 1
-                right -= 1
-        if rank <= right:
-            high = right
-        elif rank >= left:
-            low = left
-        else:
-            break
-    return float(values[rank])
-
-
-@compiled
-def _nearest(
-    starts: NDArray[np.int64],
-    others: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    by_root: NDArray[np.float64],
-    sources: NDArray[np.int64],
-    each: int,
-    most: int,
-) -> Pairs:
-    nodes = starts.size - 1
-    score = np.zeros(nodes)
-    two = np.zeros(nodes)
-    positive = np.empty(nodes)
-    found = np.empty((sources.size * each, 2), dtype=np.int64)
-    count = 0
-    for source in sources:
-        score[:] = 0.0
-        two[:] = 0.0
-        for place in range(starts[source], min(starts[source + 1], starts[source] + most)):
-            u = others[place]
-            step = weights[place] * by_root[u]
-            for inner in range(starts[u], min(starts[u + 1], starts[u] + most)):
-                two[others[inner]] += step * weights[inner]
-        for v in range(nodes):
-            if two[v] == 0.0 or v == source:
-                continue
-            score[v] += two[v] * by_root[v]
-            step = two[v] * by_root[v]
-            for place in range(starts[v], min(starts[v + 1], starts[v] + most)):
-                score[others[place]] += step * weights[place] * by_root[others[place]]
-        score[source] = 0.0
-        # the best few by a threshold, in the order of nodes
-        reached = 0
-        for v in range(nodes):
-            if score[v] > 0:
-                positive[reached] = score[v]
-                reached += 1
-        least = 0.0
-        if reached > each:
-            least = _of_rank(positive, reached, reached - each)
-        kept = 0
-        for v in range(nodes):
-            if score[v] > 0 and score[v] >= least and kept < each:
-                found[count, 0] = source
-                found[count, 1] = v
-                count += 1
-                kept += 1
-    return found[:count]
+def _first_neighbours(adjacency: sp.csr_array) -> sp.csr_array:
+    """The first :data:`MAX_NEIGHBOURS` entries of each row."""
+    length = np.diff(adjacency.indptr)
+    kept = np.arange(adjacency.nnz) - np.repeat(adjacency.indptr[:-1], length) < MAX_NEIGHBOURS
+    rows = np.repeat(np.arange(length.size), length)[kept]
+    return sp.csr_array((adjacency.data[kept], (rows, adjacency.indices[kept])), shape=adjacency.shape)

@@ -14,50 +14,25 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from gramme._types import Floats
+from gramme._types import Floats, Ints
 from gramme.errors import DataError
 from gramme.graph import Layer, MembershipLayer, MultilayerGraph
 
 from .attention import LinkAttention
 from .evidence import Evidence, Gathered, WholeGraph, column_names, named
-from .mixture import FOLDS, CandidateList, LayerExamples, Line, loss_of
+from .mixture import FOLDS, CandidateList, LayerExamples, Line, log_odds_of, loss_of
 from .pair_scores import Pairs, entries
-from .sampling import (
-    MAX_IMPLIED_EDGES,
-    columns,
-    edge_layer,
-    hidden_share,
-    named_pairs,
-    rounds,
-    unlinked_pairs,
-)
+from .sampling import MAX_IMPLIED_EDGES, Round, columns, edge_layer, hidden_share, named_pairs, rounds, unlinked_pairs
 
 # Where a high figure says little: layers of groups, and layers of edges whose pairs are given
 # away by the others.
 
 
-SAMPLED_PATHS = 4000
-MIN_CLOSED_SHARE = 0.9
-"""The share of paths of two steps whose ends are linked from which on a layer looks like one of groups."""
-MIN_ABOVE_DENSITY = 0.2
-"""How much larger that share must be than the share of all pairs that are linked."""
-
-
-def easily_told(
-    graph: MultilayerGraph, layers: Iterable[str], groups: Mapping[str, MembershipLayer]
-) -> list[str]:
+def easily_told(graph: MultilayerGraph, layers: Iterable[str], groups: Mapping[str, MembershipLayer]) -> list[str]:
     """What to say about how edges of layers were set aside, a sentence or two for each kind of layer.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-        All layers that are asked about as edges.
-    layers : iterable of str
-        The layers that are asked about.
-    groups : mapping of layer to MembershipLayer
-        Those of them whose edges are implied by groups.
+    All layers that are asked about are edges in the graph; ``groups`` are those whose edges groups imply.
     """
     said = []
     alone = columns(groups)
@@ -70,9 +45,7 @@ def easily_told(
         said.append(
             "Whole memberships were set aside, not single pairs, which the rest of their group would give away."
         )
-    closed = [
-        name for name in layers if name not in groups and _looks_like_groups(graph.layers[name])
-    ]
+    closed = [name for name in layers if name not in groups and _looks_like_groups(graph.layers[name])]
     if closed:
         said.append(
             f"In {named(closed)}, nearly all neighbours of a node are linked with each other, as the members of groups "
@@ -98,9 +71,7 @@ def evidence_only(graph: MultilayerGraph, layers: Iterable[str]) -> list[str]:
             "such groups serve as evidence."
         )
     if small := [name for name in groups if name not in large]:
-        said.append(
-            f"The groups of {named(small)} serve as evidence; links are asked about in layers of edges."
-        )
+        said.append(f"The groups of {named(small)} serve as evidence; links are asked about in layers of edges.")
     return said
 
 
@@ -115,7 +86,7 @@ def closed_share(matrix: sp.csr_array, random: np.random.Generator) -> float:
     chance = (degree * (degree - 1)).astype(np.float64)
     if not chance.any():
         return 0.0
-    middle = random.choice(degree.size, size=SAMPLED_PATHS, p=chance / chance.sum())
+    middle = random.choice(degree.size, size=4000, p=chance / chance.sum())
     first = random.integers(0, degree[middle])
     second = (first + random.integers(1, degree[middle])) % degree[middle]
     ends = matrix.indices[matrix.indptr[middle][:, None] + np.column_stack([first, second])]
@@ -127,8 +98,8 @@ def _looks_like_groups(layer: Layer) -> bool:
     both = sp.csr_array(matrix + matrix.T) if layer.directed else matrix
     nodes = max(int(np.count_nonzero(np.diff(both.indptr))), 2)
     density = both.nnz / (nodes * (nodes - 1))
-    closed = closed_share(both, np.random.default_rng(0))
-    return closed >= max(MIN_CLOSED_SHARE, density + MIN_ABOVE_DENSITY)
+    # a dense layer closes many paths by chance
+    return closed_share(both, np.random.default_rng(0)) >= max(0.9, density + 0.2)
 
 
 ATTENTION = column_names().index("attention")
@@ -157,47 +128,41 @@ def set_aside(
     many candidates are listed for each part.
     """
     rows, kinds, pairs, lists = [], [], [], []
-    for part in _parts(graph, name, gathered.seed, groups):
-        evidence = Evidence(part.graph, name, WholeGraph.of(part.graph, gathered, layer=name))
-        rows.append(evidence.of(part.pairs))
-        kinds.append(part.kinds)
-        pairs.append(part.pairs)
-        thinner = Evidence(part.thinner, name, WholeGraph.of(part.thinner, gathered, layer=name))
+    for part, asked, kind in _parts(graph, name, gathered.seed, groups):
+        evidence, thinner = (
+            Evidence(seen, name, WholeGraph.of(seen, gathered, layer=name)) for seen in (part.graph, part.thinner)
+        )
+        rows.append(evidence.of(asked))
+        kinds.append(kind)
+        pairs.append(asked)
+        whole, *shares = (one.layers[name].num_edges for one in (graph, part.graph, part.thinner))
         lists.append(
             replace(
-                _candidate_list(graph, part.graph, part.linked, evidence, most_candidates),
-                thinner=_candidate_list(graph, part.thinner, part.linked, thinner, most_candidates),
-                visible_shares=tuple(
-                    one.layers[name].num_edges / graph.layers[name].num_edges
-                    for one in (part.graph, part.thinner)
-                ),
+                _candidate_list(graph, part.linked, evidence, most_candidates),
+                thinner=_candidate_list(graph, part.linked, thinner, most_candidates),
+                visible_shares=tuple(share / whole for share in shares),
             )
         )
         if tell is not None:
             tell()
     kind = np.concatenate(kinds)
-    hidden = hidden_share(edge_layer(graph, name))
     return LayerExamples(
         np.concatenate(rows),
         kind == LINKED,
         kind == MATCHED,
         np.concatenate(pairs),
-        hidden=0.0 if groups is not None else hidden,
+        hidden=0.0 if groups is not None else hidden_share(edge_layer(graph, name)),
         part_index=np.repeat(np.arange(len(kinds)), [len(some) for some in kinds]),
         lists=tuple(lists),
     )
 
 
-def _candidate_list(
-    graph: MultilayerGraph, seen: MultilayerGraph, set_aside: Pairs, evidence: Evidence, most: int
-) -> CandidateList:
+def _candidate_list(graph: MultilayerGraph, set_aside: Pairs, evidence: Evidence, most: int) -> CandidateList:
     """What would be shown of a graph that lacks some edges: its candidates, or a sample of those without a link."""
-    edges, lacking = graph.layers[evidence.layer], seen.layers[evidence.layer]
+    edges, lacking = graph.layers[evidence.layer], evidence.graph.layers[evidence.layer]
     pairs = evidence.candidates(lacking.to_scipy(), edges.present)
     places = np.arange(1, len(set_aside) + 1)
-    found = sp.csr_array(
-        (places, (set_aside[:, 0], set_aside[:, 1])), shape=lacking.to_scipy().shape
-    )
+    found = sp.csr_array((places, (set_aside[:, 0], set_aside[:, 1])), shape=lacking.to_scipy().shape)
     linked = entries(found, pairs) != 0
     unlinked = entries(edges.to_scipy(), pairs) == 0
     share = min(1.0, most / max(int(unlinked.sum()), 1))
@@ -215,9 +180,7 @@ def with_all_edges(examples: LayerExamples, evidence: Evidence) -> LayerExamples
     return replace(examples, whole=evidence.of(examples.pairs[examples.compared]))
 
 
-def given_examples(
-    graph: MultilayerGraph, name: str, evidence: Evidence, pairs: Any, linked: Any
-) -> LayerExamples:
+def given_examples(graph: MultilayerGraph, name: str, evidence: Evidence, pairs: Any, linked: Any) -> LayerExamples:
     """Evidence for pairs whose answers are given."""
     positions = named_pairs(graph, pairs)
     answers = np.asarray(linked).astype(bool)
@@ -233,21 +196,8 @@ def given_examples(
 class AttentionTrial:
     """Attention for the examples of each layer: first for some of them, to see whether it tells anything new.
 
-    For given pairs and with all edges, it is trained on the whole graph, once.
-
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    examples : mapping of layer to LayerExamples
-        Without attention.
-    given : mapping of layer to (pairs, linked)
-        The layers whose examples are given pairs.
-    seed : int
-        Of the training, and of the parts that were set aside.
-    groups : mapping of layer to MembershipLayer
-        The layers whose edges are those that groups imply.
-    tell : callable
-        Called after each layer of the trial and after each that is trained for.
+    For given pairs and with all edges, it is trained on the whole graph, once. ``examples`` are without attention;
+    ``tell`` is called after each layer of the trial and after each that is trained for.
     """
 
     graph: MultilayerGraph
@@ -269,8 +219,7 @@ class AttentionTrial:
         """
         largest = sorted(self.examples, key=lambda name: (-len(self.examples[name].linked), name))
         losses = [
-            trial(self._column(name, most=1), self.examples[name], unseen[name])
-            for name in largest[:TRIAL_LAYERS]
+            trial(self._column(name, most=1), self.examples[name], unseen[name]) for name in largest[:TRIAL_LAYERS]
         ]
         before, after = np.sum(losses, axis=0)
         return bool(after <= (1 - LEAST_GAIN) * before)
@@ -285,9 +234,7 @@ class AttentionTrial:
             found[name] = one.with_column(ATTENTION, self._column(name, one.lists), whole)
         return found
 
-    def _column(
-        self, name: str, lists: Sequence[CandidateList] = (), most: int | None = None
-    ) -> Floats:
+    def _column(self, name: str, lists: Sequence[CandidateList] = (), most: int | None = None) -> Floats:
         """What attention says about the examples; the column of the lists is filled on the way."""
         if name in self.given:
             found = self.whole.of_pairs(name, named_pairs(self.graph, self.given[name][0]))
@@ -312,15 +259,12 @@ def attention_of_set_aside(
     written to their lists.
     """
     found = []
-    for place, part in enumerate(islice(_parts(graph, name, seed, groups), most)):
+    for place, (part, pairs, _) in enumerate(islice(_parts(graph, name, seed, groups), most)):
         attention = LinkAttention.trained(part.graph, seed)
-        found.append(attention.of_pairs(name, part.pairs))
-        if lists:
-            listed = lists[place]
-            listed.rows[:, ATTENTION] = attention.of_pairs(name, listed.pairs)
-            if listed.thinner is not None:
-                also = listed.thinner
-                also.rows[:, ATTENTION] = attention.of_pairs(name, also.pairs)
+        found.append(attention.of_pairs(name, pairs))
+        for listed in [lists[place], lists[place].thinner] if lists else []:
+            if listed is not None:
+                listed.rows[:, ATTENTION] = attention.of_pairs(name, listed.pairs)
     return np.concatenate(found)
 
 
@@ -332,8 +276,7 @@ def trial(column: Floats, example: LayerExamples, unseen: Floats) -> tuple[float
     """
     judged = np.flatnonzero(example.judged[: len(column)])
     column, linked = column[judged], example.linked[judged]
-    share = np.clip(unseen[judged], 1e-9, 1 - 1e-9)
-    odds = np.log(share / (1 - share))
+    odds = log_odds_of(unseen[judged])
     both = np.column_stack([odds, column])
     folds = np.random.default_rng(0).permutation(len(linked)) % FOLDS
     joined = odds.copy()
@@ -345,30 +288,13 @@ def trial(column: Floats, example: LayerExamples, unseen: Floats) -> tuple[float
     return len(linked) * loss_of(odds, linked), len(linked) * loss_of(joined, linked)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A graph without some edges of a layer, and the pairs to learn from: those, uniform and degree-matched ones."""
-
-    graph: MultilayerGraph
-    pairs: Pairs
-    kinds: NDArray[np.int64]
-    thinner: MultilayerGraph
-
-    @property
-    def linked(self) -> Pairs:
-        """The edges set aside."""
-        pairs: Pairs = self.pairs[self.kinds == LINKED]
-        return pairs
-
-
 def _parts(
     graph: MultilayerGraph, name: str, seed: int, groups: MembershipLayer | None
-) -> Iterator[_Part]:
-    """The same parts whenever they are asked for."""
+) -> Iterator[tuple[Round, Pairs, Ints]]:
+    """Rounds with the pairs to learn from and of what kind each is; the same whenever they are asked for."""
     number, edges = list(graph.layers).index(name), graph.layers[name]
     known = edges.to_scipy()
-    drawn = rounds(graph, name, np.random.default_rng([seed, number]), groups)
-    for place, one in enumerate(drawn):
+    for place, one in enumerate(rounds(graph, name, np.random.default_rng([seed, number]), groups)):
         matched = unlinked_pairs(
             known,
             int(np.ceil(MATCHED_SHARE * len(one.linked))),
@@ -378,5 +304,4 @@ def _parts(
             present=edges.present,
         )
         pairs = [one.linked, one.unlinked, matched]
-        kinds = np.repeat([LINKED, UNLINKED, MATCHED], [len(some) for some in pairs])
-        yield _Part(one.graph, np.concatenate(pairs), kinds, one.thinner)
+        yield one, np.concatenate(pairs), np.repeat([LINKED, UNLINKED, MATCHED], [len(some) for some in pairs])

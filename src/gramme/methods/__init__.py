@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 
     from .base import NodeClassifier
     from .majority import Majority
+    from .multilabel import MultiLabelClassifier
     from .sklearn_adapter import NodeIndexClassifier
 
 _HOMES = {
     "GrammeRegressor": "gramme.methods.regression.gramme_regressor",
     "Ingredient": "gramme.methods.auto.ingredients",
+    "MultiLabelClassifier": "gramme.methods.multilabel",
     "NeighbourhoodLogistic": "gramme.methods.linear.neighbourhood_logistic",
     "NodeClassifier": "gramme.methods.base",
     "NodeIndexClassifier": "gramme.methods.sklearn_adapter",
@@ -59,6 +61,7 @@ __all__ = [
     "LabelShares",
     "Majority",
     "Method",
+    "MultiLabelClassifier",
     "NeighbourhoodLogistic",
     "Node2Vec",
     "NodeClassifier",
@@ -83,9 +86,7 @@ if not TYPE_CHECKING:
     def __getattr__(name):
         """A class, imported now and kept: a list of all methods needs none of them."""
         places = (each.place for each in METHODS.values() if isinstance(each.place, str))
-        homes = _HOMES | {
-            last: module for module, _, last in (each.rpartition(".") for each in places)
-        }
+        homes = _HOMES | {last: module for module, _, last in (each.rpartition(".") for each in places)}
         if name not in homes:
             raise AttributeError(f"module 'gramme.methods' has no attribute {name!r}")
         globals()[name] = found = getattr(import_module(homes[name]), name)

@@ -23,9 +23,7 @@ class PlotMixin:
 
     # Tables
 
-    def predictions_frame(
-        self, graph: MultilayerGraph | None = None, *, coverage: float | None = None
-    ) -> pd.DataFrame:
+    def predictions_frame(self, graph: MultilayerGraph | None = None, *, coverage: float | None = None) -> pd.DataFrame:
         """The predictions as a table with a row per node.
 
         Parameters
@@ -99,10 +97,7 @@ class PlotMixin:
     # Pictures
 
     def plot_embedding(
-        self,
-        *,
-        colour: Literal["label", "predicted", "probability"] = "predicted",
-        ax: Any = None,
+        self, *, colour: Literal["label", "predicted", "probability"] = "predicted", ax: Any = None
     ) -> Any:
         """Draw the nodes where the model sees them.
 
@@ -285,11 +280,7 @@ def _bars(model: NodeClassifier) -> str:
         for name, share in order.head(_MAX_LAYERS_SHOWN).items()
     )
     rest = len(order) - _MAX_LAYERS_SHOWN
-    more = (
-        f'<tr><td style="text-align:left" colspan="3">and {rest:,} more</td></tr>'
-        if rest > 0
-        else ""
-    )
+    more = f'<tr><td style="text-align:left" colspan="3">and {rest:,} more</td></tr>' if rest > 0 else ""
     return (
         '<table><thead><tr><th style="text-align:left">layer</th><th></th><th>share</th></tr></thead>'
         f"<tbody>{rows}{more}</tbody></table>"

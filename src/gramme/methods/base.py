@@ -1,14 +1,16 @@
 """The interface that every method shares: fit on a graph, predict for its nodes or for another graph's.
 
-A method declares its ``parameter_rules`` and ``saved_fields`` and writes ``_fit``. Everything else is here or, if it
-has nothing to do with classes, in ``graph_estimator.py``.
+A method declares its parameters and ``saved_fields`` and writes ``_fit``. Everything else is here.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Protocol, Self
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -19,14 +21,14 @@ from gramme._progress import part
 from gramme._runtime import one_thread_below
 from gramme.distributed import communicator_of, global_positions, local_index
 from gramme.errors import DataError, NotFittedError
-from gramme.graph import MultilayerGraph
+from gramme.graph import MultilayerGraph, checked_graph
 from gramme.graph.canonical import NameOrder, in_name_order
 
 from ._plotting import PlotMixin
 from .conformal import SET_FIELDS, PredictionSetMixin
 from .cross_fitting import refit_for_folds
 from .labels import KnownLabels, coded_labels, known_labels, labels_within, reweighed
-from .params import Flag, Rule, check_parameters, seed_from
+from .params import POSITIVE, Flag, PerClass, check_parameters, parameter_rules, seed_from
 from .persistence import (
     Learned,
     MisfitError,
@@ -42,12 +44,17 @@ from .persistence import (
 )
 from .prepare import ViewScale, prepare_graph, with_layers_of_fit
 
-# How a fitted method sees graphs: nodes and layers in the order of their names, with the layers
-# of the fit.
+_KEEPS_INTERRUPTED: ContextVar[bool] = ContextVar("keeps interrupted fits", default=False)
 
 
-# What every estimator on a graph shares, whatever it predicts: the fit around ``_fit``,
-# parameters, saving.
+@contextmanager
+def keep_interrupted_fits() -> Iterator[None]:
+    """Within this, a ``fit`` that Ctrl-C ended early returns what it has instead of raising KeyboardInterrupt."""
+    before = _KEEPS_INTERRUPTED.set(True)
+    try:
+        yield
+    finally:
+        _KEEPS_INTERRUPTED.reset(before)
 
 
 class Known(Protocol):
@@ -67,7 +74,6 @@ class Known(Protocol):
 class GraphEstimator(BaseEstimator, ABC):
     """An estimator that is fitted on the nodes of a graph and knows another graph by the names of its layers."""
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {}
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedNames("layers"),
         SavedLayerOrder("layer_order"),
@@ -82,16 +88,21 @@ class GraphEstimator(BaseEstimator, ABC):
 
     # Fitting
 
-    def _run_fit(self, graph: Any, y: Any = None, **options: Any) -> Self:
+    def _run_fit(
+        self, graph: Any, y: Any = None, *, mask: str | None = None, sample_weight: Any = None, **options: Any
+    ) -> Self:
         """Everything around ``_fit``: check, align the labels, seed, forget an earlier fit, store the result.
 
-        A ``fit`` that takes further arguments passes them on to its ``_fit`` through this.
+        A ``fit`` that takes further arguments passes them on to its ``_fit`` through this. After Ctrl-C it stores what
+        was trained by then and raises KeyboardInterrupt, but within :func:`keep_interrupted_fits`.
         """
         given = self._check_graph(graph)
         views = ViewScale.learned(in_name_order(given).graph) if given.layer_features else None
         graph = self._seen_by_fit(given, views)
+        y = labels_within(given, y, mask)
         order = in_name_order(graph)
-        known, _ = self._known(graph, y).sorted_by_name(order)
+        given_known, _ = self._known(graph, y, sample_weight).sorted_by_name(order)
+        known = self._weighed_by_class(given_known)
         seed = seed_from(getattr(self, "random_state", None))
         self._begin_on(graph, given, views)
         with one_thread_below(graph.num_entries):
@@ -101,7 +112,9 @@ class GraphEstimator(BaseEstimator, ABC):
             else:
                 inner = known.at(order.to_sorted(known.nodes))
                 found = order.to_given(self._fit(order.graph, inner, seed, **options))
-            self._finish(found, known)
+            self._finish(found, given_known)
+        if self.interrupted_ and not _KEEPS_INTERRUPTED.get():
+            raise KeyboardInterrupt
         return self
 
     @abstractmethod
@@ -109,8 +122,12 @@ class GraphEstimator(BaseEstimator, ABC):
         """Learn from what is known and return what is predicted for all nodes, a row per node."""
 
     @abstractmethod
-    def _known(self, graph: MultilayerGraph, y: Any) -> Known:
+    def _known(self, graph: MultilayerGraph, y: Any, sample_weight: Any = None) -> Known:
         """What is known about some nodes, from what was given to ``fit``."""
+
+    def _weighed_by_class(self, known: Any) -> Any:
+        """What is known, with the weights of the classes where there are classes."""
+        return known
 
     def _begin_with(self, known: Any) -> None:
         """Store what ``_fit`` may need of the known labels besides themselves."""
@@ -122,16 +139,14 @@ class GraphEstimator(BaseEstimator, ABC):
     def _seen_by_fit(self, given: MultilayerGraph, views: ViewScale | None) -> MultilayerGraph:
         """The graph of a fit as the method sees it, once the parameters are known to be right for it."""
         graph = prepare_graph(given, views, supports_couplings=self.supports_couplings)
-        check_parameters(self._all_rules(), self.get_params(deep=False))
+        check_parameters(parameter_rules(type(self)), self.get_params(deep=False))
         self._check_parameters(graph)
         return graph
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         """Refuse parameters that do not go together, or not with this graph; rules see one parameter at a time."""
 
-    def _begin_on(
-        self, graph: MultilayerGraph, given: MultilayerGraph, views: ViewScale | None
-    ) -> None:
+    def _begin_on(self, graph: MultilayerGraph, given: MultilayerGraph, views: ViewScale | None) -> None:
         """Store what a fit starts from, and forget an earlier fit: a fit that fails leaves nothing half-true behind."""
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
@@ -141,6 +156,41 @@ class GraphEstimator(BaseEstimator, ABC):
         self.interrupted_ = False
         if views is not None:
             self.view_center_, self.view_scale_ = views.center, views.scale
+
+    def fit_with_folds(
+        self, graph: MultilayerGraph, known: Any, fold: NDArray[np.int64], copies: int = 1, allowance: Any = None
+    ) -> NDArray[np.float64]:
+        """Fit, and predict each label by a model that has not seen the label's fold.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph
+        known : KnownLabels or KnownNumbers
+        fold : array of int, shape (labelled,)
+            The fold of each label; -1 for labels that are in none and not predicted.
+        copies : int, default=1
+            How many models to average for each fold, if a method can train many at once; other methods train one.
+        allowance : TimeBudget, optional
+            How long it may take, for methods that can train less.
+
+        Returns
+        -------
+        array, shape (labelled, classes), or (labelled,) for numbers
+            NaN for labels in no fold, and where an interrupt (Ctrl-C) came before a fold was done.
+        """
+        order = in_name_order(self._check_graph(graph))
+        known, places = known.sorted_by_name(order)  # the order in which a fit sees labels
+        with keep_interrupted_fits():
+            unseen = self._fit_with_folds(graph, known, fold[places], copies, allowance)
+        given = np.empty(unseen.shape)
+        given[places] = unseen
+        return given
+
+    @abstractmethod
+    def _fit_with_folds(
+        self, graph: MultilayerGraph, known: Any, fold: NDArray[np.int64], copies: int, allowance: Any
+    ) -> NDArray[np.float64]:
+        """The same for labels in the order of their nodes' names."""
 
     # Saving
 
@@ -157,7 +207,7 @@ class GraphEstimator(BaseEstimator, ABC):
     def _restored(cls, parameters: Mapping[str, Any], learned: Learned) -> Self:
         """A fitted model from what its file holds, or a MisfitError that names what does not fit."""
         known = cls._get_param_names()
-        rules = cls._all_rules()
+        rules = parameter_rules(cls)
         for name, value in parameters.items():
             if name not in known:
                 raise MisfitError(f"{cls.__name__} has no parameter {name!r}")
@@ -177,17 +227,8 @@ class GraphEstimator(BaseEstimator, ABC):
     # What a method declares, with what its base classes declare
 
     @classmethod
-    def _all_rules(cls) -> dict[str, Rule]:
-        found: dict[str, Rule] = {}
-        for kind in reversed(cls.__mro__):
-            found |= vars(kind).get("parameter_rules", {})
-        return found
-
-    @classmethod
     def _all_fields(cls) -> list[SavedField]:
-        return [
-            field for kind in reversed(cls.__mro__) for field in vars(kind).get("saved_fields", ())
-        ]
+        return [field for kind in reversed(cls.__mro__) for field in vars(kind).get("saved_fields", ())]
 
     def __dir__(self) -> Iterable[str]:
         # not by looking at every value, as BaseEstimator does: some are computed when asked for
@@ -278,18 +319,24 @@ class GraphEstimator(BaseEstimator, ABC):
 
     @staticmethod
     def _check_graph(graph: Any) -> MultilayerGraph:
-        if not isinstance(graph, MultilayerGraph):
-            raise DataError(f"a MultilayerGraph is needed, not {type(graph).__name__}")
-        if graph.num_layers == 0:
+        given = checked_graph(graph)
+        if given.num_layers == 0:
             raise DataError("the graph has no layers, so there is nothing to learn from")
-        return graph
+        return given
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstimator):
     """A method that predicts the labels of a graph's nodes.
 
     It follows scikit-learn: the constructor only stores, ``fit`` validates and returns self, what is learned ends in
     ``_``, and ``get_params``, ``set_params`` and ``clone`` work.
+
+    Parameters
+    ----------
+    class_weight : "balanced" or mapping of class to float or None, default=None
+        How much the labels of each class count in training. ``"balanced"``: all classes alike, however many labels they
+        have. Every method has this parameter.
 
     Attributes
     ----------
@@ -312,25 +359,20 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
     -----
     To write a method of your own, give a subclass
 
-    - ``parameter_rules``: for each parameter of the constructor a rule from ``gramme.methods.params``;
-    - ``_fit(graph, known, seed)``: learn from the known labels and return the probabilities, (nodes, classes). Nodes
-      and layers come in the order of their names, so the order of a file does not matter;
+    - its parameters as fields of a ``@dataclass(kw_only=True, eq=False, repr=False)``, each annotated with its type and
+      what it may be, like ``PositiveInt`` from ``gramme.methods.params``; learned attributes get ``field(init=False)``;
+    - ``_fit(graph, known, seed)``: learn from the known labels, each counted by ``known.weights``, and return the
+      probabilities, (nodes, classes). Nodes and layers come in the order of their names, so the order of a file does
+      not matter;
     - ``saved_fields``: what else ``_fit`` learned, from ``gramme.methods.persistence``;
     - ``_inductive_proba(graph)``, if it can predict for another graph.
 
-    Rules and fields of the base classes are added to these; do not repeat them.
+    Parameters and fields of the base classes are added to these; do not repeat them.
     """
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedNames("classes"),
-        SavedArray(
-            "probabilities",
-            np.float32,
-            ("nodes", "classes"),
-            low=0,
-            high=1,
-            rows_sum_to_one=True,
-        ),
+        SavedArray("probabilities", np.float32, ("nodes", "classes"), low=0, high=1, rows_sum_to_one=True),
         SavedTransduction(),
         SavedArray("class_weights", np.float64, ("classes",), low=0, optional=True),
         *SET_FIELDS,
@@ -343,14 +385,16 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
     _copy_cost: ClassVar[float] = 1.0
     """How long the fit of a copy takes (:meth:`fit_copy`) where the model's own takes 1; used only to show progress."""
 
-    classes_: NDArray[Any]
-    probabilities_: NDArray[np.float32]
-    transduction_: NDArray[Any]
-    class_weights_: NDArray[np.float64]
+    class_weight: Annotated[str | Mapping[Any, float], PerClass(("balanced",), POSITIVE)] | None = None
+
+    classes_: NDArray[Any] = field(init=False)
+    probabilities_: NDArray[np.float32] = field(init=False)
+    transduction_: NDArray[Any] = field(init=False)
+    class_weights_: NDArray[np.float64] = field(init=False)
 
     # Fitting
 
-    def fit(self, graph: MultilayerGraph, y: Any = None, *, mask: str | None = None) -> Self:
+    def fit(self, graph: MultilayerGraph, y: Any = None, *, mask: str | None = None, sample_weight: Any = None) -> Self:
         """Learn from the labelled nodes of a graph.
 
         Parameters
@@ -361,15 +405,25 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
             of its mask "train" where it has one.
         mask : str, optional
             One of the graph's masks: labels of other nodes are not learned from.
+        sample_weight : sequence, mapping or Series, optional
+            How much each node's label counts, in node order or by node name; 1 for nodes that are not named. A label of
+            weight 0 is not learned from.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C. Where a part of the training was done by then, the model has it: ``interrupted_`` is True.
         """
-        if mask is not None:
-            y = labels_within(self._check_graph(graph), y, mask)
-        return self._run_fit(graph, y)
+        return self._run_fit(graph, y, mask=mask, sample_weight=sample_weight)
+
+    def fit_predict(
+        self, graph: MultilayerGraph, y: Any = None, *, mask: str | None = None, sample_weight: Any = None
+    ) -> NDArray[Any]:
+        """The most probable class of every node, after a fit; the arguments are those of :meth:`fit`."""
+        return self.fit(graph, y, mask=mask, sample_weight=sample_weight).predict()
 
     @abstractmethod
-    def _fit(
-        self, graph: MultilayerGraph, known: KnownLabels, seed: int
-    ) -> NDArray[np.floating[Any]]:
+    def _fit(self, graph: MultilayerGraph, known: KnownLabels, seed: int) -> NDArray[np.floating[Any]]:
         """Learn from known labels and return the class probabilities of all nodes, shape (nodes, classes).
 
         It may take further keyword arguments: those of the method's own ``fit``, and those that :meth:`_warm_start`
@@ -384,8 +438,11 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
             From ``random_state``.
         """
 
-    def _known(self, graph: MultilayerGraph, y: Any) -> KnownLabels:
-        return y if isinstance(y, KnownLabels) else known_labels(graph, y)
+    def _known(self, graph: MultilayerGraph, y: Any, sample_weight: Any = None) -> KnownLabels:
+        return y if isinstance(y, KnownLabels) else known_labels(graph, y, sample_weight)
+
+    def _weighed_by_class(self, known: KnownLabels) -> KnownLabels:
+        return known.class_weighed(self.class_weight)
 
     def _begin_with(self, known: KnownLabels) -> None:
         self.classes_ = known.classes
@@ -399,58 +456,27 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         """
         self.check_fitted()
         copy: Self = clone(self)
-        return copy._run_fit(graph, y, **self._warm_start(graph))
+        with keep_interrupted_fits():
+            return copy._run_fit(graph, y, **self._warm_start(graph))
 
     def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         """Options for the ``_fit`` of a copy on a graph."""
         return {}
 
-    def fit_with_folds(
-        self,
-        graph: MultilayerGraph,
-        known: KnownLabels,
-        fold: NDArray[np.int64],
-        copies: int = 1,
-        allowance: Any = None,
-    ) -> NDArray[np.float64]:
-        """Fit, and predict each label by a model that has not seen the label's fold.
-
-        Parameters
-        ----------
-        graph : MultilayerGraph
-        known : KnownLabels
-        fold : array of int, shape (labelled,)
-            The fold of each label; -1 for labels that are in none and not predicted.
-        copies : int, default=1
-            How many models to average for each fold, if a method can train many at once; other methods train one.
-        allowance : TimeBudget, optional
-            How long it may take, for methods that can train less.
-
-        Returns
-        -------
-        array, shape (labelled, classes)
-            NaN for labels in no fold, and where an interrupt (Ctrl-C) came before a fold was done.
-        """
-        order = in_name_order(self._check_graph(graph))
-        known, places = known.sorted_by_name(order)  # the order in which a fit sees labels
-        found = np.empty((known.nodes.size, len(known.classes)))
-        found[places] = self._fit_with_folds(graph, known, fold[places], copies, allowance)
-        return found
-
     def _fit_with_folds(
-        self,
-        graph: MultilayerGraph,
-        known: KnownLabels,
-        fold: NDArray[np.int64],
-        copies: int,
-        allowance: Any = None,
+        self, graph: MultilayerGraph, known: KnownLabels, fold: NDArray[np.int64], copies: int, allowance: Any
     ) -> NDArray[np.float64]:
-        """The same for labels in the order of their nodes' names."""
         own = self._own_share(int(fold.max()) + 1)
         with part("", own):
             self._run_fit(graph, known)
         with part("", 1 - own):
             return refit_for_folds(self, graph, known, fold)
+
+    def _predict_halves(
+        self, graph: MultilayerGraph, known: KnownLabels, half: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Predict each label by a copy that has not seen the label's half, NaN after an interrupt."""
+        return refit_for_folds(self, graph, known, half)
 
     def _own_share(self, folds: int) -> float:
         """The share that the model's own fit has of a fit with folds; used only to show progress."""
@@ -469,6 +495,8 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         self.transduction_ = labels
         self.labelled_ = np.zeros(len(labels), dtype=bool)
         self.labelled_[nodes] = True
+        self._label_weights = np.ones(len(labels))
+        self._label_weights[nodes] = known.weights[which]
 
     def balance_classes(self) -> Self:
         """Give every class the same weight, however rare it is among the labels; call it after ``fit``.
@@ -492,9 +520,7 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         self.check_fitted()
         if hasattr(self, "class_weights_"):
             return self
-        codes = coded_labels(self.graph_, self.transduction_, self.classes_, "known", strict=True)[
-            1
-        ]
+        codes = coded_labels(self.graph_, self.transduction_, self.classes_, "known", strict=True)[1]
         counts = np.bincount(codes[self.labelled_], minlength=len(self.classes_))
         counts = communicator_of(self.graph_).all_sum(counts)
         self.class_weights_ = counts.sum() / (len(counts) * np.maximum(counts, 1))
@@ -533,15 +559,19 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
             )
         return self._weighed(found)
 
+    def predict_log_proba(self, graph: MultilayerGraph | None = None) -> NDArray[np.float32]:
+        """The natural logarithms of :meth:`predict_proba`; minus infinity where a probability is 0."""
+        with np.errstate(divide="ignore"):
+            logs: NDArray[np.float32] = np.log(self.predict_proba(graph))
+        return logs
+
     def predict(self, graph: MultilayerGraph | None = None) -> NDArray[Any]:
         """The most probable class of every node, of the fitted graph or of another."""
         best = self.predict_proba(graph).argmax(axis=1)
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
-    def score(
-        self, graph: MultilayerGraph | None = None, y: Any = None, *, mask: str | None = None
-    ) -> float:
+    def score(self, graph: MultilayerGraph | None = None, y: Any = None, *, mask: str | None = None) -> float:
         """The accuracy on labelled nodes: the share whose label is predicted correctly.
 
         Parameters
@@ -561,8 +591,6 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
         y = labels_within(target, y, mask)
         if own_labels and target is getattr(self, "graph_", None) and target.labels is not None:
             y = np.where(self.labelled_, None, target.labels if y is None else y)
-        nodes, codes = coded_labels(
-            target, target.labels if y is None else y, self.classes_, "test", strict=False
-        )
+        nodes, codes = coded_labels(target, target.labels if y is None else y, self.classes_, "test", strict=False)
         found = self.predict_proba(graph).argmax(axis=1)[nodes]
         return float((found == codes).mean())

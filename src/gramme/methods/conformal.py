@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 CAUTION_MISSES = 2.0
 """Misses added to those of the folds, so that a handful does not tell of a steep curve. This and the bounds were chosen
-on random splits and synthetic graphs that no benchmark uses; docs/sets.md."""
+on random splits and synthetic graphs that no benchmark uses; docs/understand/sets.md."""
 LEAST_RATIO, MOST_RATIO = 0.6, 1.2
 """Bounds of the ratio, which holds little else than chance beyond them."""
 
@@ -117,9 +117,7 @@ class CalibrationScores:
     >>> tested = CalibrationScores(scores, np.zeros(99, dtype=int))
     >>> tested.promise(0.9)
     Threshold(threshold=0.1, level=0.9)
-    >>> CalibrationScores(scores[:8], np.zeros(8, dtype=int)).promise(
-    ...     0.9
-    ... )  # too few to promise anything
+    >>> CalibrationScores(scores[:8], np.zeros(8, dtype=int)).promise(0.9)  # too few to promise anything
     Threshold(threshold=0.0, level=1.0)
     """
 
@@ -175,13 +173,9 @@ SET_FIELDS: tuple[SavedField, ...] = (
     SavedArray("labelled", np.bool_, ("nodes",), optional=True),
     SavedArray("tested_nodes", np.int64, ("tested",), below="nodes", optional=True),
     SavedArray("tested_codes", np.int64, ("tested",), low=-1, optional=True),
-    SavedArray(
-        "tested_probabilities", np.float32, ("tested", "classes"), low=0, high=1, optional=True
-    ),
+    SavedArray("tested_probabilities", np.float32, ("tested", "classes"), low=0, high=1, optional=True),
     SavedArray("tested_folds", np.int64, (1,), low=0, optional=True),
-    SavedArray(
-        "halved_probabilities", np.float32, ("tested", "classes"), low=0, high=1, optional=True
-    ),
+    SavedArray("halved_probabilities", np.float32, ("tested", "classes"), low=0, high=1, optional=True),
 )
 """What a model file holds of the labels that were predicted unseen."""
 
@@ -243,7 +237,9 @@ class PredictionSetMixin:
         codes = {label: place for place, label in enumerate(model.classes_.tolist())}
         mine = [codes[label] for label in model.transduction_[self.labelled_].tolist()]
         nodes = np.flatnonzero(self.labelled_)
-        return KnownLabels(nodes, np.array(mine, dtype=np.int64), model.classes_)
+        weights = vars(model).get("_label_weights")
+        known = KnownLabels(nodes, np.array(mine, dtype=np.int64), model.classes_)
+        return known if weights is None else replace(known, weights=weights[nodes])
 
     def out_of_half(self) -> OutOfFold | None:
         """What models of half of the training labels say about those that were predicted by folds.
@@ -270,11 +266,7 @@ class PredictionSetMixin:
         return out_of_fold(self._as_model(), graph, known, folds=2)
 
     def predict_set(
-        self,
-        graph: MultilayerGraph | None = None,
-        *,
-        coverage: float = 0.9,
-        by_class: bool = False,
+        self, graph: MultilayerGraph | None = None, *, coverage: float = 0.9, by_class: bool = False
     ) -> NDArray[np.bool_]:
         """The classes that are plausible for each node; the true one is among them with a probability of ``coverage``.
 
@@ -321,9 +313,7 @@ class PredictionSetMixin:
             sets[np.arange(len(sets)), probabilities.argmax(axis=1)] = True
         own = graph is None or model.fitted_on(graph)
         if own and hasattr(self, "labelled_"):
-            sets[self.labelled_] = (
-                model.transduction_[self.labelled_][:, None] == model.classes_[None, :]
-            )
+            sets[self.labelled_] = model.transduction_[self.labelled_][:, None] == model.classes_[None, :]
         return sets
 
     def set_thresholds(self, coverage: float = 0.9, *, by_class: bool = False) -> Floats:

@@ -22,9 +22,7 @@ from gramme.graph import Layer, MultilayerGraph
 # it.
 
 
-def shares_of_joined(
-    shares: NDArray[np.floating[Any]], graph: MultilayerGraph
-) -> NDArray[np.float64]:
+def shares_of_joined(shares: NDArray[np.floating[Any]], graph: MultilayerGraph) -> NDArray[np.float64]:
     """Shares of the layers, (..., layers), with 0 for layers that join no nodes and the others summing to 1.
 
     A model may have fitted something to such a layer, but it cannot tell nodes apart by it. If no layer joins any
@@ -107,10 +105,12 @@ class NeighbourContributions:
     members: sp.csr_array | None
 
     @classmethod
-    def of(cls, name: str, layer: Layer, rows: Places) -> NeighbourContributions:
-        """Whom some nodes hear in a layer."""
+    def of(cls, name: str, layer: Layer, rows: Places, factors: Floats | None = None) -> NeighbourContributions:
+        """Whom some nodes hear in a layer; ``factors`` multiply its edges, matrix entry by entry, or memberships."""
         members = layer.incidence()
         matrix = layer.to_scipy() if members is None else members
+        if factors is not None:
+            matrix.data = matrix.data * factors
         return cls(name, rows, sp.csr_array(matrix[rows]).astype(np.float64), members)
 
     @property
@@ -145,9 +145,7 @@ class NeighbourContributions:
         step = max(1, MAX_CHUNK_NUMBERS // max(values.shape[1], 1))
         for start in range(0, owner.size, step):
             part = slice(start, start + step)
-            found[part] = np.einsum(
-                "ij,ij->i", voices[self.heard.indices[part]], directions[owner[part]]
-            )
+            found[part] = np.einsum("ij,ij->i", voices[self.heard.indices[part]], directions[owner[part]])
         if self.members is not None:
             # a node is a member of its own group, and does not hear itself through it
             itself = np.einsum("ij,ij->i", values[self.rows], directions)
@@ -157,9 +155,7 @@ class NeighbourContributions:
     def through(self, parts: Floats, scale: Floats | None = None) -> Through:
         """The parts of all entries, each row times a factor, by layer, row and neighbour or group."""
         factor = 1.0 if scale is None else np.repeat(scale, np.diff(self.heard.indptr))
-        matrix = sp.csr_array(
-            (parts * factor, self.heard.indices, self.heard.indptr), shape=self.heard.shape
-        )
+        matrix = sp.csr_array((parts * factor, self.heard.indices, self.heard.indptr), shape=self.heard.shape)
         return Through(self.layer, self.kind, matrix)
 
     def _voices(self, values: Floats) -> Floats:

@@ -53,9 +53,7 @@ class OutOfFold:
         return np.where(self.probabilities.argmax(axis=1) == self.codes, 1.0, self.own())
 
 
-def out_of_fold(
-    model: NodeClassifier, graph: MultilayerGraph, known: KnownLabels, folds: int = FOLDS
-) -> OutOfFold:
+def out_of_fold(model: NodeClassifier, graph: MultilayerGraph, known: KnownLabels, folds: int = FOLDS) -> OutOfFold:
     """Predictions by copies of a fitted model, each for the labels of the fold it has not seen.
 
     Raises

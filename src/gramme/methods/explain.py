@@ -36,13 +36,12 @@ from gramme.graph import MultilayerGraph
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.methods.auto.mixture import mixed_with_prior
-from gramme.methods.boosting.table_boosting import TableBoosting
+from gramme.methods.boosting.table_boosting import TableBoosting, TreesOnTable
 from gramme.methods.linear.label_shares import LabelShares
 from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic
 from gramme.methods.linear.one_hot_logistic import OneHotLogistic
 from gramme.methods.linear.spectral_logistic import SpectralLogistic
 from gramme.methods.propagation.label_propagation import LabelPropagation
-from gramme.methods.regression.boosting import BoostedRegressor
 from gramme.methods.regression.ingredients import GroupsRidge, WalksRidge
 
 from .base import GraphEstimator, NodeClassifier
@@ -76,9 +75,7 @@ def prediction_basis(model: GraphEstimator, graph: MultilayerGraph) -> NDArray[n
     graph = model._seen(graph).select_layers(model.layers_)
     met = np.asarray(graph.nodes.isin(model.nodes_), dtype=bool)
     basis = np.full(graph.num_nodes, NOTHING, dtype=object)
-    if (graph.features is not None or graph.layer_features) and any(
-        map(_reads_features, _parts(model))
-    ):
+    if (graph.features is not None or graph.layer_features) and any(map(_reads_features, _parts(model))):
         basis[:] = FEATURES
     basis[_in_known_group(model, graph) | _reaching(graph, met, groups=True)] = GROUPS
     basis[_reaching(graph, met, groups=False)] = NEIGHBOURS
@@ -97,11 +94,9 @@ def _reads_features(model: GraphEstimator) -> bool:
         return bool(model.scale_.size)
     if isinstance(model, GroupsRidge):
         return bool(model.feature_scale_.size)
-    if isinstance(model, (TableBoosting, BoostedRegressor)):
+    if isinstance(model, TreesOnTable):
         return bool(model.statistics_.numbers)
-    source = getattr(
-        model, "source_", ""
-    )  # of attention: one kind of features, or several joined by +
+    source = getattr(model, "source_", "")  # of attention: one kind of features, or several joined by +
     return isinstance(model, NeighbourhoodLogistic) or "given" in source or source == "both"
 
 
@@ -112,7 +107,7 @@ def _in_known_group(model: GraphEstimator, graph: MultilayerGraph) -> Flags:
         columns: list[Any] = []
         if isinstance(part, (OneHotLogistic, GroupsRidge)):
             columns = list(part.columns_)
-        elif isinstance(part, (TableBoosting, BoostedRegressor)):
+        elif isinstance(part, TreesOnTable):
             columns = list(part.statistics_.layers)
         elif isinstance(part, (SpectralLogistic, WalksRidge)):
             columns = [group.columns for group in part.profile_.groups.values()]
@@ -183,9 +178,7 @@ class Reasons:
         return total
 
 
-def reasons(
-    model: NodeClassifier, graph: MultilayerGraph, rows: NDArray[np.int64] | None = None
-) -> Reasons:
+def reasons(model: NodeClassifier, graph: MultilayerGraph, rows: NDArray[np.int64] | None = None) -> Reasons:
     """Why a model predicts some nodes of the graph it was fitted on as it does.
 
     Parameters
@@ -236,9 +229,7 @@ def _mixture_parts(model: GrammeAuto, graph: MultilayerGraph, pair: Pair) -> Ite
         yield Part(name, float(weights[name]), power * mixed, _through(inner, graph, pair, scale))
 
 
-def _through(
-    model: NodeClassifier, graph: MultilayerGraph, pair: Pair, scale: Floats
-) -> list[Through]:
+def _through(model: NodeClassifier, graph: MultilayerGraph, pair: Pair, scale: Floats) -> list[Through]:
     """The log-odds of one method by neighbours and groups, each row times a factor."""
     places = {name: place for place, name in enumerate(graph.layers)}
     graph = with_layers_of_fit(graph, model.layer_order_)
@@ -252,8 +243,7 @@ def _through(
         found = _averaged(model, graph, pair)
     elif isinstance(model, LabelShares):
         found = (
-            Through(name, kind_of(graph.layers[name]), parts)
-            for name, parts in model.neighbour_parts(graph, pair)
+            Through(name, kind_of(graph.layers[name]), parts) for name, parts in model.neighbour_parts(graph, pair)
         )
     elif isinstance(model, TableBoosting):
         found = _boosted(model, graph, pair)
@@ -275,15 +265,12 @@ def _linear(model: OneHotLogistic, graph: MultilayerGraph, pair: Pair) -> Iterat
         coefficients = model.coefficients_[start:stop]
         start = stop
         values = part.data * (
-            coefficients[part.col, pair.first[part.row]]
-            - coefficients[part.col, pair.second[part.row]]
+            coefficients[part.col, pair.first[part.row]] - coefficients[part.col, pair.second[part.row]]
         )
         _, names = layer.columns(graph.nodes)
         place = names.get_indexer(columns.names)[part.col]
         shape = (pair.rows.size, len(names))
-        yield Through(
-            columns.layer, kind_of(layer), sp.csr_array((values, (part.row, place)), shape=shape)
-        )
+        yield Through(columns.layer, kind_of(layer), sp.csr_array((values, (part.row, place)), shape=shape))
 
 
 def _boosted(model: TableBoosting, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
@@ -303,11 +290,9 @@ def _boosted(model: TableBoosting, graph: MultilayerGraph, pair: Pair) -> Iterat
 def _propagated(model: LabelPropagation, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
     scores = model.heard(graph)
     total = scores[pair.rows].sum(axis=1, keepdims=True)
-    prior = class_prior(np.bincount(model.known_codes, minlength=len(model.classes_)))
+    prior = class_prior(model._known_of_fit(graph.nodes).counts)
     labels = model.known_.size
-    share = np.divide(
-        scores[pair.rows], total, out=np.tile(prior, (len(total), 1)), where=total > 0
-    )
+    share = np.divide(scores[pair.rows], total, out=np.tile(prior, (len(total), 1)), where=total > 0)
     mixed = (labels * share + prior) / (labels + 1)
     at = np.arange(pair.rows.size)
     mean = logarithmic_mean(mixed[at, pair.first], mixed[at, pair.second])
@@ -320,9 +305,7 @@ def _propagated(model: LabelPropagation, graph: MultilayerGraph, pair: Pair) -> 
         yield one.through(one.parts(scores, direction * weight / one.sums(everyone)))
 
 
-def _averaged(
-    model: NeighbourhoodLogistic, graph: MultilayerGraph, pair: Pair
-) -> Iterator[Through]:
+def _averaged(model: NeighbourhoodLogistic, graph: MultilayerGraph, pair: Pair) -> Iterator[Through]:
     total, own, passed = model.heard(graph)
     means = [pair.logarithmic_mean(values[pair.rows]) for values in (own, total)]
     direction = pair.direction(len(model.classes_)) * model.sharpness_
@@ -333,8 +316,7 @@ def _averaged(
         zip(hearings(graph, pair.rows), model.neighbour_scores(graph), strict=True)
     ):
         parts = [
-            one.parts(values, known_itself * scale[pair.rows, None])
-            for values, scale in zip(said, scales, strict=True)
+            one.parts(values, known_itself * scale[pair.rows, None]) for values, scale in zip(said, scales, strict=True)
         ]
         if model.alpha_ > 0:
             weight = model.layer_weights_[place]
@@ -350,6 +332,4 @@ def _walked(model: SpectralLogistic, graph: MultilayerGraph, pair: Pair) -> Iter
         part = sp.csr_array(matrix[pair.rows]).tocoo()
         values = part.data * np.einsum("ij,ij->i", vectors[part.col], direction[part.row])
         layer = graph.layers[name]
-        yield Through(
-            name, kind_of(layer), sp.csr_array((values, (part.row, part.col)), part.shape)
-        )
+        yield Through(name, kind_of(layer), sp.csr_array((values, (part.row, part.col)), part.shape))

@@ -76,10 +76,7 @@ def join_model(model: NodeClassifier, whole: MultilayerGraph | None) -> Ints | N
 
 
 def _join_results(
-    model: NodeClassifier,
-    part: PartGraph,
-    whole: MultilayerGraph | None,
-    seen: MultilayerGraph | None,
+    model: NodeClassifier, part: PartGraph, whole: MultilayerGraph | None, seen: MultilayerGraph | None
 ) -> None:
     number = {label: code for code, label in enumerate(model.classes_.tolist())}
     mine = np.array([number[one] for one in model.transduction_.tolist()], dtype=np.int64)
@@ -96,15 +93,11 @@ def _join_results(
     model.layers_ = list(seen.layers)
     for name in ("layer_importance_", "layer_weights_", "layer_importances_"):
         by_layer = vars(model).get(name)
-        if isinstance(
-            by_layer, pd.Series | pd.DataFrame
-        ):  # parts have layers in the order of names
+        if isinstance(by_layer, pd.Series | pd.DataFrame):  # parts have layers in the order of names
             model.__dict__[name] = by_layer[model.layers_]
 
 
-def _joined_profile(
-    profile: WalkProfile, part: PartGraph, whole: MultilayerGraph | None
-) -> WalkProfile:
+def _joined_profile(profile: WalkProfile, part: PartGraph, whole: MultilayerGraph | None) -> WalkProfile:
     """The vectors of all nodes and groups at the first process; a part's at the others."""
     vectors = part.at_first(profile.vectors)
     groups: dict[str, GroupVectors] = {}
@@ -130,4 +123,4 @@ def _joined_profile(
         groups[name] = GroupVectors(LayerColumns(name, "groups", names), *joined)
     if whole is None or vectors is None:
         return profile
-    return WalkProfile(profile.values, whole.nodes, vectors, groups)
+    return WalkProfile(profile.values, whole.nodes, vectors, groups, profile.weights)

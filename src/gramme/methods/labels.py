@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from gramme._types import Floats
 from gramme.distributed import PartGraph
 from gramme.errors import DataError, GrammeWarning, did_you_mean
-from gramme.graph import MultilayerGraph, sorted_labels
+from gramme.graph import MultilayerGraph, checked_graph, sorted_labels
+from gramme.graph.arrays import plain
 from gramme.graph.canonical import NameOrder
 from gramme.graph.columns import amounts
 
@@ -121,33 +122,108 @@ MIN_SUSPICIOUS_CLASSES = 3
 
 
 @dataclass(frozen=True)
-class KnownLabels:
-    """The labelled nodes of a graph: positions, class numbers, and the classes in order.
+class WeightedNodes:
+    """Nodes of which something is known, and how much each counts: weights of mean 1, all 1 where none are given.
 
     Of a graph in parts every process knows the labels of all nodes, by their positions in the whole graph.
     """
 
     nodes: NDArray[np.int64]
+    weights: Floats = field(default_factory=lambda: np.zeros(0), kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.weights.size < self.nodes.size:
+            object.__setattr__(self, "weights", np.ones(self.nodes.size))
+
+    @property
+    def sample_weight(self) -> Floats | None:
+        """The weights as scikit-learn takes them: None where all count alike."""
+        return None if (self.weights == 1).all() else self.weights
+
+    def part(self, kept: NDArray[Any]) -> Self:
+        """Some of them, by a mask or by positions among them."""
+        arrays = {one.name: getattr(self, one.name) for one in fields(self)}
+        length = self.nodes.size
+        return replace(
+            self, **{name: value[kept] for name, value in arrays.items() if name != "classes" and len(value) == length}
+        )
+
+    def sorted_by_name(self, order: NameOrder) -> tuple[Self, NDArray[np.int64]]:
+        """The same in the order of the nodes' names, and where each stood."""
+        places = np.argsort(order.to_sorted(self.nodes), kind="stable")
+        return self.part(places), places
+
+    def at(self, nodes: NDArray[np.int64]) -> Self:
+        """The same with other positions for the nodes."""
+        return replace(self, nodes=nodes)
+
+    def reweighted(self, factors: Floats) -> Self:
+        """The same with weights times factors, scaled to a mean of 1."""
+        weights = self.weights * factors
+        return replace(self, weights=weights / weights.mean() if weights.size else weights)
+
+
+@dataclass(frozen=True)
+class KnownLabels(WeightedNodes):
+    """The labelled nodes of a graph: positions, class numbers, the classes in order, and how much each label counts.
+
+    Attributes
+    ----------
+    nodes, codes : array of int, shape (labelled,)
+    classes : array
+    weights : array of float, shape (labelled,)
+        Of mean 1, from ``sample_weight`` and ``class_weight``; all 1 where none are given. Every method multiplies its
+        loss, or what a label passes on, by these.
+    """
+
     codes: NDArray[np.int64]
     classes: NDArray[Any]
 
-    def sorted_by_name(self, order: NameOrder) -> tuple[KnownLabels, NDArray[np.int64]]:
-        """The labels in the order of their nodes' names, and where each stood."""
-        places = np.argsort(order.to_sorted(self.nodes), kind="stable")
-        return KnownLabels(self.nodes[places], self.codes[places], self.classes), places
-
-    def at(self, nodes: NDArray[np.int64]) -> KnownLabels:
-        """The labels with other positions for their nodes."""
-        return KnownLabels(nodes, self.codes, self.classes)
+    @property
+    def counts(self) -> Floats:
+        """How many labels each class has, each counted by its weight."""
+        return np.bincount(self.codes, self.weights, minlength=len(self.classes)).astype(np.float64)
 
     def without(self, left_out: NDArray[np.bool_]) -> KnownLabels:
         """The same without some labels; a class that has no other is gone."""
-        codes = self.codes[~left_out]
-        found, codes = np.unique(codes, return_inverse=True)
-        return KnownLabels(self.nodes[~left_out], codes.astype(np.int64), self.classes[found])
+        kept = self.part(~left_out)
+        present, codes = np.unique(kept.codes, return_inverse=True)
+        return replace(kept, codes=codes.astype(np.int64), classes=self.classes[present])
+
+    def class_weighed(self, class_weight: Any) -> KnownLabels:
+        """The same with a weight for each class: "balanced", or a mapping from class to number, 1 for others."""
+        if class_weight is None:
+            return self
+        if class_weight == "balanced":
+            counts = np.maximum(self.counts, 1e-12)
+            return self.reweighted((counts.sum() / (len(counts) * counts))[self.codes])
+        classes = self.classes.tolist()
+        for label in class_weight:
+            if label not in classes:
+                raise DataError(f"class_weight names {label!r}, which is not a class; classes: {classes}")
+        factors = np.array([float(class_weight.get(label, 1.0)) for label in classes])
+        return self.reweighted(factors[self.codes])
 
 
-def known_labels(graph: MultilayerGraph, y: Any = None) -> KnownLabels:
+def node_weights(graph: MultilayerGraph, sample_weight: Any) -> Floats:
+    """How much the label of each node counts, from weights in node order or by name; 1 where none is given."""
+    if sample_weight is None:
+        return np.ones(graph.num_nodes)
+    if isinstance(graph, PartGraph):
+        raise DataError("sample_weight needs the whole graph in one process")
+    given = graph.align(sample_weight, "sample weight")
+    try:
+        weights = np.array([1.0 if one is None else float(one) for one in given])
+    except (TypeError, ValueError) as error:
+        raise DataError(f"sample_weight must hold numbers: {error}") from None
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if wrong.size:
+        name, weight = plain(graph.nodes[wrong[0]]), weights[wrong[0]]
+        raise DataError(f"the sample weight of {name!r} is {weight:g}; it must be a finite number of at least 0")
+    return weights
+
+
+def known_labels(graph: MultilayerGraph, y: Any = None, sample_weight: Any = None) -> KnownLabels:
     """The known labels of a graph, for training.
 
     Parameters
@@ -155,22 +231,24 @@ def known_labels(graph: MultilayerGraph, y: Any = None) -> KnownLabels:
     graph : MultilayerGraph
     y : sequence, mapping or Series, optional
         Labels in node order or by node name; -1, None and NaN mean unknown. The graph's own labels if not given.
+    sample_weight : sequence, mapping or Series, optional
+        How much each label counts; labels of weight 0 are left out.
 
     Raises
     ------
     DataError
         For labels of unknown nodes, a wrong length, no label at all, a single class, or amounts.
     """
+    weights = node_weights(graph, sample_weight)
     if isinstance(graph, PartGraph):
         nodes, values = _labels_of_parts(graph, y)
     else:
         every = aligned_labels(graph, y)
+        every[weights == 0] = None
         nodes = np.array([i for i, one in enumerate(every) if one is not None], dtype=np.int64)
         values = every[nodes]
     if nodes.size == 0:
-        raise DataError(
-            "no node has a known label (-1, None and NaN mean unknown); at least two are needed"
-        )
+        raise DataError("no node has a known label (-1, None and NaN mean unknown); at least two are needed")
     found = sorted_labels(values)
     if len(found) < 2:
         raise DataError(
@@ -186,14 +264,15 @@ def known_labels(graph: MultilayerGraph, y: Any = None) -> KnownLabels:
         )
     if 2 * len(found) > nodes.size and len(found) > MIN_SUSPICIOUS_CLASSES:
         warnings.warn(MANY_CLASSES, GrammeWarning, stacklevel=2)
-    return KnownLabels(nodes, _codes(values, found), natural_array(found))
+    known = KnownLabels(nodes, _codes(values, found), natural_array(found))
+    return known if sample_weight is None else known.reweighted(weights[nodes])
 
 
 def _labels_of_parts(graph: PartGraph, y: Any) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
     """Positions in the whole graph and labels of all labelled nodes, wherever they are."""
     if y is not None:
         raise DataError("the labels of a graph in parts are those that its parts hold; leave out y")
-    known = np.flatnonzero(graph.label_codes >= 0)
+    known = np.flatnonzero(graph.training_codes >= 0)
     nodes = np.concatenate(graph.communicator.gather(graph.places[known]))
     codes = np.concatenate(graph.communicator.gather(graph.label_codes[known]))
     order = np.argsort(nodes)
@@ -219,8 +298,9 @@ def labels_within(graph: MultilayerGraph, y: Any, mask: str | None) -> Any:
 def aligned_labels(graph: MultilayerGraph, y: Any = None) -> NDArray[np.object_]:
     """Labels in node order, None where unknown; of the graph's own those in its mask "train", if it has one.
 
-    -1 means unknown. Where it could be a class, since the others are 1 or 0 and 1, that is said; it is refused where
-    other nodes have no label in another way, so that -1 must mean something else.
+    -1 and empty text mean unknown. Where -1 could be a class, since the others are 1 or 0 and 1, that is said; it is
+    refused where other labels are negative, or other nodes have no label in another way, so that -1 must mean something
+    else.
     """
     if y is None:
         if graph.labels is None:
@@ -228,19 +308,24 @@ def aligned_labels(graph: MultilayerGraph, y: Any = None) -> NDArray[np.object_]
         y = labels_within(graph, None, "train" if "train" in graph.masks else None)
         y = graph.labels if y is None else y
     values = graph.align(y, "label").copy()
-    unknown = sum(value is None for value in values)
-    for position, value in enumerate(values):
-        if _is_number(value) and value == -1:
-            values[position] = None
-    minus_ones = sum(value is None for value in values) - unknown
+    minus_one = np.array([_is_number(value) and value == -1 for value in values], dtype=bool)
+    values[[isinstance(value, str) and not value for value in values]] = None
+    unknown, minus_ones = sum(value is None for value in values), int(minus_one.sum())
+    values[minus_one] = None
     others = {value for value in values if value is not None}
+    below = sorted(value for value in others if _is_number(value) and value < 0)
+    if minus_ones and below:
+        raise DataError(
+            f"among the labels are {below[0]:g} and -1, which otherwise means unknown: if -1 is a class, give the "
+            "labels as text; if it means unknown, give None"
+        )
+    if "-1" in others and all(isinstance(value, str) and value.lstrip("-").isdecimal() for value in others):
+        warnings.warn("the label '-1' is text, so it is a class; for unknown give None", GrammeWarning, stacklevel=3)
     if minus_ones and others <= {0, 1} and 1 in others and all(map(_is_number, others)):
         coded = ", ".join(f"{number:g}" for number in (-1, *sorted(others)))
         hint = "if -1 is a class, give the labels as text; if it means unknown, give None"
         if unknown:
-            raise DataError(
-                f"the labels are {coded}, and {unknown} nodes have none: {hint} for it too"
-            )
+            raise DataError(f"the labels are {coded}, and {unknown} nodes have none: {hint} for it too")
         warnings.warn(
             f"the labels are {coded}: -1 is taken to mean unknown, on {minus_ones} nodes; {hint}",
             GrammeWarning,
@@ -257,8 +342,7 @@ def by_name(graph: Any, y: Any) -> dict[Any, Any] | None:
     """Further labels by node name, for a method that sees its nodes in another order; None if none are given."""
     if y is None:
         return None
-    if not isinstance(graph, MultilayerGraph):
-        raise DataError(f"a MultilayerGraph is needed, not {type(graph).__name__}")
+    graph = checked_graph(graph)
     return dict(zip(graph.nodes, graph.align(y, "label"), strict=True))
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramme.graph import MultilayerGraph
+from gramme.methods.params import RandomSeed
 
 from .base import NodeClassifier
 from .labels import KnownLabels
-from .params import RandomState, Rule
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Majority(NodeClassifier):
     """Predict the most frequent training class, with the class frequencies as probabilities.
 
@@ -42,10 +43,7 @@ class Majority(NodeClassifier):
     (['B', 'L', 'R'], [0.08, 0.46, 0.46])
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {"random_state": RandomState()}
-
-    def __init__(self, *, random_state: Any = None) -> None:
-        self.random_state = random_state
+    random_state: RandomSeed = None
 
     @property
     def frequencies_(self) -> NDArray[np.float32]:
@@ -57,11 +55,8 @@ class Majority(NodeClassifier):
             shares /= shares.sum()
         return shares
 
-    def _fit(
-        self, graph: MultilayerGraph, known: KnownLabels, seed: int
-    ) -> NDArray[np.floating[Any]]:
-        counts = np.bincount(known.codes, minlength=len(known.classes))
-        return np.tile((counts / counts.sum()).astype(np.float32), (graph.num_nodes, 1))
+    def _fit(self, graph: MultilayerGraph, known: KnownLabels, seed: int) -> NDArray[np.floating[Any]]:
+        return np.tile((known.counts / known.counts.sum()).astype(np.float32), (graph.num_nodes, 1))
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         return np.tile(self.frequencies_, (graph.num_nodes, 1))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numbers
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from inspect import get_annotations
+from types import NoneType, SimpleNamespace, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import torch
@@ -48,9 +52,7 @@ class WholeNumber(Rule):
     def check(self, name: str, value: Any) -> int:
         whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
         if not whole or value < self.least:
-            raise DataError(
-                f"{name} must be a whole number of at least {self.least}, not {value!r}"
-            )
+            raise DataError(f"{name} must be a whole number of at least {self.least}, not {value!r}")
         if value > self.most:
             raise DataError(f"{name} must be a whole number of at most {self.most}, not {value!r}")
         return int(value)
@@ -149,9 +151,7 @@ class PerLayer(Rule):
     def check(self, name: str, value: Any) -> Any:
         if not isinstance(value, Mapping):
             return (self.rule if self.words is None else Choice(*self.words)).check(name, value)
-        return {
-            layer: self.rule.check(f"{name}[{layer!r}]", inner) for layer, inner in value.items()
-        }
+        return {layer: self.rule.check(f"{name}[{layer!r}]", inner) for layer, inner in value.items()}
 
 
 @dataclass(frozen=True)
@@ -166,15 +166,11 @@ class PerClass(Rule):
             return Choice(*self.words).check(name, value)
         if not isinstance(value, Mapping):
             words = " or ".join(repr(word) for word in self.words)
-            raise DataError(
-                f"{name} must be {words} or a mapping of class to number, not {value!r}"
-            )
-        return {
-            label: self.rule.check(f"{name}[{label!r}]", inner) for label, inner in value.items()
-        }
+            raise DataError(f"{name} must be {words} or a mapping of class to number, not {value!r}")
+        return {label: self.rule.check(f"{name}[{label!r}]", inner) for label, inner in value.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # equal by identity: a registry of names, which may grow, has no hash
 class Names(Rule):
     """A list of some words, at least one of them."""
 
@@ -186,9 +182,7 @@ class Names(Rule):
         else:
             listed = list(value)
         if not listed:
-            raise DataError(
-                f"{name} must be a list of names, not {value!r}; there are: {', '.join(self.words)}"
-            )
+            raise DataError(f"{name} must be a list of names, not {value!r}; there are: {', '.join(self.words)}")
         return [Choice(*self.words).check(name, one) for one in listed]
 
 
@@ -228,6 +222,49 @@ class RandomState(Rule):
             return WholeNumber(0).check(name, value)
         except DataError as error:
             raise DataError(f"{error}; None and numpy's generators do as well") from None
+
+
+PositiveInt = Annotated[int, WholeNumber()]
+PositiveFloat = Annotated[float, POSITIVE]
+NonNegativeFloat = Annotated[float, Number(0)]
+Share = Annotated[float, SHARE]
+DeviceName = Annotated[str, Device()]
+RandomSeed = Annotated[Any, RandomState()]
+
+
+def annotated_rule(hint: Any) -> Rule | None:
+    """The rule that an annotation states: one in ``Annotated``, or what follows from ``bool``, ``Literal`` and None.
+
+    >>> annotated_rule(PositiveInt | None)
+    NoneOr(rule=WholeNumber(least=1, most=9223372036854775807))
+    """
+    kind, inner = get_origin(hint), get_args(hint)
+    if kind is Annotated:
+        return next((one for one in inner if isinstance(one, Rule)), None)
+    if kind is Literal:
+        return Choice(*inner)
+    if kind in (Union, UnionType):
+        others = [one for one in inner if one is not NoneType]
+        rule = annotated_rule(others[0]) if len(others) == 1 else None
+        return rule and NoneOr(rule)
+    return Flag() if hint is bool else None
+
+
+@cache
+def parameter_rules(estimator: type) -> dict[str, Rule]:
+    """The rules of an estimator's parameters, from the annotations of its class and of those it inherits from.
+
+    A class that repeats a parameter to change its default may leave the rule out.
+    """
+    names = {one.name for one in fields(estimator) if one.init} if is_dataclass(estimator) else set()
+    rules: dict[str, Rule] = {}
+    for kind in reversed(estimator.__mro__):
+        own = {name: hint for name, hint in get_annotations(kind).items() if name in names}
+        hints = get_type_hints(
+            SimpleNamespace(__annotations__=own), vars(sys.modules[kind.__module__]), include_extras=True
+        )
+        rules |= {name: rule for name, hint in hints.items() if (rule := annotated_rule(hint)) is not None}
+    return rules
 
 
 def check_parameters(rules: Mapping[str, Rule], parameters: Mapping[str, Any]) -> None:

@@ -76,8 +76,7 @@ def read_model(path: Any) -> tuple[str, dict[str, Any], Learned]:
         ) from error
     if seal.get("sha256") != _digest(tensors):
         raise FileFormatError(
-            "is a damaged model file: its content is not what was written; take another copy",
-            file=target,
+            "is a damaged model file: its content is not what was written; take another copy", file=target
         )
     try:
         record = json.loads(tensors.pop(RECORD).numpy().tobytes())
@@ -94,9 +93,7 @@ class MisfitError(ValueError):
 def broken(path: Any, error: Exception) -> FileFormatError:
     """The error for a model file whose parts do not fit together."""
     problem = str(error) if isinstance(error, MisfitError) else repr(error)
-    return FileFormatError(
-        f"is a model file, but its content does not fit together ({problem})", file=path
-    )
+    return FileFormatError(f"is a model file, but its content does not fit together ({problem})", file=path)
 
 
 def _seal(metadata: Mapping[str, str], path: Path) -> dict[str, Any]:
@@ -110,8 +107,7 @@ def _seal(metadata: Mapping[str, str], path: Path) -> dict[str, Any]:
         raise broken(path, error) from error
     if not 1 <= version <= VERSION:
         raise FileFormatError(
-            f"is a model of version {version}; this gramme reads up to version {VERSION}: "
-            "install a newer gramme",
+            f"is a model of version {version}; this gramme reads up to version {VERSION}: install a newer gramme",
             file=path,
         )
     return seal
@@ -138,11 +134,7 @@ def _number(value: Any) -> Any:
 def to_json(value: Any, what: str) -> Any:
     """A value as JSON can hold it, or an error that says what cannot be saved; :func:`from_json` is the way back.
 
-    >>> (
-    ...     to_json({"advice": 2}, "heads"),
-    ...     to_json({0: 1.5}, "class_weight"),
-    ...     to_json(("a", 1), "a class"),
-    ... )
+    >>> (to_json({"advice": 2}, "heads"), to_json({0: 1.5}, "class_weight"), to_json(("a", 1), "a class"))
     ({'advice': 2}, {'mapping': [[0, 1.5]]}, {'tuple': ['a', 1]})
     """
     value = plain(value)
@@ -267,9 +259,7 @@ class SavedValue(SavedField):
 
     _REQUIRED = object()
 
-    def __init__(
-        self, name: str, rule: Rule, *, default: Any = _REQUIRED, attribute: str | None = None
-    ) -> None:
+    def __init__(self, name: str, rule: Rule, *, default: Any = _REQUIRED, attribute: str | None = None) -> None:
         super().__init__(name, attribute=attribute)
         self.rule, self.default = rule, default
 
@@ -374,18 +364,22 @@ class SavedArray(SavedField):
 
 
 class SavedSeries(SavedField):
-    """A number per layer, as a Series by layer name."""
+    """A number per layer, as a Series by layer name; an optional one may be missing in files of older versions."""
 
     def __init__(
-        self, name: str, *, label: str = "importance", attribute: str = "layer_importance_"
+        self, name: str, *, label: str = "importance", attribute: str = "layer_importance_", optional: bool = False
     ) -> None:
         super().__init__(name, attribute=attribute)
-        self.label = label
+        self.label, self.optional = label, optional
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:
+        if self.optional and not {self.attribute, "graph_"} & set(vars(model)):
+            return
         learned.record[self.name] = getattr(model, self.attribute).tolist()
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
+        if self.optional and self.name not in learned.record:
+            return
         numbers = _numbers(self, self.entry(learned.record), sizes["layers"])
         if (numbers < 0).any():
             raise self.misfit("at least 0", numbers.min())
@@ -447,28 +441,20 @@ class SavedWeights(SavedField):
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         start = f"{self.name}."
-        found = {
-            key.removeprefix(start): value
-            for key, value in learned.tensors.items()
-            if key.startswith(start)
-        }
+        found = {key.removeprefix(start): value for key, value in learned.tensors.items() if key.startswith(start)}
         for key, value in found.items():
             if not value.is_floating_point() or not bool(value.isfinite().all()):
                 raise MisfitError(f"the weights {key} must be finite numbers")
         setattr(model, self.attribute, found)
 
 
-def check_weights(
-    found: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Size | tuple[int, ...]]
-) -> None:
+def check_weights(found: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Size | tuple[int, ...]]) -> None:
     """Refuse weights that are not those of a network, given the shape of each of its weights."""
     for key, shape in expected.items():
         if key not in found:
             raise MisfitError(f"the weights {key} are missing")
         if tuple(found[key].shape) != tuple(shape):
-            raise MisfitError(
-                f"the weights {key} must be of shape {tuple(shape)}, not {tuple(found[key].shape)}"
-            )
+            raise MisfitError(f"the weights {key} must be of shape {tuple(shape)}, not {tuple(found[key].shape)}")
     for key in found:
         if key not in expected:
             raise MisfitError(f"the weights {key} are not of this network")
@@ -526,9 +512,7 @@ class SavedNames(SavedField):
         else:
             plain_names = [plain_name(name) for name in names]
             if len(set(map(repr, plain_names))) < len(plain_names):
-                raise DataError(
-                    "two nodes have the same name as text, so the model cannot be saved"
-                )
+                raise DataError("two nodes have the same name as text, so the model cannot be saved")
             learned.record[self.name] = plain_names
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
@@ -555,9 +539,7 @@ class SavedLayerOrder(SavedField):
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         names = learned.record.get(self.name, model.layers_)
-        if not isinstance(names, list) or sorted(map(repr, names)) != sorted(
-            map(repr, model.layers_)
-        ):
+        if not isinstance(names, list) or sorted(map(repr, names)) != sorted(map(repr, model.layers_)):
             raise self.misfit("the names of the layers", names)
         model.layer_order_ = list(names)
 

@@ -35,21 +35,15 @@ class ViewScale:
         centers, scales = [np.zeros(0)], [np.zeros(0)]
         for _, matrix in _by_name(graph):
             there: Any = matrix[~missing_rows(matrix)].astype(np.float64)
-            rows, total = (
-                communicator_of(graph).all_sum(there.shape[0]),
-                communicator_of(graph).all_sum,
-            )
+            rows, total = (communicator_of(graph).all_sum(there.shape[0]), communicator_of(graph).all_sum)
             squares: Any = there**2 if isinstance(there, np.ndarray) else there.multiply(there)
             mean, square = (
-                total(np.asarray(one.sum(axis=0), dtype=np.float64).ravel()) / max(rows, 1)
-                for one in (there, squares)
+                total(np.asarray(one.sum(axis=0), dtype=np.float64).ravel()) / max(rows, 1) for one in (there, squares)
             )
             deviation = np.sqrt(np.maximum(square - np.square(mean), 0)) * np.ones(matrix.shape[1])
             steady = deviation <= 1e-12 * np.sqrt(square)
             scales.append(np.where(steady, 0.0, 1 / np.where(steady, 1, deviation)))
-            centers.append(
-                np.zeros(matrix.shape[1]) if sp.issparse(there) else mean * np.ones(matrix.shape[1])
-            )
+            centers.append(np.zeros(matrix.shape[1]) if sp.issparse(there) else mean * np.ones(matrix.shape[1]))
         return cls(np.concatenate(centers), np.concatenate(scales))
 
     def applied(self, graph: MultilayerGraph) -> dict[str, Any]:
@@ -80,22 +74,15 @@ def with_layers_of_fit(graph: MultilayerGraph, layers: Sequence[str]) -> Multila
     missing = [name for name in layers if name not in graph.layers]
     if missing:
         raise DataError(
-            f"the graph has no layer {missing[0]!r}, which the model was fitted on; "
-            f"it needs: {', '.join(layers)}"
+            f"the graph has no layer {missing[0]!r}, which the model was fitted on; it needs: {', '.join(layers)}"
         )
     extra = [name for name in graph.layers if name not in layers]
     if extra:
-        warnings.warn(
-            f"layers the model does not know are left out: {', '.join(extra)}",
-            GrammeWarning,
-            stacklevel=5,
-        )
+        warnings.warn(f"layers the model does not know are left out: {', '.join(extra)}", GrammeWarning, stacklevel=5)
     return graph.select_layers(layers)
 
 
-def prepare_graph(
-    graph: MultilayerGraph, views: ViewScale | None, *, supports_couplings: bool
-) -> MultilayerGraph:
+def prepare_graph(graph: MultilayerGraph, views: ViewScale | None, *, supports_couplings: bool) -> MultilayerGraph:
     """The graph for a model; ``views`` is what it learned of the layers' features, None if it learned nothing."""
     seen = graph if supports_couplings else graph.with_coupling_layers()
     if not seen.layer_features:
@@ -104,9 +91,7 @@ def prepare_graph(
         return seen.replace(layer_features=None)
     columns = sum(matrix.shape[1] for matrix in seen.layer_features.values())
     if columns != views.scale.size:
-        raise DataError(
-            f"the model needs {views.scale.size} features of single layers; the graph has {columns}"
-        )
+        raise DataError(f"the model needs {views.scale.size} features of single layers; the graph has {columns}")
     return seen.replace(layer_features=views.applied(seen))
 
 

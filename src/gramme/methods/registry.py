@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
-from gramme.errors import DataError, FileFormatError, did_you_mean
+from gramme.errors import DataError, FileFormatError, GrammeWarning, did_you_mean
 
 if TYPE_CHECKING:
     from gramme.methods.regression.gramme_regressor import GrammeRegressor
 
     from .base import NodeClassifier
+    from .multilabel import MultiLabelClassifier
 
 
 @dataclass(frozen=True)
 class Method:
-    """A registered method: its class, a line about it, and the extra it needs, if any.
+    """A registered method: its class, a line about it, the extra it needs, and the other package it is from, if any.
 
     The class may be named by its place, ``package.module.Class``; it is then imported when it is first asked for.
+    With a ``preset``, the method is the class with those of its settings that go by this name.
     """
 
     name: str
     place: type[NodeClassifier] | str
     about: str
     extra: str | None = None
+    preset: str | None = None
+    package: str | None = None
 
     @property
     def class_name(self) -> str:
@@ -37,121 +43,98 @@ class Method:
         if not isinstance(self.place, str):
             return self.place
         module, _, name = self.place.rpartition(".")
-        found: type[NodeClassifier] = getattr(import_module(module), name)
+        try:
+            found: type[NodeClassifier] = getattr(import_module(module), name)
+        except Exception as error:
+            if self.package is None:
+                raise
+            raise DataError(
+                f"the method {self.name} of the package {self.package} cannot be loaded: {error}"
+            ) from error
         return found
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The parameters in which it differs from the defaults of its class."""
+        presets: Any = {} if self.preset is None else self.estimator.presets[self.preset]
+        return dict(presets)
+
+    def create(self, **changed: Any) -> NodeClassifier:
+        """The method with some parameters changed."""
+        return self.estimator(**{**self.settings, **changed})
 
 
 METHODS = {
-    method.name: method
-    for method in (
-        Method(
-            "gramme-auto",
-            "gramme.methods.auto.gramme_auto.GrammeAuto",
-            "a mixture of the best, weighed by the labels themselves",
+    name: Method(name, f"gramme.methods.{place}", about, *more)
+    for name, place, about, *more in (
+        ("gramme-auto", "auto.gramme_auto.GrammeAuto", "a mixture of the best, weighed by the labels themselves"),
+        ("gramme-fusion", "attention.gramme_fusion.GrammeFusion", "attention within each layer, layers fused"),
+        ("gramme-sg", "attention.gramme_sg.GrammeSG", "attention on the supra graph of all layers"),
+        (
+            "gramme-fusion-paper",
+            "attention.gramme_fusion.GrammeFusion",
+            "GrAMME-Fusion with the settings of the paper",
+            None,
+            "paper",
         ),
-        Method(
-            "gramme-fusion",
-            "gramme.methods.attention.gramme_fusion.GrammeFusion",
-            "attention within each layer, layers fused",
+        ("gramme-sg-paper", "attention.gramme_sg.GrammeSG", "GrAMME-SG with the settings of the paper", None, "paper"),
+        (
+            "gramme-fusion-authors",
+            "attention.gramme_fusion.GrammeFusion",
+            "GrAMME-Fusion with the settings of its authors' code",
+            None,
+            "authors",
         ),
-        Method(
-            "gramme-sg",
-            "gramme.methods.attention.gramme_sg.GrammeSG",
-            "attention on the supra graph of all layers",
+        (
+            "gramme-sg-authors",
+            "attention.gramme_sg.GrammeSG",
+            "GrAMME-SG with the settings of its authors' code",
+            None,
+            "authors",
         ),
-        Method(
-            "deepwalk",
-            "gramme.methods.embedding.deepwalk.DeepWalk",
-            "random walks per layer, skip-gram, averaged",
-            "walks",
-        ),
-        Method(
-            "node2vec",
-            "gramme.methods.embedding.deepwalk.Node2Vec",
-            "biased random walks per layer, averaged",
-            "walks",
-        ),
-        Method(
-            "line",
-            "gramme.methods.embedding.line.LINE",
-            "first- and second-order proximity per layer, averaged",
-        ),
-        Method(
-            "pmne-n",
-            "gramme.methods.embedding.pmne.PMNENetwork",
-            "node2vec on all layers merged",
-            "walks",
-        ),
-        Method(
-            "pmne-r",
-            "gramme.methods.embedding.pmne.PMNEResults",
-            "node2vec per layer, side by side",
-            "walks",
-        ),
-        Method(
-            "pmne-c",
-            "gramme.methods.embedding.pmne.PMNECoanalysis",
-            "node2vec on walks that hop between layers",
-            "walks",
-        ),
-        Method(
-            "mne",
-            "gramme.methods.embedding.mne.MNE",
-            "a common embedding plus a small one per layer",
-        ),
-        Method(
-            "label-propagation",
-            "gramme.methods.propagation.label_propagation.LabelPropagation",
-            "known labels spread over all layers",
-        ),
-        Method(
-            "gat",
-            "gramme.methods.peers.networks.GAT",
-            "graph attention network on the union of the layers",
-            "pyg",
-        ),
-        Method(
-            "rgcn",
-            "gramme.methods.peers.networks.RGCN",
-            "relational graph convolutions, one relation per layer",
-            "pyg",
-        ),
-        Method(
-            "han",
-            "gramme.methods.peers.networks.HAN",
-            "attention within each layer, then over the layers",
-            "pyg",
-        ),
-        Method(
-            "one-hot-logistic",
-            "gramme.methods.linear.one_hot_logistic.OneHotLogistic",
-            "logistic regression on the nodes' groups",
-        ),
-        Method(
+        ("deepwalk", "embedding.deepwalk.DeepWalk", "random walks per layer, skip-gram, averaged", "walks"),
+        ("node2vec", "embedding.deepwalk.Node2Vec", "biased random walks per layer, averaged", "walks"),
+        ("line", "embedding.line.LINE", "first- and second-order proximity per layer, averaged"),
+        ("pmne-n", "embedding.pmne.PMNENetwork", "node2vec on all layers merged", "walks"),
+        ("pmne-r", "embedding.pmne.PMNEResults", "node2vec per layer, side by side", "walks"),
+        ("pmne-c", "embedding.pmne.PMNECoanalysis", "node2vec on walks that hop between layers", "walks"),
+        ("mne", "embedding.mne.MNE", "a common embedding plus a small one per layer"),
+        ("label-propagation", "propagation.label_propagation.LabelPropagation", "known labels spread over all layers"),
+        ("gat", "peers.networks.GAT", "graph attention network on the union of the layers", "pyg"),
+        ("rgcn", "peers.networks.RGCN", "relational graph convolutions, one relation per layer", "pyg"),
+        ("han", "peers.networks.HAN", "attention within each layer, then over the layers", "pyg"),
+        ("one-hot-logistic", "linear.one_hot_logistic.OneHotLogistic", "logistic regression on the nodes' groups"),
+        (
             "label-shares",
-            "gramme.methods.linear.label_shares.LabelShares",
+            "linear.label_shares.LabelShares",
             "what neighbours' labels say, learned per layer and direction",
         ),
-        Method(
-            "boosting",
-            "gramme.methods.boosting.table_boosting.TableBoosting",
-            "boosted trees on numbers and on statistics of groups",
-        ),
-        Method(
-            "majority", "gramme.methods.majority.Majority", "the most frequent class for everybody"
-        ),
+        ("boosting", "boosting.table_boosting.TableBoosting", "boosted trees on numbers and on statistics of groups"),
+        ("majority", "majority.Majority", "the most frequent class for everybody"),
     )
 }
+"""All methods by name: those of gramme, and those that installed packages name in the entry point group
+``gramme.methods``, as in ``my-method = "my_package.module:MyMethod"``."""
 
 
-METHODS_IN_PARTS = (
-    "gramme-auto",
-    "gramme-fusion",
-    "gramme-sg",
-    "label-propagation",
-    "one-hot-logistic",
-    "majority",
-)
+def _add_methods_of_packages() -> None:
+    for point in entry_points(group="gramme.methods"):
+        package = "an installed package" if point.dist is None else point.dist.name
+        if point.name in METHODS:
+            warnings.warn(
+                f"{package} names a method {point.name!r}, which gramme has already; it is left out",
+                GrammeWarning,
+                stacklevel=2,
+            )
+            continue
+        place = point.value.split(" ")[0].replace(":", ".")
+        METHODS[point.name] = Method(point.name, place, f"from the package {package}", package=package)
+
+
+_add_methods_of_packages()
+
+
+METHODS_IN_PARTS = ("gramme-auto", "gramme-fusion", "gramme-sg", "label-propagation", "one-hot-logistic", "majority")
 """Methods that several processes can fit together, each on its part of a graph."""
 
 
@@ -177,8 +160,8 @@ def register_method(new: Method) -> Method:
     return new
 
 
-def load(path: Any) -> NodeClassifier | GrammeRegressor:
-    """Read a model that was saved with ``save``: of classes, or a :class:`GrammeRegressor`.
+def load(path: Any) -> NodeClassifier | GrammeRegressor | MultiLabelClassifier:
+    """Read a model that was saved with ``save``: of classes, a :class:`GrammeRegressor` or a MultiLabelClassifier.
 
     Raises
     ------
@@ -188,14 +171,19 @@ def load(path: Any) -> NodeClassifier | GrammeRegressor:
     from .persistence import broken, read_model
 
     name, parameters, learned = read_model(path)
+    several = name == "MultiLabelClassifier"
+    if several:
+        name = str(learned.record.get("estimator"))
     found = next((one for one in METHODS.values() if one.class_name == name), None)
     if name == "GrammeLinks":
-        raise FileFormatError(
-            "holds a model of links; read it with gramme.GrammeLinks.load", file=path
-        )
+        raise FileFormatError("holds a model of links; read it with gramme.GrammeLinks.load", file=path)
     if found is None and name != "GrammeRegressor":
         raise FileFormatError(f"holds a model of the unknown kind {name!r}", file=path)
     try:
+        if found is not None and several:
+            from .multilabel import MultiLabelClassifier
+
+            return MultiLabelClassifier._restored(found.estimator, parameters, learned)
         if found is not None:
             return found.estimator._restored(parameters, learned)
         from gramme.methods.regression.gramme_regressor import GrammeRegressor

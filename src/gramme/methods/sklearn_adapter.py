@@ -9,12 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
@@ -126,9 +121,7 @@ class NodeIndexClassifier(ClassifierMixin, BaseEstimator):
         if wrong.any():
             found = column[wrong][0]
             negative = "Negative values in data passed to X: it " if found < 0 else "X "
-            raise DataError(
-                f"{negative}must hold positions of nodes, whole numbers from 0 to {last}, not {found}"
-            )
+            raise DataError(f"{negative}must hold positions of nodes, whole numbers from 0 to {last}, not {found}")
         return numbers.astype(np.int64)
 
     def _column(self, X: NDArray[Any]) -> NDArray[Any]:

@@ -6,15 +6,8 @@ with ``formula.py``, which says what is computed, then ``networks.py`` and ``pla
 
 from gramme.ops import ACTIVATIONS
 
-from .attention import (
-    HEAD_COMBINATIONS,
-    HEAD_WEIGHTS,
-    AttentionHop,
-    MemberRandom,
-    ScalingFactors,
-    ShapesOnly,
-)
-from .networks import FusionNetwork, Network, SGNetwork, SupraFusion, levelled
+from .attention import HEAD_COMBINATIONS, HEAD_WEIGHTS, AttentionHop, MemberRandom, ScalingFactors, ShapesOnly
+from .networks import FittedNetworks, FusionNetwork, Network, SGNetwork, SupraFusion, levelled
 from .plan import READOUTS, Output, Plan, Shape, fusion_plan, supra_plan
 from .weighted_attention import WeightedAttention, structure
 
@@ -24,6 +17,7 @@ __all__ = [
     "HEAD_WEIGHTS",
     "READOUTS",
     "AttentionHop",
+    "FittedNetworks",
     "FusionNetwork",
     "MemberRandom",
     "Network",

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from gramme.distributed.communicator import SINGLE_PROCESS, Communicator
-from gramme.ops import ACTIVATIONS, Features, LayerFeatures, PooledGroups, SparseFeatures
+from gramme.ops import ACTIVATIONS, Features, LayerFeatures, PooledGroups, SparseFeatures, in_plain_torch, plain_torch
 
 from .attention import AttentionHop, EntryPlaces, MemberRandom, Places, ScalingFactors, glorot
 from .plan import Output, Plan, Shape, Step
@@ -49,17 +49,13 @@ class SupraFusion(nn.Module):
     muted: tuple[int, ...] = ()
     communicator: Communicator = SINGLE_PROCESS
 
-    def __init__(
-        self, shape: Shape, random: MemberRandom, fusion_heads: int, feed_forward: bool
-    ) -> None:
+    def __init__(self, shape: Shape, random: MemberRandom, fusion_heads: int, feed_forward: bool) -> None:
         super().__init__()
         dim = shape.hidden_dim
         self.gamma = ScalingFactors(random, (fusion_heads, shape.layers), shape.head_weights)
         self.kappa = ScalingFactors(random, (fusion_heads,), shape.head_weights)
         self.activation = ACTIVATIONS[shape.activation]
-        self.feed_forward = (
-            glorot(random, (fusion_heads, dim, dim), dim, dim) if feed_forward else None
-        )
+        self.feed_forward = glorot(random, (fusion_heads, dim, dim), dim, dim) if feed_forward else None
 
     def layer_factors(self) -> Tensor:
         """What each layer is multiplied with if there is no feed-forward layer in between, (members, layers)."""
@@ -112,9 +108,7 @@ class SupraFusion(nn.Module):
         return groups.joined(scaled * ~muted[:, None]) + level
 
 
-def levelled(
-    values: Tensor, layers: Sequence[int], communicator: Communicator = SINGLE_PROCESS
-) -> Tensor:
+def levelled(values: Tensor, layers: Sequence[int], communicator: Communicator = SINGLE_PROCESS) -> Tensor:
     """Values (layers, nodes, ...) in which some layers have their mean over the nodes everywhere."""
     chosen = list(layers)
     values = values.clone()
@@ -193,9 +187,7 @@ class Network(nn.Module, ABC):
         """Dropout on the way into a hop; ``places`` are those of the rows."""
         if not self.training or self.shape.dropout == 0:
             return features
-        if isinstance(
-            features, SparseFeatures
-        ):  # zeros stay zeros, whatever they are multiplied with
+        if isinstance(features, SparseFeatures):  # zeros stay zeros, whatever they are multiplied with
             entries = features.values[:, None].expand(-1, self.random.members)
             keys = EntryPlaces(places, features.shape[0], *features.rows_of_entries())
             kept = self.random.mask(entries, 1, self.shape.dropout, keys)
@@ -207,14 +199,14 @@ class Network(nn.Module, ABC):
             features = features.dense()
         return features * self.random.mask(features, features.dim() - 2, self.shape.dropout, places)
 
-    def hop(self, layers: int, heads: int, number: int, depth: int) -> AttentionHop:
-        """Hop number 0 .. depth - 1 of a stack, with this network's sizes."""
+    def hop(self, layers: Sequence[int], heads: int, number: int, depth: int, weights: int) -> AttentionHop:
+        """Hop number 0 .. depth - 1 of a stack for some layers, with weights for so many, and this network's sizes."""
         shape = self.shape
         last = number == depth - 1
         scores = last and shape.readout == "attention"
         return AttentionHop(
             self.random,
-            layers,
+            weights,
             shape.hidden_dim if number else shape.in_dim,
             shape.out_dim if last else shape.hidden_dim,
             heads,
@@ -223,6 +215,7 @@ class Network(nn.Module, ABC):
             attention_dropout=shape.attention_dropout,
             combine_heads=_heads_of_scores(shape.combine_heads) if scores else shape.combine_heads,
             score_bound=shape.score_bound,
+            edge_columns=sum(shape.edge_columns[layer] for layer in layers) if shape.edge_columns else 0,
         )
 
 
@@ -235,22 +228,14 @@ class FusionNetwork(Network):
     features of their own.
     """
 
-    def __init__(
-        self,
-        shape: Shape,
-        random: MemberRandom,
-        *,
-        fusion_heads: int,
-        feed_forward: bool,
-        fuse: str,
-    ) -> None:
+    def __init__(self, shape: Shape, random: MemberRandom, *, fusion_heads: int, feed_forward: bool, fuse: str) -> None:
         super().__init__(shape, random)
         self.fuse = fuse
         self.groups = shape.architectures()
         depth = max(shape.depth, default=0)
         self.hops = nn.ModuleList(
             nn.ModuleList(
-                self.hop(len(group), shape.heads[group[0]], step, shape.depth[group[0]])
+                self.hop(group, shape.heads[group[0]], step, shape.depth[group[0]], len(group))
                 for step in range(shape.depth[group[0]])
             )
             for group in self.groups
@@ -289,25 +274,20 @@ class FusionNetwork(Network):
         for number, fusion in enumerate(self.fusions):
             dropped = self.drop(embedding, plan.places)
             pooled = plan.steps(0)[number].pooled
-            if pooled is not None and isinstance(dropped, Tensor) and dropped.dim() == 3:
+            if pooled is not None and isinstance(dropped, Tensor) and dropped.dim() == 3 and not plain_torch():
                 embedding = fusion(self.chain(0)[number](dropped, pooled), pooled)
                 continue
             found = []
             for place in range(len(self.groups)):
                 hop, step = self.chain(place)[number], plan.steps(place)[number]
-                found.append(
-                    step.at_nodes(hop(self._of_group(dropped, place), step.sum, plan.places))
-                )
+                found.append(step.at_nodes(hop(self._of_group(dropped, place), step.sum, plan.places)))
             last = number == len(self.fusions) - 1
             present = plan.present_at_end if last else plan.present
             embedding = fusion(self._by_layer(found, present))
         return cast("Tensor", embedding)
 
     def last_hops(self, plan: Plan) -> list[tuple[list[int], AttentionHop, Step]]:
-        return [
-            (group, self.chain(place)[-1], plan.steps(place)[-1])
-            for place, group in enumerate(self.groups)
-        ]
+        return [(group, self.chain(place)[-1], plan.steps(place)[-1]) for place, group in enumerate(self.groups)]
 
     def layer_directions(
         self, entered: Mapping[nn.Module, Tensor], plan: Plan, rows: Tensor, direction: Tensor
@@ -349,17 +329,15 @@ class SGNetwork(Network):
     def __init__(self, shape: Shape, random: MemberRandom, *, pool: str) -> None:
         super().__init__(shape, random)
         self.pool = pool
-        self.hops = nn.ModuleList(
-            self.hop(1, shape.heads[0], step, shape.depth[0]) for step in range(shape.depth[0])
-        )
+        every = range(shape.layers)
+        depth = shape.depth[0]
+        self.hops = nn.ModuleList(self.hop(every, shape.heads[0], step, depth, 1) for step in range(depth))
 
     def forward(self, features: Features, plan: Plan) -> Output:
         """Features are (copies, members, in_dim) with the copies of layer 0 first, or (nodes, ...) for all layers."""
         layers = self.shape.layers
         assert not isinstance(features, LayerFeatures)  # its copies have one weight together
-        values: Features = (
-            features if features.shape[0] == plan.rows else features.repeat(layers, 1, 1)
-        )
+        values: Features = features if features.shape[0] == plan.rows else features.repeat(layers, 1, 1)
         pooled = values
         for number, (hop, step) in enumerate(zip(self.hops, plan.steps(0), strict=True), start=1):
             last = number == len(self.hops)
@@ -383,6 +361,25 @@ class SGNetwork(Network):
             return copies / self.shape.layers
         present = plan.present.index_select(1, rows).to(direction)
         return copies * (present / present.sum(0).clamp(min=1))[:, :, None, None]
+
+
+class FittedNetworks(nn.Module):
+    """Trained networks on one graph: from features (nodes, members, in_dim) to probabilities (nodes, classes).
+
+    Made of torch's own operations alone; ``order`` says which node of the plan each row of the result stands for.
+    """
+
+    order: Tensor
+
+    def __init__(self, network: Network, plan: Plan, order: Tensor) -> None:
+        super().__init__()
+        self.network, self.plan = network, plan
+        self.register_buffer("order", order, persistent=False)
+
+    def forward(self, features: Tensor) -> Tensor:
+        with in_plain_torch():
+            output: Output = self.network(features, self.plan)
+        return output.scores.softmax(-1).mean(1).index_select(0, self.order)
 
 
 def _heads_of_scores(combine: str) -> str:

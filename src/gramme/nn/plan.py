@@ -17,23 +17,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gramme.distributed import (
-    SINGLE_PROCESS,
-    Communicator,
-    communicator_of,
-    global_positions,
-    node_count,
-)
+from gramme.distributed import SINGLE_PROCESS, Communicator, communicator_of, global_positions, node_count
 from gramme.graph import MultilayerGraph
-from gramme.ops import (
-    GroupSum,
-    NeighbourhoodSum,
-    PooledGroups,
-    groups_sum,
-    layers_sum,
-    spread,
-    supra_sum,
-)
+from gramme.ops import EdgeScales, GroupSum, NeighbourhoodSum, PooledGroups, groups_sum, layers_sum, spread, supra_sum
 from gramme.ops.neighbourhood import hold
 
 from .attention import Places
@@ -58,6 +44,8 @@ class Shape:
         Attention heads (H) and hops (T) of each layer.
     readout : {"linear", "attention"}
         What gives the class scores: a fully connected layer after the last hop, or the last hop itself.
+    edge_columns : tuple of int
+        Features of the edges or memberships of each layer; empty where no layer has any.
     """
 
     layers: int
@@ -73,6 +61,7 @@ class Shape:
     combine_heads: str = "weighted"
     score_bound: float | None = None
     readout: str = "linear"
+    edge_columns: tuple[int, ...] = ()
 
     @property
     def out_dim(self) -> int:
@@ -224,7 +213,12 @@ class Plan(nn.Module):
 
 
 def fusion_plan(
-    graph: MultilayerGraph, shape: Shape, nodes: Nodes | None = None, *, fuse: str
+    graph: MultilayerGraph,
+    shape: Shape,
+    nodes: Nodes | None = None,
+    *,
+    fuse: str,
+    edge_scales: EdgeScales | None = None,
 ) -> Plan:
     """The plan of a :class:`~gramme.nn.FusionNetwork`: a chain for the layers of each architecture.
 
@@ -235,16 +229,20 @@ def fusion_plan(
     nodes : array of int, optional
         For training: the nodes that output is wanted for. All if not given.
     fuse : {"end", "every hop"}
+    edge_scales : mapping of layer name to mean and deviation, optional
+        Of features of edges and memberships.
     """
     names = list(graph.layers)
     chosen = [[names[place] for place in group] for group in shape.architectures()]
-    sums = [groups_sum(graph, layers) or layers_sum(graph, layers) for layers in chosen]
+    alike = [not edge_scales or edge_scales.keys().isdisjoint(layers) for layers in chosen]
+    sums = [
+        (groups_sum(graph, layers) if same else None) or layers_sum(graph, layers, scales=edge_scales)
+        for layers, same in zip(chosen, alike, strict=True)
+    ]
     depths = [shape.depth[group[0]] for group in shape.architectures()]
     pooled = None
-    whole = communicator_of(
-        graph
-    ).alone  # the sums of groups that processes share come before the projection
-    if whole and fuse == "every hop" and len(chosen) == 1 and not shape.attention_dropout:
+    whole = communicator_of(graph).alone  # the sums of groups that processes share come before the projection
+    if whole and fuse == "every hop" and alike == [True] and not shape.attention_dropout:
         pooled = PooledGroups.of(graph, chosen[0], shape.hidden_dim)
     everywhere = Plan(
         [
@@ -275,10 +273,12 @@ def fusion_plan(
     return _narrowed(chains, graph, nodes, early, everywhere)
 
 
-def supra_plan(graph: MultilayerGraph, shape: Shape, nodes: Nodes | None = None) -> Plan:
-    """The plan of a :class:`~gramme.nn.SGNetwork`: one chain over all copies; ``nodes`` as in :func:`fusion_plan`."""
+def supra_plan(
+    graph: MultilayerGraph, shape: Shape, nodes: Nodes | None = None, *, edge_scales: EdgeScales | None = None
+) -> Plan:
+    """The plan of a :class:`~gramme.nn.SGNetwork`: one chain over all copies; the rest is as in :func:`fusion_plan`."""
     depth = shape.depth[0]
-    whole = supra_sum(graph)
+    whole = supra_sum(graph, scales=edge_scales)
     everywhere = Plan(
         [_chain(whole, depth, Step(whole))],
         _present(graph),
@@ -293,9 +293,7 @@ def supra_plan(graph: MultilayerGraph, shape: Shape, nodes: Nodes | None = None)
     return _narrowed([_chain(whole, depth, last)], graph, nodes, early, everywhere)
 
 
-def _chain(
-    one: NeighbourhoodSum, depth: int, last: Step, pooled: PooledGroups | None = None
-) -> list[Step]:
+def _chain(one: NeighbourhoodSum, depth: int, last: Step, pooled: PooledGroups | None = None) -> list[Step]:
     """One sum for all hops but the last, which has a step of its own."""
     return [*(Step(one, _groups(one), pooled=pooled) for _ in range(depth - 1)), last]
 
@@ -312,11 +310,7 @@ def _pays(sums: Sequence[NeighbourhoodSum], nodes: Nodes, graph: MultilayerGraph
 
 
 def _narrowed(
-    chains: Sequence[Sequence[Step]],
-    graph: MultilayerGraph,
-    nodes: Nodes,
-    early: bool,
-    everywhere: Plan,
+    chains: Sequence[Sequence[Step]], graph: MultilayerGraph, nodes: Nodes, early: bool, everywhere: Plan
 ) -> Plan:
     """A plan for some nodes: all but them are left behind in the last hop, or else in the output."""
     last, output = (nodes, None) if early else (None, nodes)

@@ -110,10 +110,7 @@ class RelationStep(nn.Module):
     own: Tensor | None
 
     def __init__(
-        self,
-        views: Sequence[View],
-        inputs: Positions | None = None,
-        outputs: Positions | None = None,
+        self, views: Sequence[View], inputs: Positions | None = None, outputs: Positions | None = None
     ) -> None:
         super().__init__()
         nodes = views[0].matrix.shape[0] if views else 0
@@ -195,8 +192,7 @@ class RelationPlan(nn.Module):
         self.steps = nn.ModuleList(steps)
         self.start = needed[0]
         self.ends: list[Tensor | None] = [
-            None if nodes is None else torch.from_numpy(_among(after, nodes))
-            for after in needed[1:]
+            None if nodes is None else torch.from_numpy(_among(after, nodes)) for after in needed[1:]
         ]
 
     def at_start(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
@@ -205,9 +201,7 @@ class RelationPlan(nn.Module):
             return torch.ones_like(nodes, dtype=torch.bool), nodes
         start = torch.from_numpy(self.start)
         places = torch.searchsorted(start, nodes).clamp(max=max(start.numel() - 1, 0))
-        there = (
-            start[places] == nodes if start.numel() else torch.zeros_like(nodes, dtype=torch.bool)
-        )
+        there = start[places] == nodes if start.numel() else torch.zeros_like(nodes, dtype=torch.bool)
         return there, places[there]
 
 

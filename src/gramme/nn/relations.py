@@ -50,9 +50,7 @@ class RelationNetwork(nn.Module):
 
     muted: tuple[int, ...] = ()
 
-    def __init__(
-        self, dropout: float, score_bound: float | None, generator: torch.Generator
-    ) -> None:
+    def __init__(self, dropout: float, score_bound: float | None, generator: torch.Generator) -> None:
         super().__init__()
         self.dropout, self.score_bound, self.generator = dropout, score_bound, generator
 
@@ -145,18 +143,14 @@ class LabelNetwork(RelationNetwork):
         own = state if step.own is None else state.index_select(0, step.own)
         said = [
             self.levelled(part, layer) @ weight
-            for part, weight, layer in zip(
-                step.heard.by_view(rows), self.weight[hop], plan.layer_of_view, strict=True
-            )
+            for part, weight, layer in zip(step.heard.by_view(rows), self.weight[hop], plan.layer_of_view, strict=True)
         ]
         total = own @ self.own[hop] + self.own_bias[hop]
         if said:
             total = total + step.heard.join.sums(torch.cat(said))
         return self.dropped(F.elu(total))
 
-    def listened(
-        self, hop: int, step: RelationStep, state: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def listened(self, hop: int, step: RelationStep, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """What each row of a hop hears, and of each source what it says and its score."""
         table = state
         if step.members is not None:
@@ -231,9 +225,7 @@ class TableNetwork(RelationNetwork):
         embedding = F.elu(hidden)
         return Output(self.dropped(embedding) @ self.classifier + self.bias, embedding)
 
-    def listened(
-        self, views: StackedViews, rows: SparseSum | None
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def listened(self, views: StackedViews, rows: SparseSum | None) -> tuple[Tensor, Tensor, Tensor]:
         """What each row hears, and of each source what it says and its score."""
         said: Tensor = self.table
         scores: Tensor = self.scores

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,14 +12,16 @@ from torch import Tensor, nn
 
 from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph
-from gramme.ops import ACTIVATIONS, EdgeSum, NeighbourhoodSum, stack
+from gramme.ops import ACTIVATIONS, EdgeSum, Entries, EntrySum, NeighbourhoodSum, in_plain_torch, stack
 
 from .attention import (
     HEAD_COMBINATIONS,
     HEAD_WEIGHTS,
+    bounded,
     constrained,
     glorot_bound,
     raw_factors,
+    score_weight,
     weighted_attention,
 )
 
@@ -28,11 +30,7 @@ from .attention import (
 
 
 def structure(
-    source: Any,
-    *,
-    layer: str | None = None,
-    edge_weight: Tensor | None = None,
-    num_nodes: int | None = None,
+    source: Any, *, layer: str | None = None, edge_weight: Tensor | None = None, num_nodes: int | None = None
 ) -> NeighbourhoodSum:
     """Who listens to whom, for :class:`WeightedAttention`.
 
@@ -41,10 +39,11 @@ def structure(
 
     Parameters
     ----------
-    source : MultilayerGraph, Layer, tensor or scipy matrix
+    source : MultilayerGraph, Layer, tensor, array, scipy matrix, SparseTensor or Data
         One layer of a graph; an ``edge_index`` of shape (2, edges), whose second row listens to the first, as in
-        PyTorch Geometric; or a square sparse tensor or scipy matrix, whose entry (i, j) is the weight with which i
-        listens to j. A layer of groups costs its memberships, not the edges that these imply.
+        PyTorch Geometric, as a tensor or numpy array; an object that has one, like ``Data``; or a square matrix, whose
+        entry (i, j) is the weight with which i listens to j: a sparse tensor in COO, CSR or CSC, a ``SparseTensor``, a
+        scipy matrix, or a numpy array. A layer of groups costs its memberships, not the edges that these imply.
     layer : str, optional
         Which layer of a MultilayerGraph; may be left out if there is one.
     edge_weight : tensor, shape (edges,), optional
@@ -67,12 +66,20 @@ def structure(
     """
     if not isinstance(source, MultilayerGraph) and layer is not None:
         raise DataError("layer names a layer of a MultilayerGraph; other sources have none")
+    if hasattr(source, "edge_index") and not isinstance(source, Tensor):  # Data of PyTorch Geometric
+        num_nodes = source.num_nodes if num_nodes is None else num_nodes
+        edge_weight = getattr(source, "edge_weight", None) if edge_weight is None else edge_weight
+        source = source.edge_index
+    if isinstance(source, np.ndarray):
+        integers = source.ndim == 2 and source.shape[0] == 2 and np.issubdtype(source.dtype, np.integer)
+        source = torch.from_numpy(source) if integers else sp.coo_array(np.atleast_2d(source))
     if not _is_edge_index(source) and (edge_weight is not None or num_nodes is not None):
         raise DataError("edge_weight and num_nodes go with an edge_index of shape (2, edges)")
-    for given in (source, edge_weight):
+    for name, given in (("source", source), ("edge_weight", edge_weight)):
         if isinstance(given, Tensor) and given.requires_grad:
             raise DataError(
-                "weights of edges are no parameters here: no gradient would reach them; detach() them"
+                f"{name} requires a gradient, which a structure would lose; give edge_index and edge_weight to "
+                "WeightedAttention itself, or detach() it"
             )
     if isinstance(source, MultilayerGraph):
         source = _layer_of(source, layer)
@@ -80,16 +87,21 @@ def structure(
         return stack([source], source.num_nodes)
     if _is_edge_index(source):
         return _of_matrix(_matrix_of_edges(source, edge_weight, num_nodes))
-    if isinstance(source, Tensor) and source.layout in (torch.sparse_coo, torch.sparse_csr):
+    if isinstance(source, Tensor) and source.layout != torch.strided:
         found = source.detach().cpu().to_sparse(layout=torch.sparse_coo).coalesce()
         row, column = found.indices().numpy()
         square = (found.shape[0], found.shape[-1])
         return _of_matrix(sp.coo_array((found.values().numpy(), (row, column)), shape=square))
-    if _is_scipy_matrix(source):
+    if hasattr(source, "coo") and hasattr(source, "sparse_sizes"):  # torch_sparse.SparseTensor
+        row, column, values = source.coo()
+        weights = np.ones(row.numel()) if values is None else values.detach().cpu().numpy()
+        ends = row.cpu().numpy(), column.cpu().numpy()
+        return _of_matrix(sp.coo_array((weights, ends), shape=tuple(source.sparse_sizes())))
+    if bool(sp.issparse(source)):
         return _of_matrix(sp.coo_array(source))
     raise DataError(
-        "a structure is made from a MultilayerGraph, a layer, an edge_index of shape (2, edges), a sparse tensor or a "
-        f"scipy sparse matrix, not {_described(source)}"
+        "a structure is made from a MultilayerGraph, a layer, an edge_index of shape (2, edges), a square "
+        f"sparse tensor, matrix or array, a SparseTensor or Data, not {_described(source)}"
     )
 
 
@@ -98,13 +110,7 @@ def _layer_of(graph: MultilayerGraph, name: str | None) -> Layer:
         return graph.layer(name)
     if graph.num_layers == 1:
         return next(iter(graph.layers.values()))
-    raise DataError(
-        f"the graph has {graph.num_layers} layers; say which one: layer= one of {', '.join(graph.layers)}"
-    )
-
-
-def _is_scipy_matrix(source: Any) -> bool:
-    return bool(sp.issparse(source))
+    raise DataError(f"the graph has {graph.num_layers} layers; say which one: layer= one of {', '.join(graph.layers)}")
 
 
 def _is_edge_index(source: Any) -> bool:
@@ -117,9 +123,7 @@ def _is_edge_index(source: Any) -> bool:
     )
 
 
-def _matrix_of_edges(
-    edges: Tensor, edge_weight: Tensor | None, num_nodes: int | None
-) -> sp.coo_array:
+def _matrix_of_edges(edges: Tensor, edge_weight: Tensor | None, num_nodes: int | None) -> sp.coo_array:
     """The weights with which the second row's nodes listen to the first's."""
     source, target = edges.detach().cpu().numpy().astype(np.int64)
     highest = int(edges.max()) if edges.numel() else -1
@@ -143,9 +147,7 @@ def _of_matrix(matrix: sp.coo_array) -> EdgeSum:
     if not good.all():
         wrong = int(np.flatnonzero(~good)[0])
         ends = (int(matrix.row[wrong]), int(matrix.col[wrong]))
-        raise DataError(
-            f"the weight at {ends} is {weights[wrong]}; weights must be positive numbers"
-        )
+        raise DataError(f"the weight at {ends} is {weights[wrong]}; weights must be positive numbers")
     kept = (matrix.row != matrix.col) & (weights > 0)
     ends = (matrix.row[kept], matrix.col[kept])
     square = sp.csr_array((weights[kept], ends), shape=matrix.shape)
@@ -165,37 +167,47 @@ class WeightedAttention(nn.Module):
 
     For each head h, every node i and the nodes N(i) that it listens to, i included,
 
-        x_j = W_h^T features_j,    t_j = <a_h, x_j>,
+        x_j = W_h^T features_j,    t_ij = <a_h, x_j> + <c_h, f_ij>,
 
-        z_ih = sum over j in N(i) of c_ij exp(t_j) x_j  /  sum over j in N(i) of c_ij exp(t_j),
+        z_ih = sum over j in N(i) of c_ij exp(t_ij) x_j  /  sum over j in N(i) of c_ij exp(t_ij),
 
         y_i = sum over h of f_h act(z_ih),
 
-    where c_ij is the weight of the edge (1 where there is none) and the factors f of the heads are learned too. The
-    score has no term of the listener i, which would cancel in the softmax: so nothing is ever stored per edge, and
-    groups of nodes need no edges at all. Cost: (edges or memberships) x heads x out_dim.
+    where c_ij is the weight of the edge (1 where there is none), f_ij its features, if there are some, and the factors
+    f of the heads are learned too. The score has no term of the listener i, which would cancel in the softmax: so
+    nothing is stored per edge, unless edges have features, and groups of nodes need no edges at all. Cost: (edges or
+    memberships) x heads x out_channels.
 
     Parameters
     ----------
-    in_dim, out_dim : int
-        Columns of the features and of the result.
+    in_channels, out_channels : int
+        Columns of the features and of the result. With ``in_channels=-1`` the first features decide.
     heads : int, default=2
     head_weights : {"nonnegative", "simplex", "free"}, default="nonnegative"
         How f is constrained: non-negative as in the paper, also summing to one, or not at all.
     combine_heads : {"weighted", "average", "concatenate"}, default="weighted"
-        The sum with f, the mean, or the heads side by side with ``out_dim / heads`` columns each.
+        The sum with f, the mean, or the heads side by side with ``out_channels / heads`` columns each.
     activation : {"elu", "relu", "tanh", "none"}, default="elu"
     attention_dropout : float, default=0.0
         Probability with which a node is not heard, by anybody, in a training step.
+    score_bound : float, optional
+        Keep <a, x> and <c, f> between minus and plus this: ``bound tanh(t / bound)``.
+    edge_dim : int, optional
+        Columns of ``edge_attr``.
+    kernels : {"compiled", "torch"}, default="compiled"
+        "torch" uses torch's own operations alone: slower, but for ``torch.export``, ``torch.func.vmap`` and second
+        derivatives, which compiled kernels refuse.
 
     Attributes
     ----------
-    weight : parameter, shape (in_dim, heads, columns)
-        W, where columns is ``out_dim``, or ``out_dim / heads`` when heads are concatenated.
+    weight : parameter, shape (in_channels, heads, columns)
+        W, where columns is ``out_channels``, or ``out_channels / heads`` when heads are concatenated.
     attention : parameter, shape (heads, columns)
         a.
     factors : parameter, shape (heads,)
         What f is made from; only when heads are weighted.
+    edge_vector : parameter, shape (heads, edge_dim)
+        c, at first 0; only with ``edge_dim``.
 
     References
     ----------
@@ -211,79 +223,184 @@ class WeightedAttention(nn.Module):
     >>> edge_index = torch.tensor([[0, 1, 2], [1, 2, 0]])
     >>> layer(torch.randn(3, 16), structure(edge_index)).shape
     torch.Size([3, 8])
+    >>> described = WeightedAttention(-1, 8, edge_dim=1)
+    >>> described(torch.randn(3, 16), edge_index, edge_attr=torch.randn(3, 1)).shape
+    torch.Size([3, 8])
     """
 
     def __init__(
         self,
-        in_dim: int,
-        out_dim: int,
+        in_channels: int,
+        out_channels: int,
         heads: int = 2,
         *,
         head_weights: str = "nonnegative",
         combine_heads: str = "weighted",
         activation: str = "elu",
         attention_dropout: float = 0.0,
+        score_bound: float | None = None,
+        edge_dim: int | None = None,
+        kernels: str = "compiled",
     ) -> None:
         super().__init__()
-        if min(in_dim, out_dim, heads) < 1:
-            raise DataError("in_dim, out_dim and heads must be whole numbers of at least 1")
+        if min(out_channels, heads) < 1 or (in_channels < 1 and in_channels != -1):
+            raise DataError("in_channels (or -1), out_channels and heads must be whole numbers of at least 1")
         for name, value, allowed in (
             ("head_weights", head_weights, HEAD_WEIGHTS),
             ("combine_heads", combine_heads, HEAD_COMBINATIONS),
             ("activation", activation, tuple(ACTIVATIONS)),
+            ("kernels", kernels, ("compiled", "torch")),
         ):
             if value not in allowed:
                 raise DataError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
-        if combine_heads == "concatenate" and out_dim % heads:
+        if combine_heads == "concatenate" and out_channels % heads:
             raise DataError(
-                f"heads that are concatenated share the columns of the result: out_dim ({out_dim}) "
+                f"heads that are concatenated share the columns of the result: out_channels ({out_channels}) "
                 f"must be a multiple of heads ({heads})"
             )
         if not 0 <= attention_dropout < 1:
-            raise DataError(
-                f"attention_dropout must be at least 0 and below 1, not {attention_dropout}"
-            )
-        self.in_dim, self.out_dim, self.heads = in_dim, out_dim, heads
-        self.head_weights, self.combine_heads = head_weights, combine_heads
+            raise DataError(f"attention_dropout must be at least 0 and below 1, not {attention_dropout}")
+        if (score_bound is not None and not score_bound > 0) or (edge_dim is not None and edge_dim < 1):
+            raise DataError("score_bound and edge_dim must be positive, or None")
+        self.in_channels, self.out_channels, self.heads = in_channels, out_channels, heads
+        self.head_weights, self.combine_heads, self.kernels = head_weights, combine_heads, kernels
         self.activation, self.attention_dropout = activation, attention_dropout
-        columns = out_dim // heads if combine_heads == "concatenate" else out_dim
-        self.weight = nn.Parameter(torch.empty(in_dim, heads, columns))
-        self.attention = nn.Parameter(torch.empty(heads, columns))
+        self.score_bound, self.edge_dim = score_bound, edge_dim
+        self.columns = out_channels // heads if combine_heads == "concatenate" else out_channels
+        self.weight = cast("nn.Parameter", nn.UninitializedParameter())
+        self.attention = nn.Parameter(torch.empty(heads, self.columns))
         self.factors = nn.Parameter(torch.empty(heads)) if combine_heads == "weighted" else None
+        self.edge_vector = None if edge_dim is None else nn.Parameter(torch.empty(heads, edge_dim))
+        self.register_load_state_dict_pre_hook(_take_size)  # type: ignore[no-untyped-call]
+        if in_channels > 0:
+            self._take_size(in_channels)
+
+    def _take_size(self, in_channels: int) -> None:
+        """Make the parameters whose size was not known."""
+        self.in_channels = in_channels
+        assert isinstance(self.weight, nn.UninitializedParameter)
+        self.weight.materialize((in_channels, self.heads, self.columns))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw new starting values from torch's generator."""
-        columns = self.weight.shape[2]
-        for parameter, fans in (
-            (self.weight, (self.in_dim, columns)),
-            (self.attention, (columns, 1)),
-        ):
+        for parameter, fans in ((self.weight, (self.in_channels, self.columns)), (self.attention, (self.columns, 1))):
             bound = glorot_bound(*fans)
             nn.init.uniform_(parameter, -bound, bound)
         if self.factors is not None:
             with torch.no_grad():
                 self.factors.copy_(raw_factors(torch.randn_like(self.factors), self.head_weights))
+        if self.edge_vector is not None:
+            nn.init.zeros_(self.edge_vector)
 
-    def forward(self, features: Tensor, structure: NeighbourhoodSum) -> Tensor:
-        """From features (nodes, in_dim) and :func:`gramme.nn.structure` to (nodes, out_dim)."""
-        if features.shape != (structure.rows, self.in_dim):
+    def forward(
+        self,
+        features: Tensor,
+        structure: Any,
+        edge_weight: Tensor | None = None,
+        *,
+        edge_attr: Tensor | None = None,
+        return_attention_weights: bool = False,
+    ) -> Any:
+        """From features (nodes, in_channels) to (nodes, out_channels).
+
+        Parameters
+        ----------
+        features : tensor, shape (nodes, in_channels)
+        structure : NeighbourhoodSum, or whatever ``gramme.nn.structure`` takes
+            Made beforehand it serves many passes.
+        edge_weight : tensor, shape (edges,), optional
+            Positive weights of an ``edge_index``; they may require a gradient.
+        edge_attr : tensor, shape (edges, edge_dim), optional
+            Features of an ``edge_index``; they may require a gradient.
+        return_attention_weights : bool, default=False
+            Return also ``(edge_index, alpha)``: the edges with a self loop for each node, and the coefficients of
+            shape (edges, heads). Not for layers of groups, which have far more edges than memberships.
+        """
+        if self.kernels == "compiled" and (
+            torch.compiler.is_exporting() or torch._C._functorch.maybe_current_level() is not None
+        ):
+            raise DataError('compiled kernels cannot be exported or vmapped; make it with kernels="torch"')
+        if isinstance(self.weight, nn.UninitializedParameter):
+            self._take_size(features.shape[-1])
+        sums = self._neighbourhood(features, structure, edge_weight, edge_attr)
+        if features.shape != (sums.rows, self.in_channels):
             raise DataError(
-                f"features of shape ({structure.rows}, {self.in_dim}) are needed: a row for each node of the "
+                f"features of shape ({sums.rows}, {self.in_channels}) are needed: a row for each node of the "
                 f"structure; these have {tuple(features.shape)}"
             )
         factors = None if self.factors is None else self.head_factors()
-        found = weighted_attention(
-            features[:, None],
-            self.weight[None, None],
-            self.attention[None, None],
-            None if factors is None else factors[None, None],
-            structure,
-            ACTIVATIONS[self.activation],
-            concatenate=self.combine_heads == "concatenate",
-            drop=self._dropped if self.training and self.attention_dropout > 0 else None,
-        )
-        return found[0, :, 0]
+        with in_plain_torch(self.kernels == "torch"):
+            found = weighted_attention(
+                features[:, None],
+                self.weight[None, None],
+                self.attention[None, None],
+                None if factors is None else factors[None, None],
+                sums,
+                ACTIVATIONS[self.activation],
+                concatenate=self.combine_heads == "concatenate",
+                score_bound=self.score_bound,
+                drop=self._dropped if self.training and self.attention_dropout > 0 else None,
+                edge_vector=self.weight.new_zeros(1, self.heads, 0),
+            )[0, :, 0]
+        return (found, self._coefficients(features, sums)) if return_attention_weights else found
+
+    def _neighbourhood(
+        self, features: Tensor, source: Any, edge_weight: Tensor | None, edge_attr: Tensor | None
+    ) -> NeighbourhoodSum:
+        """Who listens to whom, with weights through which gradients flow where there are any."""
+        if isinstance(source, NeighbourhoodSum):
+            if edge_weight is not None or edge_attr is not None:
+                raise DataError("edge_weight and edge_attr go with an edge_index, not with a structure made of one")
+            return source
+        if hasattr(source, "edge_index") and not isinstance(source, Tensor):
+            edge_weight = getattr(source, "edge_weight", None) if edge_weight is None else edge_weight
+            if edge_attr is None and self.edge_dim is not None:
+                edge_attr = getattr(source, "edge_attr", None)
+            source = source.edge_index
+        if isinstance(source, np.ndarray) and np.issubdtype(source.dtype, np.integer) and len(source) == 2:
+            source = torch.from_numpy(source)
+        if edge_attr is None and (edge_weight is None or not edge_weight.requires_grad):
+            nodes = features.shape[0] if _is_edge_index(source) else None
+            return structure(source, edge_weight=edge_weight, num_nodes=nodes).to(features.device)
+        if not _is_edge_index(source):
+            raise DataError("edge_weight and edge_attr go with an edge_index of shape (2, edges)")
+        _matrix_of_edges(source, edge_weight, features.shape[0])  # says what is wrong
+        kept = source[0] != source[1]
+        edges = source[:, kept]
+        strengths = features.new_ones(edges.shape[1], self.heads)
+        if edge_weight is not None:
+            strengths = strengths * edge_weight[kept, None]
+        if edge_attr is not None:
+            if self.edge_vector is None or edge_attr.shape != (source.shape[1], self.edge_dim):
+                raise DataError(
+                    f"edge_attr of shape {tuple(edge_attr.shape)} was given for {source.shape[1]} edges and "
+                    f"edge_dim={self.edge_dim}"
+                )
+            strengths = strengths * bounded(edge_attr[kept] @ self.edge_vector.t(), self.score_bound).exp()
+        listened, listener = edges.cpu().numpy()
+        nodes = features.shape[0]
+        return EntrySum(Entries(listener, listened, (nodes, nodes)).to(features.device), strengths)
+
+    def _coefficients(self, features: Tensor, sums: NeighbourhoodSum) -> tuple[Tensor, Tensor]:
+        """The edges, each node's own included, and what each head gives to them."""
+        if isinstance(sums, EntrySum):
+            own = torch.arange(sums.rows, device=features.device)
+            listener, listened = torch.cat([sums.entries.row, own]), torch.cat([sums.entries.column, own])
+            strength = torch.cat([sums.weights, sums.weights.new_ones(sums.rows, self.heads)])
+        elif isinstance(sums, EdgeSum):
+            listener, listened = sums.heard.bag_of_members(), sums.heard.members.long()
+            weights = features.new_ones(listened.numel()) if sums.heard.weights is None else sums.heard.weights
+            strength = weights[:, None].to(features.dtype)
+        else:
+            raise DataError("return_attention_weights needs edges, and this structure has groups in their place")
+        toward = score_weight(self.weight[None, None], self.attention[None, None])[0, 0]
+        scores = bounded(features @ toward, self.score_bound)[listened]
+        where = listener[:, None].expand_as(scores)
+        highest = scores.new_full((sums.rows, self.heads), -torch.inf).scatter_reduce(0, where, scores.detach(), "amax")
+        loud = strength * (scores - highest[listener]).exp()
+        totals = loud.new_zeros(sums.rows, self.heads).index_add(0, listener, loud)
+        return torch.stack([listened, listener]), loud / totals[listener]
 
     def head_factors(self) -> Tensor:
         """f, shape (heads,): how much each head counts in the result."""
@@ -296,16 +413,21 @@ class WeightedAttention(nn.Module):
         return values * F.dropout(torch.ones_like(values[..., :1]), self.attention_dropout)
 
     def __repr__(self) -> str:
-        given = f"{self.in_dim}, {self.out_dim}, heads={self.heads}"
         usual = {
             "combine_heads": "weighted",
             "head_weights": "nonnegative",
             "activation": "elu",
             "attention_dropout": 0.0,
+            "score_bound": None,
+            "edge_dim": None,
+            "kernels": "compiled",
         }
-        others = [
-            f", {name}={getattr(self, name)!r}"
-            for name, value in usual.items()
-            if getattr(self, name) != value
-        ]
-        return f"{type(self).__name__}({given}{''.join(others)})"
+        others = [f", {name}={getattr(self, name)!r}" for name, value in usual.items() if getattr(self, name) != value]
+        return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, heads={self.heads}{''.join(others)})"
+
+
+def _take_size(module: nn.Module, state: dict[str, Any], prefix: str, *further: Any) -> None:
+    """Before weights are loaded: a module without a size takes theirs."""
+    assert isinstance(module, WeightedAttention)
+    if isinstance(module.weight, nn.UninitializedParameter) and f"{prefix}weight" in state:
+        module._take_size(state[f"{prefix}weight"].shape[0])

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from .kernels import (
     ELU,
@@ -37,7 +36,7 @@ from .kernels import (
     weighted,
     weighted_back,
 )
-from .neighbourhood import NeighbourhoodSum
+from .neighbourhood import NeighbourhoodSum, first_derivatives, plain_torch
 
 # Work on large arrays block by block, so that temporary arrays stay in the processor's cache.
 
@@ -88,22 +87,51 @@ def attention(values: Tensor, scores: Tensor, neighbourhood: NeighbourhoodSum) -
     return sums / totals[..., None]
 
 
-def attention_sums(
-    values: Tensor, scores: Tensor, neighbourhood: NeighbourhoodSum
-) -> tuple[Tensor, Tensor]:
+def attention_sums(values: Tensor, scores: Tensor, neighbourhood: NeighbourhoodSum) -> tuple[Tensor, Tensor]:
     """Numerators S(w x), shape (outputs, heads, dim), and denominators S(w), shape (outputs, heads), of the attention.
 
     Apart because :func:`gramme.ops.attention.fuse_heads` divides block by block while it has the numbers at hand.
     """
+    if plain_torch():
+        return _plain_sums(
+            values.double(), scores, lambda both: neighbourhood(both.flatten(1)).view(-1, *both.shape[1:]), values.dtype
+        )
     sums, totals = _AttentionSums.apply(values, scores, neighbourhood)  # type: ignore[no-untyped-call]
     return sums, totals
 
 
+def featured_attention_sums(
+    values: Tensor, scores: Tensor, neighbourhood: Any, coefficients: Tensor, bound: float | None
+) -> tuple[Tensor, Tensor]:
+    """The same where edges and memberships have features, whose c is learned: ``coefficients``, (heads, features).
+
+    Scores that spread further than single precision can hold are taken in double precision, up to 700.
+    """
+    low, top = neighbourhood.range_of(scores.detach())
+    far = top.numel() and (top.double() - low.double()).max().item() > BAND
+    return _plain_sums(
+        values.double() if far else values,
+        scores,
+        lambda both: neighbourhood.weighted(both, coefficients.to(both.dtype), bound),
+        values.dtype,
+    )
+
+
+def _plain_sums(
+    values: Tensor, scores: Tensor, summed: Callable[[Tensor], Tensor], kind: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """Means, and ones for their denominators, by one sum of values (rows, heads, dim) and operations of torch's own."""
+    if not scores.numel():
+        return values.to(kind), torch.ones_like(scores)
+    weights = (scores - scores.detach().amax(0)).to(values.dtype).exp()[..., None]
+    found = summed(torch.cat([values * weights, weights], dim=-1))
+    means = found[..., :-1] / found[..., -1:].clamp(min=torch.finfo(values.dtype).tiny)
+    return means.to(kind), torch.ones_like(means[..., 0], dtype=kind)
+
+
 class _AttentionSums(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, values: Tensor, scores: Tensor, neighbourhood: NeighbourhoodSum
-    ) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, values: Tensor, scores: Tensor, neighbourhood: NeighbourhoodSum) -> tuple[Tensor, Tensor]:
         ctx.neighbourhood = neighbourhood
         low, top = neighbourhood.range_of(scores)
         far = top.numel() and (top.double() - low.double()).max().item() > BAND
@@ -119,7 +147,7 @@ class _AttentionSums(torch.autograd.Function):
         return sums, totals.clamp_(min=torch.finfo(totals.dtype).tiny)
 
     @staticmethod
-    @once_differentiable
+    @first_derivatives
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None]:
         weighted, weights = ctx.saved_tensors
         if ctx.bands is None:
@@ -176,9 +204,7 @@ class _Bands:
             sums += share[..., None] * _sum(neighbourhood, weighted * inside[..., None])
         return sums, totals
 
-    def backward(
-        self, upper: Tensor, lower: Tensor, neighbourhood: NeighbourhoodSum
-    ) -> tuple[Tensor, Tensor]:
+    def backward(self, upper: Tensor, lower: Tensor, neighbourhood: NeighbourhoodSum) -> tuple[Tensor, Tensor]:
         """What the transposed sums give to each node, band by band."""
         turn = neighbourhood.transposed
         to_values = upper.new_zeros(neighbourhood.rows, *upper.shape[1:])
@@ -257,9 +283,7 @@ ACTIVATIONS = {
 """The activations by name."""
 
 
-def fuse_heads(
-    sums: Tensor, totals: Tensor | None, factors: Tensor, activation: Activation
-) -> Tensor:
+def fuse_heads(sums: Tensor, totals: Tensor | None, factors: Tensor, activation: Activation) -> Tensor:
     """The activated heads, summed with scaling factors.
 
     Parameters
@@ -275,6 +299,9 @@ def fuse_heads(
     -------
     tensor, shape (layers, nodes, members, dim)
     """
+    if plain_torch():
+        means = activation(sums if totals is None else sums / totals[..., None])
+        return (means * factors[:, None, :, :, None]).sum(-2)
     way: type[torch.autograd.Function] = _FuseHeads
     if activation.compiled is not None and fits_compiled(sums, totals, factors):
         way = _FuseHeadsInOnePass
@@ -284,9 +311,7 @@ def fuse_heads(
 
 class _FuseHeadsInOnePass(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, sums: Tensor, totals: Tensor | None, factors: Tensor, activation: Activation
-    ) -> Tensor:
+    def forward(ctx: Any, sums: Tensor, totals: Tensor | None, factors: Tensor, activation: Activation) -> Tensor:
         layers, nodes, members, _, columns = sums.shape
         divisors = sums.new_ones(sums.shape[:4]) if totals is None else totals
         ctx.save_for_backward(sums, divisors, factors)
@@ -298,7 +323,7 @@ class _FuseHeadsInOnePass(torch.autograd.Function):
         return result
 
     @staticmethod
-    @once_differentiable
+    @first_derivatives
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, Tensor, None]:
         sums, divisors, factors = ctx.saved_tensors
         to_sums, to_totals = sums.new_empty(sums.shape), sums.new_empty(sums.shape[:4])
@@ -324,9 +349,7 @@ class _FuseHeads(torch.autograd.Function):
     # axes are what torch's loops are fast on.
 
     @staticmethod
-    def forward(
-        ctx: Any, sums: Tensor, totals: Tensor | None, factors: Tensor, activation: Activation
-    ) -> Tensor:
+    def forward(ctx: Any, sums: Tensor, totals: Tensor | None, factors: Tensor, activation: Activation) -> Tensor:
         layers, nodes, members, heads, dim = sums.shape
         rows_of_sums = sums.reshape(-1, heads, dim)
         scale = factors[:, None].expand(sums.shape[:4]).reshape(-1, heads, 1)
@@ -343,7 +366,7 @@ class _FuseHeads(torch.autograd.Function):
         return result.view(layers, nodes, members, dim)
 
     @staticmethod
-    @once_differentiable
+    @first_derivatives
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, Tensor, None]:
         sums, portion, scale = ctx.saved_tensors
         heads, dim = ctx.shape[3:]
@@ -377,6 +400,8 @@ def hop_fits(values: Tensor, neighbourhood: NeighbourhoodSum, activation: Activa
     """Whether :func:`attention_hop` can be taken for such values: one process and thread, single precision, a CPU."""
     return (
         activation.compiled is not None
+        and not plain_torch()
+        and not neighbourhood.featured
         and not neighbourhood.across_processes
         and min(neighbourhood.rows, neighbourhood.outputs, values.numel()) > 0
         and fits_compiled(values)
@@ -458,7 +483,7 @@ class _Hop(torch.autograd.Function):
         return result
 
     @staticmethod
-    @once_differentiable
+    @first_derivatives
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         projected, vector, factors, weights, slopes, sums = ctx.saved_tensors
         rows, places = weights.shape
@@ -466,17 +491,7 @@ class _Hop(torch.autograd.Function):
         to_factors = np.zeros(factors.shape)
         found, target = sums.numpy(), to_sums.numpy()
         grad = rows_of(grads[0])
-        fused_back(
-            found,
-            found,
-            ctx.numbers,
-            array(factors),
-            ctx.activation,
-            grad,
-            target,
-            target,
-            to_factors,
-        )
+        fused_back(found, found, ctx.numbers, array(factors), ctx.activation, grad, target, target, to_factors)
         back = ctx.neighbourhood.transposed(to_sums)
         del to_sums, target
         to_projected = torch.empty_like(projected, memory_format=torch.contiguous_format)

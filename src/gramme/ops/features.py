@@ -21,7 +21,8 @@ import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.autograd.function import once_differentiable
+
+from .neighbourhood import first_derivatives, plain_torch
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -80,9 +81,7 @@ def name_hashes(names: pd.Index) -> NDArray[np.uint64]:
     if known is not None and known[0]() is names:
         return known[1]
     # half of a surrogate pair, as a broken file may hold, has no bytes in UTF-8: its escape stands in for it
-    texts = np.array(
-        [str(name).encode("utf-8", "backslashreplace").decode() for name in names], dtype=object
-    )
+    texts = np.array([str(name).encode("utf-8", "backslashreplace").decode() for name in names], dtype=object)
     hashes: NDArray[np.uint64] = pd.util.hash_array(texts, categorize=False)
     hashes.flags.writeable = False
     _latest = (weakref.ref(names, _forget), hashes)
@@ -131,10 +130,7 @@ class LayerFeatures:
         same = features.stride(2) == 0
         each = features[:, :, :1] if same else features
         self.used = [one.flatten(0, 1).any(0).nonzero().flatten() for one in each]
-        self.parts = [
-            one.index_select(2, used).contiguous()
-            for one, used in zip(each, self.used, strict=True)
-        ]
+        self.parts = [one.index_select(2, used).contiguous() for one, used in zip(each, self.used, strict=True)]
 
     def dim(self) -> int:
         """Layers, nodes, members and columns: 4."""
@@ -181,7 +177,7 @@ class _Project(torch.autograd.Function):
         return tuple(results)
 
     @staticmethod
-    @once_differentiable
+    @first_derivatives
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         features: LayerFeatures = ctx.features
         found: list[Tensor | None] = []
@@ -219,16 +215,10 @@ class SparseFeatures:
     """
 
     def __init__(
-        self,
-        matrix: Any,
-        members: int,
-        device: torch.device | None = None,
-        beside: Tensor | None = None,
+        self, matrix: Any, members: int, device: torch.device | None = None, beside: Tensor | None = None
     ) -> None:
         entries = sp.csr_array(matrix)
-        turned = sp.csr_array(
-            (np.arange(entries.nnz), entries.indices, entries.indptr), shape=entries.shape
-        ).tocsc()
+        turned = sp.csr_array((np.arange(entries.nnz), entries.indices, entries.indptr), shape=entries.shape).tocsc()
         more = 0 if beside is None else int(beside.shape[1])
         self._columns = int(entries.shape[1])
         self.shape = (int(entries.shape[0]), members, self._columns + more)
@@ -261,9 +251,7 @@ class SparseFeatures:
         column, start = (part.cpu().numpy() for part in self._forth)
         once = sp.csr_array((self.values.cpu().numpy(), column, start), (rows, self._columns))
         more = None if self.beside is None else self.beside.repeat(times[0], 1)
-        self._repeated[times[0]] = SparseFeatures(
-            sp.vstack([once] * times[0]), members, self.device, more
-        )
+        self._repeated[times[0]] = SparseFeatures(sp.vstack([once] * times[0]), members, self.device, more)
         return self._repeated[times[0]]
 
     def rows_of_entries(self) -> tuple[Tensor, Tensor]:
@@ -318,14 +306,12 @@ class _Product(torch.autograd.Function):
     """A sparse matrix times a dense one; the gradient is a product with the transposed."""
 
     @staticmethod
-    def forward(
-        ctx: Any, weight: Tensor, values: Tensor, forth: Places, back: Places, order: Tensor
-    ) -> Tensor:
+    def forward(ctx: Any, weight: Tensor, values: Tensor, forth: Places, back: Places, order: Tensor) -> Tensor:
         ctx.save_for_backward(values, *back, order)
         return _summed(weight, values, *forth)
 
     @staticmethod
-    @once_differentiable
+    @first_derivatives
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         values, row, start, order = ctx.saved_tensors
         return _summed(grad, values[order], row, start), None, None, None, None
@@ -380,6 +366,9 @@ def project(features: Features, *weights: Tensor) -> tuple[Tensor, ...]:
     """
     if not isinstance(features, Tensor):
         return features.project(*weights)
+    if plain_torch():
+        given = features if features.dim() == 4 else features[None].expand(weights[0].shape[1], -1, -1, -1)
+        return tuple(torch.einsum("lnmi,mlio->lnmo", given, weight).contiguous() for weight in weights)
     results: tuple[Tensor, ...] = _ProjectionProject.apply(features, *weights)  # type: ignore[no-untyped-call]
     return results
 
@@ -399,7 +388,7 @@ class _ProjectionProject(torch.autograd.Function):
         return tuple(results)
 
     @staticmethod
-    @once_differentiable
+    @first_derivatives
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         features, *weights = ctx.saved_tensors
         to_features = torch.zeros_like(features) if ctx.needs_input_grad[0] else None
@@ -416,9 +405,7 @@ class _ProjectionProject(torch.autograd.Function):
         return to_features, *to_weights
 
 
-def _pairs(
-    features: Tensor, weight: Tensor, result: Tensor
-) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+def _pairs(features: Tensor, weight: Tensor, result: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """The three matrices of each member and layer, as views."""
     shared = features.dim() == 3
     sources = features.unbind(1) if shared else ()

@@ -231,9 +231,7 @@ def _exp(x: Any) -> Any:
 
 
 @compiled_careful_sums
-def attention_scores(
-    values: CompiledHeadsFloats, vector: CompiledHeadsFloats, result: CompiledHeadsFloats
-) -> None:
+def attention_scores(values: CompiledHeadsFloats, vector: CompiledHeadsFloats, result: CompiledHeadsFloats) -> None:
     """Scores (rows, places): values (rows, places * columns) times vectors (layers, places * columns)."""
     rows, places = result.shape
     columns = values.shape[1] // places
@@ -250,9 +248,7 @@ def attention_scores(
 
 
 @compiled_careful_sums
-def weighted(
-    values: CompiledHeadsFloats, weights: CompiledHeadsFloats, result: CompiledHeadsFloats
-) -> None:
+def weighted(values: CompiledHeadsFloats, weights: CompiledHeadsFloats, result: CompiledHeadsFloats) -> None:
     """What is summed, (rows, places * columns + places): values times weights, and after them the weights."""
     rows, places = weights.shape
     columns = values.shape[1] // places
@@ -412,9 +408,7 @@ _KEYED_MASK_FIRST = 0xBF58476D1CE4E5B9
 _KEYED_MASK_SECOND = 0x94D049BB133111EB
 
 
-def keyed_mask(
-    keys: Tensor | None, rows: int, columns: int, seed: int, call: int, keep: float, like: Tensor
-) -> Tensor:
+def keyed_mask(keys: Tensor | None, rows: int, columns: int, seed: int, call: int, keep: float, like: Tensor) -> Tensor:
     """Zeros and 1 / keep, shape (rows, columns), with the type and device of ``like``.
 
     Parameters
@@ -447,11 +441,7 @@ def keyed_mask(
 
 @compiled
 def _fill(
-    keys: NDArray[np.int64],
-    start: np.uint64,
-    below: np.uint64,
-    one: np.float32,
-    out: NDArray[np.float32],
+    keys: NDArray[np.int64], start: np.uint64, below: np.uint64, one: np.float32, out: NDArray[np.float32]
 ) -> None:
     for row in range(out.shape[0]):
         number = np.uint64(keys[row]) * np.uint64(_STEP) + start
@@ -466,9 +456,7 @@ def _fill(
             out[row, column] = one if bits < below else np.float32(0)
 
 
-def _on_device(
-    keys: Tensor | None, rows: int, columns: int, start: int, below: int, like: Tensor
-) -> Tensor:
+def _on_device(keys: Tensor | None, rows: int, columns: int, start: int, below: int, like: Tensor) -> Tensor:
     """The same in torch's own operations, whose 64-bit numbers have a sign but wrap around all the same."""
     names = torch.arange(rows, device=like.device) if keys is None else keys.to(like.device)
     base = _mixed_keyed_mask(names * _signed(_STEP) + _signed(start))
@@ -571,9 +559,7 @@ def walk_graph(layers: Sequence[Layer], *, merged: bool = False) -> WalkGraph:
     if _equal_in_rows(indptr, weight):
         none = np.zeros(0)
         # Without tables all slots of a row are alike; their weight still counts where rows are drawn
-        return WalkGraph(
-            indptr, slots, none, none, np.zeros(0, np.int64), mass, group_indptr, members
-        )
+        return WalkGraph(indptr, slots, none, none, np.zeros(0, np.int64), mass, group_indptr, members)
     accept, alias = alias_tables(indptr, weight)
     return WalkGraph(indptr, slots, weight, accept, alias, mass, group_indptr, members)
 
@@ -596,9 +582,7 @@ def _slots(layer: Layer) -> _Slots:
         return _Slots(counts, ~group, (sizes[group] - 1).astype(np.float64), sizes, members)
     matrix = layer.to_scipy()
     counts = np.diff(matrix.indptr).astype(np.int64)
-    return _Slots(
-        counts, matrix.indices.astype(np.int64), matrix.data.astype(np.float64), none, none
-    )
+    return _Slots(counts, matrix.indices.astype(np.int64), matrix.data.astype(np.float64), none, none)
 
 
 def _starts(counts: NDArray[np.int64]) -> Ints:
@@ -611,9 +595,7 @@ def _equal_in_rows(indptr: Ints, weight: Floats) -> bool:
         return True
     same = np.diff(weight) == 0
     ends = indptr[1:-1]
-    same[ends[(ends > 0) & (ends < weight.size)] - 1] = (
-        True  # the last of a row and the first of the next
-    )
+    same[ends[(ends > 0) & (ends < weight.size)] - 1] = True  # the last of a row and the first of the next
     return bool(same.all())
 
 
@@ -677,9 +659,7 @@ def _bias(graph: WalkGraph, shift: int, came_from: int, other: int, p: float, q:
 
 
 @compiled
-def second_step(
-    graph: WalkGraph, shift: int, node: int, came_from: int, p: float, q: float, stream: Stream
-) -> int:
+def second_step(graph: WalkGraph, shift: int, node: int, came_from: int, p: float, q: float, stream: Stream) -> int:
     """A neighbour of the node by node2vec's rule; -1 where there is none. The row of node i is ``shift + i``."""
     row = shift + node
     if graph.indptr[row] == graph.indptr[row + 1]:
@@ -694,9 +674,7 @@ def second_step(
 
 
 @compiled
-def _enumerated(
-    graph: WalkGraph, shift: int, node: int, came_from: int, p: float, q: float, stream: Stream
-) -> int:
+def _enumerated(graph: WalkGraph, shift: int, node: int, came_from: int, p: float, q: float, stream: Stream) -> int:
     """The second-order step by going through all neighbours twice: sum up, then stop where the draw falls."""
     low, high = graph.indptr[shift + node], graph.indptr[shift + node + 1]
     total, goal, last = 0.0, -1.0, -1
@@ -798,9 +776,7 @@ class Walks:
             _walk(self.graph, order, number, p, q, self.seed, walks, lengths)
         else:
             rows = (p, q, float(self.hop))
-            _hopping_walk(
-                self.graph, self.num_nodes, order, number, *rows, self.seed, walks, lengths
-            )
+            _hopping_walk(self.graph, self.num_nodes, order, number, *rows, self.seed, walks, lengths)
         return walks, lengths
 
 
@@ -834,9 +810,7 @@ def _walk(
 
 
 @compiled
-def _other_layer(
-    graph: WalkGraph, num_nodes: int, node: int, layer: int, stream: NDArray[np.uint64]
-) -> int:
+def _other_layer(graph: WalkGraph, num_nodes: int, node: int, layer: int, stream: NDArray[np.uint64]) -> int:
     """One of the other layers where the node has neighbours, each as likely; the same layer where there is none."""
     layers = (graph.indptr.size - 1) // num_nodes
     found = ZERO
@@ -905,9 +879,7 @@ Vectors = NDArray[np.float32]
 _RATE = 0.025
 
 
-def edge_vectors(
-    graph: WalkGraph, *, order: int, dim: int, samples: int, negative: int, seed: int
-) -> Vectors:
+def edge_vectors(graph: WalkGraph, *, order: int, dim: int, samples: int, negative: int, seed: int) -> Vectors:
     """Vectors that tell edges from noise, shape (rows, dim); zero for rows without edges.
 
     Parameters
@@ -924,9 +896,7 @@ def edge_vectors(
     """
     rows = graph.rows
     random = np.random.default_rng(seed)
-    vectors = (
-        (random.random((rows, dim), dtype=np.float32) - np.float32(0.5)) / np.float32(dim)
-    ).astype(np.float32)
+    vectors = ((random.random((rows, dim), dtype=np.float32) - np.float32(0.5)) / np.float32(dim)).astype(np.float32)
     # A node counts as often as edges lead to it; where edges have a direction, that is not its own mass
     arriving = _arrivals(graph)
     linked = (graph.mass > 0) | (arriving > 0)
@@ -1025,14 +995,7 @@ def train_layer(
     """Train what a layer adds, u (nodes, few) and X (few, columns), and the context in place; b stays."""
     parts = (common, added, matrix, context)
     _train_multiplex_skip_gram(
-        walks,
-        lengths,
-        *_noise(walks, len(common)),
-        window,
-        epochs,
-        negative,
-        derived_seed(seed),
-        *parts,
+        walks, lengths, *_noise(walks, len(common)), window, epochs, negative, derived_seed(seed), *parts
     )
 
 
@@ -1068,11 +1031,7 @@ def _train_multiplex_skip_gram(
             start(stream, seed, epoch, walk)
             progress = (epoch * walks.shape[0] + walk) / total
             rate = np.float32(
-                max(
-                    _LEAST_RATE,
-                    _MULTIPLEX_SKIP_GRAM_RATE
-                    - (_MULTIPLEX_SKIP_GRAM_RATE - _LEAST_RATE) * progress,
-                )
+                max(_LEAST_RATE, _MULTIPLEX_SKIP_GRAM_RATE - (_MULTIPLEX_SKIP_GRAM_RATE - _LEAST_RATE) * progress)
             )
             for place in range(lengths[walk]):
                 reach = window - below(stream, window)
@@ -1269,9 +1228,7 @@ def refine_groups(
             needed = 0.0
             for column in range(columns):
                 value -= expected[node, column] * part_totals[there, column]
-                needed += part_totals[there, column] * (
-                    group_totals[label, column] - part_totals[there, column]
-                )
+                needed += part_totals[there, column] * (group_totals[label, column] - part_totals[there, column])
             if value > gain and outward[there] >= needed:
                 best, gain = there, value
         if best != node:

@@ -29,12 +29,7 @@ Codes = NDArray[np.int64]
 
 
 def leiden(
-    weights: sp.csr_array,
-    expected: Floats,
-    random: np.random.Generator,
-    *,
-    start: Codes | None = None,
-    rounds: int = 2,
+    weights: sp.csr_array, expected: Floats, random: np.random.Generator, *, start: Codes | None = None, rounds: int = 2
 ) -> Codes:
     """A partition of high quality whose groups are connected and cannot gain by moving one node.
 
@@ -77,9 +72,7 @@ def leiden(
     return by_size(found)
 
 
-def _one_round(
-    weights: sp.csr_array, expected: Floats, random: np.random.Generator, start: Codes
-) -> Codes:
+def _one_round(weights: sp.csr_array, expected: Floats, random: np.random.Generator, start: Codes) -> Codes:
     """Move, refine and aggregate until the groups are the nodes."""
     graph, rows = weights, np.ascontiguousarray(expected, dtype=np.float64)
     group = start.astype(np.int64).copy()
@@ -110,9 +103,7 @@ def _one_round(
 
 def by_size(group: NDArray[Any]) -> Codes:
     """Groups numbered by their size, the largest first; of equal ones the group of the earlier node."""
-    _, first, codes, sizes = np.unique(
-        group, return_index=True, return_inverse=True, return_counts=True
-    )
+    _, first, codes, sizes = np.unique(group, return_index=True, return_inverse=True, return_counts=True)
     order = np.lexsort((first, -sizes))
     number = np.empty(order.size, dtype=np.int64)
     number[order] = np.arange(order.size)

@@ -12,8 +12,11 @@ structure itself. Rows are the nodes of one layer, or the copies of the nodes in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,9 +24,73 @@ import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
+
+from gramme.errors import DataError
 
 from .kernels import compiled
+
+# A linear map with a gradient, and gradients in general: compiled code has first derivatives only.
+
+
+Backward = TypeVar("Backward", bound=Callable[..., Any])
+
+
+def first_derivatives(backward: Backward) -> Backward:
+    """Refuse second derivatives in the backward pass of an autograd function, where they would be lost in silence."""
+
+    @wraps(backward)
+    def guarded(ctx: Any, *grads: Tensor) -> Any:
+        if torch.is_grad_enabled():
+            raise DataError(
+                "compiled attention has first derivatives only, so create_graph=True, as a gradient penalty needs it, "
+                'cannot go through it; take kernels="torch"'
+            )
+        return backward(ctx, *grads)
+
+    return cast(Backward, guarded)
+
+
+def linear(values: Tensor, forth: Callable[[Tensor], Tensor], back: Callable[[Tensor], Tensor]) -> Tensor:
+    """A linear map of values whose gradient is the transposed map, ``back``."""
+    if plain_torch():
+        return forth(values)
+    found: Tensor = _Linear.apply(values, forth, back)  # type: ignore[no-untyped-call]
+    return found
+
+
+class _Linear(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, values: Tensor, forth: Callable[[Tensor], Tensor], back: Callable[[Tensor], Tensor]
+    ) -> Tensor:
+        ctx.back = back
+        return forth(values)
+
+    @staticmethod
+    @first_derivatives
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        return ctx.back(grads[0]), None, None
+
+
+_PLAIN: ContextVar[bool] = ContextVar("gramme_plain_torch", default=False)
+
+
+def plain_torch() -> bool:
+    """Whether everything is to be computed by torch's own operations: within :func:`in_plain_torch`."""
+    return _PLAIN.get()
+
+
+@contextmanager
+def in_plain_torch(wanted: bool = True) -> Iterator[None]:
+    """Within this, attention is made of torch's own operations, to be exported, vmapped or differentiated twice.
+
+    Slower than compiled kernels. Scores should be within 700 of each other.
+    """
+    before = _PLAIN.set(wanted)
+    try:
+        yield
+    finally:
+        _PLAIN.reset(before)
 
 
 class NeighbourhoodSum(nn.Module, ABC):
@@ -42,12 +109,16 @@ class NeighbourhoodSum(nn.Module, ABC):
         unless there are millions of memberships.
     across_processes : bool
         Whether other processes take part, so that all must ask for the same sums in the same order.
+    featured : bool
+        Whether there are weights that are learned from features, so that attention goes by ``weighted``, as
+        ``FeatureSum`` has it.
     """
 
     rows: int
     outputs: int
     supports_subset: bool = False
     across_processes: bool = False
+    featured: bool = False
 
     @abstractmethod
     def forward(self, values: Tensor) -> Tensor:
@@ -75,6 +146,10 @@ class NeighbourhoodSum(nn.Module, ABC):
     def anywhere(self, flag: bool) -> bool:
         """Whether something holds for some row; as with :meth:`range_of` several processes must agree."""
         return flag
+
+    def entry_weights(self, layer: int, coefficients: Tensor, bound: float | None) -> Tensor | None:
+        """What features multiply each edge or membership of a layer with, (entries, heads); None without features."""
+        return None
 
     if TYPE_CHECKING:
 
@@ -166,14 +241,14 @@ class SparseRowSum(nn.Module):
         """The sum of each bag, shape (bags, columns)."""
         if not self.members.numel():
             return values.new_zeros(self.bags, values.shape[1])
+        if plain_torch():
+            given = values.index_select(0, self.members)
+            if self.weights is not None:
+                given = given * self.weights[:, None].to(values.dtype)
+            return values.new_zeros(self.bags, values.shape[1]).index_add(0, self.bag_of_members(), given)
         if self._slow_in_torch(values):
             sums = values.new_zeros(self.offsets.numel() - 1, values.shape[1])
-            _add_members(
-                values.contiguous().numpy(),
-                self.members.numpy(),
-                self.offsets.numpy(),
-                sums.numpy(),
-            )
+            _add_members(values.contiguous().numpy(), self.members.numpy(), self.offsets.numpy(), sums.numpy())
             return sums if self.joint is None else self.joint(sums)
         sums = F.embedding_bag(
             self.members,
@@ -184,6 +259,12 @@ class SparseRowSum(nn.Module):
             include_last_offset=True,
         )
         return sums if self.joint is None else self.joint(sums)
+
+    def bag_of_members(self) -> Tensor:
+        """The bag of each member."""
+        places = torch.arange(self.members.numel(), dtype=self.offsets.dtype, device=self.members.device)
+        chunk = torch.searchsorted(self.offsets, places, right=True) - 1
+        return chunk if self.joint is None else self.joint.bag_of_members().index_select(0, chunk)
 
     def _slow_in_torch(self, values: Tensor) -> bool:
         """Torch has no quick sum of doubles without weights: a loop of our own takes a tenth of its time."""
@@ -227,10 +308,7 @@ def _chunked(indptr: np.ndarray) -> tuple[np.ndarray, sp.csr_array | None]:
 
 @compiled
 def _add_members(
-    values: NDArray[np.float64],
-    members: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    sums: NDArray[np.float64],
+    values: NDArray[np.float64], members: NDArray[np.int64], offsets: NDArray[np.int64], sums: NDArray[np.float64]
 ) -> None:
     """Add each bag's members to its row of the sums, one after the other."""
     for bag in range(offsets.size - 1):
@@ -289,10 +367,7 @@ class MembershipSum(NeighbourhoodSum):
         # the transpose takes from the outputs and gives to all rows
         self.taken, self.to_all_nodes = self.groups, self.back
         if outputs is not None:
-            self.taken, self.to_all_nodes = (
-                SparseRowSum(sp.csr_array(wanted.T.tocsr())),
-                back(incidence),
-            )
+            self.taken, self.to_all_nodes = (SparseRowSum(sp.csr_array(wanted.T.tocsr())), back(incidence))
         hold(self, "correction", None if plain else torch.from_numpy(own))
         hold(self, "chosen", None if outputs is None else torch.as_tensor(outputs))
 
@@ -322,10 +397,7 @@ class MembershipSum(NeighbourhoodSum):
         """Whether some row's own term in B B^T is so large that single precision would lose the rest."""
         if (incidence.data == 1).all():
             return False
-        return (
-            own_share(incidence, np.asarray(incidence.sum(axis=0), np.float64).ravel())
-            > MAX_OWN_SHARE
-        )
+        return own_share(incidence, np.asarray(incidence.sum(axis=0), np.float64).ravel()) > MAX_OWN_SHARE
 
 
 class _Lookup(nn.Module):
@@ -366,9 +438,7 @@ class GroupSum(NeighbourhoodSum):
         super().__init__()
         filled = [with_own_groups(one) for one in incidences]
         if not all(one_each(one) for one in filled):
-            raise ValueError(
-                "a group can stand for its members only where memberships are 1 and single"
-            )
+            raise ValueError("a group can stand for its members only where memberships are 1 and single")
         self.size = max((one.shape[1] for one in filled), default=0)
         codes = [one.indices + layer * self.size for layer, one in enumerate(filled)]
         member_of = np.concatenate(codes).astype(np.int64) if codes else np.zeros(0, np.int64)
@@ -376,9 +446,7 @@ class GroupSum(NeighbourhoodSum):
         self.outputs = len(filled) * self.size
         ones = np.ones(self.rows, dtype=np.float32)
         shape = (self.outputs, self.rows)
-        self.groups = SparseRowSum(
-            sp.csr_array((ones, (member_of, np.arange(self.rows))), shape=shape)
-        )
+        self.groups = SparseRowSum(sp.csr_array((ones, (member_of, np.arange(self.rows))), shape=shape))
         hold(self, "member_of", torch.from_numpy(member_of))
 
     def forward(self, values: Tensor) -> Tensor:
@@ -435,23 +503,7 @@ def own_share(incidence: sp.csr_array, sums: NDArray[np.float64]) -> float:
     return float((own / np.maximum(1 + everything - own, 1)).max(initial=0.0))
 
 
-# Giving each member its group's row, with a gradient that sums over the members.
-
-
 def spread(values: Tensor, groups: GroupSum) -> Tensor:
     """From one row per group, (layers, size, ...), to one per node, (layers, nodes, ...)."""
-    result: Tensor = _Spread.apply(values.flatten(0, 1).flatten(1), groups)  # type: ignore[no-untyped-call]
+    result = linear(values.flatten(0, 1).flatten(1), groups.to_members, groups.of_members)
     return result.view(values.shape[0], -1, *values.shape[2:])
-
-
-class _Spread(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, values: Tensor, groups: GroupSum) -> Tensor:
-        ctx.groups = groups
-        return groups.to_members(values)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        result: Tensor = ctx.groups.of_members(grads[0])
-        return result, None

@@ -18,11 +18,10 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from gramme.graph import MultilayerGraph
 
-from .neighbourhood import SparseRowSum, hold, one_each
+from .neighbourhood import SparseRowSum, first_derivatives, hold, linear, one_each
 
 MAX_POOLED_NUMBERS = 1 << 24
 """Groups x nodes, beyond which the softmax of every group over all nodes is not made."""
@@ -88,10 +87,7 @@ class PooledGroups(nn.Module):
         hold(self, "padded", None if even else torch.from_numpy(padded))
         members = np.bincount(row, minlength=self.rows)
         hold(self, "portion", torch.from_numpy(members / max(self.nodes, 1)))
-        self.to_nodes, self.to_groups = (
-            SparseRowSum(incidence),
-            SparseRowSum(sp.csr_array(incidence.T.tocsr())),
-        )
+        self.to_nodes, self.to_groups = (SparseRowSum(incidence), SparseRowSum(sp.csr_array(incidence.T.tocsr())))
 
     @classmethod
     def of(cls, graph: MultilayerGraph, layers: Iterable[str], columns: int) -> PooledGroups | None:
@@ -136,7 +132,7 @@ class PooledGroups(nn.Module):
     def joined(self, values: Tensor) -> Tensor:
         """Of each node the sum over its groups, (nodes, members, columns), from values (members, rows, columns)."""
         columns = values.transpose(0, 1).flatten(1)
-        sums: Tensor = _Joined.apply(columns, self)  # type: ignore[no-untyped-call]
+        sums = linear(columns, self.to_nodes, self.to_groups)
         return sums.view(self.nodes, *values.shape[::2])
 
     def by_layer(self, values: Tensor) -> Tensor:
@@ -148,11 +144,7 @@ class PooledGroups(nn.Module):
 
 
 def pooled_means(
-    features: Tensor,
-    weight: Tensor,
-    vector: Tensor,
-    groups: PooledGroups,
-    score_bound: float | None = None,
+    features: Tensor, weight: Tensor, vector: Tensor, groups: PooledGroups, score_bound: float | None = None
 ) -> Tensor:
     """What the members of each group hear, z of the formula, for all heads.
 
@@ -180,12 +172,7 @@ class _PooledMeans(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        features: Tensor,
-        weight: Tensor,
-        vector: Tensor,
-        groups: PooledGroups,
-        bound: float | None,
+        ctx: Any, features: Tensor, weight: Tensor, vector: Tensor, groups: PooledGroups, bound: float | None
     ) -> Tensor:
         members, layers, _, heads, columns = weight.shape
         by_member = features.transpose(0, 1)
@@ -206,7 +193,7 @@ class _PooledMeans(torch.autograd.Function):
         return groups.in_rows(own.contiguous())
 
     @staticmethod
-    @once_differentiable
+    @first_derivatives
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, Tensor, Tensor, None, None]:
         features, weight, vector, toward, scores, shares, pooled = ctx.saved_tensors
         groups: PooledGroups = ctx.groups
@@ -244,15 +231,3 @@ def _apart(values: Tensor) -> Tensor:
     wide = values.new_zeros(*values.shape[:-1], heads, columns)
     wide.diagonal(dim1=-3, dim2=-2).copy_(values.transpose(-1, -2))
     return wide.flatten(-2)
-
-
-class _Joined(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, values: Tensor, groups: PooledGroups) -> Tensor:
-        ctx.groups = groups
-        return groups.to_nodes(values)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        return ctx.groups.to_groups(grads[0]), None

@@ -11,10 +11,7 @@ from torch import Tensor
 
 
 def reference_attention(
-    values: Tensor,
-    scores: Tensor,
-    adjacency: sp.csr_array,
-    own_scores: Tensor | None = None,
+    values: Tensor, scores: Tensor, adjacency: sp.csr_array, own_scores: Tensor | None = None
 ) -> Tensor:
     """Per-edge softmax attention.
 

@@ -17,14 +17,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph
 
+from .edge_features import EdgeScales, FeatureSum
 from .neighbourhood import (
     EdgeSum,
     GroupSum,
     MembershipSum,
     NeighbourhoodSum,
     hold,
+    linear,
     one_each,
     without_single_members,
 )
@@ -33,7 +36,9 @@ from .neighbourhood import (
 # edges and couplings.
 
 
-def supra_sum(graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> SupraSum:
+def supra_sum(
+    graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None, scales: EdgeScales | None = None
+) -> SupraSum:
     """S over the supra graph of all layers.
 
     Parameters
@@ -41,8 +46,11 @@ def supra_sum(graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) ->
     graph : MultilayerGraph
     nodes : array of int, optional
         The nodes whose copies' sums are wanted; all if not given.
+    scales : mapping of layer name to mean and deviation, optional
+        Of features of edges and memberships that attention learns weights from.
     """
     if isinstance(graph, BringsSums):
+        _refuse_features(scales)
         return graph.supra_sum(nodes)
     layers = list(graph.layers.values())
     present = np.stack([layer.present for layer in layers]) if layers else np.zeros((0, 0), bool)
@@ -53,7 +61,7 @@ def supra_sum(graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) ->
         symmetric = not any(coupling.directed for coupling in graph.couplings.values())
         matrix = coupling_matrix(graph)
         further = EdgeSum(matrix, symmetric=symmetric, outputs=outputs, include_self=False)
-    return SupraSum(layers_sum(graph, nodes=nodes), present, nodes, further)
+    return SupraSum(layers_sum(graph, nodes=nodes, scales=scales), present, nodes, further)
 
 
 def coupling_matrix(graph: MultilayerGraph) -> sp.csr_array:
@@ -105,7 +113,8 @@ class SupraSum(NeighbourhoodSum):
         super().__init__()
         self.layers, self.couplings = layers, couplings
         self.rows, self.outputs = layers.rows, layers.outputs
-        self.supports_subset = layers.supports_subset or couplings is not None
+        self.featured = layers.featured
+        self.supports_subset = layers.supports_subset or (couplings is not None and not self.featured)
         self.complete = bool(present.all())
         hold(self, "present", torch.from_numpy(present))
         hold(self, "node", None)
@@ -136,10 +145,26 @@ class SupraSum(NeighbourhoodSum):
         said = values * self.there
         totals = values.new_zeros(self.present.shape[1], values.shape[1])
         totals.index_add_(0, self.node, said)
-        sums.view(*self.present.shape, -1).addcmul_(
-            totals, self.present[..., None].to(totals.dtype)
-        )
+        sums.view(*self.present.shape, -1).addcmul_(totals, self.present[..., None].to(totals.dtype))
         return sums.index_add_(0, self.copy, said, alpha=-1)
+
+    def weighted(self, values: Tensor, coefficients: Tensor, bound: float | None) -> Tensor:
+        """S where weights of edges and memberships are learned, as of ``FeatureSum``."""
+        assert isinstance(self.layers, FeatureSum)
+
+        def forth(given: Tensor) -> Tensor:
+            start = torch.zeros_like(given) if self.couplings is None else self.couplings(given)
+            return self._with_pillars(start, given)
+
+        def back(given: Tensor) -> Tensor:
+            start = torch.zeros_like(given) if self.couplings is None else self.couplings.transposed(given)
+            return self._with_pillars(start, given)
+
+        others = linear(values.flatten(1), forth, back).view_as(values)
+        return self.layers.weighted(values, coefficients, bound) + others
+
+    def entry_weights(self, layer: int, coefficients: Tensor, bound: float | None) -> Tensor | None:
+        return self.layers.entry_weights(layer, coefficients, bound)
 
     def _with_pillars(self, sums: Tensor, values: Tensor) -> Tensor:
         """Sums of all copies plus those over each node's other copies, which is its own transpose."""
@@ -173,8 +198,19 @@ class BringsSums(Protocol):
         """As :func:`gramme.ops.stacked.supra_sum`."""
 
 
+def _refuse_features(scales: EdgeScales | None) -> None:
+    if scales:
+        raise DataError(
+            f"the layer {next(iter(scales))!r} has features of its edges, which several processes cannot learn from "
+            "together; fit in one process, or leave the features out"
+        )
+
+
 def layers_sum(
-    graph: MultilayerGraph, layers: Iterable[str] | None = None, nodes: Nodes | None = None
+    graph: MultilayerGraph,
+    layers: Iterable[str] | None = None,
+    nodes: Nodes | None = None,
+    scales: EdgeScales | None = None,
 ) -> NeighbourhoodSum:
     """S over the stacked copies of the nodes in the named layers (all, in order, if not given).
 
@@ -184,10 +220,20 @@ def layers_sum(
     layers : iterable of str, optional
     nodes : array of int, optional
         The nodes whose sums are wanted, in each layer; all if not given.
+    scales : mapping of layer name to mean and deviation, optional
+        Of features of edges and memberships that attention learns weights from; then all nodes' sums are taken.
     """
     names = list(graph.layers if layers is None else layers)
     if isinstance(graph, BringsSums):
+        _refuse_features(scales)
         return graph.layers_sum(names, nodes)
+    if scales and not scales.keys().isdisjoint(names):
+        chosen = [graph.layers[name] for name in names]
+        others = [
+            None if name in scales else stack([layer], graph.num_nodes)
+            for name, layer in zip(names, chosen, strict=True)
+        ]
+        return FeatureSum(chosen, [scales.get(name) for name in names], others)
     return stack([graph.layers[name] for name in names], graph.num_nodes, nodes)
 
 

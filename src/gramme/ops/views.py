@@ -11,17 +11,15 @@ A node does not hear itself here. The rest is the attention of :mod:`gramme.ops.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from gramme.ops.attention import attention_sums
-from gramme.ops.neighbourhood import NeighbourhoodSum, SparseRowSum
+from gramme.ops.neighbourhood import NeighbourhoodSum, SparseRowSum, linear
 
 Positions = NDArray[np.int64]
 
@@ -48,20 +46,7 @@ class SparseSum(NeighbourhoodSum):
 
     def sums(self, values: Tensor) -> Tensor:
         """The same with a gradient."""
-        found: Tensor = _Sums.apply(values, self)  # type: ignore[no-untyped-call]
-        return found
-
-
-class _Sums(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, values: Tensor, structure: SparseSum) -> Tensor:
-        ctx.structure = structure
-        return structure(values)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        return ctx.structure.transposed(grads[0]), None
+        return linear(values, self, self.transposed)
 
 
 class StackedViews(nn.Module):
@@ -90,10 +75,7 @@ class StackedViews(nn.Module):
     sources: Tensor
 
     def __init__(
-        self,
-        matrices: Sequence[sp.csr_array],
-        starts: Sequence[int] | None = None,
-        num_sources: int | None = None,
+        self, matrices: Sequence[sp.csr_array], starts: Sequence[int] | None = None, num_sources: int | None = None
     ) -> None:
         super().__init__()
         listeners = matrices[0].shape[0] if matrices else 0

@@ -29,10 +29,7 @@ _MAX_CLASSES = 25
 
 
 def plot_embedding(
-    model: NodeClassifier,
-    *,
-    colour: Literal["label", "predicted", "probability"] = "predicted",
-    ax: Axes | None = None,
+    model: NodeClassifier, *, colour: Literal["label", "predicted", "probability"] = "predicted", ax: Axes | None = None
 ) -> Axes:
     """Draw the nodes where the model sees them; called as ``model.plot_embedding()``.
 
@@ -59,9 +56,7 @@ def plot_embedding(
     size = float(np.clip(4000 / max(len(chosen), 1), 3, 30))
     look: Any = {"s": size, "linewidths": 0.3, "edgecolors": "white"}
     if colour == "probability":
-        shown = drawn.scatter(
-            places[:, 0], places[:, 1], c=shares.max(axis=1)[chosen], cmap="viridis", **look
-        )
+        shown = drawn.scatter(places[:, 0], places[:, 1], c=shares.max(axis=1)[chosen], cmap="viridis", **look)
         drawn.figure.colorbar(shown, ax=drawn, shrink=0.7, label="probability")
     else:
         codes = shares.argmax(axis=1)
@@ -182,9 +177,7 @@ def plot_reliability(model: NodeClassifier, y: Any = None, *, ax: Axes | None = 
     drawn.plot([0, 1], [0, 1], linestyle="--", color=FAINT, linewidth=1)
     said, right = table["probability"], table["right"]
     reach = np.maximum([right - table["low"], table["high"] - right], 0)
-    drawn.errorbar(
-        said, right, yerr=reach, marker="o", markersize=4, color=COLOURS[0], linewidth=1.2
-    )
+    drawn.errorbar(said, right, yerr=reach, marker="o", markersize=4, color=COLOURS[0], linewidth=1.2)
     least = float(min(said.min(), table["low"].min())) if len(table) else 0.0
     drawn.set_xlim(max(0, least - 0.05), 1.01)
     drawn.set_ylim(max(0, least - 0.05), 1.02)
@@ -232,9 +225,7 @@ def plot_history(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
         raise DataError(f"{type(model).__name__} has no epochs to show")
     across = next((name for name in ("epoch", "iteration", "step") if name in history), None)
     x = history[across] if across else range(1, len(history) + 1)
-    numbers = [
-        name for name in history if name not in (across, "member") and history[name].notna().any()
-    ]
+    numbers = [name for name in history if name not in (across, "member") and history[name].notna().any()]
     shares = [name for name in numbers if "accuracy" in name or "f1" in name]
     drawn = axes(ax, (5.2, 3.4))
     losses = [name for name in numbers if name not in shares]
@@ -263,9 +254,7 @@ def _words(name: str) -> str:
 # What a fitted regression predicts and what it is made of, as pictures.
 
 
-def plot_predictions(
-    model: GrammeRegressor, y: Any = None, *, coverage: float = 0.9, ax: Axes | None = None
-) -> Axes:
+def plot_predictions(model: GrammeRegressor, y: Any = None, *, coverage: float = 0.9, ax: Axes | None = None) -> Axes:
     """Draw predicted against true numbers; called as ``model.plot_predictions()``.
 
     On the dashed line both are equal; the band is the interval that holds ``coverage`` of the true numbers.
@@ -298,9 +287,7 @@ def plot_predictions(
     drawn = axes(ax, (4.6, 4.2))
     ends = np.array([min(true.min(), said.min()), max(true.max(), said.max())])
     if math.isfinite(half):
-        drawn.fill_between(
-            ends, ends - half, ends + half, color=COLOURS[0], alpha=0.12, linewidth=0
-        )
+        drawn.fill_between(ends, ends - half, ends + half, color=COLOURS[0], alpha=0.12, linewidth=0)
     drawn.plot(ends, ends, linestyle="--", color=FAINT, linewidth=1)
     size = float(np.clip(4000 / chosen.size, 3, 24))
     look: Any = {"s": size, "color": COLOURS[0], "linewidths": 0.3, "edgecolors": "white"}
@@ -309,10 +296,7 @@ def plot_predictions(
     drawn.set_ylabel("true")
     some = "" if chosen.size == true.size else f" ({chosen.size:,} drawn)"
     off = float(np.abs(true - said).mean())
-    drawn.set_title(
-        f"{true.size:,} nodes{some}: {off:.3g} off on average, R² {explained(true, said):.2f}",
-        fontsize=9,
-    )
+    drawn.set_title(f"{true.size:,} nodes{some}: {off:.3g} off on average, R² {explained(true, said):.2f}", fontsize=9)
     quiet(drawn)
     return drawn
 
@@ -333,12 +317,8 @@ def plot_ingredients(model: GrammeRegressor, *, ax: Axes | None = None) -> Axes:
     weights = 100 * table["weight"].to_numpy()
     drawn = axes(ax, (5.0, 0.8 + 0.32 * len(table)))
     drawn.barh(range(len(table)), weights, color=COLOURS[0], height=0.7)
-    for place, (weight, error) in enumerate(
-        zip(weights, table["mean_absolute_error"], strict=True)
-    ):
-        drawn.text(
-            weight + 1, place, f"{error:.3g} off alone", va="center", fontsize=8, color="#333333"
-        )
+    for place, (weight, error) in enumerate(zip(weights, table["mean_absolute_error"], strict=True)):
+        drawn.text(weight + 1, place, f"{error:.3g} off alone", va="center", fontsize=8, color="#333333")
     drawn.set_yticks(range(len(table)), table["ingredient"].tolist())
     drawn.set_xlim(0, max(float(weights.max()) * 1.35, 1))
     drawn.set_xlabel("weight in %")

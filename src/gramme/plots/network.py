@@ -12,16 +12,7 @@ from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph, sorted_labels
 from gramme.graph.layout import node_positions
 
-from .style import (
-    COLOURS,
-    axes,
-    bare,
-    class_colours,
-    class_legend,
-    panel_columns,
-    panels,
-    shortened,
-)
+from .style import COLOURS, axes, bare, class_colours, class_legend, panel_columns, panels, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,21 +96,14 @@ class _Paint:
     @classmethod
     def of(cls, graph: MultilayerGraph, colour: Any) -> _Paint:
         if isinstance(colour, str):
-            raise DataError(
-                f"colour must have a value for each of the {graph.num_nodes} nodes, not {colour!r}"
-            )
+            raise DataError(f"colour must have a value for each of the {graph.num_nodes} nodes, not {colour!r}")
         given = graph.labels if colour is None else graph.align(colour, "colour")
         if given is None:
             return cls([COLOURS[0]] * graph.num_nodes, None, False)
         known = [value for value in given if value is not None]
-        numeric = all(
-            isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-            for value in known
-        )
+        numeric = all(isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in known)
         if colour is not None and numeric and len(set(known)) > len(COLOURS):
-            return cls(
-                np.array([np.nan if one is None else one for one in given], float), [], False
-            )
+            return cls(np.array([np.nan if one is None else one for one in given], float), [], False)
         classes = sorted_labels(known)
         number = {value: place for place, value in enumerate(classes)}
         codes = np.array([-1 if one is None else number[one] for one in given], dtype=np.int64)
@@ -140,13 +124,7 @@ class _Paint:
 
 
 def _draw(
-    ax: Axes,
-    graph: MultilayerGraph,
-    chosen: list[str],
-    places: NDArray[np.float64],
-    paint: _Paint,
-    *,
-    names: bool,
+    ax: Axes, graph: MultilayerGraph, chosen: list[str], places: NDArray[np.float64], paint: _Paint, *, names: bool
 ) -> None:
     from matplotlib.collections import LineCollection
 
@@ -206,10 +184,7 @@ def _lines(layer: Layer, places: NDArray[np.float64]) -> tuple[NDArray[np.float6
         node, group = joined.coords
         sizes = np.bincount(group, minlength=incidence.shape[1])
         middle = (
-            np.stack(
-                [np.bincount(group, weights=places[node, k], minlength=sizes.size) for k in (0, 1)],
-                axis=1,
-            )
+            np.stack([np.bincount(group, weights=places[node, k], minlength=sizes.size) for k in (0, 1)], axis=1)
             / np.maximum(sizes, 1)[:, None]
         )
         several = sizes[group] > 1

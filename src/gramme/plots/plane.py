@@ -39,10 +39,7 @@ def plane(rows: NDArray[Any]) -> Layout:
         return Layout(_spiral(len(values)), how)
     if width.size < 2 or width[1] <= 1e-6 * width[0]:
         across = _spread_along(main[:, 0])
-        how = (
-            "The model tells nodes apart in one direction only (left to right); "
-            "up and down has no meaning here."
-        )
+        how = "The model tells nodes apart in one direction only (left to right); up and down has no meaning here."
         return Layout(np.column_stack([_unit(main[:, :1])[:, 0], across]), how)
     if _MIN_TSNE_NODES <= len(main) <= MAX_TSNE_NODES:
         how = "Laid out by t-SNE: closeness is meaningful; distances between groups are not."
@@ -76,9 +73,7 @@ def _tsne(main: NDArray[np.float64]) -> NDArray[np.float64]:
     from sklearn.manifold import TSNE
 
     # identical rows make distances of 0, which t-SNE survives; the order of nodes does not matter to it
-    solver = TSNE(
-        perplexity=min(30.0, (len(main) - 1) / 3), init="pca", random_state=0, max_iter=350
-    )
+    solver = TSNE(perplexity=min(30.0, (len(main) - 1) / 3), init="pca", random_state=0, max_iter=350)
     places: NDArray[np.float64] = solver.fit_transform(main.astype(np.float32)).astype(np.float64)
     return places if np.isfinite(places).all() else main[:, :2]
 

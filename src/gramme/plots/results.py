@@ -113,11 +113,4 @@ def _draw(ax: Axes, frame: pd.DataFrame, lines: list[str]) -> None:
 
 def _explain(ax: Axes, methods: int) -> None:
     title = f"{MAX_LINES} of {methods} methods" if methods > MAX_LINES else None
-    ax.legend(
-        loc="upper left",
-        bbox_to_anchor=(1.0, 1.0),
-        frameon=False,
-        fontsize=8,
-        title=title,
-        title_fontsize=8,
-    )
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8, title=title, title_fontsize=8)

@@ -49,9 +49,7 @@ def panels(count: int, size: float = 3.0) -> NDArray[Any]:
 
     wide = panel_columns(count)
     rows = -(-count // wide)
-    _, made = plt.subplots(
-        rows, wide, figsize=(size * wide, size * rows), layout="constrained", squeeze=False
-    )
+    _, made = plt.subplots(rows, wide, figsize=(size * wide, size * rows), layout="constrained", squeeze=False)
     flat = made.ravel()
     for spare in flat[count:]:
         spare.set_visible(False)

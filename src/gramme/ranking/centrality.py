@@ -1,16 +1,16 @@
-"""VoteRank: nodes elect the spreaders they listen to, one after the other; a node that has elected one votes less."""
+"""How central nodes are over all layers: degrees, PageRank, eigenvectors, MultiRank, k-shells and elections."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs, eigsh
 
+from gramme._types import Floats, Ints
 from gramme.graph import Layer, MultilayerGraph
 from gramme.ops.kernels import compiled
 
@@ -19,10 +19,7 @@ from .products import AllLayers, LayerProduct, SupraProduct, warn_unless
 # Measures of a node's own edges: how many, how heavy, and how evenly spread over the layers.
 
 
-Values = NDArray[np.float64]
-
-
-def layer_degrees(layer: Layer) -> tuple[Values, Values]:
+def layer_degrees(layer: Layer) -> tuple[Floats, Floats]:
     """Edges that leave and that reach each node of a layer; the same where edges have no direction."""
     out = layer.degrees().astype(np.float64)
     if not layer.directed:
@@ -31,20 +28,20 @@ def layer_degrees(layer: Layer) -> tuple[Values, Values]:
     return out, np.bincount(reached, minlength=layer.num_nodes).astype(np.float64)
 
 
-def layer_degree(layer: Layer) -> Values:
+def layer_degree(layer: Layer) -> Floats:
     """All edges at each node; an edge with a direction counts at both its ends."""
     out, into = layer_degrees(layer)
     return out + into if layer.directed else out
 
 
-def layer_strength(product: LayerProduct) -> Values:
+def layer_strength(product: LayerProduct) -> Floats:
     """The weight of all edges at each node."""
     if product.directed:
         return product.out_strength + product.in_strength
     return product.out_strength
 
 
-def participation(graph: MultilayerGraph) -> Values:
+def participation(graph: MultilayerGraph) -> Floats:
     """How evenly a node's edges are spread over the layers: 0 all in one, 1 equally many in each.
 
     ``L / (L - 1) * (1 - sum over layers of (degree there / degree in all)^2)``; 0 for a node without edges.
@@ -59,7 +56,7 @@ def participation(graph: MultilayerGraph) -> Values:
     if layers < 2:
         return np.zeros(total.size)
     shares = np.divide(degrees, total, out=np.zeros_like(degrees), where=total > 0)
-    spread: Values = np.where(total > 0, layers / (layers - 1) * (1 - (shares**2).sum(axis=0)), 0.0)
+    spread: Floats = np.where(total > 0, layers / (layers - 1) * (1 - (shares**2).sum(axis=0)), 0.0)
     return spread
 
 
@@ -73,27 +70,14 @@ MAX_STEPS = 1000
 
 
 def pagerank(
-    supra: SupraProduct,
-    *,
-    damping: float = DAMPING,
-    restart: NDArray[np.int64] | None = None,
-    tolerance: float = TOLERANCE,
-) -> NDArray[np.float64]:
+    supra: SupraProduct, *, damping: float = DAMPING, restart: Ints | None = None, tolerance: float = TOLERANCE
+) -> Floats:
     """Share of its time that a walker spends at each node, over all layers; sums to 1.
 
     From a copy of a node the walker takes one of its edges, within the layer or to another copy of the node, in
     proportion to their weights. With probability ``1 - damping``, and always where no edge leaves, it starts anew at
-    a random copy: any, or one of the nodes in ``restart`` (random walk with restart).
-
-    Parameters
-    ----------
-    supra : SupraProduct
-    damping : float, default=0.85
-        Probability of following an edge.
-    restart : array of int, optional
-        Positions of the nodes at which the walker starts anew.
-    tolerance : float, default=1e-9
-        Largest change of all shares together at which the iteration ends.
+    a random copy: any, or one of the nodes in ``restart`` (random walk with restart). The iteration ends when all
+    shares together change by less than ``tolerance``.
 
     References
     ----------
@@ -121,7 +105,7 @@ def pagerank(
         if change < tolerance:
             break
     warn_unless(change < tolerance, "pagerank", MAX_STEPS)
-    total: NDArray[np.float64] = shares.sum(axis=0)
+    total: Floats = shares.sum(axis=0)
     return total
 
 
@@ -135,17 +119,15 @@ VERSATILITY_MAX_STEPS = 5000
 VERSATILITY_TOLERANCE = 1e-10
 _DENSE = 64
 
-Product = Callable[[Values], Values]
+Product = Callable[[Floats], Floats]
 
 
-def leading_of_supra(supra: SupraProduct) -> tuple[float, Values]:
+def leading_of_supra(supra: SupraProduct) -> tuple[float, Floats]:
     """The leading eigenvalue and eigenvector of the transposed supra adjacency, which two measures begin with."""
     return leading(supra.transposed, supra, symmetric=not supra.directed)
 
 
-def eigenvector_versatility(
-    supra: SupraProduct, leads: tuple[float, Values] | None = None
-) -> Values:
+def eigenvector_versatility(supra: SupraProduct, leads: tuple[float, Floats] | None = None) -> Floats:
     """The leading eigenvector of the transposed supra adjacency, summed over copies; the largest entry is 1.
 
     ``leads`` is what :func:`leading_of_supra` found, if it has been found already.
@@ -154,19 +136,11 @@ def eigenvector_versatility(
 
 
 def katz_versatility(
-    supra: SupraProduct,
-    share: float = KATZ_SHARE,
-    leads: tuple[float, Values] | None = None,
-) -> Values:
+    supra: SupraProduct, share: float = KATZ_SHARE, leads: tuple[float, Floats] | None = None
+) -> Floats:
     """Walks of all lengths that end at a node, each step counted less: ``(1 - a M^T)^-1 1``, summed over copies.
 
-    Parameters
-    ----------
-    supra : SupraProduct
-    share : float, default=0.5
-        The attenuation ``a`` as a share of its upper bound, 1 over the leading eigenvalue of M.
-    leads : tuple, optional
-        What :func:`leading_of_supra` found, if it has been found already.
+    ``share`` is the attenuation ``a`` as a share of its upper bound, 1 over the leading eigenvalue of M.
     """
     largest = (leads or leading_of_supra(supra))[0]
     attenuation = share / largest if largest > 0 else 0.0
@@ -179,21 +153,17 @@ def katz_versatility(
         found = following
         if change <= VERSATILITY_TOLERANCE * found.max(initial=1.0):
             break
-    warn_unless(
-        change <= VERSATILITY_TOLERANCE * found.max(initial=1.0), "katz", VERSATILITY_MAX_STEPS
-    )
+    warn_unless(change <= VERSATILITY_TOLERANCE * found.max(initial=1.0), "katz", VERSATILITY_MAX_STEPS)
     return _per_node(supra, found)
 
 
-def hubs_and_authorities(supra: SupraProduct) -> tuple[Values, Values]:
+def hubs_and_authorities(supra: SupraProduct) -> tuple[Floats, Floats]:
     """Hub and authority versatility: leading eigenvectors of ``M M^T`` and ``M^T M``, summed over copies."""
-    _, authority = leading(
-        lambda values: supra.transposed(supra.times(values)), supra, symmetric=True
-    )
+    _, authority = leading(lambda values: supra.transposed(supra.times(values)), supra, symmetric=True)
     return _per_node(supra, supra.times(authority)), _per_node(supra, authority)
 
 
-def leading(product: Product, supra: SupraProduct, *, symmetric: bool) -> tuple[float, Values]:
+def leading(product: Product, supra: SupraProduct, *, symmetric: bool) -> tuple[float, Floats]:
     """The leading eigenvalue of a product that keeps values positive, and its eigenvector, of shape (layers, nodes).
 
     Where several eigenvectors share that eigenvalue, the one nearest to all copies being equal.
@@ -204,7 +174,7 @@ def leading(product: Product, supra: SupraProduct, *, symmetric: bool) -> tuple[
     if not size or not start.any():
         return 0.0, np.zeros(shape)
 
-    def flat(values: Values) -> Values:
+    def flat(values: Floats) -> Floats:
         return product(values.reshape(shape)).ravel()
 
     if size <= _DENSE:
@@ -218,18 +188,12 @@ def leading(product: Product, supra: SupraProduct, *, symmetric: bool) -> tuple[
     return value, np.maximum(vector, 0.0).reshape(shape)
 
 
-def _arpack_leading(
-    operator: LinearOperator, start: Values, symmetric: bool
-) -> tuple[float, Values]:
+def _arpack_leading(operator: LinearOperator, start: Floats, symmetric: bool) -> tuple[float, Floats]:
     try:
         if symmetric:
-            values, vectors = eigsh(
-                operator, k=1, which="LA", v0=start, maxiter=VERSATILITY_MAX_STEPS
-            )
+            values, vectors = eigsh(operator, k=1, which="LA", v0=start, maxiter=VERSATILITY_MAX_STEPS)
         else:
-            values, vectors = eigs(
-                operator, k=1, which="LR", v0=start, maxiter=VERSATILITY_MAX_STEPS
-            )
+            values, vectors = eigs(operator, k=1, which="LR", v0=start, maxiter=VERSATILITY_MAX_STEPS)
     except ArpackNoConvergence:
         warn_unless(False, "the leading eigenvector", VERSATILITY_MAX_STEPS)
         vector = start / np.linalg.norm(start)
@@ -240,7 +204,7 @@ def _arpack_leading(
     return float(np.real(values[0])), np.real(vectors[:, 0])
 
 
-def _dense_leading(flat: Product, start: Values, symmetric: bool) -> tuple[float, Values]:
+def _dense_leading(flat: Product, start: Floats, symmetric: bool) -> tuple[float, Floats]:
     matrix = np.stack([flat(row) for row in np.eye(start.size)], axis=1)
     if symmetric:
         values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
@@ -251,13 +215,13 @@ def _dense_leading(flat: Product, start: Values, symmetric: bool) -> tuple[float
     return float(found[best].real), directions[:, best].real
 
 
-def _per_node(supra: SupraProduct, copies: Values) -> Values:
-    total: Values = np.where(supra.present, copies, 0.0).sum(axis=0)
+def _per_node(supra: SupraProduct, copies: Floats) -> Floats:
+    total: Floats = np.where(supra.present, copies, 0.0).sum(axis=0)
     largest = total.max(initial=0.0)
     if largest <= 0:
         return total
     # what a solver leaves of a zero is not importance
-    scaled: Values = np.where(total > 1e-12 * largest, total / largest, 0.0)
+    scaled: Floats = np.where(total > 1e-12 * largest, total / largest, 0.0)
     return scaled
 
 
@@ -269,12 +233,11 @@ MULTIRANK_MAX_STEPS = 2000
 MULTIRANK_TOLERANCE = 1e-10
 
 
-@dataclass(frozen=True)
-class MultiRank:
+class MultiRank(NamedTuple):
     """The centrality of the nodes and the influence of the layers; each sums to 1."""
 
-    nodes: NDArray[np.float64]
-    layers: NDArray[np.float64]
+    nodes: Floats
+    layers: Floats
 
 
 def multirank(
@@ -297,16 +260,9 @@ def multirank(
 
     where ``W_l`` is the weight of all edges of a layer and ``B_li`` the share of it that reaches node i.
 
-    Parameters
-    ----------
-    products : sequence of LayerProduct
-    by_weight : bool, default=True
-        Whether layers with more edges may have more influence (the paper's a = 1), or not (a = 0).
-    elite : bool, default=False
-        Whether layers gain by few central nodes (s = -1) rather than by many (s = 1).
-    exponent : float, default=1.0
-        The paper's gamma: above 1 the most central nodes count more, below 1 less.
-    damping : float, default=0.85
+    If ``by_weight``, layers with more edges may have more influence (the paper's a = 1). ``elite`` layers gain by few
+    central nodes (s = -1) rather than by many (s = 1). With an ``exponent`` (the paper's gamma) above 1 the most
+    central nodes count more, below 1 less.
 
     References
     ----------
@@ -342,13 +298,8 @@ def multirank(
 
 
 def _influence(
-    products: Sequence[LayerProduct],
-    totals: NDArray[np.float64],
-    centrality: NDArray[np.float64],
-    by_weight: bool,
-    sign: float,
-    exponent: float,
-) -> NDArray[np.float64]:
+    products: Sequence[LayerProduct], totals: Floats, centrality: Floats, by_weight: bool, sign: float, exponent: float
+) -> Floats:
     positive = np.maximum(centrality, 1e-300)
     # only ratios count, so the scale of x is taken out before a power that could overflow
     power = np.where(centrality > 0, (positive / positive.max()) ** (sign * exponent), 0.0)
@@ -357,7 +308,7 @@ def _influence(
         if totals[place] > 0:
             reached = float(one.in_strength @ power) / totals[place]
             found[place] = (totals[place] if by_weight else 1.0) * reached**sign
-    shares: NDArray[np.float64] = found / found.sum()
+    shares: Floats = found / found.sum()
     return shares
 
 
@@ -365,7 +316,7 @@ def _influence(
 # is left.
 
 
-def k_shell(layers: Sequence[Layer], num_nodes: int) -> NDArray[np.float64]:
+def k_shell(layers: Sequence[Layer], num_nodes: int) -> Floats:
     """The largest k for which a node is in the k-core of all layers together.
 
     In the k-core every node has at least k edges to other nodes of the core, counted over all layers; an edge that two
@@ -381,9 +332,7 @@ def k_shell(layers: Sequence[Layer], num_nodes: int) -> NDArray[np.float64]:
         both = sp.csr_array(both + one_way.T)
     groups = stacked.groups
     sizes = np.bincount(groups.indices, minlength=groups.shape[1]).astype(np.int64)
-    return _peeled(*_index(both), both.data.astype(np.int64), *_index(groups), sizes).astype(
-        np.float64
-    )
+    return _peeled(*_index(both), both.data.astype(np.int64), *_index(groups), sizes).astype(np.float64)
 
 
 def _index(matrix: sp.csr_array) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -391,14 +340,7 @@ def _index(matrix: sp.csr_array) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 @compiled
-def _peeled(
-    starts: NDArray[np.int64],
-    others: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    group_starts: NDArray[np.int64],
-    groups: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-) -> NDArray[np.int64]:
+def _peeled(starts: Ints, others: Ints, counts: Ints, group_starts: Ints, groups: Ints, sizes: Ints) -> Ints:
     nodes = starts.size - 1
     edges = np.zeros(nodes, dtype=np.int64)
     for node in range(nodes):
@@ -449,30 +391,18 @@ def _peeled(
     return shell
 
 
-MAX_ELECTED = 1000
-"""Nodes that are elected at most; all others share the place behind them."""
-MIN_ELECTED = 10
-"""Nodes that are elected at least, however large the graph is."""
 MAX_WORK = 2_000_000_000
 """Edges and memberships that all elections together may look at."""
 
 
-def voterank(
-    layers: Sequence[Layer], num_nodes: int, elected: int | None = None
-) -> NDArray[np.int64]:
+def voterank(layers: Sequence[Layer], num_nodes: int, elected: int | None = None) -> Ints:
     """Positions of the elected nodes in the order of their election.
 
     Every node votes for the nodes it listens to, once per layer in which it does, with a strength that begins at 1.
     The node with most votes is elected (the first in the order of nodes where several have as many). It stops voting,
     and those it is joined with lose ``1 / (average degree)`` of their strength, so that the next one is found
-    elsewhere. Ends when nobody has votes left.
-
-    Parameters
-    ----------
-    layers : sequence of Layer
-    num_nodes : int
-    elected : int, optional
-        How many to elect; at most 1,000 if not given, and fewer in graphs with millions of edges.
+    elsewhere. Ends when nobody has votes left, or after 1,000 elections unless
+    ``elected`` says otherwise; fewer in graphs with millions of edges.
 
     References
     ----------
@@ -487,9 +417,8 @@ def voterank(
     average = degrees.sum() / max(num_nodes, 1)
     if average == 0:
         return np.zeros(0, dtype=np.int64)
-    limit = min(num_nodes, MAX_ELECTED if elected is None else elected)
     if elected is None:
-        limit = min(limit, max(MIN_ELECTED, MAX_WORK // max(heard.nnz + 2 * groups.nnz, 1)))
+        elected = min(1000, max(10, MAX_WORK // max(heard.nnz + 2 * groups.nnz, 1)))
     return _elected(
         *_index(heard),
         heard.data,
@@ -498,25 +427,25 @@ def voterank(
         *_index(members),
         np.asarray(told @ np.ones(num_nodes)),
         1.0 / average,
-        limit,
+        min(num_nodes, elected),
     )
 
 
 @compiled
 def _elected(
-    heard_starts: NDArray[np.int64],
-    heard: NDArray[np.int64],
-    counts: NDArray[np.float64],
-    told_starts: NDArray[np.int64],
-    told: NDArray[np.int64],
-    group_starts: NDArray[np.int64],
-    groups: NDArray[np.int64],
-    member_starts: NDArray[np.int64],
-    members: NDArray[np.int64],
-    votes: NDArray[np.float64],
+    heard_starts: Ints,
+    heard: Ints,
+    counts: Floats,
+    told_starts: Ints,
+    told: Ints,
+    group_starts: Ints,
+    groups: Ints,
+    member_starts: Ints,
+    members: Ints,
+    votes: Floats,
     loss: float,
     limit: int,
-) -> NDArray[np.int64]:
+) -> Ints:
     nodes = heard_starts.size - 1
     strength, together = np.ones(nodes), np.zeros(member_starts.size - 1)
     chosen, touched = np.zeros(nodes, dtype=np.bool_), np.zeros(nodes, dtype=np.bool_)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gramme._types import Floats, Ints
 from gramme.errors import DataError
 from gramme.graph import Layer, MultilayerGraph
 from gramme.graph.canonical import in_name_order
@@ -23,28 +24,32 @@ from gramme.ops.kernels import compiled, derived_seed
 
 MAX_SPREADING_EDGES = 20_000_000
 """Edges, those that groups imply included, up to which spreading is simulated."""
-MODELS = ("cascade", "threshold")
 
 
-@dataclass(frozen=True)
-class SpreadingEdges:
-    """Who can pass news to whom: CSR by the node that tells, with the interval and the key of each edge."""
+class SpreadingEdges(NamedTuple):
+    """Who can pass news to whom: CSR by the node that tells, with the interval and the key of each edge.
 
-    starts: NDArray[np.int64]
-    listeners: NDArray[np.int64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    keys: NDArray[np.int64]
+    An edge carries in a world if the number that belongs to its key there lies in its interval.
+    """
 
-    @property
-    def num_nodes(self) -> int:
-        """Nodes, with edges or without."""
-        return self.starts.size - 1
+    starts: Ints
+    listeners: Ints
+    low: Floats
+    high: Floats
+    keys: Ints
+
+    def reversed(self) -> SpreadingEdges:
+        """The same by the node that listens."""
+        order = np.argsort(self.listeners, kind="stable")
+        nodes = self.starts.size - 1
+        starts = np.concatenate([[0], np.cumsum(np.bincount(self.listeners, minlength=nodes))])
+        tellers = np.repeat(np.arange(nodes), np.diff(self.starts))
+        return SpreadingEdges(starts, tellers[order], self.low[order], self.high[order], self.keys[order])
 
 
 def check_model(model: str) -> None:
     """Refuse a way of spreading that is not known."""
-    if model not in MODELS:
+    if model not in ("cascade", "threshold"):
         raise DataError(f"model must be 'cascade' or 'threshold', not {model!r}")
 
 
@@ -53,13 +58,8 @@ def spreading_edges(
 ) -> SpreadingEdges:
     """The edges of all layers for one of the models; news goes against the direction in which nodes listen.
 
-    Parameters
-    ----------
-    layers : mapping of str to Layer
-    model : {"cascade", "threshold"}
-    probability : float or mapping of layer to float
-        In a cascade, the probability that an edge of weight 1 carries; one of weight w tries w times. Under thresholds,
-        how much a layer counts beside others.
+    In a cascade, ``probability`` is that of an edge of weight 1 to carry; one of weight w tries w times. Under
+    thresholds it is how much a layer counts beside others.
     """
     check_model(model)
     implied = sum(layer.num_edges for layer in layers.values())
@@ -82,16 +82,14 @@ def spreading_edges(
         combined = told if combined is None else combined + told
     combined = sp.csr_array(combined)
     combined.eliminate_zeros()
-    return _cascade_edges(combined) if model == "cascade" else _threshold_edges(combined)
+    index = combined.indptr.astype(np.int64), combined.indices.astype(np.int64)
+    if model == "cascade":
+        keys = np.arange(combined.nnz, dtype=np.int64)
+        return SpreadingEdges(*index, np.zeros(combined.nnz), -np.expm1(combined.data), keys)
+    return SpreadingEdges(*index, *_threshold_intervals(combined), index[1])
 
 
-def _cascade_edges(combined: sp.csr_array) -> SpreadingEdges:
-    high = -np.expm1(combined.data)
-    keys = np.arange(combined.nnz, dtype=np.int64)
-    return _made(combined, np.zeros(combined.nnz), high, keys)
-
-
-def _threshold_edges(combined: sp.csr_array) -> SpreadingEdges:
+def _threshold_intervals(combined: sp.csr_array) -> tuple[Floats, Floats]:
     """Every listener's neighbours have intervals of lengths in proportion to their weights, 1 in all."""
     coo = combined.tocoo()
     order = np.argsort(coo.col, kind="stable")
@@ -106,38 +104,21 @@ def _threshold_edges(combined: sp.csr_array) -> SpreadingEdges:
     high, low = np.empty(share.size), np.empty(share.size)
     high[order] = ends - offsets
     low[order] = ends - share - offsets
-    return _made(combined, low, high, combined.indices.astype(np.int64))
+    return low, high
 
 
-def _made(
-    combined: sp.csr_array,
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    keys: NDArray[np.int64],
-) -> SpreadingEdges:
-    return SpreadingEdges(
-        combined.indptr.astype(np.int64), combined.indices.astype(np.int64), low, high, keys
-    )
-
-
-def reached(
-    edges: SpreadingEdges, seeds: Iterable[int], seed: np.uint64, worlds: int
-) -> NDArray[np.int64]:
+def reached(edges: SpreadingEdges, seeds: Iterable[int], seed: np.uint64, worlds: int) -> Ints:
     """How many nodes a set of seeds reaches, itself included, in each of so many worlds."""
-    active = np.zeros((worlds, edges.num_nodes), dtype=np.bool_)
+    active = np.zeros((worlds, edges.starts.size - 1), dtype=np.bool_)
     counts = np.zeros(worlds, dtype=np.int64)
     for node in seeds:
-        counts += activate(edges, active, node, seed, keep=True)
+        counts += activate(edges, active, node, seed, True)
     return counts
 
 
 def reach_of_each(
-    edges: SpreadingEdges,
-    nodes: NDArray[np.int64],
-    seed: np.uint64,
-    worlds: int,
-    tell: Callable[[int, int], None] | None = None,
-) -> NDArray[np.float64]:
+    edges: SpreadingEdges, nodes: Ints, seed: np.uint64, worlds: int, tell: Callable[[int, int], None] | None = None
+) -> Floats:
     """How many nodes each of ``nodes`` reaches alone, itself included, on average over so many worlds.
 
     In a dense graph nearly every node reaches nearly all others, so a search from each would cost nodes times edges. So
@@ -145,50 +126,13 @@ def reach_of_each(
     it. A node that reaches this pivot reaches all below it; a search from there only looks for the rest (Ohsaka et al.
     2014). ``tell`` is called with the worlds done and in all.
     """
-    order = np.argsort(edges.listeners, kind="stable")
-    arrivals = np.concatenate(
-        [[0], np.cumsum(np.bincount(edges.listeners, minlength=edges.num_nodes))]
-    )
-    listened = np.diff(edges.starts)
-    tellers = np.repeat(np.arange(edges.num_nodes), listened)[order]
     sums = np.zeros(nodes.size, dtype=np.int64)
-    pivot = int(listened.argmax())
+    back, pivot = edges.reversed(), int(np.diff(edges.starts).argmax())
     for world in range(worlds):
-        _add_reach(
-            edges.starts,
-            edges.listeners,
-            edges.low,
-            edges.high,
-            edges.keys,
-            arrivals,
-            tellers,
-            order,
-            nodes,
-            pivot,
-            seed,
-            world,
-            sums,
-        )
+        _add_reach(edges, back, nodes, pivot, seed, world, sums)
         if tell is not None:
             tell(world + 1, worlds)
     return sums / worlds
-
-
-def activate(
-    edges: SpreadingEdges, active: NDArray[np.bool_], node: int, seed: np.uint64, *, keep: bool
-) -> NDArray[np.int64]:
-    """How many more nodes are reached in each world if ``node`` is a seed too; ``keep`` marks them as reached."""
-    return _activate(
-        edges.starts,
-        edges.listeners,
-        edges.low,
-        edges.high,
-        edges.keys,
-        active,
-        node,
-        seed,
-        keep,
-    )
 
 
 @compiled
@@ -206,133 +150,65 @@ def _uniform(seed: np.uint64, world: int, key: int) -> float:
 
 
 @compiled
-def _activate(
-    starts: NDArray[np.int64],
-    listeners: NDArray[np.int64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    keys: NDArray[np.int64],
-    active: NDArray[np.bool_],
-    node: int,
-    seed: np.uint64,
-    keep: bool,
-) -> NDArray[np.int64]:
-    worlds = active.shape[0]
-    queue = np.empty(starts.size - 1, dtype=np.int64)
-    gains = np.zeros(worlds, dtype=np.int64)
-    for world in range(worlds):
-        if active[world, node]:
-            continue
-        queue[0], head, tail = node, 0, 1
-        active[world, node] = True
-        while head < tail:
-            teller = queue[head]
-            head += 1
-            for place in range(starts[teller], starts[teller + 1]):
-                other = listeners[place]
-                if active[world, other]:
-                    continue
-                drawn = _uniform(seed, world, keys[place])
-                if low[place] <= drawn < high[place]:
-                    active[world, other] = True
+def _spread(edges: SpreadingEdges, seen: NDArray[np.bool_], node: int, seed: np.uint64, world: int, queue: Ints) -> int:
+    """Mark all that a node reaches and that was not seen before; they are in the queue, and so many."""
+    queue[0], head, tail = node, 0, 1
+    seen[node] = True
+    while head < tail < seen.size:
+        teller = queue[head]
+        head += 1
+        for place in range(edges.starts[teller], edges.starts[teller + 1]):
+            other = edges.listeners[place]
+            if not seen[other]:
+                drawn = _uniform(seed, world, edges.keys[place])
+                if edges.low[place] <= drawn < edges.high[place]:
+                    seen[other] = True
                     queue[tail] = other
                     tail += 1
-        gains[world] = tail
-        if not keep:
-            for place in range(tail):
-                active[world, queue[place]] = False
+    return tail
+
+
+@compiled
+def activate(edges: SpreadingEdges, active: NDArray[np.bool_], node: int, seed: np.uint64, keep: bool) -> Ints:
+    """How many more nodes are reached in each world if ``node`` is a seed too; ``keep`` marks them as reached."""
+    worlds, nodes = active.shape
+    queue = np.empty(nodes, dtype=np.int64)
+    gains = np.zeros(worlds, dtype=np.int64)
+    for world in range(worlds):
+        if not active[world, node]:
+            gains[world] = _spread(edges, active[world], node, seed, world, queue)
+            if not keep:
+                active[world][queue[: gains[world]]] = False
     return gains
 
 
 @compiled
 def _add_reach(
-    starts: NDArray[np.int64],
-    listeners: NDArray[np.int64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    keys: NDArray[np.int64],
-    arrivals: NDArray[np.int64],
-    tellers: NDArray[np.int64],
-    places: NDArray[np.int64],
-    nodes: NDArray[np.int64],
-    pivot: int,
-    seed: np.uint64,
-    world: int,
-    sums: NDArray[np.int64],
+    edges: SpreadingEdges, back: SpreadingEdges, nodes: Ints, pivot: int, seed: np.uint64, world: int, sums: Ints
 ) -> None:
     """Add how many nodes each node reaches in one world."""
-    count = starts.size - 1
+    count = edges.starts.size - 1
     queue = np.empty(count, dtype=np.int64)
-    below, above = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_)
-    below[pivot], above[pivot] = True, True
-    queue[0], head, reach = pivot, 0, 1
-    while head < reach and reach < count:
-        teller = queue[head]
-        head += 1
-        for place in range(starts[teller], starts[teller + 1]):
-            other = listeners[place]
-            if not below[other]:
-                drawn = _uniform(seed, world, keys[place])
-                if low[place] <= drawn < high[place]:
-                    below[other] = True
-                    queue[reach] = other
-                    reach += 1
-    queue[0], head, tail = pivot, 0, 1
-    while head < tail and tail < count:
-        listener = queue[head]
-        head += 1
-        for arrival in range(arrivals[listener], arrivals[listener + 1]):
-            other = tellers[arrival]
-            if not above[other]:
-                place = places[arrival]
-                drawn = _uniform(seed, world, keys[place])
-                if low[place] <= drawn < high[place]:
-                    above[other] = True
-                    queue[tail] = other
-                    tail += 1
-    last_seen = np.full(count, -1, dtype=np.int64)
+    seen, below, above = np.zeros(count, np.bool_), np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    reach = _spread(edges, below, pivot, seed, world, queue)
+    _spread(back, above, pivot, seed, world, queue)
     for which in range(nodes.size):
         node = nodes[which]
-        reaches_pivot = above[node]
-        if reaches_pivot:
+        marks = below if above[node] else seen
+        if above[node]:
             sums[which] += reach
-            if below[node]:
-                continue
-        queue[0], head, tail = node, 0, 1
-        last_seen[node] = which
-        while head < tail:
-            teller = queue[head]
-            head += 1
-            for place in range(starts[teller], starts[teller + 1]):
-                other = listeners[place]
-                if last_seen[other] == which or (reaches_pivot and below[other]):
-                    continue
-                drawn = _uniform(seed, world, keys[place])
-                if low[place] <= drawn < high[place]:
-                    last_seen[other] = which
-                    queue[tail] = other
-                    tail += 1
-        sums[which] += tail
-
-
-DEFAULT_SEEDS = 5
-DEFAULT_PROBABILITY = 0.1
-DEFAULT_WORLDS = 1000
-"""Worlds in which seeds are compared; as many further ones say how far they reach."""
-FEWER_WORLDS, MANY_NODES = 200, 2000
-"""Fewer worlds do for graphs of many nodes, whose reach varies less."""
-NEARLY_ALL = 0.95
-"""Share of the nodes from which on the first seed alone is said to reach nearly all."""
-MAX_CANDIDATES = 2000
-"""Nodes that are considered as seeds at most, those with most listeners."""
+        if not marks[node]:
+            others = _spread(edges, marks, node, seed, world, queue)
+            marks[queue[:others]] = False
+            sums[which] += others
 
 
 def influence(
     graph: MultilayerGraph,
-    seeds: int = DEFAULT_SEEDS,
+    seeds: int = 5,
     *,
     model: str = "cascade",
-    probability: float | Mapping[str, float] = DEFAULT_PROBABILITY,
+    probability: float | Mapping[str, float] = 0.1,
     worlds: int | None = None,
     random_state: int = 0,
     tell: Callable[[int, int], None] | None = None,
@@ -385,9 +261,7 @@ def influence(
     1    e    5.0        5.0         5.0   1.0      2
     """
     if not 1 <= seeds <= graph.num_nodes:
-        raise DataError(
-            f"from 1 to {graph.num_nodes} seeds can be chosen among {graph.num_nodes} nodes, not {seeds}"
-        )
+        raise DataError(f"from 1 to {graph.num_nodes} seeds can be chosen among {graph.num_nodes} nodes, not {seeds}")
     worlds = num_worlds(graph.num_nodes) if worlds is None else worlds
     if worlds < 2:
         raise DataError(f"at least 2 worlds are needed, not {worlds}")
@@ -403,7 +277,7 @@ def influence(
     for count, node in enumerate(chosen, start=1):
         if not tie.holds(edges, node, fresh):
             tie = _Tie.begun(edges, active, node, fresh, order=count)
-        counts += activate(edges, active, node, fresh, keep=True)
+        counts += activate(edges, active, node, fresh, True)
         mean, half = float(counts.mean()), 1.96 * float(counts.std(ddof=1)) / np.sqrt(worlds)
         rows.append(
             {
@@ -424,25 +298,17 @@ class _Tie:
     """Seeds that are not ordered: what the first of them adds to those before, and who was reached then."""
 
     reached: NDArray[np.bool_]
-    gains: NDArray[np.int64]
+    gains: Ints
     order: int
 
     @classmethod
-    def begun(
-        cls,
-        edges: SpreadingEdges,
-        active: NDArray[np.bool_],
-        node: int,
-        seed: np.uint64,
-        *,
-        order: int,
-    ) -> _Tie:
+    def begun(cls, edges: SpreadingEdges, active: NDArray[np.bool_], node: int, seed: np.uint64, *, order: int) -> _Tie:
         """Begin with a seed, before it is marked as reached."""
-        return cls(active.copy(), activate(edges, active, node, seed, keep=False), order)
+        return cls(active.copy(), activate(edges, active, node, seed, False), order)
 
     def holds(self, edges: SpreadingEdges, node: int, seed: np.uint64) -> bool:
         """Whether a node would have added as much as the first, but for chance, in the same worlds."""
-        gains = activate(edges, self.reached, node, seed, keep=False)
+        gains = activate(edges, self.reached, node, seed, False)
         less = self.gains - gains
         error = float(less.std(ddof=1)) / np.sqrt(less.size)
         return abs(float(less.mean())) <= 1.96 * error or not less.any()
@@ -450,16 +316,14 @@ class _Tie:
 
 def num_worlds(nodes: int) -> int:
     """Simulations in which the nodes of a graph are compared, if nobody says otherwise."""
-    return DEFAULT_WORLDS if nodes <= MANY_NODES else FEWER_WORLDS
+    return 1000 if nodes <= 2000 else 200  # the reach varies less in large graphs
 
 
 def easy_choice(first_reach: float, num_nodes: int, model: str) -> str:
     """A word on seeds of which the first alone reaches nearly all nodes, as in most tables; else an empty text."""
-    if first_reach < NEARLY_ALL * num_nodes:
+    if first_reach < 0.95 * num_nodes:
         return ""
-    less = (
-        "; with a smaller --probability the choice would matter more" if model == "cascade" else ""
-    )
+    less = "; with a smaller --probability the choice would matter more" if model == "cascade" else ""
     return f"The first alone reaches nearly all nodes, so the choice says little{less}."
 
 
@@ -481,16 +345,16 @@ def _greedy(
     while len(chosen) < seeds and waiting:
         _, node, looked_at = heapq.heappop(waiting)
         if looked_at == len(chosen):
-            activate(edges, active, node, seed, keep=True)
+            activate(edges, active, node, seed, True)
             chosen.append(node)
         else:
-            gain = float(activate(edges, active, node, seed, keep=False).mean())
+            gain = float(activate(edges, active, node, seed, False).mean())
             heapq.heappush(waiting, (-gain, node, len(chosen)))
     return chosen
 
 
 def _candidates(graph: MultilayerGraph, edges: SpreadingEdges, seeds: int) -> list[int]:
-    most = max(MAX_CANDIDATES, 2 * seeds)
+    most = max(2000, 2 * seeds)  # those with most listeners
     if graph.num_nodes <= most:
         return list(range(graph.num_nodes))
     listeners = np.diff(edges.starts)

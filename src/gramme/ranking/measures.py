@@ -105,9 +105,7 @@ MEASURES: dict[str, Measure] = {
             lambda task: _sum(layer_degrees(layer)[1] for layer in task.layers),
         ),
         Measure(
-            "out-degree",
-            "edges that leave a node",
-            lambda task: _sum(layer_degrees(layer)[0] for layer in task.layers),
+            "out-degree", "edges that leave a node", lambda task: _sum(layer_degrees(layer)[0] for layer in task.layers)
         ),
         Measure(
             "strength",
@@ -150,21 +148,13 @@ MEASURES: dict[str, Measure] = {
             lambda task: task.hubs_and_authorities[1],
             coupled=True,
         ),
-        Measure(
-            "multirank",
-            "central nodes and influential layers, found together",
-            lambda task: task.multirank.nodes,
-        ),
+        Measure("multirank", "central nodes and influential layers, found together", lambda task: task.multirank.nodes),
         Measure(
             "k-shell",
             "how deep in the core a node lies, counting edges of all layers",
             lambda task: k_shell(task.layers, task.graph.num_nodes),
         ),
-        Measure(
-            "voterank",
-            "order of election as a spreader; the first elected has the largest value",
-            _election,
-        ),
+        Measure("voterank", "order of election as a spreader; the first elected has the largest value", _election),
     )
 }
 DEFAULT_MEASURES = (

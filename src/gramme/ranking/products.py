@@ -1,37 +1,25 @@
-"""All layers on top of each other, for measures that count edges: who hears whom how often, who shares which group."""
+"""Layers as products with values of the nodes, one by one, as the supra graph, and on top of each other."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import Layer, MultilayerGraph
-
-# The warning for an iteration that stops at its limit before it has converged.
 
 
 def warn_unless(converged: bool, measure: str, steps: int) -> None:
     """Warn that a measure is only approximate."""
     if not converged:
         warnings.warn(
-            f"{measure} has not settled after {steps} steps; its values are approximate",
-            GrammeWarning,
-            stacklevel=3,
+            f"{measure} has not settled after {steps} steps; its values are approximate", GrammeWarning, stacklevel=3
         )
-
-
-# A layer as the products every measure needs: its adjacency, and the transpose, times values of
-# the nodes.
-
-
-Values = NDArray[np.float64]
 
 
 class LayerProduct:
@@ -75,23 +63,21 @@ class LayerProduct:
             self._own = np.asarray(self._incidence.multiply(self._incidence).sum(axis=1)).ravel()
         else:
             self._forward = layer.to_scipy()
-            self._backward = (
-                sp.csr_array(self._forward.T.tocsr()) if layer.directed else self._forward
-            )
+            self._backward = sp.csr_array(self._forward.T.tocsr()) if layer.directed else self._forward
         ones = np.ones(self.num_nodes)
         self.out_strength = self.times(ones)
         self.in_strength = self.transposed(ones) if layer.directed else self.out_strength
 
-    def times(self, values: Values) -> Values:
+    def times(self, values: Floats) -> Floats:
         """What each node hears: the sum over the nodes its edges point to."""
         if self._incidence is None:
             return np.asarray(self._forward @ values)
         if self._codes is not None:
-            sums: Values = np.asarray(
+            sums: Floats = np.asarray(
                 np.bincount(self._codes, weights=values, minlength=self._groups), dtype=np.float64
             )
             sums[0] = 0.0
-            shared: Values = sums[self._codes]
+            shared: Floats = sums[self._codes]
             shared -= self._own * values
         else:
             shared = self._shared(values)
@@ -99,19 +85,15 @@ class LayerProduct:
         shared[self._alone] = 0.0
         return shared
 
-    def _shared(self, values: Values) -> Values:
+    def _shared(self, values: Floats) -> Floats:
         own = self._own * values
         return np.asarray(self._incidence @ (self._incidence_transposed @ values)) - own
 
-    def transposed(self, values: Values) -> Values:
+    def transposed(self, values: Floats) -> Floats:
         """What each node is told: the sum over the nodes whose edges point to it."""
         if self._incidence is not None:
             return self.times(values)
         return np.asarray(self._backward @ values)
-
-
-# The graph of all nodes' copies, one per layer, as products: layers within, couplings across,
-# nothing built.
 
 
 class SupraProduct:
@@ -153,16 +135,14 @@ class SupraProduct:
     @classmethod
     def of(cls, graph: MultilayerGraph, coupling: float = 1.0) -> SupraProduct:
         """The supra graph of a graph's layers."""
-        return cls(
-            [LayerProduct(layer) for layer in graph.layers.values()], coupling, couplings_of(graph)
-        )
+        return cls([LayerProduct(layer) for layer in graph.layers.values()], coupling, couplings_of(graph))
 
     @property
     def shape(self) -> tuple[int, int]:
         """Layers and nodes."""
         return self.present.shape[0], self.present.shape[1]
 
-    def times(self, values: Values) -> Values:
+    def times(self, values: Floats) -> Floats:
         """M times values of shape (layers, nodes)."""
         within = [one.times(row) for one, row in zip(self.products, values, strict=True)]
         found = self._coupled(np.stack(within), values)
@@ -170,7 +150,7 @@ class SupraProduct:
             found[first] += edges @ values[second]
         return found
 
-    def transposed(self, values: Values) -> Values:
+    def transposed(self, values: Floats) -> Floats:
         """The transpose of M times values of shape (layers, nodes)."""
         within = [one.transposed(row) for one, row in zip(self.products, values, strict=True)]
         found = self._coupled(np.stack(within), values)
@@ -178,7 +158,7 @@ class SupraProduct:
             found[second] += edges @ values[first]
         return found
 
-    def _coupled(self, within: Values, values: Values) -> Values:
+    def _coupled(self, within: Floats, values: Floats) -> Floats:
         if self.coupling and len(values) > 1:
             there = values if self._everywhere else np.where(self.present, values, 0.0)
             others = there.sum(axis=0) - there
@@ -205,20 +185,11 @@ def couplings_of(graph: MultilayerGraph) -> dict[tuple[int, int], sp.csr_array]:
     return found
 
 
-@dataclass(frozen=True)
-class AllLayers:
-    """Edges of several layers added up, and the groups of all membership layers side by side.
+class AllLayers(NamedTuple):
+    """Edges of several layers added up, and the groups of all membership layers side by side."""
 
-    Attributes
-    ----------
-    heard : scipy CSR, shape (nodes, nodes)
-        Entry (i, j) counts in how many layers i listens to j; weights do not count.
-    groups : scipy CSR of ones, shape (nodes, groups)
-        Who is in which group of any layer.
-    """
-
-    heard: sp.csr_array
-    groups: sp.csr_array
+    heard: sp.csr_array  # entry (i, j) counts in how many layers i listens to j; weights do not count
+    groups: sp.csr_array  # of ones: who is in which group of any layer
 
     @classmethod
     def of(cls, layers: Iterable[Layer], num_nodes: int) -> AllLayers:

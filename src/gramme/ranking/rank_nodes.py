@@ -14,8 +14,9 @@ from scipy.stats import rankdata
 
 from gramme._progress import advance, part
 from gramme._text import setting
+from gramme._types import Floats, Ints
 from gramme.errors import DataError
-from gramme.graph import Layer, MultilayerGraph
+from gramme.graph import Layer, MultilayerGraph, checked_graph
 from gramme.graph.canonical import in_name_order, sorted_places
 from gramme.graph.coupling import with_coupling_layers
 
@@ -24,7 +25,7 @@ from .measures import MEASURES, RankingTask, chosen_measures
 # Values become ranks: 1 is best.
 
 
-def ranks_of(values: NDArray[np.float64]) -> NDArray[np.int64]:
+def ranks_of(values: Floats) -> Ints:
     """Rank 1 for the largest value; equal values (but for rounding) share the better rank.
 
     >>> ranks_of(np.array([0.2, 0.5, 0.2, 0.1])).tolist()
@@ -41,12 +42,13 @@ def ranks_of(values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 SPREAD_COUPLINGS = (0.1, 0.3, 3.0, 10.0)
 """Strengths of coupling over which ranks are followed, as multiples of the one asked for."""
-SPREAD_SAMPLES = 10
-"""Graphs with some edges left out over which ranks are followed."""
+SPREAD_SAMPLES, SAMPLES_OF_LARGE, LARGE_ENTRIES = 10, 4, 500_000
+"""Graphs with some edges left out over which ranks are followed, and fewer where each takes seconds: graphs of so many
+entries (nodes, memberships, and edges from each end)."""
 LEFT_OUT_SHARE = 0.1
 """Share of the edges and memberships that each such graph lacks."""
 
-Bounds = dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]
+Bounds = dict[str, tuple[Ints, Ints]]
 
 
 def rank_spread(
@@ -54,30 +56,22 @@ def rank_spread(
     measures: Sequence[str],
     *,
     coupling: float = 1.0,
-    restart: NDArray[np.int64] | None = None,
+    restart: Ints | None = None,
     random_state: int = 0,
     tell: Callable[[int, int], None] | None = None,
 ) -> Bounds:
     """The best and worst rank of each node by measure, over couplings and over edges left out at random.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    measures : sequence of str
-    coupling : float, default=1.0
-        The strength of coupling while edges are left out.
-    restart : array of int, optional
-        Positions at which the walker of PageRank starts anew.
-    random_state : int, default=0
-    tell : callable, optional
-        Called after each step with the number of steps done and in all.
+    ``coupling`` is its strength while edges are left out, ``restart`` the positions at which the walker of PageRank
+    starts anew; ``tell`` is called after each step with the number of steps done and in all.
     """
     low = {name: np.full(graph.num_nodes, graph.num_nodes, dtype=np.int64) for name in measures}
     high = {name: np.zeros(graph.num_nodes, dtype=np.int64) for name in measures}
     coupled = [name for name in measures if MEASURES[name].coupled]
     couplings = [one * (coupling or 1.0) for one in SPREAD_COUPLINGS]
     couplings = couplings[: num_steps(graph)[0]] if coupled else []
-    steps = len(couplings) + SPREAD_SAMPLES
+    samples = num_steps(graph)[1]
+    steps = len(couplings) + samples
 
     def note(task: RankingTask, names: Sequence[str]) -> None:
         for name in names:
@@ -90,11 +84,9 @@ def rank_spread(
         note(RankingTask(graph, strength, restart, products), coupled)
         if tell is not None:
             tell(done, steps)
-    for sample in range(SPREAD_SAMPLES):
+    for sample in range(samples):
         random = np.random.default_rng([random_state, sample])
-        thinner = graph.replace(
-            layers={name: thinned(layer, random) for name, layer in graph.layers.items()}
-        )
+        thinner = graph.replace(layers={name: thinned(layer, random) for name, layer in graph.layers.items()})
         note(RankingTask(thinner, coupling, restart), measures)
         if tell is not None:
             tell(len(couplings) + sample + 1, steps)
@@ -103,7 +95,8 @@ def rank_spread(
 
 def num_steps(graph: MultilayerGraph) -> tuple[int, int]:
     """Strengths of coupling that are tried, and graphs with some edges left out."""
-    return (len(SPREAD_COUPLINGS) if graph.num_layers > 1 else 0), SPREAD_SAMPLES
+    samples = SPREAD_SAMPLES if graph.num_entries < LARGE_ENTRIES else SAMPLES_OF_LARGE
+    return (len(SPREAD_COUPLINGS) if graph.num_layers > 1 else 0), samples
 
 
 def thinned(layer: Layer, random: np.random.Generator, share: float = LEFT_OUT_SHARE) -> Layer:
@@ -172,7 +165,9 @@ def rank(
     graph = without_negative(graph, negative)
     given, order = graph, in_name_order(graph)
     graph = order.graph
-    starts = None if restart is None else restart_positions(graph, restart)
+    starts = None if restart is None else graph.positions([restart] if isinstance(restart, str) else restart)
+    if starts is not None and not starts.size:
+        raise DataError("restart names no node; leave it out to start anywhere")
     task = RankingTask(graph, coupling, starts)
     columns: dict[str, NDArray[Any]] = {}
     bounds: Bounds = {}
@@ -181,12 +176,7 @@ def rank(
         names = [one.name for one in chosen]
         with part("how sure they are", rounds / (rounds + 1)):
             bounds = rank_spread(
-                graph,
-                names,
-                coupling=coupling,
-                restart=starts,
-                random_state=random_state,
-                tell=_telling(tell),
+                graph, names, coupling=coupling, restart=starts, random_state=random_state, tell=_telling(tell)
             )
     for measure in chosen:
         _add(columns, measure.name, measure.compute(task))
@@ -215,20 +205,13 @@ def _telling(tell: Callable[[int, int], None] | None) -> Callable[[int, int], No
     return told
 
 
-COINCIDING_DIFFERENCE = 1e-6
-"""Measures whose values, divided by the largest, differ by no more than this are the same on a graph: iterations end
-with a tolerance below it."""
-
-
 def coinciding_measures(ranks: pd.DataFrame) -> dict[str, list[str]]:
     """The measures in a table of :func:`rank`, each with those after it that say the same on this graph.
 
     On an undirected graph without weights, degree is strength, and eigenvector, hub and authority are one.
 
     >>> table = pd.DataFrame({"degree": [2.0, 1.0], "strength": [4.0, 2.0], "katz": [1.0, 3.0]})
-    >>> coinciding_measures(
-    ...     table.assign(degree_rank=[1, 2], strength_rank=[1, 2], katz_rank=[2, 1])
-    ... )
+    >>> coinciding_measures(table.assign(degree_rank=[1, 2], strength_rank=[1, 2], katz_rank=[2, 1]))
     {'degree': ['strength'], 'katz': []}
     """
     found: dict[str, list[str]] = {}
@@ -248,7 +231,8 @@ def _coincide(ranks: pd.DataFrame, one: str, other: str) -> bool:
         return True
     values = [ranks[name].to_numpy(dtype=np.float64) for name in (one, other)]
     scaled = [some / (np.abs(some).max(initial=0.0) or 1.0) for some in values]
-    return bool(np.abs(scaled[0] - scaled[1]).max(initial=0.0) <= COINCIDING_DIFFERENCE)
+    # iterations end with a tolerance below this
+    return bool(np.abs(scaled[0] - scaled[1]).max(initial=0.0) <= 1e-6)
 
 
 def distinct_importances(ranks: pd.DataFrame) -> list[str]:
@@ -257,7 +241,7 @@ def distinct_importances(ranks: pd.DataFrame) -> list[str]:
     return [name for name in named if MEASURES[name].importance] or named
 
 
-def middle_ranks(ranks: pd.DataFrame, measures: Sequence[str]) -> NDArray[np.float64]:
+def middle_ranks(ranks: pd.DataFrame, measures: Sequence[str]) -> Floats:
     """Ranks in which tied nodes have the middle of the places they share, shape (nodes, measures).
 
     Otherwise each of a hundred nodes with the same value would count as first.
@@ -266,7 +250,7 @@ def middle_ranks(ranks: pd.DataFrame, measures: Sequence[str]) -> NDArray[np.flo
     return np.column_stack(columns) if columns else np.zeros((len(ranks), 0))
 
 
-def tied(ranks: NDArray[np.int64]) -> NDArray[np.bool_]:
+def tied(ranks: Ints) -> NDArray[np.bool_]:
     """Which nodes share their rank with another.
 
     >>> tied(np.array([1, 2, 2, 4])).tolist()
@@ -277,22 +261,21 @@ def tied(ranks: NDArray[np.int64]) -> NDArray[np.bool_]:
     return shared
 
 
-def mean_ranks(ranks: pd.DataFrame) -> NDArray[np.float64]:
+def mean_ranks(ranks: pd.DataFrame) -> Floats:
     """The mean rank of each node over the measures of importance that differ, ties at the middle of their places."""
-    found: NDArray[np.float64] = middle_ranks(ranks, distinct_importances(ranks)).mean(axis=1)
+    found: Floats = middle_ranks(ranks, distinct_importances(ranks)).mean(axis=1)
     return found
 
 
-def leading_nodes(ranks: pd.DataFrame) -> NDArray[np.int64]:
+def leading_nodes(ranks: pd.DataFrame) -> Ints:
     """Positions of the nodes in a table of :func:`rank`, those with the best mean rank over its measures first.
 
     Measures that coincide count once. Nodes that rank alike come in the order of their names.
     """
     mean = mean_ranks(ranks)
-    places = sorted_places(ranks.index)
-    if places is None:
-        places = np.arange(len(ranks))
-    found: NDArray[np.int64] = places[np.argsort(mean[places], kind="stable")]
+    by_name = sorted_places(ranks.index)
+    places = np.arange(len(ranks)) if by_name is None else by_name
+    found: Ints = places[np.argsort(mean[places], kind="stable")]
     return found
 
 
@@ -319,17 +302,8 @@ def negative_layers(names: Iterable[str]) -> list[str]:
     ]
 
 
-def without_negative(
-    graph: MultilayerGraph, negative: Iterable[str] | str | None = None
-) -> MultilayerGraph:
-    """The graph without its negative layers; a warning says which were guessed.
-
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    negative : sequence of str, default=None
-        Layers whose edges are negative; guessed from their names if not given.
-    """
+def without_negative(graph: MultilayerGraph, negative: Iterable[str] | str | None = None) -> MultilayerGraph:
+    """The graph without its negative layers; a warning says which were guessed from their names, if none are given."""
     if negative is None:
         named = negative_layers(graph.layers)
         if named and len(named) < graph.num_layers:
@@ -349,11 +323,7 @@ def without_negative(
             graph.layer(name)
         if named and set(named) >= set(graph.layers):
             raise DataError("all layers are named as negative, so none is left to rank by")
-    return (
-        graph.select_layers([name for name in graph.layers if name not in named])
-        if named
-        else graph
-    )
+    return graph.select_layers([name for name in graph.layers if name not in named]) if named else graph
 
 
 def layer_influences(graph: MultilayerGraph) -> pd.Series:
@@ -367,26 +337,15 @@ def layer_influences(graph: MultilayerGraph) -> pd.Series:
 
 def check_rankable(graph: MultilayerGraph) -> None:
     """A graph in which somebody can matter: with nodes, layers and edges."""
-    if not isinstance(graph, MultilayerGraph):
-        raise DataError(f"a MultilayerGraph is needed, not {type(graph).__name__}")
+    checked_graph(graph)
     if not graph.num_layers or not graph.num_nodes:
         raise DataError("the graph has no layers or no nodes, so there is nothing to rank")
     if not graph.num_edges:
         first = next(iter(graph.layers))
-        what = (
-            f"the layer {first!r} has no" if graph.num_layers == 1 else "no layer of the graph has"
-        )
+        what = f"the layer {first!r} has no" if graph.num_layers == 1 else "no layer of the graph has"
         raise DataError(f"{what} edges, so no node matters more than another")
 
 
-def restart_positions(graph: MultilayerGraph, names: Iterable[Any]) -> NDArray[np.int64]:
-    """Where the walker starts anew; at least one node."""
-    places = graph.positions([names] if isinstance(names, str) else names)
-    if not places.size:
-        raise DataError("restart names no node; leave it out to start anywhere")
-    return places
-
-
-def _add(columns: dict[str, NDArray[Any]], name: str, values: NDArray[np.float64]) -> None:
+def _add(columns: dict[str, NDArray[Any]], name: str, values: Floats) -> None:
     columns[name] = values
     columns[f"{name}_rank"] = ranks_of(values)

@@ -20,6 +20,7 @@ from rich.text import Text
 from gramme._text import escape, json_text, rough_duration
 from gramme.errors import DataError, did_you_mean
 from gramme.evaluation import Ranking, RunResult, RunSpec, compare_pairs, rank_methods, summarise
+from gramme.evaluation.summary import METRICS
 
 # Tables of a benchmark as text: for the terminal, csv, json, markdown and latex.
 
@@ -47,6 +48,7 @@ _LEFT_OUT = (
     "calibration_error_mean",
     "wall_seconds_mean",
     "memory_mean",
+    "metric",
     "best",
     "level_with_best",
     "p_value",
@@ -85,9 +87,7 @@ def _csv(table: pd.DataFrame) -> str:
 
 
 def _json(table: pd.DataFrame) -> str:
-    rows = [
-        {name: _plain(value) for name, value in row.items()} for row in table.to_dict("records")
-    ]
+    rows = [{name: _plain(value) for name, value in row.items()} for row in table.to_dict("records")]
     return json_text(rows, indent=2)
 
 
@@ -96,13 +96,13 @@ def _plain(value: Any) -> Any:
 
 
 def _terminal(table: pd.DataFrame) -> str:
-    columns, rows, best = _readable(table)
+    columns, rows = _readable(table, "{} *", escape)
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for name in columns:
         # whole names: what is looked up elsewhere must not be cut
         shown.add_column(name, justify="right" if _is_number(table, name) else "left", no_wrap=True)
-    for row, winner in zip(rows, best, strict=True):
-        shown.add_row(*(escape(text) for text in _marked(columns, row, winner, "{} *")))
+    for row in rows:
+        shown.add_row(*row)
     text = io.StringIO()
     Console(file=text, width=10_000, highlight=False).print(shown)
     lines = [line.rstrip() for line in text.getvalue().splitlines()]
@@ -110,14 +110,12 @@ def _terminal(table: pd.DataFrame) -> str:
 
 
 def _markdown(table: pd.DataFrame) -> str:
-    columns, rows, best = _readable(table)
+    columns, rows = _readable(table, "**{}**", lambda cell: cell.replace("\\", "\\\\").replace("|", "\\|"))
     lines = [
         "| " + " | ".join(columns) + " |",
         "|" + "|".join("---:" if _is_number(table, name) else "---" for name in columns) + "|",
     ]
-    for row, winner in zip(rows, best, strict=True):
-        cells = [cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row]
-        lines.append("| " + " | ".join(_marked(columns, cells, winner, "**{}**")) + " |")
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines)
 
 
@@ -128,13 +126,11 @@ _LATEX = str.maketrans(
 
 
 def _latex(table: pd.DataFrame) -> str:
-    columns, rows, best = _readable(table)
+    columns, rows = _readable(table, r"\textbf{{{}}}", lambda cell: cell.translate(_LATEX))
     places = "".join("r" if _is_number(table, name) else "l" for name in columns)
     lines = [rf"\begin{{tabular}}{{{places}}}", r"\hline"]
     lines += [" & ".join(name.translate(_LATEX) for name in columns) + r" \\", r"\hline"]
-    for row, winner in zip(rows, best, strict=True):
-        cells = [cell.translate(_LATEX) for cell in row]
-        lines.append(" & ".join(_marked(columns, cells, winner, r"\textbf{{{}}}")) + r" \\")
+    lines += [" & ".join(row) + r" \\" for row in rows]
     return "\n".join([*lines, r"\hline", r"\end{tabular}"])
 
 
@@ -147,21 +143,25 @@ STYLES: dict[str, Callable[[pd.DataFrame], str]] = {
 }
 
 
-def _readable(table: pd.DataFrame) -> tuple[list[str], list[list[str]], list[bool]]:
-    """Columns, cells and which rows are best, for people."""
+def _readable(table: pd.DataFrame, mark: str, escaped: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
+    """Columns and escaped cells for people; what decides the best is marked where the row is the best."""
     is_summary = "level_with_best" in table
+    decides = f"{table['metric'].iloc[0]}_mean" if is_summary and len(table) else ""
+    left_out = {*(_LEFT_OUT if is_summary else ()), "traceback"} - {decides}
     columns = [
         name
         for name in table.columns
-        if not (is_summary and name in _LEFT_OUT)
-        and not (name in _WHERE_NEEDED and not table[name].astype(bool).any())
+        if name not in left_out and not (name in _WHERE_NEEDED and not table[name].astype(bool).any())
     ]
     rows = [
-        [_cell(name, value) for name, value in zip(columns, row, strict=True)]
+        [escaped(_cell(name, value)) for name, value in zip(columns, row, strict=True)]
         for row in table[columns].itertuples(index=False)
     ]
-    best = table["best"].tolist() if is_summary else [False] * len(table)
-    return columns, rows, best
+    for row, is_best in zip(rows, table["best"] if is_summary else [], strict=is_summary):
+        if is_best:
+            place = columns.index(decides)
+            row[place] = mark.format(row[place])
+    return columns, rows
 
 
 def _cell(name: str, value: Any) -> str:
@@ -170,15 +170,6 @@ def _cell(name: str, value: Any) -> str:
             return "–"
         return format(value, _DIGITS.get(name, ".4g"))
     return str(value)
-
-
-def _marked(columns: list[str], row: list[str], winner: bool, mark: str) -> list[str]:
-    if not winner:
-        return row
-    return [
-        mark.format(cell) if name == "accuracy_mean" else cell
-        for name, cell in zip(columns, row, strict=True)
-    ]
 
 
 def _is_number(table: pd.DataFrame, name: str) -> bool:
@@ -192,10 +183,10 @@ def _notes(columns: list[str]) -> list[str]:
 # The tables that ``gramme results`` can show of a ledger's runs.
 
 
-_FAILURE = ["dataset", "method", "changed", "train_percent", "realisation", "error"]
+_FAILURE = ["dataset", "method", "changed", "train_percent", "realisation", "error", "traceback"]
 
 
-def results_table(runs: pd.DataFrame, shown: str) -> pd.DataFrame:
+def results_table(runs: pd.DataFrame, shown: str, metric: str = "accuracy") -> pd.DataFrame:
     """A table of some runs of a ledger.
 
     Parameters
@@ -203,17 +194,22 @@ def results_table(runs: pd.DataFrame, shown: str) -> pd.DataFrame:
     runs : DataFrame
         From :meth:`gramme.evaluation.Ledger.runs`.
     shown : {"summary", "pairs", "ranks", "runs", "failures"}
+    metric : str, default="accuracy"
+        What decides which method is the best.
     """
+    known = {*METRICS, *runs["metric"].dropna()}
+    if metric not in known:
+        raise DataError(f"there is no metric {metric!r} in this ledger; {did_you_mean(metric, known)}")
     if shown == "summary":
-        return summarise(runs)
+        return summarise(runs, metric=metric)
     if shown == "pairs":
-        return compare_pairs(runs)
+        return compare_pairs(runs, metric=metric)
     if shown == "runs":
         return runs
     if shown == "failures":
         failed: pd.DataFrame = runs.loc[runs["status"] == "failed", _FAILURE]
         return failed.rename(columns={"changed": "settings"})
-    ranking = rank_methods(runs)
+    ranking = rank_methods(runs, metric=metric)
     return pd.DataFrame(
         {
             "method": ranking.methods,
@@ -309,11 +305,7 @@ class LiveTable:
     """
 
     def __init__(
-        self,
-        console: Console,
-        *,
-        wanted: bool = True,
-        left: Callable[[], float | None] = lambda: None,
+        self, console: Console, *, wanted: bool = True, left: Callable[[], float | None] = lambda: None
     ) -> None:
         self.console, self.wanted, self.left = console, wanted, left
         self.total = self.finished = self.failed = 0
@@ -332,9 +324,7 @@ class LiveTable:
         already = f", {done:,} are done already" if done else ""
         self.console.print(f"{self.total:,} runs to do{already}; {jobs} at a time")
         if self.total and self.console.is_terminal:
-            self._live = Live(
-                get_renderable=self.render, console=self.console, refresh_per_second=2
-            )
+            self._live = Live(get_renderable=self.render, console=self.console, refresh_per_second=2)
             self._live.start()
 
     def add(self, result: RunResult) -> None:
@@ -391,10 +381,7 @@ class LiveTable:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._live is not None:
             self._live.stop()

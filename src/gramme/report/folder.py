@@ -149,9 +149,7 @@ def check_name(target: Path) -> None:
 
 def exists_already(target: Path) -> DataError:
     """The error for a result that may not be replaced."""
-    return DataError(
-        f"{target} exists already; name another folder or say {setting('overwrite', True)}"
-    )
+    return DataError(f"{target} exists already; name another folder or say {setting('overwrite', True)}")
 
 
 def cannot_write(target: Path, error: OSError) -> DataError:
@@ -191,9 +189,7 @@ def recover(place: Path) -> None:
         what = "the result it had put aside was brought back"
     else:
         what = "what it left unfinished was removed"
-    warnings.warn(
-        f"an earlier run into {place} did not end properly; {what}", GrammeWarning, stacklevel=3
-    )
+    warnings.warn(f"an earlier run into {place} did not end properly; {what}", GrammeWarning, stacklevel=3)
 
 
 def _clean(hidden: Path, place: Path) -> bool:
@@ -219,17 +215,11 @@ def _take(place: Path, stack: contextlib.ExitStack) -> Path:
 def _taken(place: Path) -> DataError:
     marker, other = marker_of(place), holder(place)
     if other is None:
-        return DataError(
-            f"{marker} is in the way and not gramme's own; move it, or name another folder"
-        )
+        return DataError(f"{marker} is in the way and not gramme's own; move it, or name another folder")
     who = f"process {other.process}, started {other.started}"
     if LOCKS:
-        return DataError(
-            f"another run is writing to {place} ({who}); wait for it, or name another folder"
-        )
-    return DataError(
-        f"another run is or was writing to {place} ({who}); if it has ended, delete {marker}"
-    )
+        return DataError(f"another run is writing to {place} ({who}); wait for it, or name another folder")
+    return DataError(f"another run is or was writing to {place} ({who}); if it has ended, delete {marker}")
 
 
 def _put_in_place(fresh: Path, place: Path, hidden: Path, *, overwrite: bool) -> bool:

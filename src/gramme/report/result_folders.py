@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +30,19 @@ from gramme.report.page.rank_page import rank_data, render_rank
 from .folder import check_earlier_result, check_writable, exists_already, output_folder
 from .page import write_fit_page
 from .tables import (
+    MAX_EMBEDDING_CELLS,
     embedding_table,
     layer_table,
     prediction_table,
+    with_columns,
     with_sets,
+    with_truth,
     with_unseen,
     write_csv,
 )
 
 # The folder that a fit leaves: model, predictions, embedding, layers, history, settings and a
 # page to read.
-
-
-EMBEDDINGS = ("csv", "parquet", "none")
 
 
 def check_target(folder: Path, *, overwrite: bool) -> None:
@@ -82,8 +82,8 @@ def write_fit(
         What else to note in ``config.json``: data, method, estimate, ...
     estimate : mapping, optional
         How accurate it is, with the single ``predictions`` of tested nodes, for the page.
-    embedding : {"csv", "parquet", "none"}, default="csv"
-        How to write the embedding.
+    embedding : {"auto", "csv", "parquet", "none"}, default="csv"
+        How to write the embedding; "auto" leaves out a large one.
     raw_csv : bool, default=False
         Whether cells that a spreadsheet runs as formulas are written as they are.
     overwrite : bool, default=False
@@ -113,19 +113,25 @@ def fill_fit_folder(
     estimate: Mapping[str, Any] | None = None,
     embedding: str = "csv",
     raw_csv: bool = False,
+    given: pd.DataFrame | None = None,
+    all_classes: bool | None = None,
 ) -> list[str]:
-    """Write the files of :func:`write_fit` into a folder that is there; returns their names."""
+    """Write the files of :func:`write_fit` into a folder that is there; returns their names.
+
+    ``given`` are the columns of a table that ``predictions.csv`` is to repeat, a row per node; ``all_classes`` as for
+    :func:`gramme.report.prediction_table`.
+    """
     model.save(folder / "model.safetensors")
     unseen = (estimate or {}).get("predictions") or {}
-    predicted = prediction_table(model, graph, known)
+    predicted = prediction_table(model, graph, known, all_classes=all_classes)
     if "sets" in config:
         wanted = config["sets"]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # too few labels are said with the record of the sets
-            predicted = with_sets(
-                predicted, model, graph, wanted["coverage"], by_class=wanted["by_class"]
-            )
-    predicted = with_unseen(predicted, unseen)
+            predicted = with_sets(predicted, model, graph, wanted["coverage"], by_class=wanted["by_class"])
+    predicted = with_truth(with_unseen(predicted, unseen), graph)
+    if given is not None:
+        predicted = with_columns(predicted, given)
     write_csv(predicted, folder / "predictions.csv", raw=raw_csv)
     if embedding != "none":
         config = config | _write_embedding(model, folder, embedding, raw_csv)
@@ -152,10 +158,10 @@ def history_table(model: NodeClassifier) -> pd.DataFrame | None:
     return history
 
 
-def _write_embedding(
-    model: NodeClassifier, folder: Path, form: str, raw_csv: bool
-) -> dict[str, Any]:
+def _write_embedding(model: NodeClassifier, folder: Path, form: str, raw_csv: bool) -> dict[str, Any]:
     """Write the embedding; returns a note for ``config.json`` where it is not all of it."""
+    if form == "auto" and getattr(model, "embedding_", np.zeros(0)).size > MAX_EMBEDDING_CELLS:
+        return {"embedding": "left out, since the data are large; --embedding csv or parquet writes it"}
     table, note = embedding_table(model)
     if table is None:
         return {}
@@ -186,9 +192,7 @@ def versions() -> dict[str, str]:
 # The folder of a fit on a graph that no single process holds: tables in parts, and no page.
 
 
-def fill_huge_folder(
-    folder: Path | None, model: NodeClassifier, graph: PartGraph, record: dict[str, Any]
-) -> list[str]:
+def fill_huge_folder(folder: Path | None, model: NodeClassifier, graph: PartGraph, record: dict[str, Any]) -> list[str]:
     """Write predictions part by part at the first process, which never holds more than one; a collective.
 
     Parameters
@@ -224,9 +228,7 @@ def _part_of(model: NodeClassifier, graph: PartGraph, rank: int) -> pd.DataFrame
     text = encode(graph.nodes.tolist() if mine else [])
     found = communicator.gather_to_first(np.ascontiguousarray(shares))
     names = communicator.gather_to_first(np.frombuffer(text, dtype=np.uint8))
-    known = communicator.gather_to_first(
-        np.ascontiguousarray(graph.label_codes[: None if mine else 0])
-    )
+    known = communicator.gather_to_first(np.ascontiguousarray(graph.training_codes[: None if mine else 0]))
     if found is None or names is None or known is None:
         return None
     classes = [str(label) for label in model.classes_.tolist()]
@@ -245,31 +247,60 @@ def _part_of(model: NodeClassifier, graph: PartGraph, rank: int) -> pd.DataFrame
 # The folder that ``gramme links`` leaves: links, ingredients, model, settings and a page to read.
 
 
-def write_links(
+def write_analysis(
     folder: Path,
-    model: GrammeLinks,
-    links: pd.DataFrame,
-    *,
+    tables: Mapping[str, pd.DataFrame],
     config: dict[str, Any],
+    page: Callable[[dict[str, Any]], str],
+    *,
+    also: Callable[[Path], None] = lambda _: None,
     overwrite: bool = False,
     raw_csv: bool = False,
 ) -> list[str]:
-    """Write a fitted model, the links it found and their page to a folder; returns the names of the files."""
+    """Write tables, settings and a page to a folder; returns the names of the files.
+
+    Parameters
+    ----------
+    folder : Path
+        Appears whole or not at all.
+    tables : mapping of str to DataFrame
+        By the name of their file without its ending.
+    config : dict
+        What to note in ``config.json``, beside the versions.
+    page : callable
+        Makes the page from what was noted.
+    also : callable, optional
+        Writes further files to the folder.
+    overwrite : bool, default=False
+    raw_csv : bool, default=False
+        Whether cells that a spreadsheet runs as formulas are written as they are.
+    """
     check_target(folder, overwrite=overwrite)
     with output_folder(folder, overwrite=overwrite) as place:
-        target = place.folder
-        write_csv(links, target / "links.csv", raw=raw_csv)
-        write_csv(model.ingredients_, target / "ingredients.csv", raw=raw_csv)
-        model.save(target / "model.safetensors")
+        for name, table in tables.items():
+            write_csv(table, place.folder / f"{name}.csv", raw=raw_csv)
         record = config | {"versions": versions()}
-        write_settings(target / "config.json", record)
-        page = render_links(links_data(model, links, config=record))
-        (target / "report.html").write_text(page, encoding="utf-8")
-        files = sorted(path.name for path in target.iterdir())
-    return files
+        write_settings(place.folder / "config.json", record)
+        also(place.folder)
+        (place.folder / "report.html").write_text(page(record), encoding="utf-8")
+        return sorted(path.name for path in place.folder.iterdir())
 
 
-# The folder that ``gramme rank`` leaves: ranks, seeds, layers, settings and a page to read.
+def write_links(
+    folder: Path, model: GrammeLinks, links: pd.DataFrame, *, config: dict[str, Any], **options: Any
+) -> list[str]:
+    """Write a fitted model, the links it found and their page; ``options`` as for :func:`write_analysis`."""
+
+    def also(place: Path) -> None:
+        model.save(place / "model.safetensors")
+        if config.get("gephi"):
+            model.to_gephi(links, place / "links.gexf")
+
+    def page(record: dict[str, Any]) -> str:
+        return render_links(links_data(model, links, config=record))
+
+    tables = {"links": links, "ingredients": model.ingredients_}
+    return write_analysis(folder, tables, config, page, also=also, **options)
 
 
 def write_ranks(
@@ -280,10 +311,9 @@ def write_ranks(
     seeds: pd.DataFrame | None,
     layers: pd.Series,
     config: dict[str, Any],
-    overwrite: bool = False,
-    raw_csv: bool = False,
+    **options: Any,
 ) -> list[str]:
-    """Write the tables and the page of a ranking to a folder; returns the names of the files.
+    """Write the tables and the page of a ranking; ``options`` as for :func:`write_analysis`.
 
     Parameters
     ----------
@@ -297,23 +327,13 @@ def write_ranks(
         The influence of each layer.
     config : dict
         What to note in ``config.json``.
-    overwrite : bool, default=False
-    raw_csv : bool, default=False
-        Whether cells that a spreadsheet runs as formulas are written as they are.
     """
-    check_target(folder, overwrite=overwrite)
-    with output_folder(folder, overwrite=overwrite) as place:
-        temporary = place.folder
-        write_csv(ranks.reset_index(), temporary / "ranks.csv", raw=raw_csv)
-        write_csv(layers.reset_index(), temporary / "layers.csv", raw=raw_csv)
-        if seeds is not None:
-            write_csv(seeds, temporary / "seeds.csv", raw=raw_csv)
-        record = config | {"versions": versions()}
-        write_settings(temporary / "config.json", record)
-        page = render_rank(rank_data(graph, ranks, seeds=seeds, layers=layers, config=record))
-        (temporary / "report.html").write_text(page, encoding="utf-8")
-        files = sorted(path.name for path in temporary.iterdir())
-    return files
+
+    def page(record: dict[str, Any]) -> str:
+        return render_rank(rank_data(graph, ranks, seeds=seeds, layers=layers, config=record))
+
+    tables = {"ranks": ranks.reset_index(), "layers": layers.reset_index()}
+    return write_analysis(folder, tables | ({} if seeds is None else {"seeds": seeds}), config, page, **options)
 
 
 def write_model_page(path: Path, model: NodeClassifier, graph: MultilayerGraph) -> Path:
@@ -322,9 +342,7 @@ def write_model_page(path: Path, model: NodeClassifier, graph: MultilayerGraph) 
     if hasattr(model, "labelled_"):
         known[model.labelled_] = model.transduction_[model.labelled_].tolist()
     estimate = model_estimate(model)
-    names = [
-        method.name for method in METHODS.values() if method.class_name == type(model).__name__
-    ]
+    names = [method.name for method in METHODS.values() if method.class_name == type(model).__name__]
     config: dict[str, Any] = {
         "data": graph.name or "a graph",
         "method": min(names, key=len, default=type(model).__name__),

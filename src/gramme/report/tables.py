@@ -25,11 +25,7 @@ MAX_CLASS_CELLS = 2_000_000
 
 
 def prediction_table(
-    model: NodeClassifier,
-    graph: MultilayerGraph,
-    known: np.ndarray | None = None,
-    *,
-    all_classes: bool | None = None,
+    model: NodeClassifier, graph: MultilayerGraph, known: np.ndarray | None = None, *, all_classes: bool | None = None
 ) -> pd.DataFrame:
     """One row per node: node, known, predicted, probability, then ``probability_<class>`` for each class.
 
@@ -72,21 +68,14 @@ def prediction_table(
 
 
 def with_sets(
-    table: pd.DataFrame,
-    model: NodeClassifier,
-    graph: MultilayerGraph,
-    coverage: float,
-    *,
-    by_class: bool = False,
+    table: pd.DataFrame, model: NodeClassifier, graph: MultilayerGraph, coverage: float, *, by_class: bool = False
 ) -> pd.DataFrame:
     """Predictions with a column ``set``: the classes that are plausible for a node, joined by ``|``."""
     sets = model.predict_set(graph, coverage=coverage, by_class=by_class)
     return table.assign(set=pd.Series(joined_sets(sets, model.classes_), dtype=object))
 
 
-def number_table(
-    model: GrammeRegressor, graph: MultilayerGraph, coverage: float = 0.9
-) -> pd.DataFrame:
+def number_table(model: GrammeRegressor, graph: MultilayerGraph, coverage: float = 0.9) -> pd.DataFrame:
     """One row per node: node, known, predicted, and low and high of the interval.
 
     For the graph that the model was fitted on also ``out_of_fold_predicted``, what is said without the node's number.
@@ -102,6 +91,23 @@ def number_table(
         "high": high,
     }
     return pd.DataFrame(columns | ({"out_of_fold_predicted": model.out_of_fold_} if fitted else {}))
+
+
+def with_truth(table: pd.DataFrame, graph: MultilayerGraph) -> pd.DataFrame:
+    """Predictions with the label of each node, whether learned from or not, and which labels were set aside."""
+    truth = pd.Series(np.full(len(table), None) if graph.labels is None else graph.labels, dtype=object)
+    return table.assign(
+        held_out=(truth.notna() & table["known"].isna()).to_numpy(), true_label=truth.set_axis(table.index)
+    )
+
+
+def with_columns(table: pd.DataFrame, given: pd.DataFrame) -> pd.DataFrame:
+    """Predictions followed by the columns of the table that they were made from, row by row.
+
+    A column whose name is taken already is called ``given_<name>``.
+    """
+    names = {name: f"given_{name}" if name in table.columns else name for name in given.columns}
+    return pd.concat([table, given.rename(columns=names).reset_index(drop=True)], axis=1)
 
 
 OUT_OF_FOLD = {
@@ -173,27 +179,20 @@ def write_csv(table: pd.DataFrame, path: Path, *, raw: bool = False) -> None:
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a.csv"
-    >>> write_csv(
-    ...     pd.DataFrame({"node": ["a", "=1+1"], "p": np.array([1 / 3, 1], dtype=np.float32)}), path
-    ... )
+    >>> write_csv(pd.DataFrame({"node": ["a", "=1+1"], "p": np.array([1 / 3, 1], dtype=np.float32)}), path)
     >>> path.read_text().split()
     ['node,p', 'a,0.333333', "'=1+1,1"]
     """
     if not raw:
         guarded = {
             without_formula(name): pd.Series([*map(without_formula, column)], dtype=object)
-            if column.dtype == object or pd.api.types.is_string_dtype(column.dtype)
+            if not (pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype))
             else column.reset_index(drop=True)
             for name, column in table.items()
         }
         table = pd.DataFrame(guarded)
     table.to_csv(
-        path,
-        index=False,
-        float_format="%.6g",
-        encoding="utf-8",
-        errors="backslashreplace",
-        lineterminator="\n",
+        path, index=False, float_format="%.6g", encoding="utf-8", errors="backslashreplace", lineterminator="\n"
     )
 
 

@@ -1,20 +1,18 @@
-"""The training loop, its callbacks and what it is trained on; ``ensemble.py`` trains a whole ensemble with it."""
+"""The training loop, its callbacks and what it is trained on; ``ensemble.py`` trains a whole ensemble with it.
+
+Stable for use outside are :class:`Callback` and :class:`State`, for ``fit(callbacks=...)`` of the attention models, and
+:class:`Task` with :data:`Loss`, for ``fit(loss=...)``.
+"""
 
 from .callbacks import EarlyStopping, History, Progress, joined_history
-from .ensemble import (
-    ProgressDisplay,
-    Settings,
-    TrainedEnsemble,
-    TrainingTargets,
-    held_out_labels,
-    train_ensemble,
-)
-from .loop import Callback, NumberTask, State, Task, evaluate, train
+from .ensemble import ProgressDisplay, Settings, TrainedEnsemble, TrainingTargets, held_out_labels, train_ensemble
+from .loop import Callback, Loss, NumberTask, State, Task, evaluate, train
 
 __all__ = [
     "Callback",
     "EarlyStopping",
     "History",
+    "Loss",
     "TrainingTargets",
     "NumberTask",
     "Progress",

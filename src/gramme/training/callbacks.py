@@ -50,10 +50,7 @@ class History(Callback):
         self.rows.append(row)
 
     def kept_state(self) -> tuple[dict[str, Tensor], Any]:
-        watched = {
-            f"{place:06d}": torch.from_numpy(one)
-            for place, one in enumerate(self.watched_probabilities)
-        }
+        watched = {f"{place:06d}": torch.from_numpy(one) for place, one in enumerate(self.watched_probabilities)}
         return watched, {"members": self.members, "rows": self.rows}
 
     def restore(self, tensors: dict[str, Tensor], record: Any) -> None:
@@ -74,9 +71,7 @@ def joined_history(histories: list[History]) -> pd.DataFrame:
         table = pd.DataFrame(only.rows)
         found = table.to_numpy() * only.members / only.members
         return pd.DataFrame(found, columns=table.columns).astype({"epoch": int})
-    table = pd.concat(
-        [pd.DataFrame(history.rows).assign(members=history.members) for history in trained]
-    )
+    table = pd.concat([pd.DataFrame(history.rows).assign(members=history.members) for history in trained])
     measures = [name for name in table.columns if name not in ("epoch", "members")]
     weighted = table[measures].mul(table["members"], axis=0).groupby(table["epoch"]).sum()
     result = weighted.div(table.groupby("epoch")["members"].sum(), axis=0).reset_index()

@@ -49,17 +49,19 @@ class Keeper:
     folder : Path
     communicator : Communicator
         Of which the first process writes and reads.
+    data : str
+        A digest of the graph and the labels: trainings on others are not gone on with.
     """
 
-    def __init__(self, folder: Path, communicator: Communicator) -> None:
-        self.folder, self.communicator = folder, communicator
+    def __init__(self, folder: Path, communicator: Communicator, data: str = "") -> None:
+        self.folder, self.communicator, self.data = folder, communicator, data
         self.every = float(os.environ.get("GRAMME_CHECKPOINT_SECONDS", CHECKPOINT_SECONDS))
         self.trainings = 0
 
     def next_training(self, network: Network, epochs: int, settings: Sequence[float]) -> Training:
         """The place of the next training in the folder."""
         shapes = [(name, tuple(one.shape)) for name, one in network.named_parameters()]
-        print_of = hashlib.sha256(repr((shapes, epochs, *settings)).encode()).hexdigest()
+        print_of = hashlib.sha256(repr((shapes, epochs, *settings, self.data)).encode()).hexdigest()
         self.trainings += 1
         return Training(self, self.folder / f"training-{self.trainings:04d}.safetensors", print_of)
 
@@ -85,14 +87,10 @@ class Training:
             tensors = load(raw)
             record = json.loads(bytes(tensors.pop("record").tolist()))
             if record["format"] != FORMAT or record["fingerprint"] != self.fingerprint:
-                raise ValueError("it is of another fit")
+                raise ValueError("it is of another fit: of other data, labels or settings")
             network = state.network
             network.load_state_dict(_under(tensors, "network."))
-            for name, kept in (
-                ("means", optimiser.means),
-                ("squares", optimiser.squares),
-                ("steps", optimiser.steps),
-            ):
+            for name, kept in (("means", optimiser.means), ("squares", optimiser.squares), ("steps", optimiser.steps)):
                 for place, one in enumerate(kept):
                     one.copy_(tensors[f"adam.{name}.{place}"])
             network.random.calls = int(record["calls"])
@@ -109,21 +107,13 @@ class Training:
                 f"the checkpoint {self.path} is damaged: {error}; leave out --resume to begin anew"
             ) from None
 
-    def keep(
-        self, state: State, optimiser: Adam, callbacks: Sequence[Callback], *, ended: bool = False
-    ) -> None:
+    def keep(self, state: State, optimiser: Adam, callbacks: Sequence[Callback], *, ended: bool = False) -> None:
         """Write a checkpoint if it is time for one, or the training has ended."""
         due = time.monotonic() - self._saved_at >= self.keeper.every
         if not self.keeper.communicator.first or not (due or ended):
             return
-        tensors: dict[str, Tensor] = {
-            f"network.{name}": one for name, one in state.network.state_dict().items()
-        }
-        for name, kept in (
-            ("means", optimiser.means),
-            ("squares", optimiser.squares),
-            ("steps", optimiser.steps),
-        ):
+        tensors: dict[str, Tensor] = {f"network.{name}": one for name, one in state.network.state_dict().items()}
+        for name, kept in (("means", optimiser.means), ("squares", optimiser.squares), ("steps", optimiser.steps)):
             tensors |= {f"adam.{name}.{place}": one for place, one in enumerate(kept)}
         records = []
         for place, callback in enumerate(callbacks):
@@ -153,7 +143,7 @@ def current_keeper() -> Keeper | None:
 
 
 @contextlib.contextmanager
-def checkpoints(folder: Path, communicator: Communicator, *, resume: bool) -> Iterator[Keeper]:
+def checkpoints(folder: Path, communicator: Communicator, *, resume: bool, data: str = "") -> Iterator[Keeper]:
     """Within this, trainings are kept in a folder, which is gone once all went well.
 
     Parameters
@@ -162,10 +152,12 @@ def checkpoints(folder: Path, communicator: Communicator, *, resume: bool) -> It
     communicator : Communicator
     resume : bool
         Go on from what the folder holds; else it is emptied first.
+    data : str
+        A digest of the graph and the labels; a checkpoint of others is refused.
     """
     if communicator.first:
         _take(folder, resume=resume)
-    keeper = Keeper(folder, communicator)
+    keeper = Keeper(folder, communicator, data)
     token = _current.set(keeper)
     try:
         yield keeper
@@ -205,9 +197,7 @@ def _say_what_is_kept(folder: Path) -> None:
 
 
 def _under(tensors: dict[str, Tensor], start: str) -> dict[str, Tensor]:
-    return {
-        name.removeprefix(start): one for name, one in tensors.items() if name.startswith(start)
-    }
+    return {name.removeprefix(start): one for name, one in tensors.items() if name.startswith(start)}
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -31,7 +31,7 @@ from gramme.nn import Network, Output, Plan
 from gramme.ops import Features
 
 from .callbacks import EarlyStopping, History, Progress, joined_history
-from .loop import Callback, Task, evaluate, train
+from .loop import Callback, Loss, Task, evaluate, train
 
 # What each member of an ensemble learns from, and which labels tell it when to stop.
 
@@ -77,9 +77,7 @@ class TrainingTargets:
         codes = self.codes if self.codes.ndim == 1 else self.codes[:, chosen]
         if self.held_out is not None:
             aside = self.held_out[:, chosen]
-            training, stopping = (
-                self._task(self.nodes, codes, weights * part, device) for part in (~aside, aside)
-            )
+            training, stopping = (self._task(self.nodes, codes, weights * part, device) for part in (~aside, aside))
             return training, stopping
         training = self._task(self.nodes, codes, weights, device)
         if self.validation is None:
@@ -87,9 +85,7 @@ class TrainingTargets:
         nodes, codes = self.validation
         return training, self._task(nodes, codes, np.ones((nodes.size, len(members))), device)
 
-    def _task(
-        self, nodes: Ints, codes: Ints, weights: NDArray[np.float64], device: torch.device
-    ) -> Task:
+    def _task(self, nodes: Ints, codes: Ints, weights: NDArray[np.float64], device: torch.device) -> Task:
         whole = self.task.of(nodes, codes, weights, device)
         if self.graph is None:
             return whole
@@ -97,9 +93,7 @@ class TrainingTargets:
         return whole.at(torch.from_numpy(which).to(device), torch.from_numpy(positions).to(device))
 
 
-def held_out_labels(
-    codes: Ints, seen: NDArray[np.bool_], fraction: float, seed: int
-) -> NDArray[np.bool_] | None:
+def held_out_labels(codes: Ints, seen: NDArray[np.bool_], fraction: float, seed: int) -> NDArray[np.bool_] | None:
     """Which of the labels it sees each member sets aside, at random within each class.
 
     At least one label of each class stays in training.
@@ -184,10 +178,7 @@ class ProgressDisplay:
             self._bar.update(self._task, completed=self.done)
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
@@ -240,6 +231,8 @@ def train_ensemble(
     title: str = "",
     progress: bool | None = False,
     communicator: Communicator = SINGLE_PROCESS,
+    further: Sequence[Callback] = (),
+    loss: Loss | None = None,
 ) -> TrainedEnsemble:
     """Train batch after batch; Ctrl-C keeps the members that are fully trained, or, if none is, those under way.
 
@@ -265,6 +258,10 @@ def train_ensemble(
         Show it or not; where None, only if standard error is a terminal.
     communicator : Communicator, optional
         The processes that train together, each on its part of the graph.
+    further : sequence of Callback
+        What else happens beside the training of each batch.
+    loss : callable, optional
+        In place of the task's own, see :data:`~gramme.training.Loss`.
     """
     histories: list[History] = []
     states: list[dict[str, Tensor]] = []
@@ -276,7 +273,7 @@ def train_ensemble(
             task, stopping = lessons.tasks(batch, device)
             watched = None if monitor is None else torch.from_numpy(monitor[0]).to(device)
             history = History(stopping, watched)
-            callbacks: list[Callback] = [history, Progress(display.advance)]
+            callbacks: list[Callback] = [history, Progress(display.advance), *further]
             if stopping is not None:
                 callbacks.append(EarlyStopping(stopping, settings.patience))
             try:
@@ -290,6 +287,7 @@ def train_ensemble(
                     weight_decay=settings.weight_decay,
                     callbacks=callbacks,
                     communicator=communicator,
+                    loss=loss,
                 )
             except KeyboardInterrupt:
                 if not states:
@@ -320,9 +318,7 @@ def _weights(network: Network) -> dict[str, Tensor]:
     return weights
 
 
-def _history(
-    histories: list[History], monitor: tuple[NDArray[np.int64], NDArray[np.int64]] | None
-) -> pd.DataFrame:
+def _history(histories: list[History], monitor: tuple[NDArray[np.int64], NDArray[np.int64]] | None) -> pd.DataFrame:
     """The batches' histories as one, with the accuracy of the members' mean on the nodes watched."""
     table = joined_history(histories)
     if monitor is None:

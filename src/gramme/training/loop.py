@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -70,9 +70,7 @@ class Adam:
     D. P. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015.
     """
 
-    def __init__(
-        self, parameters: Iterable[nn.Parameter], learning_rate: float, weight_decay: float
-    ) -> None:
+    def __init__(self, parameters: Iterable[nn.Parameter], learning_rate: float, weight_decay: float) -> None:
         self.parameters = list(parameters)
         self.learning_rate, self.weight_decay = learning_rate, weight_decay
         self.means = [torch.zeros_like(one) for one in self.parameters]
@@ -136,11 +134,7 @@ class Task:
 
     @classmethod
     def of(
-        cls,
-        nodes: NDArray[np.int64],
-        classes: NDArray[Any],
-        weights: NDArray[np.float64],
-        device: torch.device,
+        cls, nodes: NDArray[np.int64], classes: NDArray[Any], weights: NDArray[np.float64], device: torch.device
     ) -> Self:
         """A task from arrays; ``weights`` of shape (labelled, members) are scaled to sum to 1 per member."""
         total = weights.sum(0, keepdims=True)
@@ -172,6 +166,11 @@ class Task:
         return (right * self.weights).sum(0)
 
 
+Loss = Callable[[Tensor, Task], Tensor]
+"""A loss of one's own: from the scores of the labelled nodes, (labelled, members, classes), and the task, which holds
+their classes and weights, to the loss of each member, (members,)."""
+
+
 class NumberTask(Task):
     """Labelled nodes with numbers in the place of classes, for each member its own: shape (labelled, members).
 
@@ -180,11 +179,7 @@ class NumberTask(Task):
 
     @classmethod
     def of(
-        cls,
-        nodes: NDArray[np.int64],
-        classes: NDArray[Any],
-        weights: NDArray[np.float64],
-        device: torch.device,
+        cls, nodes: NDArray[np.int64], classes: NDArray[Any], weights: NDArray[np.float64], device: torch.device
     ) -> Self:
         """As for classes; ``classes`` are the numbers."""
         return super().of(nodes, classes.astype(_default_float()), weights, device)
@@ -247,7 +242,26 @@ class State:
 
 
 class Callback:
-    """Something that happens beside the training."""
+    """Something that happens beside the training; a subclass has only the methods that it needs.
+
+    Members of an ensemble that do not fit together are trained one batch after the other: then :meth:`start` and
+    :meth:`end` are called once for each batch. What ``State`` holds may be read, and ``State.stop`` set.
+
+    Examples
+    --------
+    >>> class Losses(Callback):
+    ...     def start(self, state):
+    ...         self.seen = []
+    ...
+    ...     def after_epoch(self, state):
+    ...         self.seen.append(float(state.losses.mean()))
+    >>> from gramme import GrammeFusion, datasets
+    >>> losses = Losses()
+    >>> graph = datasets.load("synthetic", nodes=30, random_state=0)
+    >>> model = GrammeFusion(epochs=3, random_state=0).fit(graph, callbacks=[losses])
+    >>> len(losses.seen)
+    3
+    """
 
     def start(self, state: State) -> None:
         """Called before the first epoch."""
@@ -278,13 +292,14 @@ def train(
     callbacks: Sequence[Callback] = (),
     fused: bool = True,
     communicator: Communicator = SINGLE_PROCESS,
+    loss: Loss | None = None,
 ) -> State:
     """Train all members together; Ctrl-C ends it early with the network as it is, if it has finished an epoch.
 
     The plan is one for the task's nodes: only their scores are computed in a step. The members' losses are added. Adam
     works parameter by parameter, so each member learns exactly as it would alone. ``fused`` takes its steps in one
     kernel, which is faster and differs in the last bits. Of several processes each has the losses of its own nodes; all
-    have the same parameters, and gradients are added up.
+    have the same parameters, and gradients are added up. ``loss`` stands in for the task's own.
 
     Raises
     ------
@@ -294,9 +309,7 @@ def train(
     optimiser: Adam | torch.optim.Adam = (
         Adam(network.parameters(), learning_rate, weight_decay)
         if fused
-        else torch.optim.Adam(
-            network.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=False
-        )
+        else torch.optim.Adam(network.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=False)
     )
     state = State(network, features, plan, communicator=communicator)
     for callback in callbacks:
@@ -309,7 +322,7 @@ def train(
     finished = state.epoch
     try:
         while state.epoch < epochs and not state.stop:
-            _step(state, task, optimiser)
+            _step(state, task, optimiser, loss)
             state.epoch += 1
             for callback in callbacks:
                 callback.after_epoch(state)
@@ -326,12 +339,12 @@ def train(
     return state
 
 
-def _step(state: State, task: Task, optimiser: Adam | torch.optim.Adam) -> None:
+def _step(state: State, task: Task, optimiser: Adam | torch.optim.Adam, loss: Loss | None) -> None:
     state.network.train()
     optimiser.zero_grad()
     with threads_for(state.network.largest(state.plan)):
         scores = state.network(state.features, state.plan).scores
-        losses = task.losses(scores)
+        losses = task.losses(scores) if loss is None else loss(scores, task)
         losses.sum().backward()  # type: ignore[no-untyped-call]
         add_up_gradients(state.network, state.communicator)
         optimiser.step()

@@ -171,10 +171,7 @@ def _train(
     advance: Callable[[int, float], None],
 ) -> RelationTraining:
     optimiser = torch.optim.Adam(
-        network.parameters(),
-        lr=settings.learning_rate,
-        weight_decay=settings.weight_decay,
-        fused=True,
+        network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
     )
     best = _Best(network, task, scores)
     rows: list[dict[str, float]] = []

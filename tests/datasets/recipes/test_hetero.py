@@ -8,10 +8,7 @@ from gramme.errors import DataError
 
 @pytest.mark.parametrize(
     ("name", "meta_paths"),
-    [
-        ("dblp_heco", {"paper": "APA", "venue": "APCPA"}),
-        ("acm_heco", {"author": "PAP", "subject": "PSP"}),
-    ],
+    [("dblp_heco", {"paper": "APA", "venue": "APCPA"}), ("acm_heco", {"author": "PAP", "subject": "PSP"})],
 )
 def test_the_relations_imply_the_stored_edges(gramme_data, name, meta_paths):
     relations, edges = datasets.load(name, view="relations"), datasets.load(name)

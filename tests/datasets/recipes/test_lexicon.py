@@ -27,22 +27,8 @@ def folder(tmp_path):
 
 def test_relations_words_and_labels(folder):
     graph = datasets.load("wordnet", path=folder)
-    assert list(graph.nodes) == [
-        "n00000001",
-        "n00000002",
-        "v00000003",
-        "a00000004",
-        "a00000005",
-        "r00000006",
-    ]
-    assert graph.labels.tolist() == [
-        "noun.Tops",
-        "noun.act",
-        "verb.motion",
-        "adj.all",
-        "adj.all",
-        "adv.all",
-    ]
+    assert list(graph.nodes) == ["n00000001", "n00000002", "v00000003", "a00000004", "a00000005", "r00000006"]
+    assert graph.labels.tolist() == ["noun.Tops", "noun.act", "verb.motion", "adj.all", "adj.all", "adv.all"]
     assert graph.num_layers == 19
     edges = {name: layer.num_edges for name, layer in graph.layers.items() if layer.num_edges}
     assert edges == {"hypernym": 1, "derivation": 1, "similar": 1, "pertainym": 1, "word": 2}
@@ -61,8 +47,7 @@ def test_a_folder_without_the_files_says_which_and_where_to_get_them(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
-    [("nonsense here\n", "not a synset"), ("00000009 99 r 01 x 0 000 | y\n", "file number")],
+    ("line", "message"), [("nonsense here\n", "not a synset"), ("00000009 99 r 01 x 0 000 | y\n", "file number")]
 )
 def test_a_bad_line_is_named(folder, line, message):
     with (folder / "data.adv").open("a") as file:

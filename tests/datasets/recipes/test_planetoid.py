@@ -38,18 +38,7 @@ def test_a_call_is_recorded_and_not_made():
 
 
 @pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"]",
-        b"t.",
-        b"\x86.",
-        b"K\x01K\x02a.",
-        b"K\x01}b.",
-        b"K\x01K\x02R.",
-        b"h\x07.",
-        b"K\x01}s.",
-    ],
+    "content", [b"", b"]", b"t.", b"\x86.", b"K\x01K\x02a.", b"K\x01}b.", b"K\x01K\x02R.", b"h\x07.", b"K\x01}s."]
 )
 def test_a_broken_pickle_is_an_error(content):
     with pytest.raises((ValueError, LookupError, TypeError)):

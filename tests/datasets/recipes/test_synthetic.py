@@ -112,9 +112,7 @@ def test_only_the_couplings_tell_the_classes_of_the_second_network():
 
 
 def test_it_may_have_no_couplings_and_is_the_same_again():
-    assert (
-        datasets.load("synthetic_coupled", couplings=0).couplings["first", "second"].num_edges == 0
-    )
+    assert datasets.load("synthetic_coupled", couplings=0).couplings["first", "second"].num_edges == 0
     assert datasets.load("synthetic_coupled") == datasets.load("synthetic_coupled")
     with pytest.raises(DataError, match="2 nodes in a network cannot hold 3 classes"):
         datasets.load("synthetic_coupled", nodes=4)

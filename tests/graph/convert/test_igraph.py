@@ -21,10 +21,7 @@ def test_edges_say_their_layer():
     graph = MultilayerGraph.from_igraph(school(), label="team")
     assert graph.nodes.tolist() == ["Ann", "Bo", "Cy"]
     assert graph.labels.tolist() == ["red", None, "blue"]
-    assert {name: layer.num_edges for name, layer in graph.layers.items()} == {
-        "advice": 2,
-        "friend": 1,
-    }
+    assert {name: layer.num_edges for name, layer in graph.layers.items()} == {"advice": 2, "friend": 1}
     assert graph.layers["advice"].directed
     assert graph.layers["advice"].weight.tolist() == [2, 1]
     assert not MultilayerGraph.from_igraph(school(), weight=None).layers["friend"].weighted
@@ -52,3 +49,13 @@ def test_a_graph_per_layer():
 def test_mistakes(graphs, options, message):
     with pytest.raises(DataError, match=message):
         MultilayerGraph.from_igraph(graphs, **options)
+
+
+def test_attributes_of_edges_become_features():
+    ring = igraph.Graph.Ring(3)
+    ring.es["minutes"] = [1.0, 2.0, 3.0]
+    line = igraph.Graph([(0, 1)])
+    graph = MultilayerGraph.from_igraph({"ring": ring, "line": line}, edge_features=["minutes"])
+    assert graph.layers["ring"].features.tolist() == [[1.0], [3.0], [2.0]]  # edges 0-1, 0-2, 1-2
+    assert graph.layers["line"].features.tolist() == [[2.0]]  # unknown: the mean
+    assert not graph.layers["ring"].weighted

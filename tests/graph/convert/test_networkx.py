@@ -14,11 +14,7 @@ from_networkx = MultilayerGraph.from_networkx
 
 @given(multilayer_graphs(kinds=["edges"], features=False, min_layers=1))
 def test_a_graph_per_layer_gives_the_graph_back(graph):
-    again = from_networkx(
-        graph.to_networkx(),
-        nodes=graph.nodes,
-        label=None if graph.labels is None else "label",
-    )
+    again = from_networkx(graph.to_networkx(), nodes=graph.nodes, label=None if graph.labels is None else "label")
     expected = graph
     if graph.labels is not None:
         # A node that no layer holds is in no networkx graph, and neither is its label
@@ -27,11 +23,7 @@ def test_a_graph_per_layer_gives_the_graph_back(graph):
     assert again == expected
 
 
-@given(
-    multilayer_graphs(
-        presence=False, features=False, weighted_groups=None, labels=True, min_layers=1
-    )
-)
+@given(multilayer_graphs(presence=False, features=False, weighted_groups=None, labels=True, min_layers=1))
 def test_one_multigraph_holds_every_edge(graph):
     merged = graph.to_networkx(merged=True)
     assert list(merged) == list(graph.nodes)
@@ -40,9 +32,7 @@ def test_one_multigraph_holds_every_edge(graph):
             merged,
             nodes=graph.nodes,
             label="label",
-            directed={
-                name: layer.directed for name, layer in graph.layers.items() if layer.num_edges
-            },
+            directed={name: layer.directed for name, layer in graph.layers.items() if layer.num_edges},
         )
         if graph.num_edges
         else from_networkx(merged, nodes=graph.nodes, label="label")
@@ -101,10 +91,7 @@ def test_multigraphs_are_split_by_an_attribute():
 
 
 def test_the_way_out_carries_labels_weights_and_materialised_groups():
-    layers = {
-        "room": MembershipLayer(3, [0, 1, 0, 1], [0, 0, 1, 1]),
-        "likes": EdgeLayer(3, [1], [0], directed=True),
-    }
+    layers = {"room": MembershipLayer(3, [0, 1, 0, 1], [0, 0, 1, 1]), "likes": EdgeLayer(3, [1], [0], directed=True)}
     graph = MultilayerGraph(layers, nodes=["a", "b", "c"], labels=["x", None, None])
     made = graph.to_networkx()
     assert made["room"].nodes(data=True)["a"] == {"label": "x"}

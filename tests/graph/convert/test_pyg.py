@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from tests.strategies import multilayer_graphs
 
-from gramme.errors import DataError, LossyFormatWarning
+from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods import LabelPropagation
 from gramme.nn import structure
@@ -26,9 +26,7 @@ def test_membership_layers_come_back_as_their_edges(graph):
 
 
 def test_who_hears_the_target_of_an_edge_is_its_target_in_pyg():
-    graph = MultilayerGraph(
-        {"likes": EdgeLayer(3, [2], [0], [0.5], directed=True), "same": EdgeLayer(3, [0], [1])}
-    )
+    graph = MultilayerGraph({"likes": EdgeLayer(3, [2], [0], [0.5], directed=True), "same": EdgeLayer(3, [0], [1])})
     data = graph.to_pyg()
     assert data.edge_types == [("node", "likes", "node"), ("node", "same", "node")]
     likes, same = data["node", "likes", "node"], data["node", "same", "node"]
@@ -76,8 +74,9 @@ def test_weights_from_either_attribute():
     assert graph.layers["likes"].weight.tolist() == [0.5, 2.0]
     assert graph.layers["knows"].weight.tolist() == [3.0, 4.0]
     data["person", "likes", "person"].edge_attr = torch.ones(2, 3)
-    with pytest.warns(LossyFormatWarning, match="layer 'likes': edge_attr has 3 columns"):
-        assert from_pyg(data).layers["likes"].weight is None
+    layer = from_pyg(data).layers["likes"]
+    assert layer.weight is None
+    assert layer.features.tolist() == [[1.0, 1.0, 1.0]] * 2
 
 
 def test_plain_data_is_one_layer():
@@ -156,20 +155,14 @@ def test_masks_are_kept_and_learned_from():
     data.val_mask = (torch.arange(200) >= 60) & (torch.arange(200) < 100)
     data.test_mask = torch.arange(200) >= 100
     graph = from_pyg(data)
-    assert {name: int(mask.sum()) for name, mask in graph.masks.items()} == {
-        "train": 60,
-        "val": 40,
-        "test": 100,
-    }
+    assert {name: int(mask.sum()) for name, mask in graph.masks.items()} == {"train": 60, "val": 40, "test": 100}
     model = LabelPropagation().fit(graph)
     assert np.flatnonzero(model.labelled_).tolist() == list(range(60))
     other = from_pyg(data).replace(
         labels=[label if place < 60 else 1 - label for place, label in enumerate(graph.labels)]
     )
     assert np.array_equal(LabelPropagation().fit(other).predict_proba(), model.predict_proba())
-    assert model.score(mask="test") == pytest.approx(
-        np.mean(model.predict()[100:] == graph.labels[100:])
-    )
+    assert model.score(mask="test") == pytest.approx(np.mean(model.predict()[100:] == graph.labels[100:]))
     assert LabelPropagation().fit(graph, mask="val").labelled_.sum() == 40
     back = graph.to_pyg()["node"]
     assert torch.equal(back.train_mask, data.train_mask)

@@ -31,12 +31,7 @@ def test_the_target_and_its_ways_to_other_types():
     assert list(graph.layers) == ["cites", "author", "place"]
     assert graph.layers["cites"].directed
     assert graph.layers["cites"].weight.tolist() == [2]
-    assert graph.layers["author"].incidence().toarray().tolist() == [
-        [1, 1, 0],
-        [0, 1, 0],
-        [0, 0, 1],
-        [0, 0, 0],
-    ]
+    assert graph.layers["author"].incidence().toarray().tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]]
     assert graph.layers["place"].incidence().toarray().tolist()[0] == [2, 0]
     assert list(graph.labels) == [0, 1, None, 1]
     assert graph.layer_features["author"].ravel().tolist()[:3] == [1.5, 2, 3]
@@ -52,11 +47,7 @@ def test_relations_that_pyg_turned_round_count_once():
     assert not graph.layers["cites"].directed
 
 
-@given(
-    multilayer_graphs(
-        couplings=None, layer_features=None, weighted_groups=None, min_layers=1, max_nodes=6
-    )
-)
+@given(multilayer_graphs(couplings=None, layer_features=None, weighted_groups=None, min_layers=1, max_nodes=6))
 def test_groups_as_nodes_and_back_is_the_same_graph(graph):
     if "node" not in graph.layers and all(layer.num_edges for layer in graph.layers.values()):
         assert from_pyg(graph.to_pyg(groups="nodes"), target="node") == graph
@@ -64,10 +55,7 @@ def test_groups_as_nodes_and_back_is_the_same_graph(graph):
 
 def test_nodes_that_are_not_in_an_edge_layer_stay_out_of_it():
     graph = MultilayerGraph(
-        {
-            "calls": EdgeLayer(3, [0], [1], [2.0], nodes=[0, 1]),
-            "clubs": MembershipLayer(3, [0, 1, 2], [0, 0, 0]),
-        }
+        {"calls": EdgeLayer(3, [0], [1], [2.0], nodes=[0, 1]), "clubs": MembershipLayer(3, [0, 1, 2], [0, 0, 0])}
     )
     back = from_pyg(graph.to_pyg(groups="nodes"), target="node")
     assert back.layers["calls"].present.tolist() == [True, True, False]

@@ -3,11 +3,12 @@ import pytest
 import scipy.sparse as sp
 from torch_geometric.data import Data
 
-from gramme.errors import DataError, LossyFormatWarning
+from gramme.errors import DataError
 from gramme.graph.convert.pyg import (
     as_tensor,
     given_matrix,
     number_of_nodes,
+    stored_edge_features,
     stored_labels,
     stored_weights,
 )
@@ -25,12 +26,17 @@ def test_nodes_as_stated_or_as_far_as_edges_reach():
     assert number_of_nodes(Data(), {}) == 0
 
 
-def test_weights_of_one_column_or_none():
-    assert stored_weights("r", {"edge_weight": torch.tensor([1.0, 2.0])}).tolist() == [1.0, 2.0]
-    assert stored_weights("r", {"edge_attr": torch.tensor([[3.0], [4.0]])}).tolist() == [3.0, 4.0]
-    assert stored_weights("r", {}) is None
-    with pytest.warns(LossyFormatWarning, match="edge_attr has 2 columns"):
-        assert stored_weights("r", {"edge_attr": torch.zeros(2, 2)}) is None
+def test_weights_are_one_positive_number_per_edge_and_other_attributes_are_features():
+    one = torch.tensor([[3.0], [4.0]])
+    assert stored_weights({"edge_weight": torch.tensor([1.0, 2.0])}).tolist() == [1.0, 2.0]
+    assert stored_weights({"edge_attr": one}).tolist() == [3.0, 4.0]
+    assert stored_edge_features({"edge_attr": one}) == {}
+    assert stored_weights({}) is None
+    both = {"edge_attr": one, "edge_weight": torch.tensor([1.0, 2.0])}
+    assert (stored_weights(both).tolist(), stored_edge_features(both)["features"].tolist()) == ([1, 2], [[3], [4]])
+    for attributes in (torch.zeros(2, 2), torch.tensor([-1.0, 1.0]), torch.tensor([[0.0], [1.0]])):
+        assert stored_weights({"edge_attr": attributes}) is None
+        assert stored_edge_features({"edge_attr": attributes})["features"].shape == tuple(attributes.shape)
 
 
 def test_labels_by_number_or_by_class():

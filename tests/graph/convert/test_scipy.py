@@ -67,9 +67,7 @@ def test_matrices_give_the_graph_back(graph):
         if layer.weight is None or (layer.weight != 1).any():
             assert again.layers[name] == layer
         else:
-            assert again.layers[name] == EdgeLayer(
-                layer.num_nodes, layer.source, layer.target, directed=layer.directed
-            )
+            assert again.layers[name] == EdgeLayer(layer.num_nodes, layer.source, layer.target, directed=layer.directed)
     assert again.replace(layers=graph.layers) == graph
 
 
@@ -133,11 +131,7 @@ def test_directions_may_be_stated():
         ({"a": [["x"]]}, {}, "layer 'a': the matrix must hold numbers"),
         ({"a": np.ones((1, 1)) * 1j}, {}, "they are complex"),
         ([np.eye(2), np.eye(3)], {}, "different numbers of nodes: 'layer 1' 2, 'layer 2' 3"),
-        (
-            {"a": [[0, -1], [0, 0]]},
-            {"nodes": ["x", "y"]},
-            "layer 'a': the edge from 'x' to 'y' has the weight -1.0",
-        ),
+        ({"a": [[0, -1], [0, 0]]}, {"nodes": ["x", "y"]}, "layer 'a': the edge from 'x' to 'y' has the weight -1.0"),
         ({"a": [[0, np.nan], [0, 0]]}, {}, "layer 'a': the edge from 0 to 1 has the weight nan"),
         (
             {"a": [[0, 1], [2, 0]]},
@@ -167,23 +161,16 @@ PEOPLE = ["Ann", "Bo", "Cy", "Di"]
 
 
 def advice():
-    return pd.DataFrame(
-        [[0, 1, 0, 0], [0, 0, 2, 0], [0, 0, 0, 1], [1, 0, 0, 0]], index=PEOPLE, columns=PEOPLE
-    )
+    return pd.DataFrame([[0, 1, 0, 0], [0, 0, 2, 0], [0, 0, 0, 1], [1, 0, 0, 0]], index=PEOPLE, columns=PEOPLE)
 
 
 def test_frames_are_put_in_order_by_their_names():
-    friends = pd.DataFrame(
-        np.triu(np.ones((4, 4)), 1) + np.tril(np.ones((4, 4)), -1), PEOPLE, PEOPLE
-    )
+    friends = pd.DataFrame(np.triu(np.ones((4, 4)), 1) + np.tril(np.ones((4, 4)), -1), PEOPLE, PEOPLE)
     graph = from_scipy({"advice": advice(), "friends": friends})
     assert graph.nodes.tolist() == PEOPLE
     shuffled = advice().loc[["Cy", "Ann", "Di", "Bo"], ["Di", "Bo", "Cy", "Ann"]]
     assert from_scipy({"advice": shuffled, "friends": friends}, nodes=PEOPLE) == graph
-    assert (
-        from_scipy({"friends": friends, "advice": shuffled}).layers["advice"]
-        == (graph.layers["advice"])
-    )
+    assert from_scipy({"friends": friends, "advice": shuffled}).layers["advice"] == (graph.layers["advice"])
     assert from_scipy(advice()).nodes.tolist() == PEOPLE
 
 

@@ -14,9 +14,7 @@ from gramme.io import inspect, read, write
 class TestAuthors(FormatCase):
     format = "authors"
     holds: ClassVar = {"directed": False, "weighted": False, "presence": False}
-    examples: ClassVar = [
-        {"g.multilayer.edges": b"0 0 1\n0 1 2\n1 2 0\n", "g.multilayer.labels": b"a\nb\na\n"}
-    ]
+    examples: ClassVar = [{"g.multilayer.edges": b"0 0 1\n0 1 2\n1 2 0\n", "g.multilayer.labels": b"a\nb\na\n"}]
 
     def expected(self, graph):
         layers = {
@@ -33,9 +31,7 @@ class TestAuthors(FormatCase):
         pass
 
     def awkward_losses(self, graph, lost):
-        return [
-            message for message in lost if "numbered from 0" in message or "white space" in message
-        ]
+        return [message for message in lost if "numbered from 0" in message or "white space" in message]
 
     def test_a_refused_write_leaves_nothing_behind(self, tmp_path):
         with pytest.raises(DataError, match="cannot be held"):

@@ -27,10 +27,7 @@ def path(tmp_path):
 def test_nodes_and_relations_of_one_table(path):
     graph = read(path, label="team")
     assert graph.nodes.tolist() == ["Ann", "Bo", "Cy"]
-    assert {name: layer.num_edges for name, layer in graph.layers.items()} == {
-        "KNOWS": 2,
-        "HELPS": 1,
-    }
+    assert {name: layer.num_edges for name, layer in graph.layers.items()} == {"KNOWS": 2, "HELPS": 1}
     assert graph.labels.tolist() == ["red", "blue", None]
     assert read(path, features=["age"]).features.shape == (3, 1)
 
@@ -45,11 +42,7 @@ def test_a_table_of_people_beside_it(path):
 
 @pytest.mark.parametrize(
     ("row", "message"),
-    [
-        (",,,,,7,,KNOWS\n", "both _start and _end"),
-        ("7,,,,,,,\n", "a second node '7'"),
-        ("1,2\n", "there are 2 cells"),
-    ],
+    [(",,,,,7,,KNOWS\n", "both _start and _end"), ("7,,,,,,,\n", "a second node '7'"), ("1,2\n", "there are 2 cells")],
 )
 def test_odd_rows_are_named(path, row, message):
     path.write_text(EXPORT + row)
@@ -88,9 +81,7 @@ def test_text_and_plain_numbers_read_the_same(tmp_path):
     fast, slow = read(tmp_path / "fast.csv"), read(tmp_path / "slow.csv")
     assert fast == slow
     assert fast.nodes.tolist() == ["3", "9", "10"]
-    (tmp_path / "moved.csv").write_text(
-        "weight,target,source,layer\n2,9,10,1\n0.25,10,9,2\n1e2,9,3,1\n"
-    )
+    (tmp_path / "moved.csv").write_text("weight,target,source,layer\n2,9,10,1\n0.25,10,9,2\n1e2,9,3,1\n")
     assert read(tmp_path / "moved.csv") == fast
 
 
@@ -190,19 +181,11 @@ def test_errors_name_file_and_line(tmp_path, text, message):
     ("name", "text", "message"),
     [
         ("nodes", "node,label\na,1\na,2\n", "nodes.csv, line 3: 'a' is here for the second time"),
-        (
-            "nodes",
-            "node,feature_1\na,1\nb,z\n",
-            "nodes.csv, line 3: the feature 'feature_1': 'z' is not a number",
-        ),
+        ("nodes", "node,feature_1\na,1\nb,z\n", "nodes.csv, line 3: the feature 'feature_1': 'z' is not a number"),
         ("groups", "layer,node,group\nl,a,g\n", "both edges and groups"),
         ("groups", "layer,node,group\nr,a,\n", "groups.csv, line 2: the column 'group' is empty"),
         ("groups", "layer,node\nr,a\n", "no column 'group'"),
-        (
-            "layers",
-            "layer,directed\nl,maybe\n",
-            "layers.csv, line 2: 'maybe' is neither yes nor no",
-        ),
+        ("layers", "layer,directed\nl,maybe\n", "layers.csv, line 2: 'maybe' is neither yes nor no"),
         ("layers", "layer,kind\nl,edgse\n", "did you mean 'edges'"),
     ],
 )
@@ -232,9 +215,7 @@ def test_edges_between_layers(tmp_path):
     assert not coupling.directed
     assert graph.layers["grid"].present.tolist() == [True, True, False, False]
     assert any("1 edges between the copies of a node" in note for note in report.notes)
-    (tmp_path / "g.couplings.csv").write_text(
-        "source_layer,target_layer,directed\ngrid,web,yes\nweb,grid,yes\n"
-    )
+    (tmp_path / "g.couplings.csv").write_text("source_layer,target_layer,directed\ngrid,web,yes\nweb,grid,yes\n")
     assert sorted(read(tmp_path / "g.csv").couplings) == [("grid", "web"), ("web", "grid")]
 
 

@@ -99,12 +99,7 @@ def test_nothing_is_written(base):
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "ATTACH 'new.db' AS x",
-        "VACUUM INTO 'new.db'",
-        "PRAGMA writable_schema = 1",
-        "SELECT load_extension('x')",
-    ],
+    ["ATTACH 'new.db' AS x", "VACUUM INTO 'new.db'", "PRAGMA writable_schema = 1", "SELECT load_extension('x')"],
 )
 def test_a_query_cannot_write_other_files(base, query, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
@@ -144,9 +139,7 @@ def test_an_unfinished_transaction_is_refused(tmp_path):
     path = sqlite_file(tmp_path / "school.db")
     with closing(sqlite3.connect(path)) as writer:
         writer.execute("PRAGMA cache_size = 1")  # so that changes reach the file before the end
-        writer.executemany(
-            "INSERT INTO friends VALUES (?, ?)", [(f"x{i}", "y" * 500) for i in range(500)]
-        )
+        writer.executemany("INSERT INTO friends VALUES (?, ?)", [(f"x{i}", "y" * 500) for i in range(500)])
         journal = (tmp_path / "school.db-journal").read_bytes()
         content = path.read_bytes()
     left, hot = tmp_path / "left.db", tmp_path / "left.db-journal"
@@ -163,9 +156,7 @@ def test_a_small_sqlite_file_cannot_fill_the_memory(tmp_path, rows):
     path = tmp_path / "bomb.db"
     length = 400_000_000 if rows == 1 else 1_000_000
     with closing(sqlite3.connect(path)) as database:
-        database.execute(
-            f"CREATE TABLE ties (source, target TEXT AS (hex(zeroblob({length}))) VIRTUAL)"
-        )
+        database.execute(f"CREATE TABLE ties (source, target TEXT AS (hex(zeroblob({length}))) VIRTUAL)")
         database.executemany("INSERT INTO ties VALUES (?)", [(row,) for row in range(rows)])
         database.commit()
     with pytest.raises(FileFormatError, match=r"too big|unfolds to more than"):
@@ -175,20 +166,13 @@ def test_a_small_sqlite_file_cannot_fill_the_memory(tmp_path, rows):
 def test_a_small_duckdb_file_cannot_fill_the_memory(tmp_path):
     path = tmp_path / "bomb.duckdb"
     with closing(duckdb.connect(str(path))) as database:
-        database.execute(
-            "CREATE TABLE ties AS SELECT repeat('x', 400000) AS source, i AS target FROM range(1500) t(i)"
-        )
+        database.execute("CREATE TABLE ties AS SELECT repeat('x', 400000) AS source, i AS target FROM range(1500) t(i)")
     with pytest.raises(FileFormatError, match=r"Out of Memory|unfolds to more than"):
         read(path, format="duckdb")
 
 
 @pytest.mark.parametrize(
-    "query",
-    [
-        "CALL enable_logging('QueryLog')",
-        "SELECT 1 AS source, 2 AS target; SELECT 3",
-        "SET threads = 4",
-    ],
+    "query", ["CALL enable_logging('QueryLog')", "SELECT 1 AS source, 2 AS target; SELECT 3", "SET threads = 4"]
 )
 def test_duckdb_is_asked_with_one_select(tmp_path, query):
     path = duckdb_file(tmp_path / "school.duckdb")
@@ -206,3 +190,10 @@ def test_duckdb_leaves_nothing_on_the_terminal(tmp_path):
         check=True,
     )
     assert "leaked" not in done.stderr
+
+
+def test_duckdb_does_not_write_to_the_terminal(tmp_path):
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as database:
+        database.execute("CREATE TABLE ties AS SELECT 'a' AS source, 'b' AS target")
+    query = "SELECT 'bar' AS source, current_setting('enable_progress_bar')::VARCHAR AS target"
+    assert read(f"duckdb:{tmp_path / 'x.duckdb'}?query={query}").nodes.tolist() == ["bar", "false"]

@@ -14,11 +14,7 @@ from gramme.io import inspect, read
 
 openpyxl = pytest.importorskip("openpyxl")
 PEOPLE = pd.DataFrame(
-    {
-        "person": ["Ann", "Bo", "Cy", "Di"],
-        "Team": ["red", "NA", "blue", "red"],
-        "Age": [30, 40, None, 60],
-    }
+    {"person": ["Ann", "Bo", "Cy", "Di"], "Team": ["red", "NA", "blue", "red"], "Age": [30, 40, None, 60]}
 )
 FRIENDS = pd.DataFrame({"from": ["Ann", "Bo"], "to": ["Bo", "Di"], "weight": [1.5, 2]})
 
@@ -41,9 +37,7 @@ class TestExcel(ReadCase):
 
 
 def test_a_sheet_per_layer_and_one_of_people(tmp_path):
-    (tmp_path / "g.xlsx").write_bytes(
-        workbook(advice=ADVICE, friends=FRIENDS, events=EVENTS, people=PEOPLE)
-    )
+    (tmp_path / "g.xlsx").write_bytes(workbook(advice=ADVICE, friends=FRIENDS, events=EVENTS, people=PEOPLE))
     graph, report = inspect(tmp_path / "g.xlsx", label="Team")
     assert list(graph.layers) == ["advice", "friends", "events"]
     assert graph.layers["advice"].directed

@@ -5,8 +5,10 @@ from typing import ClassVar
 import pytest
 from tests.io.cases import ReadCase
 
-from gramme.errors import FileFormatError
+from gramme.errors import DataError, FileFormatError
+from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.io import inspect, read
+from gramme.io.formats import gexf
 
 networkx = pytest.importorskip("networkx")
 
@@ -43,9 +45,7 @@ def test_nodes_relations_and_labels(tmp_path):
     assert "attributes of nodes not used: age" in said
     assert read(tmp_path / "g.gexf", features=["age"]).features[:, 0].tolist() == [30, 31, 32]
     assert list(read(tmp_path / "g.gexf", layers_from=["party"]).layers)[-1] == "party"
-    with pytest.raises(
-        FileFormatError, match="no node has the attribute 'pary'; did you mean 'party'"
-    ):
+    with pytest.raises(FileFormatError, match="no node has the attribute 'pary'; did you mean 'party'"):
         read(tmp_path / "g.gexf", label="pary")
 
 
@@ -74,3 +74,21 @@ def test_a_type_or_a_kind_of_edges_that_networkx_leaves_out(tmp_path):
     kinds = written.replace('type="advice"', 'kind="advice" type="undirected"')
     (tmp_path / "g.gexf").write_text(kinds.replace('type="friend"', 'kind="friend"'))
     assert list(read(tmp_path / "g.gexf").layers) == ["advice", "friend"]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_graph_for_gephi_comes_back_with_its_layers_directions_and_classes(tmp_path, directed):
+    layers = {
+        "a&b": EdgeLayer(3, [0, 1], [1, 2], [2.5, 1.0], directed=directed),
+        'say "hi"': EdgeLayer(3, [0, 1], [1, 2], directed=directed),
+    }
+    graph = MultilayerGraph(layers, nodes=["<Ann>", "Bö", "'"], labels=["x & y", None, "z"])
+    ((path, text),) = gexf.write(graph, tmp_path / "g.gexf").items()
+    path.write_text(text, encoding="utf-8")
+    again = read(path, label="class")
+    assert again.nodes.tolist() == graph.nodes.tolist()
+    assert again.labels.tolist() == graph.labels.tolist()
+    assert {name: layer.directed for name, layer in again.layers.items()} == dict.fromkeys(layers, directed)
+    assert again.layers["a&b"].weight.tolist() == [2.5, 1.0]
+    with pytest.raises(DataError, match="'gexf' cannot hold the character"):
+        gexf.write(graph.replace(nodes=["a\x00", "b", "c"]), tmp_path / "h.gexf")

@@ -48,8 +48,7 @@ def test_what_igraph_wrote(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [("graph [" * 60, "nested too deeply"), ("graph [ node [ ] ]", "no GML"), ("x", "no GML")],
+    ("text", "message"), [("graph [" * 60, "nested too deeply"), ("graph [ node [ ] ]", "no GML"), ("x", "no GML")]
 )
 def test_damage_is_said(tmp_path, text, message):
     (tmp_path / "g.gml").write_text(text)

@@ -16,9 +16,7 @@ class TestInfomap(FormatCase):
     holds: ClassVar = {"directed": False, "presence": False, "labels": False, "features": False}
     words: ClassVar = [b"*Vertices", b"*Intra", b"*Inter", b"*Multilayer", b"#"]
     examples: ClassVar = [
-        {
-            "g.infomap": b'*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Intra\n1 1 2 1\n2 2 3 0.5\n*Inter\n1 2 2 1\n'
-        },
+        {"g.infomap": b'*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Intra\n1 1 2 1\n2 2 3 0.5\n*Inter\n1 2 2 1\n'},
         {"g.infomap": b"*Multilayer\n1 1 1 2\n1 1 2 3 4\n"},
     ]
 

@@ -31,17 +31,7 @@ class TestJson(FormatCase):
         {"g.json": json.dumps(CYTOSCAPE).encode()},
         {"g.json": b'[{"from": 1, "to": 2}, ["a", 2]]'},
     ]
-    words: ClassVar = [
-        b'"source"',
-        b"[",
-        b"{",
-        b'"nodes":',
-        b"null",
-        b"true",
-        b"NaN",
-        b"1e999",
-        b'"id"',
-    ]
+    words: ClassVar = [b'"source"', b"[", b"{", b'"nodes":', b"null", b"true", b"NaN", b"1e999", b'"id"']
 
 
 def put(folder, data):

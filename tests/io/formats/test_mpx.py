@@ -51,10 +51,7 @@ def written(graph):
 
 def test_every_section_of_a_full_graph():
     graph = MultilayerGraph(
-        {
-            "talk": EdgeLayer(3, [0], [1], [2.5], directed=True),
-            "play": EdgeLayer(3, [1], [2], nodes=[1, 2]),
-        },
+        {"talk": EdgeLayer(3, [0], [1], [2.5], directed=True), "play": EdgeLayer(3, [1], [2], nodes=[1, 2])},
         nodes=["ann", "bob", "c,d"],
         labels=["x", None, "y"],
         features=[[1.0], [0.5], [2.0]],
@@ -181,16 +178,10 @@ def test_a_bare_list_of_edges(tmp_path):
         ("#EDGE\na,b,l\n", "line 1: unknown section"),
         ("#LAYERS\na,SIDEWAYS\n", "line 2: 'SIDEWAYS' is neither"),
         ("#LAYERS\na,DIRECTED\na,DIRECTED\n", "line 3: the layer 'a' is here for the second time"),
-        (
-            "#LAYERS\nlunch,DIRECTED\n#EDGES\na,b,lunhc\n",
-            "line 4: unknown layer 'lunhc'; did you mean 'lunch'",
-        ),
+        ("#LAYERS\nlunch,DIRECTED\n#EDGES\na,b,lunhc\n", "line 4: unknown layer 'lunhc'; did you mean 'lunch'"),
         ("#EDGES\na,b\n", "line 2: an edge needs actor, actor, layer"),
         ("#EDGE ATTRIBUTES\nweight,NUMERIC\n#EDGES\na,b,l,-1\n", "line 4: the weight is '-1'"),
-        (
-            "#EDGE ATTRIBUTES\nweight,NUMERIC\n#EDGES\na,b,l,1\na,c,l\n",
-            "line 5: this edge has no weight",
-        ),
+        ("#EDGE ATTRIBUTES\nweight,NUMERIC\n#EDGES\na,b,l,1\na,c,l\n", "line 5: this edge has no weight"),
         ("#ACTORS\na\na\n#EDGES\na,b,l\n", "line 3: 'a' is here for the second time"),
         ("#ACTORS\na,1,2\n", "line 2: there are 2 values for 0 attributes"),
     ],

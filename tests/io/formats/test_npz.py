@@ -22,14 +22,7 @@ from gramme.io import inspect, read, write
 class TestNpz(FormatCase):
     format = "npz"
     holds: ClassVar = {"kinds": ["edges", "membership"], "text_names": None}
-    words: ClassVar = [
-        b"PK\x03\x04",
-        b"PK\x01\x02",
-        b"NUMPY",
-        b"gramme.json",
-        b'"version": 1',
-        b"'descr': '|O'",
-    ]
+    words: ClassVar = [b"PK\x03\x04", b"PK\x01\x02", b"NUMPY", b"gramme.json", b'"version": 1', b"'descr': '|O'"]
 
     def check_loss(self, graph, lost):
         raise AssertionError(lost)
@@ -53,22 +46,9 @@ def test_everything_comes_back_also_mapped(graph):
 
 
 def test_names_and_labels_keep_their_kinds(tmp_path):
-    names = [
-        1,
-        "1",
-        (1, "x", (2.5,)),
-        10**5000,
-        -(10**40),
-        True + 1,
-        b"\x00",
-        2.5,
-        "\ud800",
-        float("inf"),
-    ]
+    names = [1, "1", (1, "x", (2.5,)), 10**5000, -(10**40), True + 1, b"\x00", 2.5, "\ud800", float("inf")]
     labels = [1, "1", True, 1.0, None, (1,), 10**30, 0.1, "ü", False]
-    graph = MultilayerGraph(
-        {"l": EdgeLayer(10, [0], [9])}, nodes=names, labels=labels, name="all kinds"
-    )
+    graph = MultilayerGraph({"l": EdgeLayer(10, [0], [9])}, nodes=names, labels=labels, name="all kinds")
     write(graph, tmp_path / "g.npz")
     again = read(tmp_path / "g.npz")
     assert again == graph
@@ -81,10 +61,7 @@ def test_mapped_arrays_stay_on_disk_and_are_aligned(tmp_path):
     random = np.random.default_rng(0)
     edges = random.integers(0, 1000, (2, 5000))
     graph = MultilayerGraph(
-        {
-            "a": EdgeLayer(1000, *edges, random.random(5000) + 1),
-            "b": EdgeLayer(1000, *edges, directed=True),
-        },
+        {"a": EdgeLayer(1000, *edges, random.random(5000) + 1), "b": EdgeLayer(1000, *edges, directed=True)},
         features=random.random((1000, 3)),
     )
     write(graph, tmp_path / "g.npz")
@@ -154,10 +131,7 @@ def header(path, **changes):
         ({"features__npy": npy(np.full((5, 2), np.inf))}, "not finite"),
         ({"features__npy": npy(np.zeros((4, 2)))}, "do not fit"),
         ({"labels__npy": npy(np.array([0, 1, 7, 0, -1]))}, "labels do not fit"),
-        (
-            {"labels__classes__npy": npy(np.frombuffer(b'{"a": 1}', dtype=np.uint8))},
-            "the values are not a list",
-        ),
+        ({"labels__classes__npy": npy(np.frombuffer(b'{"a": 1}', dtype=np.uint8))}, "the values are not a list"),
         ({"nodes__ends__npy": npy(np.array([9, 5, 7, 8, 10]))}, "bounds of the names"),
     ],
 )
@@ -180,9 +154,7 @@ def test_pickled_arrays_are_never_loaded(tmp_path):
 def test_a_length_out_of_thin_air(tmp_path):
     path = tmp_path / "g.npz"
     write(sample_graph(), path)
-    data = (
-        npy(np.zeros(3, dtype=np.int8)).replace(b"(3,)", b"(10**12,)"[:4]).replace(b"(3,)", b"(9,)")
-    )
+    data = npy(np.zeros(3, dtype=np.int8)).replace(b"(3,)", b"(10**12,)"[:4]).replace(b"(3,)", b"(9,)")
     head = bytearray(npy(np.zeros((5, 2))))
     head = bytes(head).replace(b"(5, 2), }  ", b"(5, 2000000000000), }"[:11])
     changed(path, features__npy=head, layer0__source__npy=data)
@@ -225,8 +197,8 @@ def test_compressed_members_are_refused(tmp_path):
 def test_newer_and_other_archives(tmp_path):
     path = tmp_path / "g.npz"
     write(sample_graph(), path)
-    changed(path, gramme__json=header(path, version=4))
-    with pytest.raises(FileFormatError, match="has version 4; this gramme reads up to version 3"):
+    changed(path, gramme__json=header(path, version=5))
+    with pytest.raises(FileFormatError, match="has version 5; this gramme reads up to version 4"):
         read(path)
     changed(path, gramme__json=header(path, format="something"))
     with pytest.raises(FileFormatError, match="says otherwise"):

@@ -33,14 +33,7 @@ class TestPajek(FormatCase):
     format = "pajek"
     holds: ClassVar = {"presence": False, "features": False, "labels": False}
     examples: ClassVar = [{"g.net": FULL}, {"g.net": b"*Vertices 2\n*Edges\n1: 1 2\n2: 2 1 3\n"}]
-    words: ClassVar = [
-        b"*Vertices 99999999999",
-        b"*Vertices 5",
-        b"*Arcs",
-        b"*Edges :2",
-        b"*Edgeslist",
-        b'"',
-    ]
+    words: ClassVar = [b"*Vertices 99999999999", b"*Vertices 5", b"*Arcs", b"*Edges :2", b"*Edgeslist", b'"']
 
     def expected(self, graph):
         return graph.replace(features=None)
@@ -76,11 +69,7 @@ def test_edges_among_arcs_go_both_ways(tmp_path):
     graph = read(put(tmp_path, "*Vertices 3\n*Arcs\n1 2\n*Edges\n2 3\n"))
     layer = graph.layers["edges"]
     assert layer.directed
-    assert list(zip(layer.source.tolist(), layer.target.tolist(), strict=True)) == [
-        (0, 1),
-        (1, 2),
-        (2, 1),
-    ]
+    assert list(zip(layer.source.tolist(), layer.target.tolist(), strict=True)) == [(0, 1), (1, 2), (2, 1)]
 
 
 def test_a_partition_beside_holds_the_labels(tmp_path):
@@ -103,25 +92,16 @@ def test_labels_that_repeat_leave_the_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "*Vertices 99999999999\n1 a\n",
-            "line 1: 99999999999 vertices are declared, but a file of 26 bytes",
-        ),
+        ("*Vertices 99999999999\n1 a\n", "line 1: 99999999999 vertices are declared, but a file of 26 bytes"),
         ("*Vertices " + "9" * 30 + "\n", "line 1: .Vertices needs their number"),
         ("1 2\n", "line 1: the first line must be"),
         ("*Arcs\n1 2\n", "line 1: .Vertices and their number must come first"),
         ("*Vertices 2\n*Matrix\n0 1\n1 0\n", r"line 2: the section '\*Matrix' cannot be read"),
-        (
-            "*Vertices 2\n*Edges\n1 3\n",
-            "line 3: '3' is not a vertex; they are numbered from 1 to 2",
-        ),
+        ("*Vertices 2\n*Edges\n1 3\n", "line 3: '3' is not a vertex; they are numbered from 1 to 2"),
         ("*Vertices 2\n*Edges\n1 2 x\n", "line 3: the weight 'x' is not a number"),
         ("*Vertices 2\n*Edges\n1 2 -1\n", "line 3: the weight is '-1'"),
         ("*Vertices 2\n1 a\n1 b\n", "line 3: the vertex 1 is here for the second time"),
-        (
-            '*Vertices 2\n*Edges :1 "a"\n*Edges :2 "a"\n',
-            "line 3: a second relation has the name 'a'",
-        ),
+        ('*Vertices 2\n*Edges :1 "a"\n*Edges :2 "a"\n', "line 3: a second relation has the name 'a'"),
         ("% nothing\n", "no line .Vertices"),
     ],
 )

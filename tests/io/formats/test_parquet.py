@@ -8,8 +8,8 @@ import pytest
 from tests.io.cases import FormatCase
 
 from gramme.errors import FileFormatError
-from gramme.io import read
-from gramme.io.formats.parquet import read_arrow
+from gramme.io import inspect, read
+from gramme.io.arrow import read_arrow
 
 pytest.importorskip("pyarrow")
 
@@ -31,7 +31,7 @@ def test_whole_numbers_become_text(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"from": ["a"], "to": ["b"]}, "no column 'source'"),
+        ({"name": ["a"], "age": ["b"]}, "must name the columns source and target"),
         ({"source": [1.5], "target": [2.0]}, "names are text or whole numbers"),
         ({"source": ["a", None], "target": ["b", "c"]}, "'source' is empty in row 1"),
         ({"source": ["a"], "target": ["b"], "weight": [-1.0]}, "row 0: the weight"),
@@ -60,7 +60,7 @@ def test_rows_out_of_thin_air(tmp_path):
 def test_a_long_text_that_repeats_is_not_unfolded(tmp_path, dictionary, monkeypatch):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr("gramme.io.formats.parquet._SPARE_BYTES", 50_000_000)
+    monkeypatch.setattr("gramme.io.arrow._SPARE_BYTES", 50_000_000)
     words = arrow.DictionaryArray.from_arrays(np.zeros(90_000, np.int32), ["x" * 10_000])
     table = arrow.table({"source": words})
     parquet.write_table(table, tmp_path / "t.parquet", store_schema=dictionary)
@@ -77,3 +77,19 @@ def test_more_cells_than_the_file_can_hold(tmp_path):
     parquet.write_table(table, tmp_path / "t.parquet")
     with pytest.raises(FileFormatError, match="16000000 cells in"):
         read_arrow(tmp_path / "t.parquet")
+
+
+def test_columns_are_found_by_their_names_as_in_csv(tmp_path):
+    table = pd.DataFrame({"Ego": ["a", "b"], "Alter": ["b", "c"], "Relation": ["x", "y"], "note": ["p", "q"]})
+    table.to_parquet(tmp_path / "g.parquet")
+    table.to_csv(tmp_path / "g.csv", index=False)
+    (graph, report), (same, told) = inspect(tmp_path / "g.parquet"), inspect(tmp_path / "g.csv")
+    assert graph == same
+    assert list(graph.layers) == ["x", "y"]
+    assert [note.replace(".parquet", ".csv") for note in report.notes] == list(told.notes)
+
+
+def test_gephis_directions_are_directions(tmp_path):
+    table = pd.DataFrame({"Source": ["a", "b"], "Target": ["b", "c"], "Type": ["Directed", "Directed"]})
+    table.to_parquet(tmp_path / "g.parquet")
+    assert read(tmp_path / "g.parquet").layers["edges"].directed

@@ -13,9 +13,7 @@ from gramme.io import inspect, read, write
 NAMES = ["Ann", "Bo", "Cy", "Di"]
 ADVICE = pd.DataFrame([[0, 1, 0, 0], [0, 0, 2, 0], [0, 0, 0, 1], [1, 0, 0, 0]], NAMES, NAMES)
 FRIENDS = pd.DataFrame([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]], NAMES, NAMES)
-EVENTS = pd.DataFrame(
-    [[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 0]], NAMES, ["picnic", "choir", "chess"]
-)
+EVENTS = pd.DataFrame([[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 0]], NAMES, ["picnic", "choir", "chess"])
 
 
 class TestMatrix(ReadCase):
@@ -35,9 +33,7 @@ def test_an_adjacency_that_pandas_wrote_is_found_by_its_shape(tmp_path):
     layer = graph.layers["edges"]
     assert layer.directed
     assert np.array_equal(layer.to_scipy().toarray(), ADVICE.to_numpy())
-    assert report.notes == (
-        "advice.csv: read as a matrix of ties, 4 x 4, with names; not symmetric, so directed",
-    )
+    assert report.notes == ("advice.csv: read as a matrix of ties, 4 x 4, with names; not symmetric, so directed",)
     FRIENDS.to_csv(tmp_path / "friends.csv", sep=";")
     friends = read(tmp_path / "friends.csv").layers["edges"]
     assert not friends.directed
@@ -125,10 +121,7 @@ def test_what_r_writes_without_settings(put):
     graph, report = inspect(put(R_TABLE))
     assert graph.nodes.tolist() == ["Ann", "Bo Li", "Cy"]
     assert graph.num_edges == 3
-    assert (
-        "g.txt: the first column has no name in the header; read as names of rows, not used"
-        in report.notes
-    )
+    assert "g.txt: the first column has no name in the header; read as names of rows, not used" in report.notes
 
 
 def test_what_igraph_wrote(tmp_path):
@@ -187,3 +180,10 @@ def test_in_a_folder_texts_count_only_among_themselves(tmp_path):
 def test_old_line_ends(tmp_path):
     (tmp_path / "g.txt").write_bytes(b"from to\ra b\rb c\r")
     assert read(tmp_path / "g.txt").num_edges == 2
+
+
+def test_comments_without_a_blank_as_networkx_writes_them(tmp_path):
+    (tmp_path / "g.txt").write_text("#/home/me/script.py\n# GMT Mon\n# Karate\na b\nb c\nc a\n")
+    graph, report = inspect(tmp_path / "g.txt")
+    assert graph.nodes.tolist() == ["a", "b", "c"]
+    assert "g.txt: 3 lines of comment left out (# or % at the start)" in report.notes

@@ -63,18 +63,8 @@ data:
 
 class TestUcinet(ReadCase):
     format = "ucinet"
-    examples: ClassVar = [
-        {"g.dl": text.encode()} for text in (FULL, EMBEDDED, EDGES, NUMBERS, NODES, TWO_MODES)
-    ]
-    words: ClassVar = [
-        b"data:",
-        b"n=3",
-        b"nm=2",
-        b"labels embedded",
-        b"format=lowerhalf",
-        b"nr=2 nc=3",
-        b"!",
-    ]
+    examples: ClassVar = [{"g.dl": text.encode()} for text in (FULL, EMBEDDED, EDGES, NUMBERS, NODES, TWO_MODES)]
+    words: ClassVar = [b"data:", b"n=3", b"nm=2", b"labels embedded", b"format=lowerhalf", b"nr=2 nc=3", b"!"]
 
 
 @pytest.fixture
@@ -120,8 +110,7 @@ def test_two_modes_are_memberships(dl):
 
 
 @pytest.mark.parametrize(
-    ("kind", "cells", "diagonal"),
-    [("lowerhalf", "0 1 0 0 1 0", ""), ("upperhalf", "1 0 1", "diagonal=absent")],
+    ("kind", "cells", "diagonal"), [("lowerhalf", "0 1 0 0 1 0", ""), ("upperhalf", "1 0 1", "diagonal=absent")]
 )
 def test_half_matrices(dl, kind, cells, diagonal):
     graph = dl(f"dl n=3 format={kind} {diagonal}\ndata:\n{cells}\n")
@@ -138,14 +127,8 @@ def test_half_matrices(dl, kind, cells, diagonal):
         ("dl format=edgelist1\ndata:\n1 2\n", "states n="),
         ("dl n=2 format=wide\ndata:\n1 2\n", "'wide' of a DL file is not known"),
         ("dl n=2\ndata:\n0 x\n1 0\n", "something that is not a number"),
-        (
-            "dl n=2 format=edgelist1\ndata:\n1 7\n",
-            "line 3: '7' is neither a label nor a number up to 2",
-        ),
-        (
-            "dl n=2 format=edgelist1\nlabels embedded\ndata:\na b\nc d\n",
-            "4 nodes are named, but n=2",
-        ),
+        ("dl n=2 format=edgelist1\ndata:\n1 7\n", "line 3: '7' is neither a label nor a number up to 2"),
+        ("dl n=2 format=edgelist1\nlabels embedded\ndata:\na b\nc d\n", "4 nodes are named, but n=2"),
     ],
 )
 def test_errors(dl, text, message):
@@ -163,8 +146,6 @@ def test_each_matrix_may_repeat_its_names_and_levels_are_relations(dl):
 
 @pytest.mark.parametrize("number", ["\u00b2", "\u2460"])
 def test_a_digit_that_is_no_number_is_refused(tmp_path, number):
-    (tmp_path / "g.dl").write_text(
-        f"dl n={number}\nformat=edgelist1\ndata:\n1 2\n", encoding="utf-8"
-    )
+    (tmp_path / "g.dl").write_text(f"dl n={number}\nformat=edgelist1\ndata:\n1 2\n", encoding="utf-8")
     with pytest.raises(FileFormatError):
         read(tmp_path / "g.dl")

@@ -57,11 +57,7 @@ def test_attention_is_the_same_in_every_unit(model, kind):
     np.testing.assert_allclose(large, one, atol=1e-6)
 
 
-@pairwise(
-    kind=["words", "measurements"],
-    model=[gramme.GrammeFusion, gramme.GrammeSG],
-    decay=[None, 0.0, 0.02],
-)
+@pairwise(kind=["words", "measurements"], model=[gramme.GrammeFusion, gramme.GrammeSG], decay=[None, 0.0, 0.02])
 def test_attention_learns_from_features_of_a_small_unit(model, kind, decay):
     graph = blocks(kind, UNITS[0])
     y = labelled(graph)

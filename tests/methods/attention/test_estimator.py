@@ -16,13 +16,14 @@ import gramme
 from gramme import DataError, GrammeError, GrammeSG, load
 from gramme.methods import GrammeFusion
 from gramme.methods.attention import members
-from gramme.methods.attention.estimator import RULES, SavedImportances, SavedShape, settled_decay
+from gramme.methods.attention.estimator import SavedImportances, SavedShape, settled_decay
+from gramme.methods.params import parameter_rules
 from gramme.methods.persistence import Learned, MisfitError
 
 
 def test_every_shared_parameter_has_a_rule():
     shared = set(GrammeFusion().get_params()) & set(GrammeSG().get_params())
-    assert set(RULES) == shared
+    assert set(parameter_rules(GrammeFusion)) & shared == set(parameter_rules(GrammeSG)) & shared == shared
 
 
 def test_decay_falls_with_the_labels_where_none_is_given():
@@ -80,9 +81,7 @@ def test_sizes_that_older_files_lack_have_defaults(record):
         SavedShape("shape").load(box, Learned({"shape": shape}), SIZES)
 
 
-@pytest.mark.parametrize(
-    "wrong", [3, [], [[1.0]], [[0.5, float("nan")]], [["a", "b"]], [[10**400, 1]]]
-)
+@pytest.mark.parametrize("wrong", [3, [], [[1.0]], [[0.5, float("nan")]], [["a", "b"]], [[10**400, 1]]])
 def test_importances_are_a_row_per_member(model, record, wrong):
     field = SavedImportances("importance", attribute="layer_importances_")
     box = SimpleNamespace(layers_=model.layers_)
@@ -225,9 +224,7 @@ def test_features_of_every_source(kind):
     assert given.shape_.in_dim == 5
     both = fit(kind, with_features, features="both")
     assert both.shape_.in_dim == 5 + 8
-    assert (
-        len({random.tobytes(), given.probabilities_.tobytes(), both.probabilities_.tobytes()}) == 3
-    )
+    assert len({random.tobytes(), given.probabilities_.tobytes(), both.probabilities_.tobytes()}) == 3
     sparse = fit(kind, GRAPH.replace(features=sp.csr_array(matrix)))
     np.testing.assert_allclose(sparse.probabilities_, noise.probabilities_, atol=1e-4)
 
@@ -322,12 +319,7 @@ def check_variant(model):
 
 
 def test_heads_and_depth_may_differ_between_layers():
-    model = fit(
-        GrammeFusion,
-        heads={"friends": 3, "room": 1},
-        depth={"room": 2, "friends": 1},
-        fuse="end",
-    )
+    model = fit(GrammeFusion, heads={"friends": 3, "room": 1}, depth={"room": 2, "friends": 1}, fuse="end")
     assert model.shape_.heads == (3, 1)
     assert model.shape_.depth == (1, 2)
     assert model.node_attention("room", hop=2).notna().all()
@@ -339,15 +331,9 @@ def test_heads_and_depth_may_differ_between_layers():
     ("changes", "message"),
     [
         ({"heads": {"friends": 2}}, "heads says nothing about the layer 'room'"),
-        (
-            {"heads": {"friends": 2, "room": 0}},
-            r"heads\['room'\] must be a whole number of at least 1",
-        ),
+        ({"heads": {"friends": 2, "room": 0}}, r"heads\['room'\] must be a whole number of at least 1"),
         ({"depth": {"friend": 2, "room": 2}}, "no layer 'friend'; did you mean 'friends'"),
-        (
-            {"depth": {"friends": 1, "room": 2}, "fuse": "every hop"},
-            "the same depth; use fuse='end'",
-        ),
+        ({"depth": {"friends": 1, "room": 2}, "fuse": "every hop"}, "the same depth; use fuse='end'"),
     ],
 )
 def test_wrong_numbers_per_layer_are_clear_errors(changes, message):

@@ -24,11 +24,7 @@ BOTH = pytest.mark.parametrize("kind", [GrammeSG, GrammeFusion])
 
 
 def hidden_labels(every=4, offset=1):
-    return {
-        GRAPH.nodes[place]: GRAPH.labels[place]
-        for place in range(offset, 36, every)
-        if Y[place] is None
-    }
+    return {GRAPH.nodes[place]: GRAPH.labels[place] for place in range(offset, 36, every) if Y[place] is None}
 
 
 # Stopping
@@ -39,13 +35,7 @@ def test_stops_early_on_held_out_training_labels(kind):
     settings = FAST | {"epochs": 400, "learning_rate": 0.1, "patience": 3}
     model = kind(**settings | {"validation_fraction": 0.4}).fit(GRAPH, Y)
     assert 3 < len(model.history_) < 400
-    assert model.history_.columns.tolist() == [
-        "epoch",
-        "loss",
-        "accuracy",
-        "validation_loss",
-        "validation_accuracy",
-    ]
+    assert model.history_.columns.tolist() == ["epoch", "loss", "accuracy", "validation_loss", "validation_accuracy"]
     assert model.history_["epoch"].tolist() == list(range(1, len(model.history_) + 1))
 
 
@@ -72,18 +62,14 @@ def test_validation_labels_decide_when_to_stop_and_teach_nothing(kind):
     assert len(stopped.history_) < 300
     assert "validation_loss" in stopped.history_
     patient = kind(**(settings | {"epochs": 5, "patience": 100})).fit(GRAPH, Y)
-    watched = kind(**(settings | {"epochs": 5, "patience": 100})).fit(
-        GRAPH, Y, validation=hidden_labels()
-    )
+    watched = kind(**(settings | {"epochs": 5, "patience": 100})).fit(GRAPH, Y, validation=hidden_labels())
     # while no member has got worse, the validated training is the plain one
     np.testing.assert_array_equal(patient.history_["loss"], watched.history_["loss"])
 
 
 @BOTH
 def test_a_validation_class_that_training_lacks_is_an_error(kind):
-    with pytest.raises(
-        DataError, match="the validation label 'z' is not among the training labels"
-    ):
+    with pytest.raises(DataError, match="the validation label 'z' is not among the training labels"):
         kind(**FAST).fit(GRAPH, Y, validation={"n1": "z"})
     with pytest.raises(DataError, match="no node has a known validation label"):
         kind(**FAST).fit(GRAPH, Y, validation={"n1": None})
@@ -154,8 +140,12 @@ def interrupt_after(monkeypatch, epochs):
 def test_an_interrupt_in_the_first_batch_keeps_the_model_as_it_is(kind, monkeypatch):
     short = kind(**FAST | {"epochs": 5}).fit(GRAPH, Y)
     interrupt_after(monkeypatch, 5)
-    with pytest.warns(GrammeWarning, match="2 of 2 members, after 5 of 12 epochs") as caught:
-        model = kind(**FAST).fit(GRAPH, Y)
+    model = kind(**FAST)
+    with (
+        pytest.warns(GrammeWarning, match="2 of 2 members, after 5 of 12 epochs") as caught,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        model.fit(GRAPH, Y)
     assert caught[0].filename == __file__
     assert model.interrupted_
     assert not short.interrupted_
@@ -172,14 +162,13 @@ def test_an_interrupt_in_the_first_epoch_leaves_no_model(kind, monkeypatch):
 
 
 @BOTH
-def test_an_interrupt_in_a_later_batch_keeps_the_members_that_are_ready(
-    kind, monkeypatch, tmp_path
-):
+def test_an_interrupt_in_a_later_batch_keeps_the_members_that_are_ready(kind, monkeypatch, tmp_path):
     monkeypatch.setattr(members, "MAX_BATCH_NUMBERS", 1)
     one = kind(**FAST | {"ensemble": 1}).fit(GRAPH, Y)
     interrupt_after(monkeypatch, 12 + 1)
-    with pytest.warns(GrammeWarning, match="1 of 2 members, fully trained"):
-        model = kind(**FAST).fit(GRAPH, Y, monitor=GRAPH.labels)
+    model = kind(**FAST)
+    with pytest.warns(GrammeWarning, match="1 of 2 members, fully trained"), pytest.raises(KeyboardInterrupt):
+        model.fit(GRAPH, Y, monitor=GRAPH.labels)
     assert model.members_ == 1
     assert model.probabilities_.tobytes() == one.probabilities_.tobytes()
     assert model.embedding_.shape == (36, 4)
@@ -190,8 +179,9 @@ def test_an_interrupt_in_a_later_batch_keeps_the_members_that_are_ready(
 @BOTH
 def test_an_interrupt_with_early_stopping_keeps_the_best_weights(kind, monkeypatch):
     interrupt_after(monkeypatch, 4)
-    with pytest.warns(GrammeWarning, match="interrupted"):
-        model = kind(**FAST | {"validation_fraction": 0.3}).fit(GRAPH, Y)
+    model = kind(**FAST | {"validation_fraction": 0.3})
+    with pytest.warns(GrammeWarning, match="interrupted"), pytest.raises(KeyboardInterrupt):
+        model.fit(GRAPH, Y)
     assert len(model.predict()) == 36
 
 
@@ -210,8 +200,9 @@ def train_without_end(folder: Path) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
     Announcing.place = folder / "training"
     ensemble.History = Announcing
-    with pytest.warns(GrammeWarning, match="interrupted"):
-        model = GrammeFusion(**FAST | {"epochs": 10**9, "ensemble": 1}).fit(GRAPH, Y)
+    model = GrammeFusion(**FAST | {"epochs": 10**9, "ensemble": 1})
+    with pytest.warns(GrammeWarning, match="interrupted"), pytest.raises(KeyboardInterrupt):
+        model.fit(GRAPH, Y)
     assert model.interrupted_
     (folder / "predicted").write_text(str(len(model.predict())))
 
@@ -293,8 +284,7 @@ def test_structure_and_networks_are_built_once_per_fit(kind, batches, monkeypatc
 def test_decay_is_by_labels_where_none_is_given(kind):
     labels = known_labels(GRAPH, Y).nodes.size
     by_labels, same, none = (
-        kind(**FAST | {"weight_decay": decay}).fit(GRAPH, Y).probabilities_
-        for decay in (None, 0.2 / labels, 0.0)
+        kind(**FAST | {"weight_decay": decay}).fit(GRAPH, Y).probabilities_ for decay in (None, 0.2 / labels, 0.0)
     )
     assert by_labels.tobytes() == same.tobytes()
     assert by_labels.tobytes() != none.tobytes()
@@ -302,9 +292,7 @@ def test_decay_is_by_labels_where_none_is_given(kind):
 
 @BOTH
 def test_scores_stay_in_one_band_however_long_the_training(kind, monkeypatch):
-    module = importlib.import_module(
-        "gramme.ops.attention"
-    )  # the name is that of its function, too
+    module = importlib.import_module("gramme.ops.attention")  # the name is that of its function, too
 
     class CutError(Exception):
         pass
@@ -317,3 +305,42 @@ def test_scores_stay_in_one_band_however_long_the_training(kind, monkeypatch):
     kind(**far | {"score_bound": 5.0}).fit(GRAPH, Y)
     with pytest.raises(CutError):  # without a bound the same training needs several
         kind(**far | {"score_bound": None}).fit(GRAPH, Y)
+
+
+# Hooks of one's own
+
+
+@BOTH
+def test_callbacks_see_every_epoch_and_may_stop(kind):
+    class StopAt(Callback):
+        def __init__(self):
+            self.epochs, self.ended = [], 0
+
+        def after_epoch(self, state):
+            self.epochs.append(state.epoch)
+            state.stop = state.epoch == 3
+
+        def end(self, state):
+            self.ended += 1
+
+    stop = StopAt()
+    model = kind(**FAST | {"epochs": 20}).fit(GRAPH, Y, callbacks=[stop])
+    assert stop.epochs == [1, 2, 3]
+    assert stop.ended == 1
+    assert model.epochs_ == 3
+    with pytest.raises(DataError, match="callbacks and loss need networks with fixed features"):
+        GrammeFusion(features="labels").fit(GRAPH, Y, callbacks=[stop])
+
+
+@BOTH
+def test_a_loss_of_ones_own_takes_the_place_of_the_cross_entropy(kind):
+    def same(scores, task):
+        return task.losses(scores)
+
+    def focal(scores, task):
+        chances = scores.log_softmax(-1).gather(-1, task.classes[:, None, None].expand(*scores.shape[:2], 1))[..., 0]
+        return (-((1 - chances.exp()) ** 2) * chances * task.weights).sum(0)
+
+    own = kind(**FAST).fit(GRAPH, Y).probabilities_
+    assert (kind(**FAST).fit(GRAPH, Y, loss=same).probabilities_ == own).all()
+    assert (kind(**FAST).fit(GRAPH, Y, loss=focal).probabilities_ != own).any()

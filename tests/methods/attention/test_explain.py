@@ -18,12 +18,7 @@ from gramme.methods.attention.estimator import AttentionModel
 from gramme.methods.attention.explain import AttentionContributions, attention_reasons
 from gramme.methods.contributions import Pair
 
-FAST = PINNED | {
-    "epochs": 25,
-    "hidden_dim": 8,
-    "feature_dim": 32,
-    "learning_rate": 0.02,
-}
+FAST = PINNED | {"epochs": 25, "hidden_dim": 8, "feature_dim": 32, "learning_rate": 0.02}
 KINDS = pytest.mark.parametrize(
     ("kind", "variant"),
     [
@@ -56,10 +51,7 @@ def test_the_layer_with_the_signal_is_clearly_first(kind, variant, dataset):
 def shuffled_importance(model, graph):
     """The same measure with another way to mute: a layer's edges are dealt to the nodes at random."""
     random = np.random.default_rng(0)
-    dealt = {
-        name: layer.subset(random.permutation(graph.num_nodes))
-        for name, layer in graph.layers.items()
-    }
+    dealt = {name: layer.subset(random.permutation(graph.num_nodes)) for name, layer in graph.layers.items()}
     p = model.predict_proba().astype(float)
 
     def moved(names):
@@ -68,9 +60,7 @@ def shuffled_importance(model, graph):
         return (p * np.log(p / q)).sum(axis=1).mean()
 
     everything = moved(dealt)
-    worth = [
-        moved([name]) + max(everything - moved(set(dealt) - {name}), 0.0) for name in graph.layers
-    ]
+    worth = [moved([name]) + max(everything - moved(set(dealt) - {name}), 0.0) for name in graph.layers]
     return np.array(worth) / sum(worth)
 
 
@@ -93,9 +83,7 @@ def test_importance_is_named_and_sums_to_one(kind):
     assert model.layer_importance_.index.tolist() == ["friends", "room"]
     assert model.layer_importance_.sum() == pytest.approx(1)
     assert model.layer_importances_.shape == (2, 2)
-    assert model.layer_importances_.mean().tolist() == pytest.approx(
-        model.layer_importance_.tolist()
-    )
+    assert model.layer_importances_.mean().tolist() == pytest.approx(model.layer_importance_.tolist())
 
 
 @BOTH
@@ -171,6 +159,114 @@ def test_attention_gives_the_alphas_of_the_paper(kind, bound):
         np.testing.assert_allclose(attention[heard] / attention[heard].sum(), alpha, rtol=1e-4)
 
 
+# Alpha, beta and gamma against the slow reference
+
+
+def mixed_graph():
+    """Groups and directed, weighted edges; nodes without neighbours, and nodes that a layer does not hold."""
+    present = np.arange(36) % 5 != 0
+    here = np.flatnonzero(present)
+    flow = EdgeLayer(36, here[:-6], here[6:], np.linspace(0.2, 3, here.size - 6), directed=True, nodes=present)
+    graph = GRAPH.replace(layers={**GRAPH.layers, "flow": flow})
+    coupling = Coupling(36, [1, 2, 3], [4, 7, 8], [0.5, 1.0, 2.0], directed=True)
+    return graph, graph.replace(couplings={("flow", "friends"): coupling})
+
+
+def slow_alpha(scores, adjacency):
+    """Row by row and edge by edge: what each listener gives to each whom it hears, itself included."""
+    alpha = np.zeros(adjacency.shape)
+    for i, row in enumerate(adjacency.toarray() + np.eye(adjacency.shape[0])):
+        weights = [c * np.exp(t - scores.max()) for c, t in zip(row, scores, strict=True)]
+        alpha[i] = np.array(weights) / sum(weights)
+    return alpha
+
+
+@KINDS
+def test_everything_the_paper_names_is_that_of_the_slow_reference(kind, variant):
+    graph, coupled = mixed_graph()
+    graph = coupled if kind is GrammeSG else graph
+    model = kind(**FAST | {"ensemble": 2, "heads": 3, "epochs": 5}, **variant).fit(graph, Y)
+    order = model._fitted_order()
+    places = order.to_sorted(np.arange(36))
+    for member in range(2):
+        for layer in graph.layers:
+            place = model.layer_order_.index(layer)
+            first = [hops for batch in model._each_batch(order.graph) for hops in [model._hops(batch[0], place)]]
+            (hops, own), start = first[0], model._members().features(order.graph, range(member, member + 1))
+            rows = np.asarray(start[:, 0], dtype=float)
+            hop, stacked = hops[0], kind is GrammeSG
+            weight = hop.weight[member, 0 if stacked else own].detach().double().numpy()
+            vector = hop.attention[member, 0 if stacked else own].detach().double().numpy()
+            adjacency = order.graph.supra_adjacency() if stacked else order.graph.layers[layer].to_scipy()
+            there = graph.layers[layer].present
+            for head in range(3):
+                scores = rows @ weight[:, head] @ vector[head]
+                scores = 5.0 * np.tanh(scores / 5.0)
+                expected = slow_alpha(scores, adjacency)
+                for other in graph.layers if stacked else [None]:
+                    at = slice(place * 36, place * 36 + 36) if stacked else slice(None)
+                    to = slice(None) if other is None else slice(model.layer_order_.index(other) * 36, None)
+                    block = expected[at, to][:, :36][places][:, places] * there[:, None]
+                    found = model.attention_coefficients(layer, nodes=graph.nodes, member=member, toward=other)[
+                        head
+                    ].toarray()
+                    np.testing.assert_allclose(found, block, atol=2e-6)
+                loud = np.exp(scores[place * 36 : place * 36 + 36] if stacked else scores)[places]
+                told = model.node_attention(layer, member=member, head=head).to_numpy()
+                np.testing.assert_allclose(told[there], loud[there] / loud[there].mean(), rtol=1e-4)
+            # beta: the factors that the reference multiplies the activated heads with
+            beta = model.head_weights_.loc[(member, 1, layer)].to_numpy()
+            np.testing.assert_allclose(beta, hop.factors()[member, 0 if stacked else own].detach().numpy(), rtol=1e-6)
+    if kind is GrammeFusion:
+        network = next(iter(model._each_batch(order.graph)))[0]
+        for number, hop in enumerate(model.fusion_weights_.index.unique("hop")):
+            for member in range(2):
+                gamma = model.fusion_weights_.loc[(member, hop)][model.layer_order_].to_numpy()
+                kappa = model.supra_fusion_weights_.loc[(member, hop)].to_numpy()
+                joint = network.fusions[number].layer_factors()[member].detach().numpy()
+                np.testing.assert_allclose(kappa @ gamma, joint, rtol=1e-5)
+        assert model.fusion_weights_.index.unique("hop").tolist() == ([2] if variant["fuse"] == "end" else [1, 2])
+
+
+@BOTH
+def test_coefficients_of_the_ensemble_are_the_mean_over_members_and_survive_saving(kind, tmp_path):
+    model = kind(**FAST | {"ensemble": 3, "epochs": 3}).fit(GRAPH, Y)
+    every = model.attention_coefficients("friends", 2)
+    apart = [model.attention_coefficients("friends", 2, member=member) for member in range(3)]
+    assert len(every) == 2
+    for head, alpha in enumerate(every):
+        mean = np.mean([one[head].toarray() for one in apart], axis=0)
+        np.testing.assert_allclose(alpha.toarray(), mean, atol=1e-7)
+        if kind is GrammeFusion:
+            np.testing.assert_allclose(alpha.sum(axis=1), 1, rtol=1e-6)
+    heads = [model.node_attention("room", head=head).to_numpy() for head in range(2)]
+    np.testing.assert_allclose(np.mean(heads, axis=0), model.node_attention("room"), rtol=1e-6)
+    model.save(tmp_path / "model")
+    loaded = gramme.load(tmp_path / "model")
+    pd.testing.assert_frame_equal(loaded.head_weights_, model.head_weights_)
+    some = GRAPH.nodes[[5, 2]]
+    few = loaded.attention_coefficients("room", nodes=some, graph=GRAPH)[0].toarray()
+    assert (few == model.attention_coefficients("room", nodes=GRAPH.nodes)[0].toarray()[[5, 2]]).all()
+
+
+@BOTH
+def test_questions_about_coefficients_that_have_no_answer(kind):
+    model = kind(**FAST | {"epochs": 1}).fit(GRAPH, Y)
+    for arguments, message in (
+        ({"layer": "room"}, r"of groups; say whose coefficients are wanted: nodes=\[...\]"),
+        ({"layer": "friends", "nodes": ["nobody"]}, "there is no node 'nobody'"),
+        ({"layer": "friends", "member": 99}, "member must be a whole number below"),
+        ({"layer": "friends", "toward": "rooms"}, "no layer 'rooms'"),
+    ):
+        with pytest.raises(DataError, match=message):
+            model.attention_coefficients(**arguments)
+    with pytest.raises(DataError, match="head must be a whole number below 2"):
+        model.node_attention("friends", head=2)
+    if kind is GrammeFusion:
+        with pytest.raises(DataError, match="layers do not hear each other"):
+            model.attention_coefficients("friends", toward="room", nodes=GRAPH.nodes)
+
+
 @BOTH
 def test_attention_in_another_graph(kind):
     model = kind(**FAST | {"ensemble": 1, "heads": 1, "features": "random"}).fit(GRAPH, Y)
@@ -203,9 +299,7 @@ def test_a_loaded_model_explains_what_it_can(kind, tmp_path):
     pd.testing.assert_frame_equal(loaded.layer_importances_, model.layer_importances_)
     pd.testing.assert_frame_equal(loaded.history_, model.history_)
     assert loaded.embed(GRAPH).tobytes() == model.embedding_.tobytes()
-    pd.testing.assert_series_equal(
-        loaded.node_attention("room", graph=GRAPH), model.node_attention("room")
-    )
+    pd.testing.assert_series_equal(loaded.node_attention("room", graph=GRAPH), model.node_attention("room"))
     with pytest.raises(NotFittedError, match=r"pass the graph, as in embed\(graph\)"):
         loaded.node_attention("room")
     assert not hasattr(loaded, "embedding_")
@@ -229,16 +323,12 @@ QUICK: dict[str, Any] = {
 }
 
 
-def taken_apart(
-    model: AttentionModel, graph: MultilayerGraph
-) -> tuple[AttentionContributions, np.ndarray]:
+def taken_apart(model: AttentionModel, graph: MultilayerGraph) -> tuple[AttentionContributions, np.ndarray]:
     """What came through whom, and the log-odds of the first class against the second."""
     graph = graph.select_layers(model.layer_order_)  # as the model sees it
     count = graph.num_nodes
     pair = Pair(np.arange(count), np.zeros(count, dtype=int), np.ones(count, dtype=int))
-    return attention_reasons(model._each_batch(graph), graph, pair), pair.log_odds(
-        model.predict_proba().astype(float)
-    )
+    return attention_reasons(model._each_batch(graph), graph, pair), pair.log_odds(model.predict_proba().astype(float))
 
 
 def came(found: AttentionContributions) -> np.ndarray:
@@ -289,9 +379,7 @@ def test_the_supra_graph_adds_up_where_copies_stand_alone() -> None:
 def test_couplings_are_heard_but_are_no_neighbours() -> None:
     graph = fits()[0]
     joined = MultilayerGraph(
-        dict(graph.layers),
-        labels=graph.labels,
-        couplings={("talk", "noise"): Coupling(40, [0, 1], [2, 3])},
+        dict(graph.layers), labels=graph.labels, couplings={("talk", "noise"): Coupling(40, [0, 1], [2, 3])}
     )
     found, wanted = taken_apart(GrammeSG(**QUICK).fit(joined), joined)
     assert np.isfinite(came(found)).all()
@@ -315,21 +403,15 @@ def test_directed_weighted_edges_and_absent_nodes_add_up() -> None:
     assert np.allclose(came(found) + found.itself + found.intercepts, wanted, atol=2e-4)
     assert not found.through[0].parts[20:].nnz
     matrix = asked.to_scipy()
-    assert set(zip(*found.through[0].parts.nonzero(), strict=True)) <= set(
-        zip(*matrix.nonzero(), strict=True)
-    )
+    assert set(zip(*found.through[0].parts.nonzero(), strict=True)) <= set(zip(*matrix.nonzero(), strict=True))
 
 
 def test_a_group_gives_what_its_other_members_give_one_by_one() -> None:
     """The same data as edges: the neighbours' parts are those of the group."""
     code = np.arange(12) // 3
-    groups = MultilayerGraph(
-        {"team": MembershipLayer.from_codes(code)}, labels=[0, 1] * 3 + [None] * 6
-    )
+    groups = MultilayerGraph({"team": MembershipLayer.from_codes(code)}, labels=[0, 1] * 3 + [None] * 6)
     pairs = [(i, j) for i in range(12) for j in range(i) if code[i] == code[j]]
-    edges = MultilayerGraph(
-        {"team": EdgeLayer(12, *np.array(pairs).T)}, labels=[0, 1] * 3 + [None] * 6
-    )
+    edges = MultilayerGraph({"team": EdgeLayer(12, *np.array(pairs).T)}, labels=[0, 1] * 3 + [None] * 6)
     settings = QUICK | {"features": "random"}
     by_group, _ = taken_apart(GrammeFusion(**settings).fit(groups), groups)
     one_by_one, _ = taken_apart(GrammeFusion(**settings).fit(edges), edges)

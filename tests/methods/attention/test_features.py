@@ -224,9 +224,7 @@ def test_given_features_that_are_not_there_are_refused(graph):
 
 
 @pytest.mark.parametrize("model", [gramme.GrammeFusion, gramme.GrammeSG])
-@pytest.mark.parametrize(
-    "source", [None, "walks", "walks+random", "given", "given+walks", "given+walks+random"]
-)
+@pytest.mark.parametrize("source", [None, "walks", "walks+random", "given", "given+walks", "given+walks+random"])
 def test_a_saved_model_predicts_the_same_for_another_graph(graph, tmp_path, model, source):
     y = graph.labels.copy()
     y[::2] = None
@@ -264,9 +262,7 @@ def wordy():
 
 @pytest.mark.parametrize("source", ["given", "given+walks"])
 @pytest.mark.parametrize("model", [gramme.GrammeFusion, gramme.GrammeSG])
-def test_words_stay_sparse_and_give_what_the_same_numbers_give_dense(
-    wordy, model, source, monkeypatch
-):
+def test_words_stay_sparse_and_give_what_the_same_numbers_give_dense(wordy, model, source, monkeypatch):
     y = wordy.labels.copy()
     y[::2] = None
     settings = {"ensemble": 2, "epochs": 4, "features": source, "random_state": 0}

@@ -60,9 +60,7 @@ def test_sparse_and_dense_agree(most):
     features = words()
     np.testing.assert_allclose(table(features, most), table(features.toarray(), most), atol=1e-4)
     measured = np.random.default_rng(1).normal(size=(60, 40))
-    np.testing.assert_allclose(
-        table(sp.csr_array(measured), most), table(measured, most), atol=1e-4
-    )
+    np.testing.assert_allclose(table(sp.csr_array(measured), most), table(measured, most), atol=1e-4)
 
 
 def test_many_columns_become_their_leading_directions():
@@ -81,9 +79,7 @@ def test_many_columns_become_their_leading_directions():
 def test_a_row_means_the_same_in_another_graph():
     features = words()
     scales = GivenFeatures.of(features, 8)
-    np.testing.assert_allclose(
-        scales.table(features[10:20]), scales.table(features)[10:20], atol=1e-6
-    )
+    np.testing.assert_allclose(scales.table(features[10:20]), scales.table(features)[10:20], atol=1e-6)
 
 
 def test_another_number_of_columns_is_refused():
@@ -98,8 +94,7 @@ def wide():
     random = np.random.default_rng(0)
     places = random.integers(columns, size=nodes * entries)
     return sp.csr_array(
-        (np.ones(places.size, np.float32), places, np.arange(0, places.size + 1, entries)),
-        shape=(nodes, columns),
+        (np.ones(places.size, np.float32), places, np.arange(0, places.size + 1, entries)), shape=(nodes, columns)
     )
 
 

@@ -10,29 +10,11 @@ from gramme.errors import GrammeWarning
 from gramme.methods import GrammeFusion
 from gramme.methods.attention import members as module
 from gramme.methods.attention.features import InputFeatures
-from gramme.methods.attention.members import (
-    EnsemblePredictions,
-    Members,
-    label_weights,
-    make_targets,
-)
+from gramme.methods.attention.members import EnsemblePredictions, Members, make_targets
 from gramme.methods.labels import known_labels
 from gramme.nn import Output, SGNetwork, Shape, supra_plan
 
 KNOWN = known_labels(planted(), {"n0": "a", "n1": "a", "n2": "a", "n3": "b"})
-
-
-def test_balanced_weights_give_every_class_the_same_say():
-    weights = label_weights("balanced", KNOWN)
-    assert weights[:3].sum() == pytest.approx(weights[3])
-
-
-def test_weights_by_class():
-    assert label_weights(None, KNOWN).tolist() == [1, 1, 1, 1]
-    assert label_weights({"b": 2.5}, KNOWN).tolist() == [1, 1, 1, 2.5]
-    with pytest.raises(DataError, match=r"names 'z', which is not a class; classes: \['a', 'b'\]"):
-        label_weights({"z": 1.0}, KNOWN)
-    assert label_weights("balanced", KNOWN).dtype == np.float64
 
 
 GRAPH = planted(12)
@@ -97,16 +79,12 @@ def test_a_label_that_is_not_seen_counts_nothing() -> None:
 
 def test_labels_set_aside_are_among_those_seen_and_none_where_they_are_too_few() -> None:
     seen = np.ones((MEMBER_LESSONS_KNOWN.nodes.size, 2), dtype=bool)
-    lessons = make_targets(
-        model(validation_fraction=0.4), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen
-    )
+    lessons = make_targets(model(validation_fraction=0.4), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen)
     assert lessons.held_out is not None
     assert 0 < lessons.held_out.sum() < seen.sum()
     with pytest.warns(GrammeWarning, match="sets none aside"):
         assert (
-            make_targets(
-                model(validation_fraction=0.01), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen
-            ).held_out
+            make_targets(model(validation_fraction=0.01), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen).held_out
             is None
         )
     with pytest.raises(DataError, match="both to learn from and in validation"):
@@ -117,9 +95,7 @@ def test_labels_set_aside_are_among_those_seen_and_none_where_they_are_too_few()
         for place, name in enumerate(MEMBER_LESSONS_GRAPH.nodes)
         if place not in set(MEMBER_LESSONS_KNOWN.nodes.tolist())
     }
-    given = make_targets(
-        model(), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen, validation=others
-    )
+    given = make_targets(model(), MEMBER_LESSONS_GRAPH, MEMBER_LESSONS_KNOWN, seen, validation=others)
     assert given.validation is not None
 
 
@@ -148,8 +124,7 @@ def test_members_that_leave_out_a_fold_speak_of_it_alone():
     fold = np.array([0, 1, 0, 1])
     tally = EnsemblePredictions(TALLY_GRAPH, TALLY_KNOWN, 1, fold, copies=2)
     assert tally.seen.tolist() == [
-        [True, False, False, True, True] if one == 0 else [True, True, True, False, False]
-        for one in fold
+        [True, False, False, True, True] if one == 0 else [True, True, True, False, False] for one in fold
     ]
     output = said(5)
     tally.add(range(5), output)

@@ -89,9 +89,7 @@ def test_where_only_features_tell_classes_apart_relations_are_dropped() -> None:
 
 
 @pytest.mark.parametrize("kind", ["labels", "learned", "labels+learned"])
-def test_an_out_of_fold_prediction_never_depends_on_the_labels_of_its_fold(
-    tree: MultilayerGraph, kind: str
-) -> None:
+def test_an_out_of_fold_prediction_never_depends_on_the_labels_of_its_fold(tree: MultilayerGraph, kind: str) -> None:
     known = known_labels(tree, some_known(tree))
     fold = np.arange(known.nodes.size) % 2
     model = GrammeFusion(features=kind, epochs=4, ensemble=1, random_state=0)

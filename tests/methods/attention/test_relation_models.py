@@ -8,13 +8,7 @@ import torch
 from tests.methods.graphs import planted
 
 from gramme import MultilayerGraph
-from gramme.methods.attention.relation_models import (
-    LabelInputs,
-    LearnedInputs,
-    layout_of,
-    matching_views,
-    table_views,
-)
+from gramme.methods.attention.relation_models import LabelInputs, LearnedInputs, layout_of, matching_views, table_views
 from gramme.methods.attention.relations import RelationOptions, fit_relations
 from gramme.methods.contributions import Pair
 from gramme.methods.labels import known_labels
@@ -94,9 +88,7 @@ def test_what_neighbours_say_to_learned_rows_adds_up_to_the_scores(
     np.testing.assert_allclose(through_by_row(model, graph, pair), expected, atol=1e-4)
 
 
-def test_on_another_graph_nodes_and_groups_are_known_by_name(
-    graph: MultilayerGraph, models: dict[str, Any]
-) -> None:
+def test_on_another_graph_nodes_and_groups_are_known_by_name(graph: MultilayerGraph, models: dict[str, Any]) -> None:
     strangers = graph.replace(nodes=[f"x{number}" for number in range(80)])
     known, _ = models["labels"].known(strangers)
     assert known.numel() == 0
@@ -104,15 +96,11 @@ def test_on_another_graph_nodes_and_groups_are_known_by_name(
     assert np.isfinite(said).all()
     # groups keep their names, so learned rows of groups still speak, those of neighbours do not
     there = models["learned"].rows_of(graph, graph_views(graph), table_views(graph_views(graph)))
-    fewer = models["learned"].rows_of(
-        strangers, graph_views(strangers), table_views(graph_views(strangers))
-    )
+    fewer = models["learned"].rows_of(strangers, graph_views(strangers), table_views(graph_views(strangers)))
     assert 0 < fewer.heard.members.numel() < there.heard.members.numel()
 
 
-def test_layer_shares_and_attention_received(
-    graph: MultilayerGraph, models: dict[str, Any]
-) -> None:
+def test_layer_shares_and_attention_received(graph: MultilayerGraph, models: dict[str, Any]) -> None:
     for model in models.values():
         shares = model.layer_shares(graph)
         assert shares.shape == (2,)
@@ -131,9 +119,7 @@ def test_views_of_the_fit_are_asked_for(graph: MultilayerGraph) -> None:
     assert len(matching_views(graph, layout)) == 2
 
 
-def test_an_empty_graph_gets_empty_predictions(
-    graph: MultilayerGraph, models: dict[str, Any]
-) -> None:
+def test_an_empty_graph_gets_empty_predictions(graph: MultilayerGraph, models: dict[str, Any]) -> None:
     nobody = graph.subset([]) if hasattr(graph, "subset") else graph.subgraph([])
     for model in models.values():
         assert model.probabilities(nobody).shape == (0, 3)

@@ -64,9 +64,7 @@ def test_a_kind_that_hardly_counts_has_one_network_and_is_not_kept() -> None:
     assert {"loss", "validation_loss"} <= set(fit.history)
 
 
-def test_only_as_many_folds_are_left_out_as_have_enough_labels(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_only_as_many_folds_are_left_out_as_have_enough_labels(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = contradicting_tree()
     known = known_labels(tree, some_known(tree))
     weights = np.ones(known.nodes.size)

@@ -24,9 +24,7 @@ def model(graph: MultilayerGraph) -> GrammeFusion:
     return GrammeFusion(**FAST).fit(graph, half_known(graph))
 
 
-def test_a_loaded_model_says_the_same(
-    graph: MultilayerGraph, model: GrammeFusion, tmp_path: Path
-) -> None:
+def test_a_loaded_model_says_the_same(graph: MultilayerGraph, model: GrammeFusion, tmp_path: Path) -> None:
     model.save(tmp_path / "m.safetensors")
     loaded = gramme.load(tmp_path / "m.safetensors")
     np.testing.assert_allclose(loaded.predict_proba(graph), model.predict_proba(), atol=1e-6)
@@ -50,9 +48,7 @@ def test_a_loaded_model_says_the_same(
         (("models", 0, "hops"), 3),
     ],
 )
-def test_a_record_that_does_not_fit_is_refused(
-    model: GrammeFusion, path: tuple[Any, ...], value: Any
-) -> None:
+def test_a_record_that_does_not_fit_is_refused(model: GrammeFusion, path: tuple[Any, ...], value: Any) -> None:
     learned = model._learned()
     entry: Any = learned.record["relations"]
     for key in path[:-1]:
@@ -67,9 +63,7 @@ def test_tensors_that_do_not_fit_are_refused(model: GrammeFusion, name: str) -> 
     learned = model._learned()
     key = next(key for key in learned.tensors if key.startswith(f"relations.{name}"))
     learned.tensors[key] = (
-        learned.tensors[key] + 10_000
-        if name in ("known", "codes", "sources")
-        else learned.tensors[key][:1]
+        learned.tensors[key] + 10_000 if name in ("known", "codes", "sources") else learned.tensors[key][:1]
     )
     with pytest.raises((MisfitError, DataError)):
         GrammeFusion._restored(model.get_params(), learned)

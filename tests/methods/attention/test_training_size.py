@@ -32,10 +32,7 @@ def test_copies_go_before_members_and_members_before_epochs() -> None:
     assert [(one.members, one.copies, one.epochs) for one in steps] == [
         (8, 2, 40), (8, 1, 40), (4, 1, 40), (2, 1, 40), (1, 1, 40), (1, 1, 39), (1, 1, 10),
     ]  # fmt: skip
-    assert all(
-        one.steps(5) <= allowed
-        for one, allowed in zip(steps, (720, 719, 519, 359, 279, 239, 60), strict=True)
-    )
+    assert all(one.steps(5) <= allowed for one, allowed in zip(steps, (720, 719, 519, 359, 279, 239, 60), strict=True))
 
 
 def test_a_long_training_without_a_budget_is_announced() -> None:
@@ -46,9 +43,7 @@ def test_a_long_training_without_a_budget_is_announced() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # what would take less than one epoch of one member?
         huge = SimpleNamespace(num_entries=10**9, num_layers=2, layers={})
-        assert settled_training_size(
-            TrainingSize(1, 1, 1), 0, None, huge, lambda: 1.0
-        ) == TrainingSize(1, 1, 1)
+        assert settled_training_size(TrainingSize(1, 1, 1), 0, None, huge, lambda: 1.0) == TrainingSize(1, 1, 1)
 
 
 @pytest.mark.parametrize("steps", [59, 0, -3])
@@ -75,10 +70,7 @@ def test_without_an_allowance_or_by_size_no_step_is_timed() -> None:
     assert settled_training_size(FULL, 5, default, of_size(1_000_000), never) == FULL
     large = settled_training_size(FULL, 1, default, of_size(21_000_000), never)
     assert (large.members, large.copies, large.epochs) == (1, 1, 40)
-    assert (
-        settled_training_size(FULL, 5, TimeBudget(90, measured=True), GRAPH, lambda: 0.2).members
-        == 4
-    )
+    assert settled_training_size(FULL, 5, TimeBudget(90, measured=True), GRAPH, lambda: 0.2).members == 4
 
 
 def test_a_membership_costs_more_where_nodes_are_in_several_groups() -> None:
@@ -116,3 +108,29 @@ def test_steps_are_timed_on_the_training_itself() -> None:
     assert (model.probabilities_ == plain.probabilities_).all()
     with pytest.raises(OutOfTimeError):
         model.fit_with_folds(GRAPH, known, fold, 1, TimeBudget(1e-9, measured=True))
+
+
+def test_labels_decide_how_long_to_train_where_no_number_is_given() -> None:
+    model = GrammeFusion.paper(random_state=0, hidden_dim=8, feature_dim=16, learning_rate=0.005)
+    labels = half_known(GRAPH)
+    chosen = model.fit(GRAPH, labels).epochs_
+    assert chosen == len(model.history_) == model.fit(GRAPH, labels).epochs_
+    assert 10 <= chosen <= module.MAX_EPOCHS
+    assert chosen % module._LongestTraining.EVERY == 0
+
+
+def test_a_training_ends_where_labels_left_out_are_predicted_worse() -> None:
+    random = np.random.default_rng(0)
+    noise = np.where(np.arange(GRAPH.num_nodes) % 2, random.permutation(GRAPH.labels), None)
+    model = GrammeFusion.paper(random_state=0, hidden_dim=8, feature_dim=16, learning_rate=0.005)
+    learned, guessed = (model.fit(GRAPH, labels).epochs_ for labels in (half_known(GRAPH), noise))
+    assert guessed < learned
+
+
+def test_few_labels_train_a_fixed_number_and_validation_labels_stop_by_themselves() -> None:
+    few = np.where(np.arange(GRAPH.num_nodes) < module.MIN_LABELS_TO_CHOOSE - 1, GRAPH.labels, None)
+    model = GrammeFusion(epochs=None, features="random", ensemble=1, hidden_dim=4, random_state=0)
+    assert model.fit(GRAPH, few).epochs_ == module.MAX_EPOCHS
+    rest = np.where(np.arange(GRAPH.num_nodes) < module.MIN_LABELS_TO_CHOOSE - 1, None, GRAPH.labels)
+    model.set_params(patience=3, learning_rate=0.1).fit(GRAPH, few, validation=rest)
+    assert model.epochs_ == len(model.history_) < module.MAX_EPOCHS

@@ -8,12 +8,7 @@ from tests.methods.graphs import half_known, planted
 import gramme
 from gramme import DataError, GrammeAuto, GrammeWarning
 from gramme.methods import Ingredient, Majority, register_ingredient
-from gramme.methods.auto.ingredients import (
-    INGREDIENTS,
-    Recipe,
-    _spectral_credit,
-    names_for,
-)
+from gramme.methods.auto.ingredients import INGREDIENTS, Recipe, _spectral_credit, names_for
 
 GRAPH = planted()
 Y = half_known(GRAPH)

@@ -12,9 +12,7 @@ from gramme.methods.linear import one_hot_logistic as layer_penalties
 
 def test_a_label_for_each_class_is_learned_from_without_folds():
     nodes = np.arange(60)
-    graph = MultilayerGraph(
-        {"a": MembershipLayer.from_codes(nodes % 7), "b": MembershipLayer.from_codes(nodes % 11)}
-    )
+    graph = MultilayerGraph({"a": MembershipLayer.from_codes(nodes % 7), "b": MembershipLayer.from_codes(nodes % 11)})
     y = [f"c{node}" if node < 40 else None for node in nodes]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about as many classes as labels
@@ -42,13 +40,9 @@ def test_penalties_of_layers_are_learned_from_fewer_labels_where_classes_are_man
 
 
 def test_importances_of_very_many_layers_take_a_bounded_number_of_passes():
-    layers = {
-        f"l{place:03}": EdgeLayer(12, [place % 12], [(place + 1) % 12]) for place in range(300)
-    }
+    layers = {f"l{place:03}": EdgeLayer(12, [place % 12], [(place + 1) % 12]) for place in range(300)}
     graph = MultilayerGraph(layers, labels=["a", "b"] * 6)
-    model = GrammeSG(ensemble=1, epochs=1, hidden_dim=2, heads=1, depth=1, random_state=0).fit(
-        graph
-    )
+    model = GrammeSG(ensemble=1, epochs=1, hidden_dim=2, heads=1, depth=1, random_state=0).fit(graph)
     began = time.process_time()
     shares = model.layer_importance_
     assert time.process_time() - began < 10

@@ -6,10 +6,9 @@ from scipy.optimize import minimize_scalar
 from tests.methods.graphs import half_known, planted
 
 from gramme.methods import GrammeAuto
+from gramme.methods.auto.estimator import SHARED, SavedModels
 from gramme.methods.auto.ingredients import INGREDIENTS
 from gramme.methods.auto.mixture import (
-    SHARED,
-    SavedModels,
     calibrating_exponent,
     cross_fitted,
     mixed_with_prior,

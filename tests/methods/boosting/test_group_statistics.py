@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.methods.boosting.group_statistics import (
-    MAX_INDICATORS,
-    PRIOR_LABELS,
-    GroupStatistics,
-    KnownTargets,
-)
+from gramme.methods.boosting.group_statistics import MAX_INDICATORS, PRIOR_LABELS, GroupStatistics, KnownTargets
 
 NODES = 120
 RANDOM = np.random.default_rng(0)
@@ -17,7 +12,7 @@ CODES = RANDOM.integers(-1, 25, size=NODES)
 NUMBERS = RANDOM.integers(0, 9, size=(NODES, 2)).astype(float)
 KNOWN = np.arange(0, NODES, 2)
 FOLD = np.arange(KNOWN.size) % 3
-TARGETS = KnownTargets(KNOWN, FOLD, RANDOM.integers(0, 2, size=(KNOWN.size, 1)).astype(float))
+TARGETS = KnownTargets(KNOWN, FOLD, RANDOM.integers(0, 2, size=(KNOWN.size, 1)).astype(float), np.ones(KNOWN.size))
 
 
 def by_name(graph: MultilayerGraph) -> dict[str, np.ndarray]:
@@ -25,11 +20,7 @@ def by_name(graph: MultilayerGraph) -> dict[str, np.ndarray]:
     fold = np.full(NODES, -1)
     fold[KNOWN] = FOLD
     table = statistics.table(graph, fold)
-    assert (
-        table.shape
-        == (NODES, len(statistics.titles()))
-        == (NODES, len(statistics.layer_of_column()))
-    )
+    assert table.shape == (NODES, len(statistics.titles())) == (NODES, len(statistics.layer_of_column()))
     return dict(zip(statistics.titles(), table.T, strict=True))
 
 
@@ -37,9 +28,7 @@ def frequency(others: np.ndarray, node: int) -> float:
     """The mean target of labelled nodes among some, without the fold of a node, drawn towards that of all."""
     fold = dict(zip(KNOWN.tolist(), FOLD.tolist(), strict=True))
     target = dict(zip(KNOWN.tolist(), TARGETS.rows[:, 0].tolist(), strict=True))
-    counted = [
-        target[one] for one in others.tolist() if one in fold and fold[one] != fold.get(node)
-    ]
+    counted = [target[one] for one in others.tolist() if one in fold and fold[one] != fold.get(node)]
     return (sum(counted) + PRIOR_LABELS * TARGETS.rows.mean()) / (len(counted) + PRIOR_LABELS)
 
 
@@ -76,9 +65,7 @@ def test_edges_by_hand():
         assert found["share in neighbours"][node] == pytest.approx(frequency(others, node))
         assert found["number of calls"][node] == pytest.approx(np.log1p(others.size))
         expected = NUMBERS[node, 0] - NUMBERS[others, 0].mean() if others.size else np.nan
-        np.testing.assert_allclose(
-            found["feature 1 against its mean in neighbours"][node], expected
-        )
+        np.testing.assert_allclose(found["feature 1 against its mean in neighbours"][node], expected)
 
 
 def test_few_groups_are_columns_and_cut_numbers_are_none():

@@ -73,7 +73,7 @@ def test_changing_the_labels_of_a_fold_changes_no_column_of_its_own_nodes(kind: 
     changed = first.copy()
     changed[fold == 3] = first[fold == 3][::-1]  # how frequent the class is everywhere stays
     tables = [
-        GroupStatistics.learned(graph, KnownTargets(np.arange(90), fold, rows), ["share"]).table(
+        GroupStatistics.learned(graph, KnownTargets(np.arange(90), fold, rows, np.ones(90)), ["share"]).table(
             graph, fold
         )
         for rows in (first, changed)
@@ -85,9 +85,7 @@ def test_changing_the_labels_of_a_fold_changes_no_column_of_its_own_nodes(kind: 
 def test_out_of_fold_predictions_do_not_depend_on_the_labels_of_their_fold():
     """What a copy without the fold says; settings are those of the whole fit, so they are given here."""
     random = np.random.default_rng(3)
-    table = pd.DataFrame(
-        {"x": random.normal(size=200), "shop": random.integers(40, size=200).astype(str)}
-    )
+    table = pd.DataFrame({"x": random.normal(size=200), "shop": random.integers(40, size=200).astype(str)})
     graph = MultilayerGraph.from_table(table)
     y = np.where(table["x"] + random.normal(size=200) > 0, "a", "b")
     fold = np.arange(200) % 4
@@ -144,9 +142,7 @@ def test_new_rows_of_a_table_are_predicted_by_the_names_of_their_groups(tmp_path
     np.testing.assert_array_equal(loaded.predict_proba(graph), model.predict_proba(graph))
     pd.testing.assert_series_equal(loaded.column_importance_, model.column_importance_)
     with pytest.raises(DataError, match="needs the features hours"):
-        model.predict(
-            MultilayerGraph.from_table(new.rename(columns={"hours": "minutes"}).assign(hours="a"))
-        )
+        model.predict(MultilayerGraph.from_table(new.rename(columns={"hours": "minutes"}).assign(hours="a")))
 
 
 def test_where_a_mixture_has_boosting():
@@ -158,11 +154,7 @@ def test_where_a_mixture_has_boosting():
     labels = np.array(["a", "b"] * 30)
     numbers = np.where(labels == "a", 0.0, 1.0) + np.linspace(0, 1.5, 60)
     model = GrammeAuto(random_state=0, epochs=2, ensemble=1).fit(
-        plain.replace(features=np.column_stack([numbers]), feature_names=["size"]),
-        hidden_labels(labels, every=5),
+        plain.replace(features=np.column_stack([numbers]), feature_names=["size"]), hidden_labels(labels, every=5)
     )
     assert "boosting" in model.models_
-    assert (
-        "boosting"
-        not in GrammeAuto(random_state=0, epochs=2, ensemble=1).fit(plain, labels).models_
-    )
+    assert "boosting" not in GrammeAuto(random_state=0, epochs=2, ensemble=1).fit(plain, labels).models_

@@ -87,9 +87,7 @@ def test_inner_folds_choose_few_rounds_where_there_is_nothing_to_learn():
 @pytest.fixture
 def saved(tmp_path):
     codes = np.arange(80) % 30
-    graph = MultilayerGraph(
-        {"sender": MembershipLayer.from_codes(codes)}, features=np.arange(160.0).reshape(80, 2)
-    )
+    graph = MultilayerGraph({"sender": MembershipLayer.from_codes(codes)}, features=np.arange(160.0).reshape(80, 2))
     path = tmp_path / "model.safetensors"
     TableBoosting(leaves=3, rounds=4, random_state=0).fit(graph, codes % 2).save(path)
     return path
@@ -102,7 +100,7 @@ DAMAGE = {
         lambda a: torch.where(a >= 0, 10_000, a),
         "columns that are not there",
     ),
-    "another number of scores": ("trees.base", lambda a: a.repeat(3), "do not go together"),
+    "another number of scores": ("trees.base", lambda a: a.repeat(3), "do not give the scores"),
     "a root outside": ("trees.roots", lambda a: a + 1_000_000, "begin nowhere"),
     "a threshold that is no number": ("trees.threshold", lambda a: a * float("nan"), "finite"),
     "groups of another count": ("statistics.0.size", lambda a: a[:3], "go together"),

@@ -90,10 +90,7 @@ def test_the_mean_is_over_the_layers_that_place_a_node():
 
 def test_the_best_candidate_is_chosen_on_the_known_labels_alone():
     codes = np.arange(30) % 2
-    signal, noise = (
-        codes[:, None] + np.zeros((30, 2)),
-        np.random.default_rng(0).normal(size=(30, 2)),
-    )
+    signal, noise = (codes[:, None] + np.zeros((30, 2)), np.random.default_rng(0).normal(size=(30, 2)))
     known = KnownLabels(np.arange(20), codes[:20], np.array(["a", "b"]))
     assert _best([noise, signal], known, 1.0, 0) == 1
     assert _best([signal, signal], known, 1.0, 0) == 0  # the first among equals
@@ -115,16 +112,7 @@ def test_folds_deal_out_the_classes(codes):
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        {"C": 0},
-        {"standardise": 1},
-        {"cache": "no"},
-        {"dim": 3},
-        {"dim": 0},
-        {"samples": 0},
-        {"negative": 1.5},
-    ],
+    "wrong", [{"C": 0}, {"standardise": 1}, {"cache": "no"}, {"dim": 3}, {"dim": 0}, {"samples": 0}, {"negative": 1.5}]
 )
 def test_wrong_parameters_are_a_clear_error(wrong):
     with pytest.raises(DataError, match=next(iter(wrong))):
@@ -132,9 +120,7 @@ def test_wrong_parameters_are_a_clear_error(wrong):
 
 
 def test_standardised_or_not_is_a_parameter():
-    raw, standard = (
-        LINE(dim=4, standardise=how, random_state=0).fit(planted()) for how in (False, True)
-    )
+    raw, standard = (LINE(dim=4, standardise=how, random_state=0).fit(planted()) for how in (False, True))
     assert raw.embedding_.tobytes() == standard.embedding_.tobytes()
     assert (raw.probabilities_ != standard.probabilities_).any()
 

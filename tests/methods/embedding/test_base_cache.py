@@ -39,11 +39,7 @@ def test_computed_once():
 
 @pytest.mark.parametrize(
     ("graph", "settings"),
-    [
-        (GRAPH, SETTINGS | {"seed": 1}),
-        (GRAPH.replace(nodes=["x", "y", "z"]), SETTINGS),
-        (GRAPH, {}),
-    ],
+    [(GRAPH, SETTINGS | {"seed": 1}), (GRAPH.replace(nodes=["x", "y", "z"]), SETTINGS), (GRAPH, {})],
 )
 def test_another_graph_or_setting_is_another_entry(graph, settings):
     cached(GRAPH, SETTINGS, Computer())
@@ -82,9 +78,7 @@ def test_a_damaged_entry_is_computed_anew():
             assert (file["embedding"] == VALUES).all()
 
 
-@pytest.mark.parametrize(
-    "wrong", [VALUES[:2], VALUES.astype(float), VALUES.ravel(), VALUES * np.float32(np.nan)]
-)
+@pytest.mark.parametrize("wrong", [VALUES[:2], VALUES.astype(float), VALUES.ravel(), VALUES * np.float32(np.nan)])
 def test_an_entry_that_does_not_fit_is_computed_anew(wrong):
     cached(GRAPH, SETTINGS, Computer())
     (path,) = entries()

@@ -20,9 +20,7 @@ class TestDeepWalk(MethodCase):
     needs = "gensim"
 
 
-@pytest.mark.parametrize(
-    "name", ["dim", "window", "walks_per_node", "walk_length", "epochs", "negative"]
-)
+@pytest.mark.parametrize("name", ["dim", "window", "walks_per_node", "walk_length", "epochs", "negative"])
 def test_wrong_parameters_are_a_clear_error(name):
     with pytest.raises(DataError, match=name):
         DeepWalk(**{name: 0}).fit(planted())
@@ -64,9 +62,7 @@ def test_with_p_and_q_of_one_it_is_deepwalk():
     plain = DeepWalk(random_state=0, **FAST).fit(graph)
     unbiased = Node2Vec(p=1, q=1, random_state=0, **FAST).fit(graph)
     biased = Node2Vec(p=0.25, q=4, random_state=0, **FAST).fit(graph)
-    assert (
-        unbiased.embedding_.tobytes() == plain.embedding_.tobytes() != biased.embedding_.tobytes()
-    )
+    assert unbiased.embedding_.tobytes() == plain.embedding_.tobytes() != biased.embedding_.tobytes()
 
 
 @pytest.mark.parametrize("wrong", [{"p": 1.0}, {"q": 1.0}, {"p": 0, "q": 1}, {"p": 1, "q": -1}])

@@ -23,9 +23,7 @@ def unlike_pairs(count: int = 150, classes: int = 3, seed: int = 0) -> Multilaye
     rng = np.random.default_rng(seed)
     codes = rng.integers(classes, size=count)
     source = rng.integers(count, size=4 * count)
-    target = np.array(
-        [rng.choice(np.flatnonzero(codes == (codes[node] + 1) % classes)) for node in source]
-    )
+    target = np.array([rng.choice(np.flatnonzero(codes == (codes[node] + 1) % classes)) for node in source])
     noise = EdgeLayer(count, rng.integers(count, size=300), rng.integers(count, size=300))
     ways = np.ones(source.size, dtype=np.int8)
     layers = {"leads": EdgeLayer(count, source, target, ways=ways), "noise": noise}
@@ -112,9 +110,7 @@ def test_one_label_per_class_spreads(labels):
     codes = np.repeat(np.arange(labels), 10)
     source = np.arange(labels * 10)
     target = np.where(source % 10 == 9, source - 9, source + 1)
-    graph = MultilayerGraph(
-        {"ring": EdgeLayer(codes.size, source, target)}, labels=codes.astype(str)
-    )
+    graph = MultilayerGraph({"ring": EdgeLayer(codes.size, source, target)}, labels=codes.astype(str))
     y = np.full(codes.size, None, dtype=object)
     y[::10] = graph.labels[::10]
     model = LabelShares(random_state=0).fit(graph, y)

@@ -11,13 +11,7 @@ import gramme
 from gramme.methods import OneHotLogistic
 from gramme.methods.labels import KnownLabels
 from gramme.methods.linear import logistic
-from gramme.methods.linear.logistic import (
-    chosen_strength,
-    class_shares,
-    fitted_regression,
-    importances,
-    regression,
-)
+from gramme.methods.linear.logistic import chosen_strength, class_shares, fitted_regression, importances, regression
 
 RANDOM = np.random.default_rng(0)
 ROWS = RANDOM.normal(size=(60, 4))

@@ -4,13 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from gramme.methods.linear.map_regression import (
-    Block,
-    MapTable,
-    _Problem,
-    fitted_maps,
-    joined_tables,
-)
+from gramme.methods.linear.map_regression import Block, MapTable, _Problem, fitted_maps, joined_tables
 
 RNG = np.random.default_rng(0)
 CODES = RNG.integers(3, size=120)
@@ -35,9 +29,7 @@ def test_the_gradient_is_that_of_the_loss():
     for place in RNG.integers(start.size, size=25):
         step = np.zeros(start.size)
         step[place] = 1e-2
-        change = (
-            problem.loss_and_gradient(start + step)[0] - problem.loss_and_gradient(start - step)[0]
-        ) / 2e-2
+        change = (problem.loss_and_gradient(start + step)[0] - problem.loss_and_gradient(start - step)[0]) / 2e-2
         assert abs(change - gradient[place]) < 2e-4
 
 

@@ -21,9 +21,7 @@ def test_groups_sum_as_their_edges_do():
     (by_groups, _), (by_edges, _) = layer_views("a", layer), layer_views("a", layer.to_edges())
     edges = layer.to_edges()
     unit = 1.0 if edges.weight is None else edges.weight.mean()
-    np.testing.assert_allclose(
-        dense_sums(by_groups), dense_sums(by_edges) * unit, rtol=1e-4, atol=1e-5
-    )
+    np.testing.assert_allclose(dense_sums(by_groups), dense_sums(by_edges) * unit, rtol=1e-4, atol=1e-5)
 
 
 def test_a_directed_layer_has_two_views_and_one_joined():

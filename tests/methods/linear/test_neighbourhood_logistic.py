@@ -43,9 +43,7 @@ def walk_of(graph: MultilayerGraph) -> NodeWalk:
 def chosen(graph: MultilayerGraph, right: float) -> Smoothing:
     known = KnownLabels(np.arange(60), CODES[:60], np.arange(3))
     fold = np.arange(60) // 12
-    return chosen_smoothing(
-        graph, walk_of(graph), known, fold, [guesses(right, seed) for seed in range(5)]
-    )
+    return chosen_smoothing(graph, walk_of(graph), known, fold, [guesses(right, seed) for seed in range(5)])
 
 
 def test_it_is_the_series_made_to_sum_to_one():
@@ -71,10 +69,7 @@ def test_where_like_joins_like_neighbours_help():
     assert found.weights[0] > 0.9  # the noise is not listened to
     assert found.weights.sum() == pytest.approx(1)
     shares = guesses(0.5, 9)
-    before, after = (
-        (one.argmax(axis=1) == CODES).mean()
-        for one in (shares, found.applied(walk_of(graph), shares))
-    )
+    before, after = ((one.argmax(axis=1) == CODES).mean() for one in (shares, found.applied(walk_of(graph), shares)))
     assert after > before + 0.2
 
 
@@ -92,9 +87,7 @@ def test_where_edges_say_nothing_predictions_stay_as_they_are():
 def test_with_one_label_a_class_there_is_nothing_to_choose_by():
     graph = MultilayerGraph({"friends": blocks(0.95, 0)})
     known = KnownLabels(np.arange(3), CODES[:3], np.arange(3))
-    found = chosen_smoothing(
-        graph, walk_of(graph), known, np.arange(3), [guesses(0.5, seed) for seed in range(3)]
-    )
+    found = chosen_smoothing(graph, walk_of(graph), known, np.arange(3), [guesses(0.5, seed) for seed in range(3)])
     assert found.alpha == unsmoothed(1).alpha == 0
 
 
@@ -125,9 +118,7 @@ def test_neighbours_tell_what_a_noisy_node_does_not():
     hidden = known == None  # noqa: E711
     graph = MultilayerGraph({"friends": layer}, features=features)
     near = NeighbourhoodLogistic(random_state=0).fit(graph, known)
-    alone = NeighbourhoodLogistic(random_state=0).fit(
-        graph.replace(layers={"friends": EdgeLayer(300, [], [])}), known
-    )
+    alone = NeighbourhoodLogistic(random_state=0).fit(graph.replace(layers={"friends": EdgeLayer(300, [], [])}), known)
     accuracy = [(model.predict() == y)[hidden].mean() for model in (near, alone)]
     assert accuracy[0] > 0.95 > accuracy[1] + 0.2
 

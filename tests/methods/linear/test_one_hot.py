@@ -39,8 +39,7 @@ def test_groups_are_ones_and_neighbours_weights():
 
 def test_another_graph_is_read_by_names():
     other = MultilayerGraph(
-        {"room": MembershipLayer.from_values(["pink", "red"]), "talk": EdgeLayer(2, [0], [1])},
-        nodes=["x", "b"],
+        {"room": MembershipLayer.from_values(["pink", "red"]), "talk": EdgeLayer(2, [0], [1])}, nodes=["x", "b"]
     )
     found = columns("room", [0, 2]).matrix(other).toarray()
     assert found.sum(1).tolist() == [0, 1], "a new group counts for nothing"
@@ -49,9 +48,7 @@ def test_another_graph_is_read_by_names():
 
 def test_a_layer_of_another_kind_is_a_clear_error():
     other = MultilayerGraph({"room": EdgeLayer(2, [0], [1])})
-    with pytest.raises(
-        DataError, match="'room' has edges here; the model was fitted on one with groups"
-    ):
+    with pytest.raises(DataError, match="'room' has edges here; the model was fitted on one with groups"):
         columns("room", [0]).matrix(other)
 
 
@@ -63,8 +60,7 @@ def test_what_is_saved_comes_back():
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"layer": "talk"}, {"kind": "rooms"}, {"names": "red"}, {"names": ["a", "a"]}, {"more": 1}],
+    "change", [{"layer": "talk"}, {"kind": "rooms"}, {"names": "red"}, {"names": ["a", "a"]}, {"more": 1}]
 )
 def test_what_does_not_fit_is_refused(change):
     record = columns("room", [0, 2]).record() | change

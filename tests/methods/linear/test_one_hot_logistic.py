@@ -26,9 +26,7 @@ def drawn(layers: int, rows: int, groups: int = 4, classes: int = 2, seed: int =
     """Layers of random groups, and classes that the first of them decides but for one in ten."""
     rng = np.random.default_rng(seed)
     groups_of = rng.integers(groups, size=(layers, rows))
-    codes = np.where(
-        rng.random(rows) < 0.9, groups_of[0] % classes, rng.integers(classes, size=rows)
-    )
+    codes = np.where(rng.random(rows) < 0.9, groups_of[0] % classes, rng.integers(classes, size=rows))
     return [one_hot(one) for one in groups_of], codes
 
 
@@ -47,13 +45,9 @@ def test_layers_that_tell_alike_stay_nearly_alike():
     assert scales.max() < 1.5 * scales.min()
 
 
-@pytest.mark.parametrize(
-    ("rows", "groups"), [(40, 3), (20, 15)]
-)  # more rows than columns, and fewer
+@pytest.mark.parametrize(("rows", "groups"), [(40, 3), (20, 15)])  # more rows than columns, and fewer
 @pytest.mark.parametrize("classes", [2, 3])
-def test_what_is_left_of_the_variance_is_that_of_the_coefficients(
-    monkeypatch, rows, groups, classes
-):
+def test_what_is_left_of_the_variance_is_that_of_the_coefficients(monkeypatch, rows, groups, classes):
     layers, _ = drawn(2, rows, groups)
     rng = np.random.default_rng(1)
     chances = rng.dirichlet(np.ones(classes), size=rows)
@@ -97,9 +91,7 @@ def test_a_class_that_nobody_has_changes_nothing():
     some = codes != 1
     layers = [sp.csr_array(layer[some]) for layer in layers]
     without = np.where(codes[some] == 2, 1, 0)
-    np.testing.assert_array_equal(
-        learned_scales(layers, codes[some], 0, 100), learned_scales(layers, without, 0, 100)
-    )
+    np.testing.assert_array_equal(learned_scales(layers, codes[some], 0, 100), learned_scales(layers, without, 0, 100))
 
 
 def test_many_labels_are_sampled(monkeypatch):
@@ -129,9 +121,7 @@ def table(codes: list[int], names: list[str]) -> MultilayerGraph:
 
 
 def test_groups_are_known_by_their_names():
-    model = OneHotLogistic(C=10.0).fit(
-        table([0, 0, 1, 1, 0, 1], ["red", "blue"]), ["x", "x", "y", "y", None, None]
-    )
+    model = OneHotLogistic(C=10.0).fit(table([0, 0, 1, 1, 0, 1], ["red", "blue"]), ["x", "x", "y", "y", None, None])
     other = table([0, 1, 2], ["blue", "green", "red"])
     assert model.predict(other)[[0, 2]].tolist() == ["y", "x"]
     np.testing.assert_allclose(model.predict_proba(other)[1], [0.5, 0.5], atol=1e-6)
@@ -167,9 +157,7 @@ def test_a_penalty_per_layer_finds_the_one_layer_of_many():
     def accuracy(**settings) -> float:
         found = []
         for seed in range(10):
-            graph = datasets.load(
-                "synthetic_table", nodes=300, signal=[0.9] + [0.0] * 15, random_state=seed
-            )
+            graph = datasets.load("synthetic_table", nodes=300, signal=[0.9] + [0.0] * 15, random_state=seed)
             assert graph.labels is not None
             y = graph.labels.copy()
             y[30:] = None
@@ -197,9 +185,7 @@ def test_a_copy_takes_over_the_penalties_where_labels_are_many(monkeypatch, many
     np.testing.assert_allclose(copy.probabilities_, model.probabilities_, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"C": 0}, {"C": "much"}, {"max_iter": 0}, {"use_features": 3}, {"weigh_layers": 2}]
-)
+@pytest.mark.parametrize("wrong", [{"C": 0}, {"C": "much"}, {"max_iter": 0}, {"use_features": 3}, {"weigh_layers": 2}])
 def test_wrong_settings_are_a_clear_error(wrong):
     graph = datasets.load("wine")
     with pytest.raises(DataError, match=next(iter(wrong))):

@@ -88,10 +88,7 @@ def test_the_context_that_knows_all_labels_would_leak():
     for layout in (SPREAD, SHARES):
         leaking.advance(layout, leaking.table(layout), 3.0)
     after = around.table(SHARES, leaking.whole, node)
-    changed = [
-        not np.allclose(one.values, two.values)
-        for one, two in zip(before.blocks, after.blocks, strict=True)
-    ]
+    changed = [not np.allclose(one.values, two.values) for one, two in zip(before.blocks, after.blocks, strict=True)]
     assert any(changed)
 
 

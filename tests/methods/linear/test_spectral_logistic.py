@@ -45,17 +45,39 @@ def test_nodes_that_no_walk_reaches_get_what_the_intercept_says():
     np.testing.assert_allclose(model.predict_proba().sum(1), 1, rtol=1e-5)
 
 
-def test_copies_do_not_compute_the_eigenvectors_again(monkeypatch):
-    model = SpectralLogistic(random_state=0).fit(GRAPH, Y)
+def test_copies_compute_eigenvectors_again_only_where_their_labels_could_change_them(monkeypatch):
     fewer = Y.copy()
     fewer[np.flatnonzero(Y != None)[0]] = None  # noqa: E711
+    one_layer = GRAPH.replace(layers={"friends": GRAPH.layers["friends"]})
+    for graph, many in ((one_layer, 1_000), (GRAPH, 10)):
+        monkeypatch.setattr(spectral_logistic, "ENOUGH_LABELS", many)
+        model = SpectralLogistic(random_state=0).fit(graph, Y)
+        with monkeypatch.context() as patched:
+            patched.delattr(spectral_logistic.WalkProfile, "of")
+            model.fit_copy(graph, fewer)
+            with pytest.raises(AttributeError):
+                model.fit_copy(planted(seed=2), fewer)  # another graph needs its own
+    monkeypatch.setattr(spectral_logistic, "ENOUGH_LABELS", 1_000)
     expected = SpectralLogistic(random_state=0).fit(GRAPH, fewer).predict_proba()
-    with monkeypatch.context() as patched:
-        patched.delattr(spectral_logistic.WalkProfile, "of")
-        found = model.fit_copy(GRAPH, fewer).predict_proba()
-        with pytest.raises(AttributeError):
-            model.fit_copy(planted(seed=2), fewer)  # another graph needs its own
-    assert found.tobytes() == expected.tobytes()
+    assert model.fit_copy(GRAPH, fewer).predict_proba().tobytes() == expected.tobytes()
+
+
+def test_layers_of_noise_cost_little():
+    random = np.random.default_rng(0)
+    codes = np.arange(200) % 4
+    source, target = random.integers(200, size=(2, 6_000))
+    some = (source != target) & ((codes[source] == codes[target]) | (random.random(6_000) < 0.1))
+    layers = {"told": EdgeLayer(200, source[some], target[some])}
+    for number in range(3):
+        layers[f"noise {number}"] = EdgeLayer(200, *random.integers(200, size=(2, 2_000)))
+    y = {node: str(codes[node]) for node in range(12)}
+    alone = SpectralLogistic(random_state=0).fit(MultilayerGraph({"told": layers["told"]}), y)
+    model = SpectralLogistic(random_state=0).fit(MultilayerGraph(layers), y)
+    right = [(one.predict() == codes.astype(str)).mean() for one in (alone, model)]
+    assert right[1] > right[0] - 0.03 > 0.9
+    assert model.layer_importance_["told"] > 0.8
+    restored = SpectralLogistic._restored(model.get_params(), model._learned())
+    np.testing.assert_allclose(restored.predict_proba(MultilayerGraph(layers)), model.predict_proba(), atol=1e-5)
 
 
 def test_a_copy_takes_over_the_penalty_only_where_labels_are_many(monkeypatch):

@@ -132,9 +132,7 @@ def test_order_and_names_of_the_nodes_do_not_matter():
     profile = WalkProfile.of(GRAPH, 8)
     order = np.random.default_rng(1).permutation(36)
     shuffled = GRAPH.subgraph(GRAPH.nodes[order])
-    np.testing.assert_allclose(
-        profile.placed(shuffled), profile.placed(GRAPH)[order], rtol=1e-4, atol=1e-5
-    )
+    np.testing.assert_allclose(profile.placed(shuffled), profile.placed(GRAPH)[order], rtol=1e-4, atol=1e-5)
 
 
 def test_a_new_node_is_placed_among_its_neighbours_and_groups():
@@ -146,11 +144,7 @@ def test_a_new_node_is_placed_among_its_neighbours_and_groups():
     around = friends.neighbours(twin)[0]
     more = MultilayerGraph(
         {
-            "friends": EdgeLayer(
-                37,
-                np.r_[friends.source, np.full(around.size, 36)],
-                np.r_[friends.target, around],
-            ),
+            "friends": EdgeLayer(37, np.r_[friends.source, np.full(around.size, 36)], np.r_[friends.target, around]),
             "room": MembershipLayer.from_values([*rooms, rooms[twin]]),
         },
         nodes=[*GRAPH.nodes, "newcomer"],
@@ -206,14 +200,10 @@ def test_huge_weights_and_a_heavy_node():
 
 
 def test_groups_where_there_were_edges_is_an_error():
-    other = MultilayerGraph(
-        {"friends": GRAPH.layers["friends"], "room": GRAPH.layers["friends"]}, nodes=GRAPH.nodes
-    )
+    other = MultilayerGraph({"friends": GRAPH.layers["friends"], "room": GRAPH.layers["friends"]}, nodes=GRAPH.nodes)
     with pytest.raises(DataError, match="room"):
         WalkProfile.of(GRAPH, 4).placed(other)
-    swapped = MultilayerGraph(
-        {"friends": GRAPH.layers["room"], "room": GRAPH.layers["room"]}, nodes=GRAPH.nodes
-    )
+    swapped = MultilayerGraph({"friends": GRAPH.layers["room"], "room": GRAPH.layers["room"]}, nodes=GRAPH.nodes)
     with pytest.raises(DataError, match="friends"):
         WalkProfile.of(GRAPH, 4).placed(swapped)
 

@@ -27,9 +27,7 @@ def network() -> MultilayerGraph:
 
 def table() -> MultilayerGraph:
     random = np.random.default_rng(1)
-    return MultilayerGraph(
-        {name: MembershipLayer.from_codes(random.integers(-1, 5, 20_100)) for name in "ab"}
-    )
+    return MultilayerGraph({name: MembershipLayer.from_codes(random.integers(-1, 5, 20_100)) for name in "ab"})
 
 
 def profile(communicator: Communicator, folders) -> list:

@@ -73,8 +73,6 @@ def test_a_plan_is_for_some_nodes_or_for_all():
     assert torch.equal(some.embedding, every.embedding[[3, 1]])
 
 
-@pytest.mark.parametrize(
-    "edges", [EDGES, (EDGES, torch.zeros(60)), {"a": EDGES[:, :40], "b": EDGES[:, 40:]}]
-)
+@pytest.mark.parametrize("edges", [EDGES, (EDGES, torch.zeros(60)), {"a": EDGES[:, :40], "b": EDGES[:, 40:]}])
 def test_edges_of_every_form_are_moved_and_counted(edges):
     assert OneMember(new(), 4).largest(EdgePlan(moved(edges, "cpu"))) == 240

@@ -37,9 +37,7 @@ def test_a_node_listens_to_the_nodes_its_edges_point_to():
 
 
 def test_the_union_has_every_edge_once():
-    graph = MultilayerGraph(
-        {"one": EdgeLayer(4, [0, 1], [1, 2]), "two": MembershipLayer.from_codes([0, 0, 1, 1])}
-    )
+    graph = MultilayerGraph({"one": EdgeLayer(4, [0, 1], [1, 2]), "two": MembershipLayer.from_codes([0, 0, 1, 1])})
     heard, listener = GAT()._edges(graph).tolist()
     pairs = {(0, 1), (1, 2), (2, 3)}
     assert sorted(zip(heard, listener, strict=True)) == sorted(pairs | {(b, a) for a, b in pairs})
@@ -65,9 +63,7 @@ def test_directions_matter(peer):
 @pytest.mark.parametrize("peer", PEERS)
 def test_too_many_edges_are_a_clear_error(peer):
     pytest.importorskip("torch_geometric")
-    graph = MultilayerGraph(
-        {"few": EdgeLayer(10_000, [0], [1]), "one group": MembershipLayer.from_codes([0] * 10_000)}
-    )
+    graph = MultilayerGraph({"few": EdgeLayer(10_000, [0], [1]), "one group": MembershipLayer.from_codes([0] * 10_000)})
     with pytest.raises(DataError, match="'one group' has 99,990,000 edges"):
         peer().fit(graph, {0: "a", 1: "b"})
 
@@ -139,8 +135,7 @@ def test_bases_make_it_smaller():
     pytest.importorskip("torch_geometric")
     graph = datasets.load("wine")
     size = [
-        sum(value.numel() for value in RGCN(bases=bases, epochs=1).fit(graph).state_.values())
-        for bases in (None, 2)
+        sum(value.numel() for value in RGCN(bases=bases, epochs=1).fit(graph).state_.values()) for bases in (None, 2)
     ]
     assert size[1] < size[0] / 3
     with pytest.raises(DataError, match="bases"):

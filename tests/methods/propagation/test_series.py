@@ -8,14 +8,7 @@ from gramme import datasets
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods.propagation import series as many
 from gramme.methods.propagation.label_propagation import LabelPropagation
-from gramme.methods.propagation.series import (
-    GroupWalk,
-    ManyLayersWalk,
-    NodeWalk,
-    Walk,
-    propagate,
-    walk_of,
-)
+from gramme.methods.propagation.series import GroupWalk, ManyLayersWalk, NodeWalk, Walk, propagate, walk_of
 
 ALPHAS = [0.0, 0.3, 0.9]
 
@@ -26,9 +19,7 @@ def table(nodes: int = 40, seed: int = 0) -> MultilayerGraph:
     first = random.integers(-1, 4, nodes)
     second = random.integers(-1, 3, nodes)
     second[0] = 7
-    return MultilayerGraph(
-        {"first": MembershipLayer.from_codes(first), "second": MembershipLayer.from_codes(second)}
-    )
+    return MultilayerGraph({"first": MembershipLayer.from_codes(first), "second": MembershipLayer.from_codes(second)})
 
 
 def mixed(nodes: int = 40) -> MultilayerGraph:
@@ -58,9 +49,7 @@ def dense(graph: MultilayerGraph, known, values, weights, alphas):
     for place, alpha in enumerate(alphas):
         for column in range(values.shape[1]):
             joint = np.tensordot(weights[:, column], np.array(means), 1)
-            found[place, :, column] = np.linalg.solve(
-                np.eye(nodes) - alpha * joint, start[:, column]
-            )
+            found[place, :, column] = np.linalg.solve(np.eye(nodes) - alpha * joint, start[:, column])
     return found
 
 
@@ -93,9 +82,7 @@ def test_single_precision_and_a_loose_tolerance_stay_near():
     known, values = np.array([1, 2]), np.eye(2)
     weights = np.full((3, 2), 1 / 3)
     rows = np.arange(40)
-    found = propagate(
-        walk, known, values, weights, ALPHAS, rows, tolerance=1e-3, most=200, dtype=torch.float32
-    )
+    found = propagate(walk, known, values, weights, ALPHAS, rows, tolerance=1e-3, most=200, dtype=torch.float32)
     expected = dense(graph, known, values, weights, ALPHAS)
     np.testing.assert_allclose(found.values, expected, atol=0.02)
 
@@ -140,9 +127,7 @@ def test_a_fit_comes_out_the_same(monkeypatch):
     monkeypatch.setattr(many, "MANY_LAYERS", LAYERS + 1)
     one_by_one = LabelPropagation().fit(g, y)
     np.testing.assert_allclose(together.predict_proba(), one_by_one.predict_proba(), atol=1e-6)
-    np.testing.assert_allclose(
-        together.layer_importance_, one_by_one.layer_importance_, atol=1e-9, rtol=1e-6
-    )
+    np.testing.assert_allclose(together.layer_importance_, one_by_one.layer_importance_, atol=1e-9, rtol=1e-6)
 
 
 def test_many_small_layers_of_edges_are_taken_together(monkeypatch):

@@ -9,9 +9,7 @@ from gramme.methods.regression.base import KnownNumbers, explained, known_number
 from gramme.methods.regression.ingredients import NumberPropagation
 
 GRAPH = MultilayerGraph(
-    {"line": EdgeLayer(6, range(5), range(1, 6))},
-    nodes=list("abcdef"),
-    labels=[1, 2, 3, 4, 5, None],
+    {"line": EdgeLayer(6, range(5), range(1, 6))}, nodes=list("abcdef"), labels=[1, 2, 3, 4, 5, None]
 )
 
 

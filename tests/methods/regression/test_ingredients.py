@@ -7,6 +7,7 @@ import pytest
 
 from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.methods.auto.ingredients import Recipe, names_for, too_large_for
 from gramme.methods.regression.base import KnownNumbers, NodeRegressor
 from gramme.methods.regression.ingredients import (
     INGREDIENTS,
@@ -14,7 +15,6 @@ from gramme.methods.regression.ingredients import (
     NumberPropagation,
     TriedRegressor,
     WalksRidge,
-    inner_folds,
 )
 
 
@@ -27,13 +27,13 @@ class Constant(TriedRegressor):
     def _table(self, graph: MultilayerGraph, known: KnownNumbers) -> int:
         return graph.num_nodes
 
-    def _lesson(self, table: int, known: KnownNumbers, setting: float) -> float:
+    def _learned_from(self, table: int, known: KnownNumbers, setting: float) -> float:
         return setting
 
-    def _said(self, table: int, lesson: float) -> Any:
-        return np.full(table, lesson)
+    def _predicted(self, table: int, learned: float) -> Any:
+        return np.full(table, learned)
 
-    def _keep(self, lesson: float, setting: float) -> None:
+    def _keep(self, learned: float, setting: float) -> None:
         self.setting_ = setting
 
     def _inductive(self, graph: MultilayerGraph) -> Any:
@@ -46,15 +46,12 @@ TRIED_GRAPH = MultilayerGraph({"a": EdgeLayer(9, [0], [1])})
 def test_few_labels_take_the_first_setting() -> None:
     assert Constant()._chosen(9, KnownNumbers(np.arange(3), np.ones(3))) == 0
     assert Constant()._chosen(9, KnownNumbers(np.arange(6), np.ones(6))) == 1
-    assert inner_folds(3).tolist() == [0, 1, 2]
 
 
 def test_every_fold_makes_its_own_choice() -> None:
     values = np.array([1.0] * 6 + [0.0] * 3)
     model = Constant()
-    unseen = model.fit_with_folds(
-        TRIED_GRAPH, KnownNumbers(np.arange(9), values), np.arange(9) // 3
-    )
+    unseen = model.fit_with_folds(TRIED_GRAPH, KnownNumbers(np.arange(9), values), np.arange(9) // 3)
     assert model.setting_ == 1
     assert unseen.tolist() == [0, 0, 0, 0, 0, 0, 1, 1, 1]
 
@@ -122,7 +119,8 @@ KNOWN = KnownNumbers(np.arange(0, 80, 3), CODES[::3] * 5.0)
 
 
 def made(name: str) -> NodeRegressor:
-    return INGREDIENTS[name].make(SETTINGS, 0)
+    model: NodeRegressor = INGREDIENTS[name].made(Recipe(SETTINGS, tuple(INGREDIENTS), KNOWN.nodes.size, 0))
+    return model
 
 
 @pytest.mark.parametrize("name", INGREDIENTS)
@@ -153,7 +151,5 @@ def test_large_graphs_do_without_what_would_take_hours() -> None:
     assert all(one.applies(numbers) for one in INGREDIENTS.values())
     assert [name for name, one in INGREDIENTS.items() if not one.applies(GRAPH)] == ["boosting"]
     wide = MultilayerGraph({"a": EdgeLayer(5_000_000, [0], [1])})
-    assert [name for name, one in INGREDIENTS.items() if one.applies(wide)] == [
-        "propagation",
-        "groups-ridge",
-    ]
+    assert too_large_for(wide, INGREDIENTS) == ["walks-ridge"]
+    assert names_for(wide, None, INGREDIENTS) == ["propagation", "groups-ridge", "attention"]

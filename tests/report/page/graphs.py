@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
+from gramme.report.page.html import macro
 
 HOSTILE = [
     "<script>window.__pwned = 1</script>",
@@ -37,22 +39,18 @@ def two_blocks(count: int = 60, *, labelled: int = 24) -> MultilayerGraph:
     side = np.arange(count) % 2
     answer = np.where(random.random(count) < 0.85, side, 1 - side)
     person = np.repeat(np.arange(count), 2)
-    club = np.where(
-        random.random(2 * count) < 0.8, side[person] * 3, 3 - side[person] * 3
-    ) + random.integers(0, 3, 2 * count)
+    club = np.where(random.random(2 * count) < 0.8, side[person] * 3, 3 - side[person] * 3) + random.integers(
+        0, 3, 2 * count
+    )
     source = np.repeat(np.arange(count), 3)
     target = (source + 2 * random.integers(1, count // 2, 3 * count)) % count
     layers = {
         "answer": MembershipLayer.from_codes(answer, ["yes", "no"]),
         "clubs": MembershipLayer(count, person, club, [f"club {k}" for k in range(6)]),
-        "friends": EdgeLayer(
-            count, source, target, random.uniform(0.5, 2, 3 * count), directed=True
-        ),
+        "friends": EdgeLayer(count, source, target, random.uniform(0.5, 2, 3 * count), directed=True),
     }
     labels = [("left", "right")[side[node]] if node < labelled else None for node in range(count)]
-    return MultilayerGraph(
-        layers, nodes=[f"node {k}" for k in range(count)], labels=labels, name="blocks"
-    )
+    return MultilayerGraph(layers, nodes=[f"node {k}" for k in range(count)], labels=labels, name="blocks")
 
 
 def hostile_graph() -> MultilayerGraph:
@@ -66,6 +64,11 @@ def hostile_graph() -> MultilayerGraph:
     }
     labels = [HOSTILE[k % 5] if k % 3 else None for k in range(count)]
     return MultilayerGraph(layers, nodes=HOSTILE, labels=labels, name=HOSTILE[4])
+
+
+def section(kind: str, name: str) -> Callable[..., str]:
+    """A section of a page, as the macro of its template makes it from data, without white space around it."""
+    return lambda *values: str(macro(kind, name, *values)).strip()
 
 
 def unpacked(packed: dict[str, Any]) -> np.ndarray:

@@ -46,9 +46,7 @@ def test_a_page_from_the_model_knows_what_was_learned_from(folder, model, graph)
 
 def test_a_loaded_mixture_tells_what_its_attention_hears(folder, graph):
     names = ["gramme-fusion", "label-propagation"]
-    mixture = GrammeAuto(
-        ensemble=1, folds=2, epochs=2, ingredients=names, random_state=0, progress=False
-    )
+    mixture = GrammeAuto(ensemble=1, folds=2, epochs=2, ingredients=names, random_state=0, progress=False)
     mixture.fit(graph).save(folder / "mixture.safetensors")
     again = folder / "again.html"
     loaded = load(folder / "mixture.safetensors")
@@ -88,16 +86,12 @@ def test_a_folder_of_something_else(tmp_path, model, graph):
 
 def test_names_that_are_formulas_or_no_unicode_come_back(tmp_path):
     names = ["=1+1", "b\ud800", "@c", "d"]
-    graph = MultilayerGraph(
-        {"a": EdgeLayer(4, [0, 2], [1, 3])}, nodes=names, labels=["=x", None, "y\udc80", None]
-    )
+    graph = MultilayerGraph({"a": EdgeLayer(4, [0, 2], [1, 3])}, nodes=names, labels=["=x", None, "y\udc80", None])
     model = LabelPropagation().fit(graph)
     config = {"data": "b\udcff.csv", "method": "label-propagation"}
     files = write_fit(tmp_path / "out", model, graph, known=graph.labels, config=config)
     assert {"config.json", "model.safetensors", "predictions.csv", "report.html"} <= set(files)
-    assert (
-        json.loads((tmp_path / "out" / "config.json").read_text("utf-8"))["data"] == config["data"]
-    )
+    assert json.loads((tmp_path / "out" / "config.json").read_text("utf-8"))["data"] == config["data"]
     rows = (tmp_path / "out" / "predictions.csv").read_text("utf-8").splitlines()
     assert [row.split(",")[0] for row in rows[1:]] == ["'=1+1", "b\\ud800", "'@c", "d"]
     again = load(tmp_path / "out" / "model.safetensors")

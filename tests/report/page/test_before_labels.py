@@ -4,19 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.grouping.planted import planted
+from tests.report.page.graphs import section
 
 import gramme
 from gramme.graph import EdgeLayer, MultilayerGraph
-from gramme.report.page.before_labels import (
-    ask_data,
-    ask_table,
-    groups_data,
-    next_labels,
-    next_labels_section,
-    render_ask,
-    render_groups,
-)
+from gramme.report.page.before_labels import ask_data, ask_table, groups_data, next_labels, render_ask, render_groups
 
+next_labels_section = section("fit", "next_labels")
 HOSTILE = ["</script><b>", "=1+1", "\u202eabc", "a,b", "🐟", "<img src=x>"]
 
 
@@ -47,9 +41,7 @@ def test_hostile_names_stay_text(hostile):
     nobody = np.zeros(6, dtype=bool)
     for page in (
         render_groups(groups_data(found, config={"data": "<u>x</u>"})),
-        render_ask(
-            ask_data(hostile, chosen, labelled=nobody, curve=None, config={"data": "<u>x</u>"})
-        ),
+        render_ask(ask_data(hostile, chosen, labelled=nobody, curve=None, config={"data": "<u>x</u>"})),
     ):
         for name in ("</script><b>", "<img src=x>", "<i>talk</i>", "<u>x</u>"):
             assert name not in page
@@ -62,15 +54,7 @@ def test_the_page_of_chosen_nodes_says_what_each_stands_for():
     labels[:20] = "a"
     graph = graph.replace(labels=labels)
     chosen = gramme.ask(graph, count=3)
-    curve = pd.DataFrame(
-        {
-            "labels": [20, 30],
-            "more": [0, 10],
-            "accuracy": [0.8, 0.9],
-            "low": [0.7, 0.8],
-            "high": 1.0,
-        }
-    )
+    curve = pd.DataFrame({"labels": [20, 30], "more": [0, 10], "accuracy": [0.8, 0.9], "low": [0.7, 0.8], "high": 1.0})
     known = np.arange(120) < 20
     data = ask_data(graph, chosen, labelled=known, curve=curve, config={})
     page = render_ask(data)

@@ -9,27 +9,18 @@ import pandas as pd
 import pytest
 from tests.browser import Page
 from tests.links.graphs import planted_links
-from tests.report.page.graphs import HOSTILE, two_blocks
+from tests.report.page.graphs import HOSTILE, section, two_blocks
 
 from gramme.errors import DataError
 from gramme.evaluation import Ledger, benchmark, summarise
-from gramme.evaluation.ledger import LinkLedger
 from gramme.evaluation.link_benchmark import link_benchmark
 from gramme.graph import MultilayerGraph
-from gramme.report.page.benchmark_page import (
-    benchmark_data,
-    benchmark_page,
-    failures,
-    link_benchmark_page,
-    plots,
-    ranks,
-    render_benchmark,
-    repeat,
-    summary,
-    time,
-)
+from gramme.report.page.benchmark_page import benchmark_data, benchmark_page, link_benchmark_page, render_benchmark
 from gramme.report.page.charts import rank_figure
 from gramme.report.page.html import read_data
+
+failures, plots, ranks = (section("benchmark", name) for name in ("failures", "plots", "ranks"))
+repeat, summary, time = (section("benchmark", name) for name in ("repeat", "summary", "time"))
 
 
 def row(dataset, method, percent, accuracy, seconds=1.0, interval=1.0):
@@ -79,10 +70,7 @@ def test_the_summary_of_runs_that_were_added_one_by_one(data):
     assert "3 to 5 random splits; a method with fewer of them has some of the same splits" in text
     assert "the same ones for every method" not in text
     del data["rows"][0]
-    assert (
-        "They learned, not each from all of these, from 10, 20 % of the labels and were"
-        in summary(data)
-    )
+    assert "They learned, not each from all of these, from 10, 20 % of the labels and were" in summary(data)
 
 
 def test_the_summary_of_one_method_and_one_split(data):
@@ -176,10 +164,7 @@ def test_the_page_holds_what_the_summary_says(runs) -> None:
         assert row["accuracy_ci95"] == one["accuracy_ci95"]
     assert data["runs"] == 36
     assert [one["train_percent"] for one in data["rankings"]] == [20, 40]
-    assert (
-        "--methods label-propagation,majority,one-hot-logistic --train 20,40 --repeats 3"
-        in data["command"]
-    )
+    assert "--methods label-propagation,majority,one-hot-logistic --train 20,40 --repeats 3" in data["command"]
 
 
 def test_every_section_is_there_and_charts_are_well_formed(runs) -> None:
@@ -188,23 +173,19 @@ def test_every_section_is_there_and_charts_are_well_formed(runs) -> None:
         "Results", "Accuracy by training percentage", "Ranks over all datasets", "Time against accuracy",
         "How to repeat this",
     ]  # fmt: skip
-    charts = re.findall(r'<svg class="chart".*?</svg>', text)
+    charts = re.findall(r'(?s)<svg class="chart".*?</svg>', text)
     assert len(charts) == 2 + 2 + 1
     for drawn in charts:
         ET.fromstring(drawn)
-    assert (
-        charts[0].count('class="error') == 6
-    )  # three methods at two percentages, guessing among them
+    assert charts[0].count('class="error') == 6  # three methods at two percentages, guessing among them
     assert text.count("guessing (majority)") == 1
     assert "Guessing (majority) always answers" in text
 
 
 def test_points_sit_on_their_percentage(runs) -> None:
     text = render_benchmark(benchmark_data(runs, "results.sqlite"))
-    drawn = re.findall(r'<svg class="chart".*?</svg>', text)[0]
-    ticks = {
-        one.get("x") for one in ET.fromstring(drawn).iter() if one.get("class") == "tick middle"
-    }
+    drawn = re.findall(r'(?s)<svg class="chart".*?</svg>', text)[0]
+    ticks = {one.get("x") for one in ET.fromstring(drawn).iter() if one.get("class") == "tick middle"}
     points = {one.get("cx") for one in ET.fromstring(drawn).iter() if one.tag == "circle"}
     assert points
     assert points <= ticks
@@ -217,15 +198,13 @@ def test_bold_is_the_best_by_the_test_and_where_none_is_that_is_said(runs) -> No
     told = re.search(r"In (\d+) of (\d+) comparisons none is", render_benchmark(data))
     assert told is not None
     assert (int(told[1]), int(told[2])) == (len(places - settled), len(places))
-    assert "3 splits are too few to separate first from second; more splits" in render_benchmark(
-        data
-    )
+    assert "3 splits are too few to separate first from second; more splits" in render_benchmark(data)
 
 
 def test_the_commands_of_the_ledger_are_shown_rather_than_made_up(runs) -> None:
     given = "gramme benchmark --datasets 'a b/votes.csv' --label party --directed --out r.sqlite"
     text = render_benchmark(benchmark_data(runs, "r.sqlite", [given]))
-    assert "&#x27;a b/votes.csv&#x27; --label party --directed" in text
+    assert "&#39;a b/votes.csv&#39; --label party --directed" in text
     assert "asked for in Python" not in text
     assert "asked for in Python" in render_benchmark(benchmark_data(runs, "r.sqlite"))
 
@@ -267,9 +246,7 @@ def test_it_opens_sorts_filters_and_exports(tab: Page, page_path: Path, runs) ->
     assert len(tab.texts("#runs tbody tr")) == 12
     heads = tab.texts("#runs th")
     assert "Peak" not in heads, "no method here has epochs"
-    assert tab.evaluate("document.querySelectorAll('#runs tbody strong').length") == sum(
-        summarise(runs)["best"]
-    )
+    assert tab.evaluate("document.querySelectorAll('#runs tbody strong').length") == sum(summarise(runs)["best"])
     tab.click("#runs th:nth-child(4) button")
     means = [float(text.split()[0]) for text in tab.texts("#runs tbody td:nth-child(4)")]
     assert means == sorted(means, reverse=True)
@@ -279,9 +256,7 @@ def test_it_opens_sorts_filters_and_exports(tab: Page, page_path: Path, runs) ->
     assert set(tab.texts("#runs tbody td:nth-child(2)")) == {"majority"}
     tab.click("#export")
     rows = list(csv.DictReader(io.StringIO(tab.downloaded("results.csv").decode())))
-    table = (
-        summarise(runs).query("method == 'majority' and train_percent == 40").set_index("dataset")
-    )
+    table = summarise(runs).query("method == 'majority' and train_percent == 40").set_index("dataset")
     assert {row["dataset"]: float(row["accuracy_mean"]) for row in rows} == pytest.approx(
         table["accuracy_mean"].to_dict()
     )
@@ -298,9 +273,7 @@ def test_on_a_phone_the_page_does_not_scroll_sideways(tab: Page, page_path: Path
     tab.size(375, 800, 2, mobile=True)
     tab.open(page_path)
     assert tab.evaluate("document.documentElement.scrollWidth") == 375
-    heights = tab.evaluate(
-        "[...document.querySelectorAll('#runs td')].map(cell => cell.offsetHeight)"
-    )
+    heights = tab.evaluate("[...document.querySelectorAll('#runs td')].map(cell => cell.offsetHeight)")
     assert max(heights) < 120  # names are not broken into a column of letters
 
 
@@ -319,7 +292,7 @@ def test_means_and_layers_are_those_of_the_summary(tmp_path):
 
 
 def test_an_empty_ledger_is_said_to_be_empty(tmp_path):
-    with LinkLedger(tmp_path / "links.sqlite"):
+    with Ledger(tmp_path / "links.sqlite", "links"):
         pass
     with pytest.raises(DataError, match="holds no runs yet"):
         link_benchmark_page(tmp_path / "links.sqlite")

@@ -2,8 +2,11 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
+from tests.report.page.graphs import section
 
-from gramme.report.page.charts import Series, bar, chart, interval, legend, rank_figure
+from gramme.report.page.charts import Series, chart, legend, rank_figure
+
+bar, interval = section("common", "bar"), section("common", "interval")
 
 HOSTILE = "<script>alert(1)</script>\"'&"
 
@@ -27,21 +30,12 @@ def test_points_lie_where_their_values_say() -> None:
 
 
 def test_a_logarithmic_axis_has_equal_steps_for_equal_factors() -> None:
-    drawn = chart(
-        [Series("a", [1, 10, 100], [1, 2, 3])],
-        title="t",
-        x_label="x",
-        y_label="y",
-        log_x=True,
-        lines=False,
-    )
+    drawn = chart([Series("a", [1, 10, 100], [1, 2, 3])], title="t", x_label="x", y_label="y", log_x=True, lines=False)
     first, second, third = (float(x) for x in re.findall(r'cx="([\d.]+)"', drawn))
     assert second - first == pytest.approx(third - second, abs=0.2)
 
 
-@pytest.mark.parametrize(
-    "values", [[0.0], [5.0, 5.0], [1e-9, 1e9], [-3.0, 2.0], [0.37, 0.372]], ids=str
-)
+@pytest.mark.parametrize("values", [[0.0], [5.0, 5.0], [1e-9, 1e9], [-3.0, 2.0], [0.37, 0.372]], ids=str)
 def test_any_values_give_a_chart(values: list[float]) -> None:
     drawn = chart([Series("a", range(len(values)), values)], title="t", x_label="x", y_label="y")
     ET.fromstring(drawn)
@@ -50,7 +44,7 @@ def test_any_values_give_a_chart(values: list[float]) -> None:
 
 
 def test_bars_and_intervals_stay_within_their_scale() -> None:
-    for drawn in (bar(0.5, 0.9), bar(2.0), interval(0.9, 0.8, 1.0, mark=0.5)):
+    for drawn in (bar(0.5, 0.9), bar(2.0), interval(0.9, 0.8, 1.0, 0.5)):
         ET.fromstring(drawn)
         assert max(float(share) for share in re.findall(r'"([\d.]+)%"', drawn)) <= 100
 
@@ -71,9 +65,7 @@ def test_long_numbers_leave_room_for_what_they_mean(height: float) -> None:
     words = re.findall(r'<text class="tick end" x="([\d.]+)" y="[\d.]+">([^<]+)</text>', drawn)
     assert words
     for right, text in words:
-        assert float(right) - 6.5 * len(text) > 11, (
-            "the name of the axis stands to the left of them"
-        )
+        assert float(right) - 6.5 * len(text) > 11, "the name of the axis stands to the left of them"
 
 
 RANKING = {

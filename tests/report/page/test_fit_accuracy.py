@@ -1,17 +1,15 @@
+import re
+
 import numpy as np
 import pytest
-from tests.report.page.graphs import HOSTILE
+from tests.report.page.graphs import HOSTILE, section
 
 from gramme.evaluation.estimate import UnseenPredictions, joined_estimate
-from gramme.report.page.fit_accuracy import (
-    accuracy_section,
-    headline,
-    in_words,
-    leading,
-    reliability_told,
-    sets_told,
-    verdict_told,
-)
+from gramme.report.page.fit_facts import leading
+
+accuracy_section, headline = section("fit", "accuracy"), section("fit", "headline")
+reliability_told, sets_told = section("fit", "reliability"), section("fit", "sets_told")
+verdict_told = section("fit", "verdict")
 
 FIT_PROMISE_HOSTILE = "<script>alert(1)</script>"
 FACTS = {
@@ -26,13 +24,7 @@ FACTS = {
     "sizes": {"1": 75, "2": 25},
     "undecided": [{"classes": ["left", FIT_PROMISE_HOSTILE], "nodes": 25}],
 }
-TABLE = {
-    "probability": [0.6, 0.9],
-    "right": [0.4, 0.95],
-    "low": [0.2, 0.8],
-    "high": [0.6, 1.0],
-    "nodes": [20, 20],
-}
+TABLE = {"probability": [0.6, 0.9], "right": [0.4, 0.95], "low": [0.2, 0.8], "high": [0.6, 1.0], "nodes": [20, 20]}
 
 
 def test_the_promise_the_sizes_and_what_stays_undecided():
@@ -48,9 +40,7 @@ def test_the_promise_the_sizes_and_what_stays_undecided():
 
 
 def test_where_one_class_is_right_more_often_than_asked_the_page_says_how_often():
-    text = sets_told(
-        FACTS | {"expected": 0.963, "alone": True, "sizes": {"1": 100}, "undecided": []}
-    )
+    text = sets_told(FACTS | {"expected": 0.963, "alone": True, "sizes": {"1": 100}, "undecided": []})
     assert "<strong>96 %</strong>, so no set holds a second one" in text
     assert "among them for 90 % of nodes" in text
     assert "does better" not in sets_told(FACTS)
@@ -106,12 +96,9 @@ def test_probabilities_that_hold_are_said_to() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "right", "verdict", "take"),
-    [(0.95, 40, "too sure", "lower"), (0.6, 58, "not sure enough", "higher")],
+    ("share", "right", "verdict", "take"), [(0.95, 40, "too sure", "lower"), (0.6, 58, "not sure enough", "higher")]
 )
-def test_probabilities_that_do_not_hold_are_said_not_to(
-    share: float, right: int, verdict: str, take: str
-) -> None:
+def test_probabilities_that_do_not_hold_are_said_not_to(share: float, right: int, verdict: str, take: str) -> None:
     text = told_of(share, right, kind="cross-validation")
     off = abs(share - right / 60)
     assert f"<strong>{verdict}</strong>, by {100 * off:.1f} points" in text
@@ -136,7 +123,7 @@ def test_few_nodes_are_said_to_tell_little_and_one_point_is_not_drawn() -> None:
     text = told_of(0.8, 16, count=20)
     assert "So few nodes tell little about single probabilities." in text
     assert 'class="chart"' not in text
-    assert "So few nodes" not in in_words(TABLE | {"nodes": [200, 200]}, "holdout")
+    assert "So few nodes" not in reliability_told({"kind": "holdout", "reliability": TABLE | {"nodes": [200, 200]}})
 
 
 def test_nothing_is_said_without_tested_labels() -> None:
@@ -157,11 +144,11 @@ def test_a_part_that_is_far_off_is_not_hidden_by_a_mean_that_fits() -> None:
     assert "no more than chance explains, but <strong>not everywhere</strong>" in told
     assert "given 56% on average and 7% were right (15 nodes, more than chance explains)" in told
     assert "as if all were equally frequent" not in told
-    weighed = reliability_told({"kind": "holdout", "reliability": table}, balanced=True)
+    weighed = reliability_told({"kind": "holdout", "reliability": table}, True)
     assert "as if all were equally frequent" in weighed
 
 
-def section(**estimate):
+def told(**estimate):
     return accuracy_section({"estimate": estimate})
 
 
@@ -177,24 +164,20 @@ def measured(**changes):
 
 
 def test_the_number_its_interval_and_what_it_means():
-    text = section(**measured())
+    text = told(**measured())
     assert "<strong>90.0%</strong> right" in text
     assert "80.0% to 95.0%" in text
-    assert "expect about 90 to be predicted right" in text
-    assert "anything from 80 to 95 is possible" in text
+    assert "expect about 90 (80 to 95) to be predicted right; 50 nodes were tested." in text
 
 
 def test_a_rare_class_makes_the_balanced_accuracy_lead():
-    recall = {
-        "common": {"found": 9, "nodes": 10, "recall": 0.9},
-        "rare": {"found": 0, "nodes": 1, "recall": 0.0},
-    }
+    recall = {"common": {"found": 9, "nodes": 10, "recall": 0.9}, "rare": {"found": 0, "nodes": 1, "recall": 0.0}}
     unequal = measured(unequal_classes=True, balanced_accuracy=0.45, recall=recall)
-    assert leading(unequal)[0] == 0.45
-    assert leading(unequal)[2] == 0.5  # what a guess reaches with two classes
+    assert leading(unequal)["value"] == 0.45
+    assert leading(unequal)["guess"] == 0.5  # what a guess reaches with two classes
     assert "<strong>45.0%</strong> balanced accuracy" in headline(unequal)
-    assert "rare</bdi> 0 of 1 (0%)" in section(**unequal)
-    assert leading(measured())[0] == 0.9
+    assert "rare</bdi>: 0 of 1 (0%)" in told(**unequal)
+    assert leading(measured())["value"] == 0.9
 
 
 def test_a_model_that_does_not_beat_a_guess_is_told():
@@ -206,35 +189,49 @@ def test_a_model_that_does_not_beat_a_guess_is_told():
 
 
 def test_how_it_was_measured():
-    assert "set aside before learning" in section(**measured())
-    folds = section(**measured(kind="cross-validation", note="5 fits, <b>each</b>"))
+    assert "set aside before learning" in told(**measured())
+    folds = told(**measured(kind="cross-validation", note="5 fits, <b>each</b>"))
     assert "cross-validated estimate from 50 labelled nodes" in folds
     assert "5 fits, &lt;b&gt;each&lt;/b&gt;" in folds
-    assert "cross-fitted estimate from 50" in section(**measured(kind="cross-fitting", note="n"))
+    assert "cross-fitted estimate from 50" in told(**measured(kind="cross-fitting", note="n"))
 
 
 def test_without_an_estimate_the_reason_and_the_way_out_stand_there():
-    text = section(kind="none", note="the training was interrupted")
+    text = told(kind="none", note="the training was interrupted")
     assert "No accuracy was measured for this fit (the training was interrupted)" in text
     assert "--holdout 20%" in text
 
 
 def test_the_confusion_has_a_row_per_class_and_says_how_many_were_found():
-    text = section(**measured())
-    assert '<td class="right heat7">20</td><td class="wrong heat2">4</td>' in text
+    text = told(**measured())
+    assert '<td class="right heat7" data-share="83%">20</td><td class="wrong heat2" data-share="17%">4</td>' in text
     assert '<td class="number">83%</td>' in text
 
 
-def test_only_the_most_frequent_classes_are_shown():
+def test_many_classes_are_a_list_with_the_worst_first_and_the_ten_worst_confusions():
     many = 40
-    counts = [[row if row == column else 0 for column in range(many)] for row in range(many)]
+    counts = [[10 if row == column else 0 for column in range(many)] for row in range(many)]
+    counts[7][3], counts[9][3], counts[11] = 4, 2, [0] * many
     classes = [f"class {number}" for number in range(many)]
-    text = section(**measured(confusion={"classes": classes, "counts": counts}))
-    assert "the 25 most frequent of 40 classes" in text
-    assert ">class 39<" in text
-    assert ">class 3<" not in text
+    text = told(**measured(confusion={"classes": classes, "counts": counts}))
+    assert 'class="confusion"' not in text
+    assert "All 40 classes" in text
+    worst, listed = text.split("All 40 classes")
+    rows = re.findall(r"<bdi>class (\d+)</bdi></th><td><bdi>class (\d+)</bdi>", worst)
+    assert rows == [("7", "3"), ("9", "3")], "the most frequent confusion first"
+    order = re.findall(r'<th scope="row"><bdi>class (\d+)</bdi>', listed)
+    assert order[:2] == ["7", "9"]
+    assert order[-1] == "11", "last what was not tested"
+    assert len(order) == many
+
+
+def test_classes_that_no_label_tested_are_named():
+    recall = {"a": {"found": 4, "nodes": 4, "recall": 1.0}}
+    text = accuracy_section({"estimate": measured(recall=recall), "labels": {"classes": ["a", "b", "7"]}})
+    assert "2 of 3 classes could not be tested, for lack of labels: <bdi>b</bdi>, <bdi>class 7</bdi>." in text
+    assert "could not be tested" not in told(**measured(recall=recall))
 
 
 def test_hostile_classes_are_text():
     confusion = {"classes": HOSTILE[:2], "counts": [[1, 0], [0, 1]]}
-    assert "<script" not in section(**measured(confusion=confusion))
+    assert "<script" not in told(**measured(confusion=confusion))

@@ -13,7 +13,7 @@ from gramme.methods import METHODS, GrammeFusion, GrammeSG, LabelPropagation, No
 from gramme.methods.attention.estimator import AttentionModel
 from gramme.report.page import fit_data, fit_page, read_data, render_fit, write_fit_page
 from gramme.report.page import node_details as nodes
-from gramme.report.page.fit_sections import command
+from gramme.report.page.fit_facts import command
 
 ESTIMATE = {
     "kind": "holdout",
@@ -30,10 +30,7 @@ UNEQUAL = ESTIMATE | {
     "unequal_classes": True,
     "balanced_accuracy": 0.5,
     "balanced_accuracy_ci95": [0.49, 0.7],
-    "recall": {
-        "ok": {"nodes": 294, "found": 294, "recall": 1.0},
-        "fraud": {"nodes": 6, "found": 0, "recall": 0.0},
-    },
+    "recall": {"ok": {"nodes": 294, "found": 294, "recall": 1.0}, "fraud": {"nodes": 6, "found": 0, "recall": 0.0}},
     "guess": {"class": "ok", "accuracy": 0.98},
     "against_guess": "no better",
 }
@@ -67,12 +64,7 @@ def model(graph) -> GrammeFusion:
 
 
 def test_the_page_answers_what_how_sure_why_and_how_to_repeat(model, graph, tmp_path: Path) -> None:
-    config = {
-        "data": "blocks.csv",
-        "method": "gramme-fusion",
-        "seed": 3,
-        "parameters": {"depth": 2},
-    }
+    config = {"data": "blocks.csv", "method": "gramme-fusion", "seed": 3, "parameters": {"depth": 2}}
     path = write_fit_page(tmp_path / "a.html", model, graph, estimate=ESTIMATE, config=config)
     text = path.read_text(encoding="utf-8")
     for words in (
@@ -92,9 +84,7 @@ def test_the_page_answers_what_how_sure_why_and_how_to_repeat(model, graph, tmp_
 
 
 def test_the_page_is_made_again_from_its_own_data(model, graph, tmp_path: Path) -> None:
-    path = write_fit_page(
-        tmp_path / "a.html", model, graph, estimate=ESTIMATE, config={"data": "x"}
-    )
+    path = write_fit_page(tmp_path / "a.html", model, graph, estimate=ESTIMATE, config={"data": "x"})
     assert render_fit(read_data(path)) == path.read_text(encoding="utf-8")
     assert [one.name for one in tmp_path.iterdir()] == ["a.html"]
 
@@ -181,7 +171,7 @@ def test_names_beyond_all_measure_are_shortened_together(model, graph, monkeypat
         (ESTIMATE | {"against_guess": "unclear"}, "not clearly better than always saying “right”"),
         (UNEQUAL, "<strong>no better than always saying “ok”</strong>"),
         (UNEQUAL, "<strong>50.0%</strong> balanced accuracy on 50 held-out nodes"),
-        (UNEQUAL, "Found of each: <bdi>fraud</bdi> 0 of 6 (0%); <bdi>ok</bdi> 294 of 294 (100%)."),
+        (UNEQUAL, "Identified of each: <bdi>fraud</bdi>: 0 of 6 (0%); <bdi>ok</bdi>: 294 of 294 (100%)."),
         (ESTIMATE | {"label_thresholds": {"left": 0.9}}, "<bdi>left</bdi> 90.0%"),
         (ESTIMATE | {"kind": "cross-validation", "folds": 5}, "cross-validated estimate from 50 labelled nodes"),
         (ESTIMATE | {"confusion": {"classes": [], "counts": []}}, "90.0%"),
@@ -207,12 +197,7 @@ def test_hostile_text_adds_no_markup() -> None:
     model = LabelPropagation().fit(graph)
     confusion = {"classes": HOSTILE[:2], "counts": np.eye(2, dtype=int).tolist()}
     estimate = ESTIMATE | {"confusion": confusion, "note": HOSTILE[0], "kind": "cross-validation"}
-    config = {
-        "data": HOSTILE[0],
-        "method": HOSTILE[1],
-        HOSTILE[2]: HOSTILE[3],
-        "command": HOSTILE[5],
-    }
+    config = {"data": HOSTILE[0], "method": HOSTILE[1], HOSTILE[2]: HOSTILE[3], "command": HOSTILE[5]}
     markup = Markup(render_fit(fit_data(model, graph, estimate=estimate, config=config)))
     assert markup.active == []
     assert markup.tags.count("script") == 2

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import Markup
+from tests.report.page.graphs import section
 
 from gramme.errors import FileFormatError
 from gramme.report.page.html import (
     embed_json,
     escape,
-    frame,
     name,
     pack_floats,
     pack_integers,
@@ -33,8 +34,7 @@ def test_whole_numbers_take_the_smallest_type_and_come_back(values: list[int], k
     packed = pack_integers(np.array(values, dtype=np.int64))
     assert packed["type"] == kind
     back = np.frombuffer(
-        base64.b64decode(packed["data"]),
-        dtype="<" + kind.replace("8", "1").replace("16", "2").replace("32", "4"),
+        base64.b64decode(packed["data"]), dtype="<" + kind.replace("8", "1").replace("16", "2").replace("32", "4")
     )
     assert back.tolist() == values
 
@@ -68,13 +68,7 @@ def test_data_survive_and_cannot_end_their_block(value: object) -> None:
 
 def test_what_json_cannot_hold_becomes_null_or_text() -> None:
     values = {"a": np.float32(0.5), "b": float("nan"), "c": np.arange(2), 3: Path("x"), "e": (1, 2)}
-    assert json.loads(embed_json(values)) == {
-        "a": 0.5,
-        "b": None,
-        "c": [0, 1],
-        "3": "x",
-        "e": [1, 2],
-    }
+    assert json.loads(embed_json(values)) == {"a": 0.5, "b": None, "c": [0, 1], "3": "x", "e": [1, 2]}
 
 
 def test_the_policy_names_the_one_script_and_the_one_style_by_their_digests() -> None:
@@ -92,9 +86,7 @@ def test_the_policy_names_the_one_script_and_the_one_style_by_their_digests() ->
 def test_a_page_names_no_address_it_could_load_from() -> None:
     text = page("t", "", {"format": "gramme-report"})
     addresses = set(re.findall(r"https?://[^\s\"']+", text))
-    assert addresses == {
-        "http://www.w3.org/2000/svg"
-    }  # the name of a kind of element, never fetched
+    assert addresses == {"http://www.w3.org/2000/svg"}  # the name of a kind of element, never fetched
 
 
 def test_the_data_of_a_page_can_be_read_back(tmp_path: Path) -> None:
@@ -123,13 +115,8 @@ def test_long_names_are_shortened() -> None:
 
 
 def test_sections_without_content_are_left_out_with_their_link():
-    text = frame(
-        "report",
-        "<i>mine</i>",
-        "<p>done</p>",
-        [("one", "First", "<p>1</p>"), ("two", "Second", "")],
-        without_script="no <script>",
-    )
+    sections = [("one", "First", Markup("<p>1</p>")), ("two", "Second", Markup(" \n"))]
+    text = section("common", "frame")("report", "<i>mine</i>", Markup("<p>done</p>"), sections, "no <script>")
     assert '<a href="#one">First</a>' in text
     assert '<section id="one" aria-labelledby="one-title">' in text
     assert "two" not in text

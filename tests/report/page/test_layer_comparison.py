@@ -2,18 +2,23 @@
 
 import numpy as np
 import pytest
-from tests.report.page.graphs import HOSTILE, hostile_graph, two_blocks
+from tests.report.page.graphs import HOSTILE, hostile_graph, section, two_blocks
 
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.report.page import layer_comparison as module
 from gramme.report.page.layer_comparison import (
+    alike_pairs,
     class_shares,
     layer_comparison,
     layer_similarity,
-    similarity_told,
     speaking_layers,
-    stories_section,
 )
+
+stories_section = section("fit", "stories")
+
+
+def similarity_told(layers, table):
+    return section("fit", "similarity_told")(alike_pairs(layers, table))
 
 
 def mixed_graph(count: int = 25) -> MultilayerGraph:
@@ -24,12 +29,8 @@ def mixed_graph(count: int = 25) -> MultilayerGraph:
         {
             "vote": MembershipLayer.from_codes(np.where(some, random.integers(0, 3, count), -1)),
             "clubs": MembershipLayer(count, member, random.integers(0, 6, 60)),
-            "often": MembershipLayer(
-                count, member, random.integers(0, 5, 60), weight=random.uniform(0.1, 4, 60)
-            ),
-            "friends": EdgeLayer(
-                count, random.integers(0, count, 80), random.integers(0, count, 80)
-            ),
+            "often": MembershipLayer(count, member, random.integers(0, 5, 60), weight=random.uniform(0.1, 4, 60)),
+            "friends": EdgeLayer(count, random.integers(0, count, 80), random.integers(0, count, 80)),
             "asks": EdgeLayer(
                 count,
                 random.integers(0, count, 90),
@@ -142,7 +143,7 @@ def test_the_section_says_what_the_numbers_say() -> None:
     assert stories["layers"] == order
     assert [row["class"] for row in stories["classes"]] == ["left", "right"]
     assert stories["classes"][0]["chance"] == pytest.approx(29 / 59)
-    text = stories_section({"stories": stories})
+    text = stories_section(stories)
     share = next(one for one in stories["classes"][0]["layers"] if one["layer"] == "answer")
     assert f"<bdi>answer</bdi> {share['share']:.0%}" in text
     assert "noise</bdi> " not in text.split("speak for which class")[1]
@@ -168,20 +169,16 @@ def test_names_stay_text_and_hardly_anything_is_survived() -> None:
     graph = hostile_graph()
     codes = np.arange(18) % 2 + 1
     stories = layer_comparison(graph, list(graph.layers), codes, [HOSTILE[0], HOSTILE[2]])
-    text = stories_section({"stories": stories})
+    text = stories_section(stories)
     assert "<script" not in text
     assert "<img" not in text
-    for layers, count in (
-        ({}, 0),
-        ({"e": EdgeLayer(1, [], [])}, 1),
-        ({"e": EdgeLayer(3, [], [])}, 3),
-    ):
+    for layers, count in (({}, 0), ({"e": EdgeLayer(1, [], [])}, 1), ({"e": EdgeLayer(3, [], [])}, 3)):
         graph = MultilayerGraph(layers, num_nodes=count)
         stories = layer_comparison(graph, list(layers), np.ones(count, dtype=int), ["only"])
-        assert "Which layers tell the same" not in stories_section({"stories": stories})
-    assert stories_section({}) == "", "a page from before there were any"
+        assert "Which layers tell the same" not in stories_section(stories)
+    assert stories_section(None) == "", "a page from before there were any"
     nobody = MultilayerGraph({"e": EdgeLayer(3, [], []), "f": EdgeLayer(3, [], [])})
     stories = layer_comparison(nobody, ["e", "f"], np.ones(3, dtype=int), ["only"])
-    text = stories_section({"stories": stories})
+    text = stories_section(stories)
     assert "No two layers can be compared" in text
     assert "correlations" not in text, "there is no number to explain"

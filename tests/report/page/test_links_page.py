@@ -16,7 +16,7 @@ def test_links_scores_and_evidence_are_shown_and_names_are_escaped() -> None:
     found = model.candidates("talk", top=5, node=HOSTILE[0])
     data = links_data(model, found, config={"data": "friends"})
     text = render_links(data)
-    for section in ("links", "sure", "why", "repeat"):
+    for section in ("links", "changes", "sure", "why", "repeat"):
         assert f'<section id="{section}"' in text
     assert data["total"] == 5
     body = text[: text.index('<script type="application/json"')]

@@ -21,9 +21,7 @@ def page(tab: Page, tmp_path: Path) -> Page:
     graph = MultilayerGraph(layers, labels=np.where(np.arange(40) < 20, codes, None))
     estimate = {"kind": "holdout", "accuracy": 0.9, "accuracy_ci95": [0.8, 0.95], "nodes": 20}
     model = LabelPropagation(random_state=0).fit(graph)
-    path = write_fit_page(
-        tmp_path / "a.html", model, graph, estimate=estimate, config={"data": "x"}
-    )
+    path = write_fit_page(tmp_path / "a.html", model, graph, estimate=estimate, config={"data": "x"})
     return tab.open(path)
 
 
@@ -61,9 +59,7 @@ def test_a_phone_shows_the_accuracy_first_and_whole_words(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-def test_names_stay_whole_and_groups_of_numbers_are_listed_from_low_to_high(
-    tab: Page, tmp_path: Path
-) -> None:
+def test_names_stay_whole_and_groups_of_numbers_are_listed_from_low_to_high(tab: Page, tmp_path: Path) -> None:
     cut = ["below 14351", "[14351, 19095)", "[19095, 104980)", "104980 and above"]
     graph = MultilayerGraph(
         {"Income": MembershipLayer.from_codes(np.arange(40) % 4, cut)},

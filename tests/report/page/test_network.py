@@ -1,27 +1,27 @@
 """What a page draws of the network: all of it where that is little, an honest sample where it is not."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from tests.browser import Page
-from tests.report.page.graphs import HOSTILE, hostile_graph, two_blocks, unpacked
+from tests.report.page.graphs import HOSTILE, hostile_graph, section, two_blocks, unpacked
 
 from gramme.graph import Coupling, EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.graph.layout import node_positions
 from gramme.ranking import layer_influences, rank
 from gramme.report.page import network as drawing
 from gramme.report.page import network as module
-from gramme.report.page.network import (
-    drawn_told,
-    linked_network,
-    network,
-    network_section,
-    plain_network_section,
-    ranked_network,
-)
+from gramme.report.page.network import linked_network, network, ranked_network
 from gramme.report.page.rank_page import rank_data, render_rank
+
+network_section, plain_network_section = section("common", "network"), section("common", "picture")
+
+
+def drawn_told(drawn: dict, total: int) -> list[str]:
+    return re.findall(r'<p class="note">(.*?)</p>', section("common", "drawn_told")(drawn, total))
 
 
 def everyone(graph: MultilayerGraph) -> np.ndarray:
@@ -70,7 +70,7 @@ def test_of_many_edges_a_sample_is_drawn_and_said(monkeypatch: pytest.MonkeyPatc
     assert f"60 of {total:,} edges" in told[0]
     assert "50 from each layer that has more" in told[0]
     assert f"(of 60 nodes: answer 20; clubs {lots['clubs']})" in told[1]
-    assert all(line in network_section(found, total=60, colours="") for line in told)
+    assert all(line in network_section(found, 60, False) for line in told)
 
 
 def test_a_sample_of_nodes_has_the_edges_among_them() -> None:
@@ -81,9 +81,7 @@ def test_a_sample_of_nodes_has_the_edges_among_them() -> None:
     assert found["layers"][0]["edges"] == part.num_edges
     assert np.array_equal(unpacked(found["layers"][0]["source"]), part.source)
     assert unpacked(found["x"]).size == 30
-    assert drawn_told(found, 60)[0] == (
-        "The pictures show 30 of 60 nodes, and what joins these to each other."
-    )
+    assert drawn_told(found, 60)[0] == ("The pictures show 30 of 60 nodes, and what joins these to each other.")
 
 
 def test_couplings_are_drawn_and_groups_that_stand_elsewhere_are_not_repeated() -> None:
@@ -101,17 +99,13 @@ def test_couplings_are_drawn_and_groups_that_stand_elsewhere_are_not_repeated() 
     assert [layer["coupling"] for layer in found["layers"]] == [False, False, True]
     assert unpacked(found["layers"][2]["target"]).tolist() == [3, 4]
     assert "groups" not in found["layers"][1]
-    assert drawn_told(found, 6) == [
-        "Drawn are the 3 most important layers; 1 other counts for the places only."
-    ]
-    assert "Dashed lines join two layers." in network_section(found, total=6, colours="")
+    assert drawn_told(found, 6) == ["Drawn are the 3 most important layers; 1 other counts for the places only."]
+    assert "Dashed lines join two layers." in network_section(found, 6, False)
 
 
 def test_names_of_layers_stay_text() -> None:
     graph = hostile_graph()
-    text = network_section(
-        network(graph, everyone(graph), list(graph.layers)), total=18, colours=""
-    )
+    text = network_section(network(graph, everyone(graph), list(graph.layers)), 18, False)
     assert "<script" not in text
     assert "<img" not in text
     assert "&lt;script&gt;window.__pwned = 1" in text
@@ -161,9 +155,7 @@ def test_of_many_nodes_those_that_matter_are_kept(monkeypatch: pytest.MonkeyPatc
     assert "The pictures show 20 of 60 nodes" in text
 
 
-def test_links_join_the_right_nodes_in_the_layer_they_are_proposed_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_links_join_the_right_nodes_in_the_layer_they_are_proposed_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_PROPOSED", 9)
     graph = two_blocks()
     links = proposals(graph, 30)

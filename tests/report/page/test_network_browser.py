@@ -47,9 +47,7 @@ def page(tab: Page, path: Path) -> Page:
 
 
 def show_network(page: Page) -> None:
-    page.evaluate(
-        "document.getElementById('network-canvas').scrollIntoView({block: 'center', behavior: 'instant'})"
-    )
+    page.evaluate("document.getElementById('network-canvas').scrollIntoView({block: 'center', behavior: 'instant'})")
     page.frames()
 
 
@@ -89,9 +87,7 @@ def test_a_node_is_found_from_the_network(page: Page) -> None:
     page.key("Enter")
     assert page.text("#network-chosen").startswith("Selected: node 41")
     x, y = page.evaluate("gramme.net.where(41)")
-    wide, tall = page.evaluate(
-        "(e => [e.clientWidth, e.clientHeight])(document.getElementById('network-canvas'))"
-    )
+    wide, tall = page.evaluate("(e => [e.clientWidth, e.clientHeight])(document.getElementById('network-canvas'))")
     assert 0 < x < wide
     assert 0 < y < tall
 
@@ -101,9 +97,7 @@ def test_layers_are_changed_by_list_picture_and_key(page: Page) -> None:
     assert page.text("#network-shown") == (
         "3 layers. Where edges have a direction, those of the selected node end in an arrow."
     )
-    names = page.evaluate(
-        "[...document.querySelectorAll('#network-layer option')].map(e => e.text)"
-    )
+    names = page.evaluate("[...document.querySelectorAll('#network-layer option')].map(e => e.text)")
     page.choose("#network-layer", str(names.index("clubs") - 1))
     pictures.add(page.evaluate(PICTURE))
     assert page.text("#network-shown") == "clubs: 6 groups."
@@ -133,9 +127,7 @@ def test_colours_are_chosen_for_map_and_network_at_once(page: Page) -> None:
 
 def test_lines_are_drawn_once_and_then_moved(page: Page) -> None:
     show_network(page)
-    page.evaluate(
-        "new Promise(done => setTimeout(done, 300))"
-    )  # the small pictures are drawn when they are seen
+    page.evaluate("new Promise(done => setTimeout(done, 300))")  # the small pictures are drawn when they are seen
     page.evaluate(COUNT_LINES)
     page.evaluate("gramme.net.choose(0)")
     page.frames()
@@ -152,9 +144,7 @@ def test_lines_are_drawn_once_and_then_moved(page: Page) -> None:
 
 def test_paper_has_a_picture_per_layer_in_light_colours(page: Page) -> None:
     page.prefer(prefers_color_scheme="dark")
-    dark = page.evaluate(
-        "getComputedStyle(document.querySelector('#network-legend .swatch')).backgroundColor"
-    )
+    dark = page.evaluate("getComputedStyle(document.querySelector('#network-legend .swatch')).backgroundColor")
     features = [{"name": "prefers-color-scheme", "value": "dark"}]
     page.call("Emulation.setEmulatedMedia", media="print", features=features)
     page.frames(3)
@@ -163,9 +153,7 @@ def test_paper_has_a_picture_per_layer_in_light_colours(page: Page) -> None:
         assert not page.evaluate(visible.format("#network-canvas"))
         assert page.evaluate(visible.format("#network-panels canvas"))
         assert page.evaluate(visible.format("#network-legend"))
-        light = page.evaluate(
-            "getComputedStyle(document.querySelector('#network-legend .swatch')).backgroundColor"
-        )
+        light = page.evaluate("getComputedStyle(document.querySelector('#network-legend .swatch')).backgroundColor")
         assert light != dark
         filled = """[...document.querySelectorAll('#network-panels canvas')].map(e =>
           e.getContext('2d').getImageData(0, 0, e.width, e.height).data.some(value => value > 0))"""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.report.page.graphs import HOSTILE, hostile_graph, two_blocks, unpacked
+from tests.report.page.graphs import HOSTILE, hostile_graph, section, two_blocks, unpacked
 
 from gramme.graph import EdgeLayer, MultilayerGraph
 from gramme.methods import GrammeFusion, LabelPropagation, OneHotLogistic
@@ -19,7 +19,6 @@ from gramme.report.page.node_details import (
     UNLABELLED,
     NodeTable,
     leading_groups,
-    leading_groups_section,
     neighbourhoods,
     node_table,
     packed_sets,
@@ -126,9 +125,7 @@ def test_shares_over_edges_equal_their_definition(model_neighbours, graph) -> No
         total = heard[node] + (weights * heard[found]).sum()
         expected = dict(zip(found.tolist(), weights * heard[found] / total, strict=True))
         rows = slice(starts[node], starts[node + 1])
-        assert dict(zip(others[rows].tolist(), shares[rows], strict=True)) == pytest.approx(
-            expected, abs=2e-5
-        )
+        assert dict(zip(others[rows].tolist(), shares[rows], strict=True)) == pytest.approx(expected, abs=2e-5)
         assert np.all(np.diff(shares[rows]) <= 0)
         assert own[node] == pytest.approx(heard[node] / total, abs=2e-5)
 
@@ -160,9 +157,7 @@ def test_methods_without_attention_list_neighbours_without_shares(graph) -> None
     assert unpack(friends["neighbours"]).size == graph.layers["friends"].num_edges
 
 
-def test_a_page_holds_only_so_many_layers_and_neighbours(
-    model_neighbours, graph, monkeypatch
-) -> None:
+def test_a_page_holds_only_so_many_layers_and_neighbours(model_neighbours, graph, monkeypatch) -> None:
     monkeypatch.setattr(neighbours, "MAX_NODE_LAYERS", 120)
     monkeypatch.setattr(neighbours, "_MAX_NEIGHBOUR_ENTRIES", 0)
     found = neighbourhoods(model_neighbours, graph, np.arange(60), ["friends", "answer", "clubs"])
@@ -170,9 +165,7 @@ def test_a_page_holds_only_so_many_layers_and_neighbours(
     assert unpack(found[0]["counts"]).max() <= 3
 
 
-def test_attention_is_left_out_where_it_would_take_too_long(
-    model_neighbours, graph, monkeypatch
-) -> None:
+def test_attention_is_left_out_where_it_would_take_too_long(model_neighbours, graph, monkeypatch) -> None:
     monkeypatch.setattr(neighbours, "_ATTENTION_WORK", 100)
     (record,) = neighbourhoods(model_neighbours, graph, np.arange(60), ["friends"])
     assert record["left_out"]
@@ -261,7 +254,7 @@ def test_the_venues_that_tell_a_field_are_named_for_it(method: type) -> None:
         "KDD": "mining", "ICDM": "mining", "SIGMOD": "databases", "VLDB": "databases"
     }  # fmt: skip
     assert sum(one["share"] for one in venue["leading"]) == pytest.approx(1)
-    text = leading_groups_section({"leading_groups": found})
+    text = section("fit", "leading_groups")(found)
     first = venue["leading"][0]
     assert f"<strong><bdi>{first['group']}</bdi></strong> {first['share']:.0%}" in text
     assert f">{venue['amount']:.2f}</td>" in text
@@ -295,10 +288,9 @@ def test_names_stay_text_and_nothing_to_tell_is_nothing() -> None:
     graph = hostile_graph()
     model = LabelPropagation(random_state=0).fit(graph)
     found = leading_groups(reasons(model, graph), graph, [str(one) for one in model.classes_])
-    text = leading_groups_section({"leading_groups": found})
+    text = section("fit", "leading_groups")(found)
     assert "<script" not in text
     assert "<img" not in text
     assert HOSTILE[0] not in text
     assert leading_groups(None, graph, []) is None
-    assert leading_groups_section({"leading_groups": None}) == ""
-    assert leading_groups_section({}) == "", "a page from before there were any"
+    assert section("fit", "leading_groups")(None) == "", "a page from before there were any"

@@ -15,15 +15,14 @@ def test_sentences_are_made_from_the_numbers() -> None:
     codes = np.arange(40) % 4
     names = ["<b>bold</b>", *(f"n{k}" for k in range(1, 40))]
     labels = np.where(np.arange(40) % 3 > 0, codes * 2.0 + np.arange(40) % 2, None)
-    graph = MultilayerGraph(
-        {"kind": MembershipLayer.from_codes(codes)}, nodes=names, labels=labels, name="club"
-    )
+    graph = MultilayerGraph({"kind": MembershipLayer.from_codes(codes)}, nodes=names, labels=labels, name="club")
     model = GrammeRegressor(**QUICK).fit(graph)
     data = number_data(model, graph, {})
     text = render_numbers(data)
     assert "<h1><bdi>club</bdi></h1>" in text
     assert f"R² {model.r2_:.3f}" in text
-    assert "<strong>26</strong> of 40 nodes and predicted a number for the other 14" in text
+    assert "learned the number from <strong>26</strong> of 40 nodes" in text
+    assert "for the other 14 nodes" in text
     assert f"within {model.half_width(0.9):.4g} of the prediction" in text
     low, high = model.predict_interval(0.9)[0]
     assert 0.1 <= (high - low) / 2 < 10, "so that two or three decimals are right"
@@ -41,9 +40,7 @@ def test_sentences_are_made_from_the_numbers() -> None:
 
 def test_no_interval_and_no_r2_are_said_as_such() -> None:
     """Five labels are too few for an interval of 90 %; equal ones leave nothing to explain."""
-    graph = MultilayerGraph(
-        {"kind": MembershipLayer.from_codes(np.arange(8) % 2)}, labels=[3.0] * 5 + [None] * 3
-    )
+    graph = MultilayerGraph({"kind": MembershipLayer.from_codes(np.arange(8) % 2)}, labels=[3.0] * 5 + [None] * 3)
     data = number_data(GrammeRegressor(**QUICK).fit(graph), graph, {})
     json.dumps(data, allow_nan=False)
     text = render_numbers(data)
@@ -54,9 +51,7 @@ def test_no_interval_and_no_r2_are_said_as_such() -> None:
 
 def test_predictions_no_better_than_the_mean_are_called_so() -> None:
     random = np.random.default_rng(3)
-    graph = MultilayerGraph(
-        {"kind": MembershipLayer.from_codes(np.arange(30) % 2)}, labels=random.normal(size=30)
-    )
+    graph = MultilayerGraph({"kind": MembershipLayer.from_codes(np.arange(30) % 2)}, labels=random.normal(size=30))
     model = GrammeRegressor(**QUICK).fit(graph)
     text = render_numbers(number_data(model, graph, {}))
     assert model.r2_ < 0

@@ -3,20 +3,18 @@
 import pytest
 from tests.browser import browser
 from tests.ranking.families import florentine_families
-from tests.report.page.graphs import HOSTILE
+from tests.report.page.graphs import HOSTILE, section
 
 from gramme.graph import MultilayerGraph
 from gramme.ranking import influence, layer_influences, rank
-from gramme.report.page.rank_page import (
-    disagreement_section,
-    intervals_section,
-    layers_section,
-    leading_section,
-    rank_data,
-    render_rank,
-    repeat_section,
-    seeds_section,
-)
+from gramme.report.page.rank_page import rank_data, render_rank
+
+disagreement_section = section("rank", "disagreement")
+intervals_section = section("rank", "intervals")
+layers_section = section("rank", "layers")
+leading_section = section("rank", "leading")
+repeat_section = section("rank", "repeat")
+seeds_section = section("rank", "seeds")
 
 
 @pytest.fixture
@@ -38,14 +36,9 @@ def data():
         ],
         "leading": [row("Medici", 1, 2), row("<i>Strozzi</i>", 2, 1)],
         "agreement": [[1.0, -0.5], [-0.5, None]],
-        "gaps": [
-            {"node": "Pazzi", "best": "katz", "best_rank": 1, "worst": "degree", "worst_rank": 9}
-        ],
+        "gaps": [{"node": "Pazzi", "best": "katz", "best_rank": 1, "worst": "degree", "worst_rank": 9}],
         "seeds": [{"node": "Medici", "reach": 5.0, "reach_low": 4.0, "reach_high": 6.0}],
-        "layers": [
-            {"name": "marriage", "influence": 0.25},
-            {"name": "business", "influence": 0.75},
-        ],
+        "layers": [{"name": "marriage", "influence": 0.25}, {"name": "business", "influence": 0.75}],
     }
 
 
@@ -103,15 +96,10 @@ def page_of(graph: MultilayerGraph, **options) -> tuple[dict, str]:
 def test_leading_nodes_have_their_ranks_with_intervals() -> None:
     data, text = page_of(florentine_families(), measures=["degree", "pagerank"], spread=True)
     assert data["leading"][0]["node"] == "Medici"
-    assert data["leading"][0]["ranks"]["degree"] == {
-        "rank": 1,
-        "tied": False,
-        "low": 1,
-        "high": 1,
-    }
+    assert data["leading"][0]["ranks"]["degree"] == {"rank": 1, "tied": False, "low": 1, "high": 1}
     assert data["agreement"][0][1] == data["agreement"][1][0] > 0.8
-    for section in ("leading", "sure", "disagree", "seeds", "layers", "repeat"):
-        assert f'<section id="{section}"' in text
+    for place in ("leading", "sure", "disagree", "seeds", "layers", "repeat"):
+        assert f'<section id="{place}"' in text
 
 
 def test_without_a_spread_or_a_second_measure_those_sections_are_left_out() -> None:

@@ -12,6 +12,7 @@ from gramme.evaluation import cross_validate, hold_out, holdout_estimate
 from gramme.graph import MultilayerGraph
 from gramme.methods import GrammeAuto, LabelPropagation, NodeClassifier, OneHotLogistic
 from gramme.report.page import fit_data, render_fit
+from gramme.report.page.html import class_text
 
 QUICK = ["label-propagation", "one-hot-logistic", "spectral-logistic"]
 
@@ -76,25 +77,22 @@ def test_how_good_it_is_and_against_what(case) -> None:
     _, _, estimate, text = case
     recall = estimate.recall()
     value, what, nodes, low, high = found(
-        r"([\d.]+)% ((?:balanced )?accuracy) on (\d+) \S+ nodes \(95 % interval ([\d.]+)% to ([\d.]+)%\)",
-        text,
+        r"([\d.]+)% ((?:balanced )?accuracy) on (\d+) \S+ nodes \(95 % interval ([\d.]+)% to ([\d.]+)%\)", text
     )
     assert (what == "balanced accuracy") == recall.unequal
     wanted = recall.balanced_accuracy if recall.unequal else estimate.accuracy
     bounds = recall.balanced_interval if recall.unequal else estimate.interval
     assert [value, low, high] == [f"{100 * one:.1f}" for one in (wanted, *bounds)]
     assert int(nodes) == len(estimate.labels)
-    label, share = found(
-        r"Always saying (\S+), the most common class, would be right for (\d+)%", text
-    )
+    label, share = found(r"Always saying (\S+), the most common class, would be right for (\d+)%", text)
     assert (label, share) == (str(recall.guess[0]), f"{100 * recall.guess[1]:.0f}")
     verdict = recall.verdict(estimate.accuracy, estimate.interval)
     assert ("no better than always saying" in text) == (verdict == "no better")
     assert ("not clearly better than always saying" in text) == (verdict == "unclear")
-    assert ("Found of each" in text) == recall.unequal
+    assert ("Identified of each" in text) == recall.unequal
     for name, of, size in zip(recall.classes, recall.found, recall.sizes, strict=True):
         if recall.unequal:
-            assert f"{name} {of} of {size} (" in text
+            assert f"{class_text(name)} : {of} of {size} (" in text
 
 
 def test_why_and_which_layers(case) -> None:

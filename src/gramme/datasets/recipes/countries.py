@@ -40,13 +40,7 @@ PILLARS = (
     "innovation",
 )
 COUNTRY = ("country", "economy", "countryeconomy", "countryname", "entity")
-STAGE = (
-    "stage",
-    "stageofdevelopment",
-    "developmentstage",
-    "developmentlevel",
-    "levelofdevelopment",
-)
+STAGE = ("stage", "stageofdevelopment", "developmentstage", "developmentlevel", "levelofdevelopment")
 BLANK = ("", "-", "–", "..", "n/a", "na", "nan")
 MAX_HEADER_ROW = 30
 """Rows of a sheet among which the header must be."""
@@ -89,9 +83,7 @@ def plain_name(cell: object) -> str:
     """
     text = str(cell).casefold().replace("labour", "labor").replace("&", "and")
     text = re.sub(r"\(.*?\)|,.*$", "", text)
-    text = re.sub(
-        r"^\W*(\d+(st|nd|rd|th)?|[a-z])?[\s.]*pillar\s*\d*|^\s*(\d+|[a-z])[.)]\s*", "", text
-    )
+    text = re.sub(r"^\W*(\d+(st|nd|rd|th)?|[a-z])?[\s.]*pillar\s*\d*|^\s*(\d+|[a-z])[.)]\s*", "", text)
     text = re.sub(r"^\W*\d+(st|nd|rd|th)?\b|\bscore\b|\bvalue\b|\b1-7\b", "", text)
     return re.sub(r"[^a-z0-9]", "", text)
 
@@ -107,9 +99,7 @@ def _sheets(path: Path) -> Iterator[tuple[str, pd.DataFrame]]:
         try:
             sheets = pd.read_excel(path, header=None, dtype=object, sheet_name=None)
         except (ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise FileFormatError(
-                f"this is not a readable workbook ({error})", file=path
-            ) from error
+            raise FileFormatError(f"this is not a readable workbook ({error})", file=path) from error
         yield from ((f"sheet {name!r}", cells) for name, cells in sheets.items())
     else:
         raise DataError(f"{path}: the table must be an .xlsx or a .csv file")
@@ -189,9 +179,7 @@ def build_reinnovation(
             raise DataError(f"{table.file}: fewer than two countries have a score in {pillar!r}")
         edges = nearest_edges(scores[known, None], min(neighbours, known.size - 1))
         layers[pillar] = EdgeLayer(scores.size, *known[edges], nodes=known)
-    return MultilayerGraph(
-        layers, nodes=table.countries, labels=table.stages, name=REINNOVATION_INFO.name
-    )
+    return MultilayerGraph(layers, nodes=table.countries, labels=table.stages, name=REINNOVATION_INFO.name)
 
 
 def _workbook(path: str | os.PathLike[str] | None) -> Path:
@@ -201,9 +189,7 @@ def _workbook(path: str | os.PathLike[str] | None) -> Path:
         if not chosen.is_file():
             raise DataError(f"there is no file {chosen}. {_NEEDED}")
         return chosen
-    folders = [
-        folder / REINNOVATION_INFO.name for folder in (data_folder(), cache_folder()) if folder
-    ]
+    folders = [folder / REINNOVATION_INFO.name for folder in (data_folder(), cache_folder()) if folder]
     for folder in folders:
         tables = sorted([*folder.glob("*.xlsx"), *folder.glob("*.csv")])
         if len(tables) == 1:
@@ -212,10 +198,7 @@ def _workbook(path: str | os.PathLike[str] | None) -> Path:
             found = ", ".join(table.name for table in tables)
             raise DataError(f"{folder} holds {found}: say which with path=...")
     places = " or ".join(str(folder) for folder in folders)
-    raise DataError(
-        f'{_NEEDED} Then: load("reinnovation", path="table.xlsx"), or put the file alone into '
-        f"{places}"
-    )
+    raise DataError(f'{_NEEDED} Then: load("reinnovation", path="table.xlsx"), or put the file alone into {places}')
 
 
 _NEEDED = (

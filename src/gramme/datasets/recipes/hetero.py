@@ -23,13 +23,7 @@ VIEW_OPTION = (
 
 
 def read_view(
-    graph_file: Path,
-    relations_file: Path,
-    name: str,
-    view: str,
-    *,
-    target: str,
-    relations: Mapping[str, Sequence[str]],
+    graph_file: Path, relations_file: Path, name: str, view: str, *, target: str, relations: Mapping[str, Sequence[str]]
 ) -> MultilayerGraph:
     """The stored graph, or one made of the raw relations with the same labels and features.
 
@@ -44,12 +38,7 @@ def read_view(
     try:
         pairs = {tuple(kinds): arrays[array].T for array, kinds in relations.items()}
         return MultilayerGraph.from_relations(
-            pairs,
-            target=target,
-            nodes=stored.nodes,
-            labels=stored.labels,
-            features=stored.features,
-            name=name,
+            pairs, target=target, nodes=stored.nodes, labels=stored.labels, features=stored.features, name=name
         )
     except KeyError as error:
         raise FileFormatError(f"the array {error} is missing", file=relations_file) from error
@@ -61,19 +50,30 @@ def read_split(path: Path, per_class: int) -> Split:
     """20, 40 or 60 training nodes per class, 1000 for validation, 1000 for the test."""
     if per_class not in SPLITS:
         raise DataError(f"per_class must be 20, 40 or 60, not {per_class!r}")
-    return read_positions(
-        path, train=f"train_{per_class}", validation=f"val_{per_class}", test=f"test_{per_class}"
-    )
+    return read_positions(path, train=f"train_{per_class}", validation=f"val_{per_class}", test=f"test_{per_class}")
+
+
+def _heco(info: DatasetInfo, target: str, *kinds: str) -> Dataset:
+    """A dataset of HeCo's, whose papers are related to these kinds of node."""
+    archive, relations = info.files
+
+    def build(paths: Paths, *, view: str = "edges") -> MultilayerGraph:
+        """The graph as stored, or made of the raw relations."""
+        pairs = {f"paper_{kind}": ("paper", kind) for kind in kinds}
+        return read_view(paths[archive.name], paths[relations.name], info.name, view, target=target, relations=pairs)
+
+    def split(paths: Paths, *, per_class: int = 20) -> Split:
+        """20, 40 or 60 training nodes per class, 1000 for validation, 1000 for the test."""
+        return read_split(paths[archive.name], per_class)
+
+    return Dataset(info, build, split)
 
 
 # ACM 3025: papers joined by a common author and by a common subject; a benchmark of scale.
 
 
 ACM3025_ARCHIVE = DataFile(
-    folder="acm3025",
-    name="graph.npz",
-    size=421357,
-    sha256="88f900a2e023574c42bb14df86001b8b333a3736087dc337b7f46ef4c066c69e",
+    "acm3025", "graph.npz", 421357, "88f900a2e023574c42bb14df86001b8b333a3736087dc337b7f46ef4c066c69e"
 )
 
 
@@ -112,34 +112,11 @@ ACM3025_DATASET = Dataset(ACM3025_INFO, build_acm3025, split_acm3025)
 
 
 ACM_HECO_ARCHIVE = DataFile(
-    folder="acm_heco",
-    name="graph.npz",
-    size=661985,
-    sha256="aaa3d3481e101fb872e554df229ad709e4113b37a7b5fe950d84bc45e87f656b",
+    "acm_heco", "graph.npz", 661985, "aaa3d3481e101fb872e554df229ad709e4113b37a7b5fe950d84bc45e87f656b"
 )
-ACM3025_RELATIONS = DataFile(
-    folder="acm_heco",
-    name="relations.npz",
-    size=52418,
-    sha256="0eaa0625b1dd8bdc304cb6a45da7bf4f62bdba97c8043156d311c68ed5bda260",
+ACM_HECO_RELATIONS = DataFile(
+    "acm_heco", "relations.npz", 52418, "0eaa0625b1dd8bdc304cb6a45da7bf4f62bdba97c8043156d311c68ed5bda260"
 )
-
-
-def build_acm_heco(paths: Paths, *, view: str = "edges") -> MultilayerGraph:
-    """The graph as stored, or made of the raw relations."""
-    return read_view(
-        paths[ACM_HECO_ARCHIVE.name],
-        paths[ACM3025_RELATIONS.name],
-        ACM_HECO_INFO.name,
-        view,
-        target="paper",
-        relations={"paper_author": ("paper", "author"), "paper_subject": ("paper", "subject")},
-    )
-
-
-def split_acm_heco(paths: Paths, *, per_class: int = 20) -> Split:
-    """20, 40 or 60 training papers per class, 1000 for validation, 1000 for the test."""
-    return read_split(paths[ACM_HECO_ARCHIVE.name], per_class)
 
 
 ACM_HECO_INFO = DatasetInfo(
@@ -157,10 +134,10 @@ ACM_HECO_INFO = DatasetInfo(
     licence="unknown; the repository states none",
     caveat="Not in the paper. graph.npz and relations.npz are converted files that nobody serves: "
     "they must come from a data folder.",
-    files=(ACM_HECO_ARCHIVE, ACM3025_RELATIONS),
+    files=(ACM_HECO_ARCHIVE, ACM_HECO_RELATIONS),
     options={"view": VIEW_OPTION},
 )
-ACM_HECO_DATASET = Dataset(ACM_HECO_INFO, build_acm_heco, split_acm_heco)
+ACM_HECO_DATASET = _heco(ACM_HECO_INFO, "paper", "author", "subject")
 
 
 # DBLP: authors joined by common papers, venues and terms; a benchmark of scale with 6 million
@@ -168,38 +145,11 @@ ACM_HECO_DATASET = Dataset(ACM_HECO_INFO, build_acm_heco, split_acm_heco)
 
 
 DBLP_HECO_ARCHIVE = DataFile(
-    folder="dblp_heco",
-    name="graph.npz",
-    size=2827976,
-    sha256="55dc5adae168fd11124dcd88981507ff68eb4cb2817b4cb8585dd40e4a03d79b",
+    "dblp_heco", "graph.npz", 2827976, "55dc5adae168fd11124dcd88981507ff68eb4cb2817b4cb8585dd40e4a03d79b"
 )
 DBLP_HECO_RELATIONS = DataFile(
-    folder="dblp_heco",
-    name="relations.npz",
-    size=331282,
-    sha256="e0fbbaf26643fd9cda856273791a9b163c1b48eeaa29fc3c1af5e040a28c72b4",
+    "dblp_heco", "relations.npz", 331282, "e0fbbaf26643fd9cda856273791a9b163c1b48eeaa29fc3c1af5e040a28c72b4"
 )
-
-
-def build_dblp_heco(paths: Paths, *, view: str = "edges") -> MultilayerGraph:
-    """The graph as stored, or made of the raw relations."""
-    return read_view(
-        paths[DBLP_HECO_ARCHIVE.name],
-        paths[DBLP_HECO_RELATIONS.name],
-        DBLP_HECO_INFO.name,
-        view,
-        target="author",
-        relations={
-            "paper_author": ("paper", "author"),
-            "paper_venue": ("paper", "venue"),
-            "paper_term": ("paper", "term"),
-        },
-    )
-
-
-def split_dblp_heco(paths: Paths, *, per_class: int = 20) -> Split:
-    """20, 40 or 60 training authors per class, 1000 for validation, 1000 for the test."""
-    return read_split(paths[DBLP_HECO_ARCHIVE.name], per_class)
 
 
 DBLP_HECO_INFO = DatasetInfo(
@@ -221,14 +171,11 @@ DBLP_HECO_INFO = DatasetInfo(
     files=(DBLP_HECO_ARCHIVE, DBLP_HECO_RELATIONS),
     options={"view": VIEW_OPTION},
 )
-DBLP_HECO_DATASET = Dataset(DBLP_HECO_INFO, build_dblp_heco, split_dblp_heco)
+DBLP_HECO_DATASET = _heco(DBLP_HECO_INFO, "author", "author", "venue", "term")
 
 
 MULTIPLE_FEATURES_ARCHIVE = DataFile(
-    folder="multiple_features",
-    name="views.npz",
-    size=2188540,
-    sha256="280ffcb92dcc5dd4fceec920bcebf4e78db491c35c803f3dca74de986afbda27",
+    "multiple_features", "views.npz", 2188540, "280ffcb92dcc5dd4fceec920bcebf4e78db491c35c803f3dca74de986afbda27"
 )
 MULTIPLE_FEATURES_VIEWS = {
     "fou": "fourier",
@@ -250,9 +197,7 @@ def build_multiple_features(paths: Paths, *, neighbours: int = 10) -> Multilayer
         labels = arrays["labels"]
     except KeyError as error:
         raise FileFormatError(f"the array {error} is missing", file=path) from error
-    return MultilayerGraph.from_views(
-        views, k=neighbours, labels=labels, name=MULTIPLE_FEATURES_INFO.name
-    )
+    return MultilayerGraph.from_views(views, k=neighbours, labels=labels, name=MULTIPLE_FEATURES_INFO.name)
 
 
 MULTIPLE_FEATURES_INFO = DatasetInfo(
@@ -266,8 +211,7 @@ MULTIPLE_FEATURES_INFO = DatasetInfo(
     "as the layer's own features. Label: the digit",
     citation="R. Duin, Multiple Features, UCI Machine Learning Repository, data set 72, 1998",
     licence="CC BY 4.0, as far as known",
-    caveat="Not in the paper. views.npz is a converted file that nobody serves: it must come from a "
-    "data folder.",
+    caveat="Not in the paper. views.npz is a converted file that nobody serves: it must come from a data folder.",
     files=(MULTIPLE_FEATURES_ARCHIVE,),
     options={"neighbours": "how many nearest nodes a node is joined to (default: 10)"},
 )

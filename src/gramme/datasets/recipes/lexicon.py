@@ -120,20 +120,14 @@ def _synset(line: str, file: Path, number: int) -> Synset:
         words = [fields[4 + 2 * place].lower().partition("(")[0] for place in range(count)]
         start = 4 + 2 * count
         places = range(start + 1, start + 1 + 4 * int(fields[start]), 4)
-        pointers = [
-            (fields[place], f"{_part(fields[place + 2])}{fields[place + 1]}") for place in places
-        ]
+        pointers = [(fields[place], f"{_part(fields[place + 2])}{fields[place + 1]}") for place in places]
     except (IndexError, ValueError) as error:
         raise FileFormatError(
-            "not a synset: offset, file number, part of speech, number of words, ...",
-            file=file,
-            line=number,
+            "not a synset: offset, file number, part of speech, number of words, ...", file=file, line=number
         ) from error
     if not 0 <= code < len(LEXICOGRAPHER_FILES):
         raise FileFormatError(
-            f"the file number must be below {len(LEXICOGRAPHER_FILES)}, not {code}",
-            file=file,
-            line=number,
+            f"the file number must be below {len(LEXICOGRAPHER_FILES)}, not {code}", file=file, line=number
         )
     kept = [(symbol, other) for symbol, other in pointers if symbol in RELATIONS]
     return Synset(f"{_part(part)}{offset}", code, list(dict.fromkeys(words)), kept)
@@ -161,8 +155,6 @@ WORDNET_INFO = DatasetInfo(
     citation='G. A. Miller, "WordNet: A Lexical Database for English", Communications of the ACM 38(11), 1995',
     licence="WordNet licence (Princeton University); not redistributed here",
     caveat="Hypernyms join equal labels in 95 % of their edges, derivations in 0.2 %. Sizes are those of 3.0.",
-    options={
-        "path": "the folder with data.noun, data.verb, data.adj and data.adv (default: /usr/share/wordnet)"
-    },
+    options={"path": "the folder with data.noun, data.verb, data.adj and data.adv (default: /usr/share/wordnet)"},
 )
 WORDNET_DATASET = Dataset(WORDNET_INFO, build_wordnet)

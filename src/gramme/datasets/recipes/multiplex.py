@@ -15,18 +15,18 @@ PHYSICIANS = 241
 CITIES = 4
 CKM_SOCIAL_LAYERS = ("advice", "discussion", "friend")
 CKM_SOCIAL_EDGES = DataFile(
-    folder="ckm_social",
-    name="ckm_social.multilayer.edges",
-    size=34670,
-    sha256="723c98e712d0f8eaa8e70f357f8bc5b51c3ef7d2c9a82e9173cfb41b1f3fdc94",
-    address=f"{REPOSITORY}/ckm_social/ckm_social.multilayer.edges",
+    "ckm_social",
+    "ckm_social.multilayer.edges",
+    34670,
+    "723c98e712d0f8eaa8e70f357f8bc5b51c3ef7d2c9a82e9173cfb41b1f3fdc94",
+    f"{REPOSITORY}/ckm_social/ckm_social.multilayer.edges",
 )
 CKM_SOCIAL_CODES = DataFile(
-    folder="ckm_social",
-    name="ckm_social.multilayer.labels",
-    size=482,
-    sha256="19d2878ee0889089a446085ce9826db50873723bba707e47753c00ac0db44e6b",
-    address=f"{REPOSITORY}/ckm_social/ckm_social.multilayer.labels",
+    "ckm_social",
+    "ckm_social.multilayer.labels",
+    482,
+    "19d2878ee0889089a446085ce9826db50873723bba707e47753c00ac0db44e6b",
+    f"{REPOSITORY}/ckm_social/ckm_social.multilayer.labels",
 )
 
 
@@ -72,33 +72,31 @@ LESKOVEC_NG_LAYERS = ("1995-1999", "2000-2004", "2005-2009", "2010-2014")
 # The author index settles the codes: Andrew Ng himself has 0, Jure Leskovec 1.
 LABELS = ("Ng", "Leskovec")
 LESKOVEC_NG_EDGES = DataFile(
-    folder="leskovec_ng",
-    name="Leskovec-Ng.multilayer.edges",
-    size=15800,
-    sha256="3d3cf03bb4bb5f21ea18e2581e03ab2da159b7343c861d4c2bf18c257e90a305",
-    address=f"{REPOSITORY}/leskovec_ng/Leskovec-Ng.multilayer.edges",
+    "leskovec_ng",
+    "Leskovec-Ng.multilayer.edges",
+    15800,
+    "3d3cf03bb4bb5f21ea18e2581e03ab2da159b7343c861d4c2bf18c257e90a305",
+    f"{REPOSITORY}/leskovec_ng/Leskovec-Ng.multilayer.edges",
 )
 LESKOVEC_NG_CODES = DataFile(
-    folder="leskovec_ng",
-    name="Leskovec-Ng.multilayer.labels",
-    size=382,
-    sha256="a4b7289cd656921148d2197521d538b10d8df01ce917a8098bdc050f890bcd14",
-    address=f"{REPOSITORY}/leskovec_ng/Leskovec-Ng.multilayer.labels",
+    "leskovec_ng",
+    "Leskovec-Ng.multilayer.labels",
+    382,
+    "a4b7289cd656921148d2197521d538b10d8df01ce917a8098bdc050f890bcd14",
+    f"{REPOSITORY}/leskovec_ng/Leskovec-Ng.multilayer.labels",
 )
 AUTHORS = DataFile(
-    folder="leskovec_ng",
-    name="authorindex.txt",
-    size=2883,
-    sha256="c35b6b85e731f8c7d08d5e19cdb0154e4b5c11a09b6f3d7c7257a0180738b1b3",
-    address=f"{REPOSITORY}/leskovec_ng/authorindex.txt",
+    "leskovec_ng",
+    "authorindex.txt",
+    2883,
+    "c35b6b85e731f8c7d08d5e19cdb0154e4b5c11a09b6f3d7c7257a0180738b1b3",
+    f"{REPOSITORY}/leskovec_ng/authorindex.txt",
 )
 
 
 def build_leskovec_ng(paths: Paths) -> MultilayerGraph:
     """Co-authorships as edges; a node is named by the researcher."""
-    codes = read_integers(paths[LESKOVEC_NG_CODES.name], range(len(LABELS)), expected=RESEARCHERS)[
-        :, 0
-    ]
+    codes = read_integers(paths[LESKOVEC_NG_CODES.name], range(len(LABELS)), expected=RESEARCHERS)[:, 0]
     return MultilayerGraph(
         read_edge_layers(paths[LESKOVEC_NG_EDGES.name], LESKOVEC_NG_LAYERS, RESEARCHERS),
         nodes=read_lines(paths[AUTHORS.name], expected=RESEARCHERS),
@@ -132,12 +130,11 @@ PUPILS = 29
 BOYS = 12
 VICKERS_CHAN_LAYERS = ("get_on", "best_friends", "work_with")
 VICKERS_CHAN_EDGES = DataFile(
-    folder="vickers_chan",
-    name="Vickers-Chan-7thGraders_multiplex.edges",
-    size=6974,
-    sha256="2954ff63f813b47f092b168fa8a36549f96f80377884c6e0b0c5806b578df602",
-    address="https://github.com/HKUST-KnowComp/MNE/raw/master/data/"
+    "vickers_chan",
     "Vickers-Chan-7thGraders_multiplex.edges",
+    6974,
+    "2954ff63f813b47f092b168fa8a36549f96f80377884c6e0b0c5806b578df602",
+    "https://github.com/HKUST-KnowComp/MNE/raw/master/data/Vickers-Chan-7thGraders_multiplex.edges",
 )
 
 
@@ -145,17 +142,11 @@ def build_vickers_chan(paths: Paths, *, directed: bool = False) -> MultilayerGra
     """Nominations as edges; a pupil is named by the number in the source, 1 to 29."""
     numbers = range(1, PUPILS + 1)
     rows = read_integers(
-        paths[VICKERS_CHAN_EDGES.name],
-        range(1, 1 + len(VICKERS_CHAN_LAYERS)),
-        numbers,
-        numbers,
-        range(1, 2),
+        paths[VICKERS_CHAN_EDGES.name], range(1, 1 + len(VICKERS_CHAN_LAYERS)), numbers, numbers, range(1, 2)
     )
     layer, source, target, _ = rows.T
     layers: dict[str, Layer] = {
-        name: EdgeLayer(
-            PUPILS, source[layer == number] - 1, target[layer == number] - 1, directed=directed
-        )
+        name: EdgeLayer(PUPILS, source[layer == number] - 1, target[layer == number] - 1, directed=directed)
         for number, name in enumerate(VICKERS_CHAN_LAYERS, start=1)
     }
     pupils = np.arange(1, PUPILS + 1)

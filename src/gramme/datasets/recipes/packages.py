@@ -63,9 +63,7 @@ def _packages(file: Path) -> dict[str, Paragraph]:
     found: dict[str, Paragraph] = {}
     for number, paragraph in _paragraphs(file):
         if "Package" not in paragraph:
-            raise FileFormatError(
-                "a paragraph of a Packages index must have a line Package:", file=file, line=number
-            )
+            raise FileFormatError("a paragraph of a Packages index must have a line Package:", file=file, line=number)
         found[paragraph["Package"]] = paragraph
     if not found:
         raise FileFormatError("no package is in this index", file=file)
@@ -88,9 +86,7 @@ def _paragraphs(file: Path) -> Iterator[tuple[int, Paragraph]]:
             else:
                 key, colon, value = line.partition(":")
                 if not colon:
-                    raise FileFormatError(
-                        "a line of a Packages index is Field: value", file=file, line=number
-                    )
+                    raise FileFormatError("a line of a Packages index is Field: value", file=file, line=number)
                 paragraph[key] = value.strip()
     if paragraph:
         yield began, paragraph

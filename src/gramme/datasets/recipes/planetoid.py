@@ -49,25 +49,11 @@ class Call:
 
 _MARK = object()
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
-_PICKLE_DATA_NUMBERS = {
-    "INT",
-    "BININT",
-    "BININT1",
-    "BININT2",
-    "LONG",
-    "LONG1",
-    "LONG4",
-    "FLOAT",
-    "BINFLOAT",
-}
+_PICKLE_DATA_NUMBERS = {"INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT"}
 _TEXTS = {"STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE", "BINUNICODE", "SHORT_BINUNICODE"}
 _BYTES = {"BINBYTES", "SHORT_BINBYTES", "BINBYTES8"}
 _VALUES = _PICKLE_DATA_NUMBERS | _TEXTS | _BYTES
-_EMPTY: dict[str, Callable[[], Any]] = {
-    "EMPTY_TUPLE": tuple,
-    "EMPTY_LIST": list,
-    "EMPTY_DICT": dict,
-}
+_EMPTY: dict[str, Callable[[], Any]] = {"EMPTY_TUPLE": tuple, "EMPTY_LIST": list, "EMPTY_DICT": dict}
 _TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 _IGNORED = frozenset({"PROTO", "FRAME"})
 
@@ -75,14 +61,6 @@ _IGNORED = frozenset({"PROTO", "FRAME"})
 def read_pickle(content: bytes, admitted: frozenset[str]) -> Any:
     """The value in a pickle, made of plain values, :class:`Name` and :class:`Call`.
 
-    Parameters
-    ----------
-    content : bytes
-    admitted : frozenset of str
-        The names a file may mention, such as ``"numpy.dtype"``; any other raises :class:`RefusedError`.
-
-    Examples
-    --------
     >>> import pickle
     >>> read_pickle(pickle.dumps({"a": [1, 2.5]}), frozenset())
     {'a': [1, 2.5]}
@@ -133,9 +111,7 @@ class _Machine:
         stack = self.stack
         if name in ("TUPLE", "LIST", "DICT"):
             values = self._since_mark()
-            stack.append(
-                _pairs(values) if name == "DICT" else tuple(values) if name == "TUPLE" else values
-            )
+            stack.append(_pairs(values) if name == "DICT" else tuple(values) if name == "TUPLE" else values)
         elif name == "GLOBAL":
             stack.append(self._name(argument.replace(" ", ".", 1)))
         elif name == "STACK_GLOBAL":
@@ -190,9 +166,7 @@ def _pairs(values: list[Any]) -> dict[Any, Any]:
 _MATRICES = ("scipy.sparse.csr.csr_matrix", "scipy.sparse._csr.csr_matrix")
 _ARRAYS = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
 _LISTS = ("__builtin__.list", "builtins.list")
-_ADMITTED = frozenset(
-    {*_MATRICES, *_ARRAYS, *_LISTS, "numpy.ndarray", "numpy.dtype", "collections.defaultdict"}
-)
+_ADMITTED = frozenset({*_MATRICES, *_ARRAYS, *_LISTS, "numpy.ndarray", "numpy.dtype", "collections.defaultdict"})
 _NUMBERS = re.compile(r"[biuf][1248]")
 
 
@@ -236,9 +210,7 @@ def read_adjacency(path: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         pairs = [(int(node), int(other)) for node, others in stored.items() for other in others]
         edges = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
-        raise FileFormatError(
-            f"this is not a dict of lists of nodes ({error})", file=path
-        ) from error
+        raise FileFormatError(f"this is not a dict of lists of nodes ({error})", file=path) from error
     return edges[:, 0], edges[:, 1]
 
 
@@ -247,8 +219,7 @@ def _read(path: Path) -> Any:
         return read_pickle(path.read_bytes(), _ADMITTED)
     except RefusedError as error:
         raise FileFormatError(
-            f"the pickle names {error}; only numpy arrays, CSR matrices and dicts of lists are read",
-            file=path,
+            f"the pickle names {error}; only numpy arrays, CSR matrices and dicts of lists are read", file=path
         ) from error
     except Exception as error:  # a broken pickle can raise anything
         raise FileFormatError(f"this is not a readable pickle ({error})", file=path) from error
@@ -356,9 +327,7 @@ CORA_INFO = DatasetInfo(
     caveat="Not in the paper, and a single layer: here for comparison with published results on "
     'its fixed split, official_split("cora"). One split of one graph says little about a method.',
     files=tuple(
-        DataFile(
-            "cora", f"ind.cora.{part}", size, sha256, f"{_ADDRESS}/ind.cora.{part}", exact=True
-        )
+        DataFile("cora", f"ind.cora.{part}", size, sha256, f"{_ADDRESS}/ind.cora.{part}", exact=True)
         for part, (size, sha256) in _FILES.items()
     ),
 )

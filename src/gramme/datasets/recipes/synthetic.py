@@ -37,9 +37,7 @@ def build_synthetic_table(
     if classes > nodes:
         raise DataError(f"{nodes} nodes cannot hold {classes} classes")
     if groups < classes:
-        raise DataError(
-            f"{groups} groups are too few for {classes} classes: each class needs one of its own"
-        )
+        raise DataError(f"{groups} groups are too few for {classes} classes: each class needs one of its own")
     signals = layer_signals(signal, layers)
     first, *rest = streams(random_state, 1 + len(signals))
     labels = shuffled_classes(nodes, classes, first)
@@ -53,11 +51,7 @@ def build_synthetic_table(
 
 
 def tied_groups(
-    labels: NDArray[np.int64],
-    classes: int,
-    groups: int,
-    strength: float,
-    random: np.random.Generator,
+    labels: NDArray[np.int64], classes: int, groups: int, strength: float, random: np.random.Generator
 ) -> NDArray[np.int64]:
     """A group per label: one of its class's with the given probability, else any.
 
@@ -126,11 +120,7 @@ def build_synthetic(
 
 
 def _edges(
-    labels: NDArray[np.int64],
-    classes: int,
-    edges: int,
-    strength: float,
-    random: np.random.Generator,
+    labels: NDArray[np.int64], classes: int, edges: int, strength: float, random: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     source = random.integers(labels.size, size=edges)
     target = random.integers(labels.size, size=edges)
@@ -195,9 +185,7 @@ def build_synthetic_coupled(
     if classes > half:
         raise DataError(f"{half} nodes in a network cannot hold {classes} classes")
     one, two, inside, outside, between = streams(random_state, 5)
-    labels = np.concatenate(
-        [shuffled_classes(half, classes, one), shuffled_classes(nodes - half, classes, two)]
-    )
+    labels = np.concatenate([shuffled_classes(half, classes, one), shuffled_classes(nodes - half, classes, two)])
     first, second = np.arange(half), np.arange(half, nodes)
     source, from_second = (np.repeat(network, max(1, degree // 2)) for network in (first, second))
     target = _partners(labels[source], first, labels, of_first, inside)
@@ -251,8 +239,7 @@ SYNTHETIC_COUPLED_INFO = DatasetInfo(
         "classes": "number of classes, equally large (default: 3)",
         "degree": "average number of neighbours within a network (default: 10)",
         "couplings": "couplings of each node of the second network (default: 3)",
-        "signal": "from 0 to 1, how far the networks follow the classes: one number, or one for "
-        "each (default: 0.9)",
+        "signal": "from 0 to 1, how far the networks follow the classes: one number, or one for each (default: 0.9)",
         "coupling_signal": "from 0 to 1, how far couplings do (default: 1.0)",
         "random_state": "seed (default: 0)",
     },
@@ -295,11 +282,7 @@ def build_synthetic_kinds(
             ("paper", "venue"): pd.DataFrame({"source": np.arange(nodes), "target": venue}),
         },
         target="paper",
-        nodes={
-            "paper": pd.RangeIndex(nodes),
-            "author": pd.RangeIndex(authors),
-            "venue": pd.RangeIndex(venues),
-        },
+        nodes={"paper": pd.RangeIndex(nodes), "author": pd.RangeIndex(authors), "venue": pd.RangeIndex(venues)},
         labels=labels,
         name=SYNTHETIC_KINDS_INFO.name,
     )
@@ -316,8 +299,7 @@ SYNTHETIC_KINDS_INFO = DatasetInfo(
     "with probability signal, else any. The papers are the nodes. Label: the class",
     citation="none: defined here",
     licence="none needed: generated",
-    caveat="A made-up graph: good for tests of speed, no evidence of how a method does on real "
-    "data.",
+    caveat="A made-up graph: good for tests of speed, no evidence of how a method does on real data.",
     embedded=True,
     options={
         "nodes": "number of papers (default: 1000)",

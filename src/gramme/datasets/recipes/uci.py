@@ -79,12 +79,11 @@ LEAKED_VOTES = 3
 PARTIES = {"democrat": "democrat", "republican": "republican"}
 ANSWERS = {"y": "y", "n": "n", "?": None}
 BALANCE_SCALE_TABLE = DataFile(
-    folder="congress_votes",
-    name="house-votes-84.data",
-    size=18171,
-    sha256="c87c14110a5ba91d4a1e313ec7392824458152bf071fa5f5452340488337936e",
-    address="https://archive.ics.uci.edu/ml/machine-learning-databases/voting-records/"
+    "congress_votes",
     "house-votes-84.data",
+    18171,
+    "c87c14110a5ba91d4a1e313ec7392824458152bf071fa5f5452340488337936e",
+    "https://archive.ics.uci.edu/ml/machine-learning-databases/voting-records/house-votes-84.data",
 )
 
 
@@ -157,12 +156,11 @@ AGE_CUTS = (18, 34, 50, 66, 82, 98)
 SEVERITY = {"0": "benign", "1": "malignant"}
 RECIPES = ("paper", "plain")
 MAMMOGRAPHY_TABLE = DataFile(
-    folder="mammography",
-    name="mammographic_masses.data",
-    size=12488,
-    sha256="4146aaf17c64f43e21af6c85218b4206d25199032a9e411675b94339201e9cd8",
-    address="https://archive.ics.uci.edu/ml/machine-learning-databases/mammographic-masses/"
+    "mammography",
     "mammographic_masses.data",
+    12488,
+    "4146aaf17c64f43e21af6c85218b4206d25199032a9e411675b94339201e9cd8",
+    "https://archive.ics.uci.edu/ml/machine-learning-databases/mammographic-masses/mammographic_masses.data",
 )
 
 
@@ -170,9 +168,7 @@ def build_mammography(paths: Paths, *, recipe: str = "paper") -> MultilayerGraph
     """One membership layer per attribute; the recipes differ in what becomes of unknown values."""
     if recipe not in RECIPES:
         raise DataError(f"mammography has no recipe {recipe!r}; {did_you_mean(recipe, RECIPES)}")
-    parsers: list[Callable[[str], Any]] = [
-        _age_band if name == "age" else _value for name in MAMMOGRAPHY_ATTRIBUTES
-    ]
+    parsers: list[Callable[[str], Any]] = [_age_band if name == "age" else _value for name in MAMMOGRAPHY_ATTRIBUTES]
     parsers.append(one_of(SEVERITY))
     *columns, labels = read_cells(paths[MAMMOGRAPHY_TABLE.name], parsers, expected=MASSES)
     layers: dict[str, Layer] = {}
@@ -226,9 +222,7 @@ MAMMOGRAPHY_INFO = DatasetInfo(
     "on the mass, which its source calls not predictive; one value, 55, is a typing error for 5 and "
     "is kept as a group of its own.",
     files=(MAMMOGRAPHY_TABLE,),
-    options={
-        "recipe": '"paper" (default), or "plain": unknown values join nobody, the rest is the same'
-    },
+    options={"recipe": '"paper" (default), or "plain": unknown values join nobody, the rest is the same'},
 )
 
 
@@ -267,8 +261,7 @@ WINE_INFO = DatasetInfo(
     citation="S. Aeberhard and M. Forina, Wine, UCI Machine Learning Repository (1991), "
     "doi:10.24432/C5PC7J; as shipped with scikit-learn",
     licence="CC BY 4.0 as catalogues state it; read from the installed scikit-learn",
-    caveat="Not in the paper. The cuts look at all wines, which is fair in transductive learning: "
-    "no label is used.",
+    caveat="Not in the paper. The cuts look at all wines, which is fair in transductive learning: no label is used.",
     embedded=True,
     options={"bins": "groups per measurement (default: 5)"},
 )
@@ -307,8 +300,7 @@ DIGITS_INFO = DatasetInfo(
     citation="E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine "
     "Learning Repository (1998), doi:10.24432/C50P49; as shipped with scikit-learn",
     licence="CC BY 4.0 as catalogues state it; read from the installed scikit-learn",
-    caveat="Not in the paper. A quarter of an image leaves many digits open, so the layers need "
-    "one another.",
+    caveat="Not in the paper. A quarter of an image leaves many digits open, so the layers need one another.",
     embedded=True,
     options={"neighbours": "nearest images each one is joined to in a layer (default: 10)"},
 )

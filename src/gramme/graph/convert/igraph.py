@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError, did_you_mean
 from gramme.graph.arrays import loose_index
-from gramme.graph.edge_layer import EdgeLayer
 from gramme.graph.edges import ONLY_LAYER, from_edges
-from gramme.graph.layer import Layer
 from gramme.graph.multilayer import MultilayerGraph
 
 
@@ -22,11 +20,14 @@ def from_igraph(
     *,
     layer: str = "layer",
     weight: str | None = "weight",
+    edge_features: Sequence[str] | None = None,
     label: str | None = None,
     node: str = "name",
     name: str | None = None,
 ) -> MultilayerGraph:
     """A graph of edge layers from igraph.
+
+    Direction: an edge u → v of a directed graph stays u → v, and u hears v, as in all of gramme.
 
     Parameters
     ----------
@@ -37,6 +38,8 @@ def from_igraph(
         layer "edges" where they have none.
     weight : str, optional, default="weight"
         The attribute of the edges that is their weight; None for none.
+    edge_features : list of str, optional
+        Attributes of edges that become the ``features`` of the layers; see :func:`gramme.graph.edges.from_edges`.
     label : str, optional
         The attribute of the vertices that is the label.
     node : str, default="name"
@@ -61,58 +64,33 @@ def from_igraph(
     names: dict[Any, None] = {}
     held: dict[str, list[Any]] = {}
     labels: dict[Any, Any] = {}
-    weighted: set[str] = set()
     for key, graph in by_layer.items():
-        nodes = (
-            list(graph.vs[node]) if node in graph.vs.attributes() else list(range(graph.vcount()))
-        )
+        nodes = list(graph.vs[node]) if node in graph.vs.attributes() else list(range(graph.vcount()))
         names.update(dict.fromkeys(nodes))
         stated = _layers(graph, key, layer)
-        directed |= dict.fromkeys(
-            set(stated.tolist()) or {str(key or ONLY_LAYER)}, graph.is_directed()
-        )
+        directed |= dict.fromkeys(set(stated.tolist()) or {str(key or ONLY_LAYER)}, graph.is_directed())
         if key is not None:
             held[str(key)] = nodes
         ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
         index = loose_index(nodes)
-        frame = pd.DataFrame(
-            {"layer": stated, "source": index[ends[:, 0]], "target": index[ends[:, 1]]}
-        )
-        frame["weight"] = 1.0
-        if weight is not None and weight in graph.es.attributes():
-            frame["weight"] = np.array(graph.es[weight], dtype=np.float64)
-            weighted.update(frame["layer"])
+        frame = pd.DataFrame({"source_layer": stated, "source": index[ends[:, 0]], "target": index[ends[:, 1]]})
+        frame["target_layer"] = stated
+        known = graph.es.attributes()
+        frame["weight"] = np.array(graph.es[weight], dtype=np.float64) if weight in known else np.nan
+        for name_of_column in edge_features or ():
+            frame[name_of_column] = graph.es[name_of_column] if name_of_column in known else None
         frames.append(frame)
         if label is not None:
             _take_labels(labels, graph, nodes, label)
-    edges = pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
-    order = list(directed)
-    made = from_edges(
-        edges if weighted else edges[["layer", "source", "target"]],
+    return from_edges(
+        pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True),
         directed=directed,
         nodes=list(names),
-        layers=order,
+        layers=list(directed),
         node_sets={key: nodes for key, nodes in held.items() if len(nodes) < len(names)},
         labels=[labels.get(one) for one in names] if label is not None else None,
+        edge_features=edge_features,
         name=name,
-    )
-    if not weighted or weighted >= set(order):
-        return made
-    return made.replace(layers={key: _plain(made, key, weighted) for key in order})
-
-
-def _plain(graph: MultilayerGraph, key: str, weighted: set[str]) -> Layer:
-    """A layer without the weights of 1 that it was given beside weighted ones."""
-    layer = graph.layers[key]
-    assert isinstance(layer, EdgeLayer)
-    if key in weighted:
-        return layer
-    return EdgeLayer(
-        graph.num_nodes,
-        layer.source,
-        layer.target,
-        directed=layer.directed,
-        nodes=np.flatnonzero(layer.present),
     )
 
 

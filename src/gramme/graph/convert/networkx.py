@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gramme.errors import DataError, LossyFormatWarning, import_extra
+from gramme.errors import DataError, LossyFormatWarning, did_you_mean, import_extra
 from gramme.graph.arrays import is_missing, name_index
+from gramme.graph.edge_features import encoded_columns
 from gramme.graph.edge_layer import EdgeLayer
 from gramme.graph.edges import ONLY_LAYER, layer_directions
 from gramme.graph.layer import Layer
@@ -81,6 +82,9 @@ def from_networkx_kinds(
     )
 
 
+#: Source, target and attributes.
+Edge = tuple[Any, Any, dict[str, Any]]
+
 if TYPE_CHECKING:
     import networkx as nx
 
@@ -92,6 +96,7 @@ def from_networkx(
     *,
     layer: str = "layer",
     weight: str | None = "weight",
+    edge_features: Sequence[str] | None = None,
     label: str | None = None,
     kind: str | None = None,
     target: str | None = None,
@@ -102,6 +107,9 @@ def from_networkx(
     name: str | None = None,
 ) -> MultilayerGraph:
     """A graph of edge layers from networkx graphs.
+
+    Direction: an edge u → v of a DiGraph stays u → v, and u hears v, as in all of gramme. For messages that flow from u
+    to v give ``graph.reverse()``.
 
     Parameters
     ----------
@@ -114,6 +122,8 @@ def from_networkx(
     weight : str or None, default="weight"
         The edge attribute with the weight, 1 where an edge of a weighted layer has none; None
         leaves weights out.
+    edge_features : list of str, optional
+        Edge attributes that become the ``features`` of the layers; see :func:`gramme.graph.edges.from_edges`.
     label : str, optional
         The node attribute with the label.
     kind, target, paths : optional
@@ -135,6 +145,8 @@ def from_networkx(
     """
     nx = import_extra("networkx", "networkx", "from_networkx")
     if kind is not None:
+        if edge_features is not None:
+            raise DataError("edge_features are for graphs with one kind of node; leave out edge_features or kind")
         return from_networkx_kinds(
             graphs,
             kind,
@@ -154,22 +166,23 @@ def from_networkx(
     order = dict.fromkeys(node for graph in named.values() for node in graph)
     index = name_index(order.keys() if nodes is None else nodes)
     frame = MultilayerGraph({}, nodes=index)
-    edges: dict[str, list[tuple[Any, Any, Any]]] = {}
+    edges: dict[str, list[Edge]] = {}
     held: dict[str, NDArray[np.int64] | None] = {}
     natural: dict[str, bool] = {}
     for key, graph in named.items():
         if graph.is_multigraph():
-            split = _layers_of_multigraph(graph, key, layer, weight)
+            split = _layers_of_multigraph(graph, key, layer)
         else:
-            split = {key: list(graph.edges(data=weight) if weight else graph.edges(data="\0"))}
+            split = {key: list(graph.edges(data=True))}
         inside = frame.positions(list(graph))
         for name_of_layer, found in split.items():
             edges[name_of_layer] = found
             held[name_of_layer] = inside
             natural[name_of_layer] = graph.is_directed()
     one_way = layer_directions(directed, edges, otherwise=None)
+    described = _edge_features(edges, edge_features)
     layers: dict[str, Layer] = {
-        key: _layer(frame, key, found, held[key], natural[key], one_way[key])
+        key: _layer(frame, key, found, weight, described[key], held[key], natural[key], one_way[key])
         for key, found in edges.items()
     }
     return MultilayerGraph(
@@ -182,12 +195,11 @@ def from_networkx(
     )
 
 
-def to_networkx(
-    graph: MultilayerGraph, *, merged: bool = False
-) -> dict[str, NetworkxGraph] | nx.MultiGraph[Any]:
+def to_networkx(graph: MultilayerGraph, *, merged: bool = False) -> dict[str, NetworkxGraph] | nx.MultiGraph[Any]:
     """One networkx graph per layer, or all layers in one multigraph.
 
-    Nodes carry the attribute ``label`` where it is known; edges of weighted layers ``weight``.
+    Nodes carry the attribute ``label`` where it is known; edges of weighted layers ``weight``, and features of edges
+    under their names. A directed edge u → v, where u hears v, stays u → v.
     Membership layers are materialised. Features and couplings are not carried over; of couplings a
     :class:`gramme.LossyFormatWarning` says so (``graph.with_coupling_layers()`` makes layers of them).
 
@@ -235,8 +247,7 @@ def _named(graphs: Any, nx: Any) -> dict[str, Any]:
         listed = [(str(key), graph) for key, graph in graphs.items()]
     elif isinstance(graphs, Iterable) and not isinstance(graphs, str):
         listed = [
-            (str(getattr(graph, "name", "")) or f"layer {place}", graph)
-            for place, graph in enumerate(graphs, start=1)
+            (str(getattr(graph, "name", "")) or f"layer {place}", graph) for place, graph in enumerate(graphs, start=1)
         ]
     else:
         raise DataError(f"graphs must be networkx graphs by name or in a list, not {graphs!r}")
@@ -254,54 +265,68 @@ def _named(graphs: Any, nx: Any) -> dict[str, Any]:
     return named
 
 
-def _layers_of_multigraph(
-    graph: Any, key: str, layer: str, weight: str | None
-) -> dict[str, list[tuple[Any, Any, Any]]]:
-    split: dict[str, list[tuple[Any, Any, Any]]] = {}
+def _layers_of_multigraph(graph: Any, key: str, layer: str) -> dict[str, list[Edge]]:
+    split: dict[str, list[Edge]] = {}
     for source, target, attributes in graph.edges(data=True):
         if is_missing(attributes.get(layer)):
             raise DataError(
                 f"the edge from {source!r} to {target!r} has no attribute {layer!r} to name its "
                 "layer; say which attribute does with layer=..."
             )
-        edge = (source, target, attributes.get(weight) if weight else None)
-        split.setdefault(str(attributes[layer]), []).append(edge)
+        split.setdefault(str(attributes[layer]), []).append((source, target, attributes))
     return split or {key: []}
+
+
+def _edge_features(edges: dict[str, list[Edge]], wanted: Sequence[str] | None) -> dict[str, dict[str, Any]]:
+    """The features of each layer's edges and their names, encoded alike in all layers."""
+    if wanted is None:
+        return {key: {} for key in edges}
+    rows = [attributes for found in edges.values() for _, _, attributes in found]
+    missing = next((name for name in wanted if rows and not any(name in row for row in rows)), None)
+    if missing is not None:
+        raise DataError(f"no edge has the attribute {missing!r}; {did_you_mean(missing, {n for r in rows for n in r})}")
+    matrix, names = encoded_columns({name: [row.get(name) for row in rows] for name in wanted}, wanted)
+    ends = np.cumsum([len(found) for found in edges.values()])[:-1]
+    parts = np.split(matrix, ends)
+    return {key: {"features": part, "feature_names": names} for key, part in zip(edges, parts, strict=True)}
 
 
 def _layer(
     frame: MultilayerGraph,
     key: str,
-    edges: list[tuple[Any, Any, Any]],
+    edges: list[Edge],
+    weight: str | None,
+    described: dict[str, Any],
     inside: NDArray[np.int64] | None,
     natural: bool,
     directed: bool | None,
 ) -> EdgeLayer:
     start = frame.positions([source for source, _, _ in edges])
     end = frame.positions([target for _, target, _ in edges])
+    stated = [None if weight is None else attributes.get(weight) for _, _, attributes in edges]
     weights = None
-    if any(weight is not None for _, _, weight in edges):
-        given = pd.Series([1.0 if weight is None else weight for _, _, weight in edges])
+    if any(value is not None for value in stated):
+        given = pd.Series([1.0 if value is None else value for value in stated])
         weights = pd.to_numeric(given, errors="coerce").to_numpy(dtype=np.float64)
         bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
         if bad.size:
-            source, target, weight = edges[int(bad[0])]
+            source, target, _ = edges[int(bad[0])]
             raise DataError(
-                f"layer {key!r}: the edge from {source!r} to {target!r} has the weight {weight!r}; "
+                f"layer {key!r}: the edge from {source!r} to {target!r} has the weight {stated[int(bad[0])]!r}; "
                 "weights must be positive and finite"
             )
     if natural and directed is False:
         try:
-            return layer_from_both_ways(
-                frame.nodes, start, end, weights, directed=False, present=inside
-            )
+            return layer_from_both_ways(frame.nodes, start, end, weights, directed=False, present=inside, **described)
         except DataError as error:
             raise DataError(f"layer {key!r}: {error}") from error
     one_way = natural if directed is None else directed
     if one_way and not natural:  # an undirected edge, made directed, points both ways
         start, end = np.concatenate([start, end]), np.concatenate([end, start])
         weights = None if weights is None else np.concatenate([weights, weights])
-    return EdgeLayer(frame.num_nodes, start, end, weights, directed=one_way, nodes=inside)
+        if described:
+            described = described | {"features": np.concatenate([described["features"]] * 2)}
+    return EdgeLayer(frame.num_nodes, start, end, weights, directed=one_way, nodes=inside, **described)
 
 
 def _labels(graphs: dict[str, Any], attribute: str) -> dict[Any, Any]:
@@ -311,17 +336,12 @@ def _labels(graphs: dict[str, Any], attribute: str) -> dict[Any, Any]:
             if is_missing(value):
                 continue
             if node in labels and labels[node] != value:
-                raise DataError(
-                    f"node {node!r} has the label {labels[node]!r} in one graph and {value!r} in "
-                    "another"
-                )
+                raise DataError(f"node {node!r} has the label {labels[node]!r} in one graph and {value!r} in another")
             labels[node] = value
     return labels
 
 
-def _add_nodes(
-    made: NetworkxGraph, graph: MultilayerGraph, names: list[Any], places: Iterable[int]
-) -> None:
+def _add_nodes(made: NetworkxGraph, graph: MultilayerGraph, names: list[Any], places: Iterable[int]) -> None:
     for place in places:
         label = None if graph.labels is None else graph.labels[place]
         made.add_node(names[place], **({} if label is None else {"label": label}))
@@ -335,10 +355,14 @@ def _add_edges(
     *,
     mirrored: bool = False,
 ) -> None:
-    common = attributes or {}
-    weights = [None] * edges.num_edges if edges.weight is None else edges.weight.tolist()
-    for i, j, weight in zip(edges.source.tolist(), edges.target.tolist(), weights, strict=True):
-        carried = common if weight is None else common | {"weight": weight}
-        made.add_edge(names[i], names[j], **carried)
+    carried = [dict(attributes or {}) for _ in range(edges.num_edges)]
+    if edges.features is not None:
+        for row, values in zip(carried, edges.features.tolist(), strict=True):
+            row.update(zip(edges.feature_names or (), values, strict=True))
+    if edges.weight is not None:
+        for row, weight in zip(carried, edges.weight.tolist(), strict=True):
+            row["weight"] = weight
+    for i, j, row in zip(edges.source.tolist(), edges.target.tolist(), carried, strict=True):
+        made.add_edge(names[i], names[j], **row)
         if mirrored and not edges.directed:
-            made.add_edge(names[j], names[i], **carried)
+            made.add_edge(names[j], names[i], **row)

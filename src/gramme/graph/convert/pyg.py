@@ -34,6 +34,7 @@ NODE = "node"
 PRESENT = "present_in_"
 MASK = "_mask"
 FEATURES = "features_of_"
+FEATURE_NAMES = "edge_attr_names"
 
 
 def number_of_nodes(store: Any, relations: Mapping[Any, Any]) -> int:
@@ -48,22 +49,29 @@ def number_of_nodes(store: Any, relations: Mapping[Any, Any]) -> int:
     return max((int(pair.max()) + 1 for pair in ends if pair.numel()), default=0)
 
 
-def stored_weights(relation: str, edges: Any) -> Any:
-    """``edge_weight``, or ``edge_attr`` of one column; None without."""
+def stored_weights(edges: Any) -> Any:
+    """``edge_weight``, or an ``edge_attr`` that is a weight; None without."""
     for key in ("edge_weight", "edge_attr"):
-        if key in edges and edges[key] is not None:
+        if key in edges and edges[key] is not None and (key == "edge_weight" or _attribute_is_weight(edges)):
             values = edges[key].detach().cpu().numpy()
-            if values.ndim == 2 and values.shape[1] == 1:
-                values = values[:, 0]
-            if values.ndim == 1:
-                return values
-            warnings.warn(
-                f"layer {relation!r}: {key} has {values.shape[1]} columns, so it is not a weight and "
-                "is left out",
-                LossyFormatWarning,
-                stacklevel=5,
-            )
+            return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     return None
+
+
+def _attribute_is_weight(edges: Any) -> bool:
+    """PyG's own readers put weights into ``edge_attr``: one positive number per edge, and nothing else says weight."""
+    values = edges["edge_attr"]
+    one_each = values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1)
+    other = any(key in edges and edges[key] is not None for key in ("edge_weight", FEATURE_NAMES))
+    return one_each and not other and bool((values > 0).all())
+
+
+def stored_edge_features(edges: Any) -> dict[str, Any]:
+    """``edge_attr`` as features of edges and their names, unless it is a weight."""
+    if "edge_attr" not in edges or edges["edge_attr"] is None or _attribute_is_weight(edges):
+        return {}
+    features = edges["edge_attr"].detach().cpu().numpy()
+    return {"features": features, "feature_names": edges[FEATURE_NAMES] if FEATURE_NAMES in edges else None}  # noqa: SIM401 - a store of PyG has no get
 
 
 def stored_labels(store: Any, data: Any) -> Any:
@@ -104,9 +112,7 @@ def given_matrix(store: Any, key: str) -> Any:
 
 def stored_layer_features(store: Any, layers: Iterable[str]) -> dict[str, Any]:
     """The features of layers that have some of their own."""
-    return {
-        name: given_matrix(store, FEATURES + name) for name in layers if FEATURES + name in store
-    }
+    return {name: given_matrix(store, FEATURES + name) for name in layers if FEATURES + name in store}
 
 
 def _to_numpy(features: Any) -> Any:
@@ -125,9 +131,7 @@ def as_tensor(features: Any) -> torch.Tensor:
     pairs = features.tocoo()
     places = torch.from_numpy(np.stack([pairs.row, pairs.col]).astype(np.int64))
     values = torch.from_numpy(pairs.data.copy())
-    return torch.sparse_coo_tensor(
-        places, values, pairs.shape, is_coalesced=True, check_invariants=True
-    )
+    return torch.sparse_coo_tensor(places, values, pairs.shape, is_coalesced=True, check_invariants=True)
 
 
 # Several node types of PyTorch Geometric: their relations as membership layers of one type,
@@ -149,30 +153,29 @@ def from_pyg_kinds(
 ) -> MultilayerGraph:
     """A graph over the nodes of one type; a relation that is another one turned round is left out."""
     edges = {kind: data[kind] for kind in data.edge_types if COUPLES not in data[kind]}
-    names = {
-        kind: _names(data[kind], number_of_nodes(data[kind], _touching(edges, kind)))
-        for kind in node_types(data)
-    }
+    names = {kind: _names(data[kind], number_of_nodes(data[kind], _touching(edges, kind))) for kind in node_types(data)}
     if nodes is not None:
         names[target] = list(nodes)
     relations: dict[Any, Any] = {}
     one_way: dict[str, bool] = {}
     for kind, store in edges.items():
         if "edge_index" not in store or store["edge_index"] is None:
-            raise DataError(
-                f"the relation {kind} has no edge_index; other forms of edges cannot be read"
-            )
+            raise DataError(f"the relation {kind} has no edge_index; other forms of edges cannot be read")
         source, end = store["edge_index"].detach().cpu().numpy()
         shape = (len(names[kind[0]]), len(names[kind[2]]))
         if source.size and (source.max() >= shape[0] or end.max() >= shape[1]):
             raise DataError(f"the relation {kind} touches a node beyond the {shape} there are")
-        weights = stored_weights(str(kind), store)
+        weights = stored_weights(store)
+        if stored_edge_features(store):
+            warnings.warn(
+                f"{kind}: edge_attr is left out; with several node types only edge_weight is read",
+                LossyFormatWarning,
+                stacklevel=3,
+            )
         pairs = {"source": _named(names[kind[0]], source), "target": _named(names[kind[2]], end)}
         if kind[0] == kind[2] == target:
             one_way[kind[1]] = _goes_one_way(store, source, end, weights, shape, directed)
-            if one_way[
-                kind[1]
-            ]:  # PyG sends messages to the target, a node here hears whom it points to
+            if one_way[kind[1]]:  # PyG sends messages to the target, a node here hears whom it points to
                 pairs = {"source": pairs["target"], "target": pairs["source"]}
             if not one_way[kind[1]] and weights is not None:
                 once = source <= end
@@ -183,11 +186,7 @@ def from_pyg_kinds(
         relations[kind] = pd.DataFrame(pairs | ({} if weights is None else {"weight": weights}))
     if isinstance(directed, Mapping):
         one_way |= {str(key): bool(value) for key, value in directed.items()}
-    features = {
-        kind: matrix
-        for kind in node_types(data)
-        if (matrix := given_matrix(data[kind], "x")) is not None
-    }
+    features = {kind: matrix for kind in node_types(data) if (matrix := given_matrix(data[kind], "x")) is not None}
     graph = from_relations(
         relations,
         target=target,
@@ -227,9 +226,7 @@ def _named(names: Any, places: Any) -> Any:
     return np.array([*names, None], dtype=object)[:-1][places]
 
 
-def _goes_one_way(
-    store: Any, source: Any, end: Any, weights: Any, shape: tuple[int, int], directed: object
-) -> bool:
+def _goes_one_way(store: Any, source: Any, end: Any, weights: Any, shape: tuple[int, int], directed: object) -> bool:
     if isinstance(directed, bool):
         return directed
     if "directed" in store:
@@ -239,9 +236,7 @@ def _goes_one_way(
     return bool((matrix != matrix.T).nnz)
 
 
-def _turned(
-    kind: Any, source: Any, end: Any, edges: Mapping[Any, Any], earlier: Mapping[Any, Any]
-) -> bool:
+def _turned(kind: Any, source: Any, end: Any, edges: Mapping[Any, Any], earlier: Mapping[Any, Any]) -> bool:
     """Whether the relation is an earlier one seen from the other side, as PyG's ToUndirected adds them."""
     for other in earlier:
         if (other[0], other[2]) != (kind[2], kind[0]):
@@ -249,9 +244,7 @@ def _turned(
         back = edges[other]["edge_index"].detach().cpu().numpy()
         if back.shape[1] == source.size:
             mine, theirs = np.lexsort((source, end)), np.lexsort((back[1], back[0]))
-            if np.array_equal(end[mine], back[0][theirs]) and np.array_equal(
-                source[mine], back[1][theirs]
-            ):
+            if np.array_equal(end[mine], back[0][theirs]) and np.array_equal(source[mine], back[1][theirs]):
                 return True
     return False
 
@@ -276,12 +269,7 @@ def _as_stored(graph: MultilayerGraph, data: HeteroData, target: str) -> Multila
         elif held is not None:
             edges = layer.to_edges()
             layers[name] = EdgeLayer(
-                edges.num_nodes,
-                edges.source,
-                edges.target,
-                edges.weight,
-                directed=edges.directed,
-                nodes=held,
+                edges.num_nodes, edges.source, edges.target, edges.weight, directed=edges.directed, nodes=held
             )
     return MultilayerGraph(
         layers,
@@ -329,7 +317,7 @@ def stored_couplings(data: Any, num_nodes: int) -> dict[Pair, Coupling]:
             source, end = store["edge_index"].detach().cpu().numpy()
             directed = bool(store["directed"])
             source, end = (end, source) if directed else (source, end)
-            weights = stored_weights(str(kind), store)
+            weights = stored_weights(store)
             found[first, second] = Coupling(num_nodes, source, end, weights, directed=directed)
     return found
 
@@ -348,8 +336,9 @@ def from_pyg(
     With several node types, ``target`` names the one whose nodes become the graph's; the rest is as in
     :func:`gramme.graph.relations.from_relations`. What follows is about one node type.
 
-    Every relation is a layer of its name; a Data makes the one layer "edges". ``edge_weight``, or
-    ``edge_attr`` of one column, are weights; ``x`` are features; ``y`` are labels, -1 for unknown.
+    Every relation is a layer of its name; a Data makes the one layer "edges". ``x`` are features; ``y`` are labels, -1
+    for unknown; ``edge_weight`` are weights. ``edge_attr`` are the features of the layer's edges. Only where it is one
+    positive number per edge and there is no ``edge_weight`` is it taken for weights, as PyG's own readers store them.
     ``train_mask``, ``val_mask``, ``test_mask`` become ``graph.masks["train"]`` and so on; where there is
     one for training, ``fit(graph)`` learns from the labels of its nodes alone.
 
@@ -382,18 +371,14 @@ def from_pyg(
     if isinstance(data, pyg.HeteroData):
         types = node_types(data)
         if target is not None and target not in types:
-            raise DataError(
-                f"the HeteroData has no node type {target!r}; {did_you_mean(target, types)}"
-            )
+            raise DataError(f"the HeteroData has no node type {target!r}; {did_you_mean(target, types)}")
         if len(types) != 1:
             if target is None:
                 raise DataError(
                     f"the HeteroData has {len(types)} node types: {', '.join(types)}; say which "
                     "one to label with target=..."
                 )
-            return from_pyg_kinds(
-                data, target, paths=paths, directed=directed, nodes=nodes, name=name
-            )
+            return from_pyg_kinds(data, target, paths=paths, directed=directed, nodes=nodes, name=name)
         store = data[types[0]]
         relations = {kind[1]: data[kind] for kind in data.edge_types if COUPLES not in data[kind]}
     elif isinstance(data, pyg.Data):
@@ -412,8 +397,7 @@ def from_pyg(
     if directed is not None:
         one_way = one_way | layer_directions(directed, relations, otherwise=None)
     layers = {
-        relation: _layer(relation, edges, store, index, one_way[relation])
-        for relation, edges in relations.items()
+        relation: _layer(relation, edges, store, index, one_way[relation]) for relation, edges in relations.items()
     }
     return MultilayerGraph(
         layers,
@@ -437,10 +421,11 @@ def to_pyg(graph: MultilayerGraph, *, groups: Literal["edges", "nodes"] = "edges
     A directed edge is turned round: PyG sends messages from source to target, while a node of a gramme
     graph hears the nodes its edges point to, so that PyG's models hear as gramme's do.
 
-    ``x`` are the features in their own precision, ``y`` the positions of the labels in
-    ``data.classes``, -1 for unknown, ``edge_weight`` the weights in float64, ``train_mask`` and the like the
-    masks. For the way back, :func:`from_pyg`, the node type also has ``names`` and, for layers that do not
-    hold all nodes, a mask ``present_in_<layer>``, and each relation has ``directed``.
+    ``x`` are the features in their own precision, ``y`` the positions of the labels in ``data.classes``, -1 for
+    unknown, ``edge_weight`` the weights in float64, ``edge_attr`` the features of edges (those of memberships are left
+    out), ``train_mask`` and the like the masks. For the way back, :func:`from_pyg`, the node type also has ``names``
+    and, for layers that do not hold all nodes, a mask ``present_in_<layer>``, and each relation has ``directed`` and,
+    with features, ``edge_attr_names``.
 
     Examples
     --------
@@ -473,25 +458,25 @@ def to_pyg(graph: MultilayerGraph, *, groups: Literal["edges", "nodes"] = "edges
         if groups == "nodes" and isinstance(layer, MembershipLayer):
             put_groups(data, name, layer)
             continue
-        matrix = layer.to_scipy().tocoo()
+        edges = layer.to_edges()
+        matrix = edges.edge_numbers().tocoo()
         relation = data[NODE, name, NODE]
         hears, heard = matrix.row, matrix.col
         relation.edge_index = torch.from_numpy(
             np.stack([heard, hears] if layer.directed else [hears, heard]).astype(np.int64)
         )
-        if layer.to_edges().weighted:
-            relation.edge_weight = torch.from_numpy(matrix.data.astype(np.float64))
+        if edges.weight is not None:
+            relation.edge_weight = torch.from_numpy(edges.weight[matrix.data])
+        if edges.features is not None:
+            relation.edge_attr = torch.from_numpy(edges.features[matrix.data])
+            relation[FEATURE_NAMES] = list(edges.feature_names or ())
         relation.directed = layer.directed
     return data
 
 
-def _layer(
-    relation: str, edges: Any, store: Any, nodes: pd.Index, directed: bool | None
-) -> EdgeLayer:
+def _layer(relation: str, edges: Any, store: Any, nodes: pd.Index, directed: bool | None) -> EdgeLayer:
     if "edge_index" not in edges or edges["edge_index"] is None:
-        raise DataError(
-            f"layer {relation!r} has no edge_index; other forms of edges cannot be read"
-        )
+        raise DataError(f"layer {relation!r} has no edge_index; other forms of edges cannot be read")
     heard, hears = edges["edge_index"].detach().cpu().numpy()
     present = store[PRESENT + relation].numpy() if PRESENT + relation in store else None
     try:
@@ -499,9 +484,10 @@ def _layer(
             nodes,
             hears,
             heard,
-            stored_weights(relation, edges),
+            stored_weights(edges),
             directed=directed,
             present=present,
+            **stored_edge_features(edges),
         )
     except DataError as error:
         raise DataError(f"layer {relation!r}: {error}") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ def layer_from_both_ways(
     *,
     directed: bool | None = None,
     present: ArrayLike | None = None,
+    features: ArrayLike | None = None,
+    feature_names: Sequence[str] | None = None,
 ) -> EdgeLayer:
     """An edge layer from edges as a matrix states them.
 
@@ -38,8 +40,8 @@ def layer_from_both_ways(
     source, target, weight
         As for :class:`~gramme.EdgeLayer`; repeated edges in the same direction are merged.
     directed : bool, optional
-        If not given, edges equal to their own reversal are undirected, others directed. False
-        with (i, j) and (j, i) of different weight is an error.
+        If not given, edges equal to their own reversal (also in their features) are undirected, others directed. False
+        with (i, j) and (j, i) of different weight is an error; of different features they get the mean.
     present
         The nodes the layer holds; all if not given.
 
@@ -50,42 +52,55 @@ def layer_from_both_ways(
     >>> layer_from_both_ways(pd.RangeIndex(3), [0, 1], [1, 2])
     EdgeLayer(3 nodes, 2 edges, directed)
     """
-    one_way = EdgeLayer(len(nodes), source, target, weight, directed=True, nodes=present)
+    one_way = EdgeLayer(
+        len(nodes), source, target, weight, directed=True, nodes=present, features=features, feature_names=feature_names
+    )
     if directed:
         return one_way
     start, end = one_way.source.astype(np.int64), one_way.target.astype(np.int64)
+    described = one_way.features
     if _symmetric(one_way):
         kept = start < end
     elif directed is None:
         return one_way
     else:
-        kept = (start < end) | ~_stated_backwards(one_way, nodes)
+        stated, reversal = _reversals(one_way, nodes)
+        kept = (start < end) | ~stated
+        if described is not None:
+            described = np.where(stated[:, None], (described + described[reversal]) / 2, described)
     loops = np.asarray(source)[np.asarray(source) == np.asarray(target)]
     weights = None
     if one_way.weight is not None:
         weights = np.concatenate([one_way.weight[kept], np.ones(loops.size)])
+    if described is not None:
+        described = np.concatenate([described[kept], np.zeros((loops.size, described.shape[1]))])
     return EdgeLayer(
         len(nodes),
         np.concatenate([start[kept], loops]).astype(np.int64),
         np.concatenate([end[kept], loops]).astype(np.int64),
         weights,
         nodes=present,
+        features=described,
+        feature_names=one_way.feature_names,
     )
 
 
 def _symmetric(layer: EdgeLayer) -> bool:
-    """Whether the edges equal their own reversal, in time linear in the edges."""
-    matrix: Any = layer.to_scipy()
+    """Whether the edges of a directed layer equal their own reversal, in time linear in the edges."""
+    matrix = layer.edge_numbers()
     backwards: Any = sp.csr_array(matrix.T)
     return (
         np.array_equal(matrix.indptr, backwards.indptr)
         and np.array_equal(matrix.indices, backwards.indices)
-        and np.array_equal(matrix.data, backwards.data)
+        and all(
+            values is None or np.array_equal(values, values[backwards.data])
+            for values in (layer.weight, layer.features)
+        )
     )
 
 
-def _stated_backwards(layer: EdgeLayer, nodes: pd.Index) -> NDArray[np.bool_]:
-    """For each edge whether its reversal is there; an error if that has another weight."""
+def _reversals(layer: EdgeLayer, nodes: pd.Index) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """For each edge whether its reversal is there, and which edge that is; an error if that has another weight."""
     start, end = layer.source.astype(np.int64), layer.target.astype(np.int64)
     # Edges are sorted by (source, target), so a reversal is found by bisection
     keys, wanted = start * layer.num_nodes + end, end * layer.num_nodes + start
@@ -100,7 +115,7 @@ def _stated_backwards(layer: EdgeLayer, nodes: pd.Index) -> NDArray[np.bool_]:
                 f"the edge between {i!r} and {j!r} has the weight {layer.weight[first]} one way "
                 f"and {layer.weight[place[first]]} the other, so it is not undirected"
             )
-    return stated
+    return stated, place
 
 
 def from_scipy(
@@ -114,7 +129,8 @@ def from_scipy(
 ) -> MultilayerGraph:
     """A graph of edge layers from adjacency matrices.
 
-    Entry (i, j) is the weight of the edge from i to j; zero means no edge. A matrix whose edges all
+    Entry (i, j) is the weight of the edge from i to j; zero means no edge. Where edges have a direction, i hears j: the
+    matrix times a table of values sums over the nodes that each node hears. A matrix whose edges all
     weigh 1 makes an unweighted layer. The diagonal is dropped. ``graph.to_scipy()`` is the way
     back: edges, weights and directions survive it, while names, labels and which nodes a layer
     holds are not in a matrix, and membership layers come back as edges.
@@ -143,10 +159,7 @@ def from_scipy(
     given = _named(matrices)
     names, place = _common_names(given, nodes)
     named = {key: _adjacency(matrix, key) for key, matrix in given.items()}
-    named = {
-        key: _placed(matrix, place[key], len(names)) if key in place else matrix
-        for key, matrix in named.items()
-    }
+    named = {key: _placed(matrix, place[key], len(names)) if key in place else matrix for key, matrix in named.items()}
     if not named and names is None:
         raise DataError("there is no matrix to make a layer of, and no node names either")
     sizes = {matrix.shape[0] for matrix in named.values()}
@@ -162,9 +175,7 @@ def from_scipy(
             layers[key] = _layer(matrix, index, one_way[key], held)
         except DataError as error:
             raise DataError(f"layer {key!r}: {error}") from error
-    return MultilayerGraph(
-        layers, nodes=index, labels=labels, features=features, name=name, num_nodes=len(index)
-    )
+    return MultilayerGraph(layers, nodes=index, labels=labels, features=features, name=name, num_nodes=len(index))
 
 
 def _named(matrices: Any) -> dict[str, Any]:
@@ -216,10 +227,7 @@ def _check_frame(key: str, frame: pd.DataFrame) -> None:
         if not names.is_unique:
             double = plain(names[names.duplicated()][0])
             raise DataError(f"layer {key!r}: two {what}s have the name {double!r}")
-    for these, those, what in (
-        (frame.index, frame.columns, "row"),
-        (frame.columns, frame.index, "column"),
-    ):
+    for these, those, what in ((frame.index, frame.columns, "row"), (frame.columns, frame.index, "column")):
         alone = these[~these.isin(those)]
         if len(alone):
             other = "column" if what == "row" else "row"
@@ -232,9 +240,7 @@ def _check_frame(key: str, frame: pd.DataFrame) -> None:
 def _placed(matrix: Any, place: NDArray[np.int64], size: int) -> Any:
     """The matrix over all nodes."""
     entries = matrix.tocoo()
-    spread: Any = sp.csr_array(
-        (entries.data, (place[entries.row], place[entries.col])), shape=(size, size)
-    )
+    spread: Any = sp.csr_array((entries.data, (place[entries.row], place[entries.col])), shape=(size, size))
     return spread
 
 
@@ -255,9 +261,7 @@ def _adjacency(matrix: Any, key: str) -> Any:
     return csr
 
 
-def _layer(
-    matrix: Any, nodes: pd.Index, directed: bool | None, held: NDArray[np.int64] | None
-) -> EdgeLayer:
+def _layer(matrix: Any, nodes: pd.Index, directed: bool | None, held: NDArray[np.int64] | None) -> EdgeLayer:
     matrix = matrix.tocoo()
     bad = np.flatnonzero(~(np.isfinite(matrix.data) & (matrix.data > 0)))
     if bad.size:
@@ -269,6 +273,4 @@ def _layer(
     off_diagonal = matrix.row != matrix.col
     weights = None if (matrix.data[off_diagonal] == 1).all() else matrix.data
     present = None if held is None or held.size == len(nodes) else held
-    return layer_from_both_ways(
-        nodes, matrix.row, matrix.col, weights, directed=directed, present=present
-    )
+    return layer_from_both_ways(nodes, matrix.row, matrix.col, weights, directed=directed, present=present)

@@ -27,9 +27,7 @@ _ENDING = ".edges"
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The edges, with the labels and features beside it."""
-    rows = read_edge_rows(
-        path, options.encoding, columns=(3,), expected="3 (layer, source and target)"
-    )
+    rows = read_edge_rows(path, options.encoding, columns=(3,), expected="3 (layer, source and target)")
     parsed = Parsed([path], rows, id_start=0)
     labels, features = _beside(path, ".labels"), _beside(path, ".features")
     if labels is not None and options.labels is None and labels.stat().st_size:
@@ -84,30 +82,20 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
         lines.extend(f"{number} {source} {target}\n" for source, target in pairs)
     features = text.features()
     if not lines and features is None and not any(text.labels or ()):
-        raise DataError(
-            f"a graph without edges, labels and features cannot be held by the format {NAME!r}"
-        )
+        raise DataError(f"a graph without edges, labels and features cannot be held by the format {NAME!r}")
     stem = path.name.removesuffix(_ENDING)
     files: dict[Path, Content] = {path: "".join(lines) or "\n"}
-    files[path.with_name(stem + ".labels")] = _label_lines(
-        text.labels, touched, features is not None
-    )
+    files[path.with_name(stem + ".labels")] = _label_lines(text.labels, touched, features is not None)
     files[path.with_name(stem + ".features")] = (
         None if features is None else "".join(" ".join(row) + "\n" for row in features)
     )
     return files
 
 
-def _label_lines(
-    labels: list[str] | None, touched: NDArray[np.bool_], all_known: bool
-) -> str | None:
+def _label_lines(labels: list[str] | None, touched: NDArray[np.bool_], all_known: bool) -> str | None:
     labelled = np.array([bool(label) for label in labels or [""] * touched.size], dtype=bool)
     kept = touched | labelled
-    if (
-        not all_known
-        and not kept[: np.flatnonzero(kept)[-1] + 1 if kept.any() else None].all()
-        and not labelled.any()
-    ):
+    if not all_known and not kept[: np.flatnonzero(kept)[-1] + 1 if kept.any() else None].all() and not labelled.any():
         lossy(NAME, "nodes without edges where there are no labels")
     elif not all_known and kept.size and not kept[-1]:
         lossy(NAME, "nodes at the end that have neither edges nor labels")

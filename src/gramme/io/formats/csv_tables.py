@@ -13,18 +13,12 @@ from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.attribute_graph import parse_attribute_graph
 from gramme.io.edge_rows import fast_rows
-from gramme.io.edge_table import (
-    looks_like_edges,
-    no_edges,
-    parse_edges,
-    without_header,
-)
+from gramme.io.edge_table import looks_like_edges, no_edges, parse_edges, without_header
 from gramme.io.headers import find_header
 from gramme.io.matrix_rows import find_matrix, matrix_layer
-from gramme.io.node_table import read_attributes
 from gramme.io.parsed import Parsed, ReadOptions
 from gramme.io.source import decode, read_bytes, tell
-from gramme.io.tables import COMPANIONS, Table, companion, take_tables, to_tables
+from gramme.io.tables import Table, companion, read_companions, take_tables, to_tables
 from gramme.io.text import format_row, quote_cell, separator_of, text_rows, without_comments
 from gramme.io.values import format_number
 
@@ -49,9 +43,7 @@ def parse_neo4j_export(rows: Rows, path: Path, options: ReadOptions) -> Parsed |
             problem = f"there are {len(row)} cells, but the header names {len(header)} columns"
             raise FileFormatError(problem, file=path, line=line)
         facts = {
-            name: cell
-            for name, cell in zip(header, row, strict=True)
-            if cell and name not in ("_id", "_start", "_end")
+            name: cell for name, cell in zip(header, row, strict=True) if cell and name not in ("_id", "_start", "_end")
         }
         if row[start] and row[end]:
             edges.append((row[start], row[end], facts))
@@ -76,22 +68,13 @@ def reader(separator: str) -> Callable[[Path, ReadOptions], Parsed]:
 
     def read(path: Path, options: ReadOptions) -> Parsed:
         parsed, mark = _read_rows(path, separator, options)
-        tables = {}
-        for name in COMPANIONS:
-            place = companion(path, name)
-            if name == "nodes" and options.nodes is not None:
-                continue
-            if place.is_file():
-                tables[name] = read_attributes(place, options.encoding, mark)
-        take_tables(parsed, tables, options)
+        take_tables(parsed, read_companions(path, options, mark), options)
         return parsed
 
     return read
 
 
-def writer(
-    separator: str, format_name: str
-) -> Callable[[MultilayerGraph, Path], dict[Path, Content]]:
+def writer(separator: str, format_name: str) -> Callable[[MultilayerGraph, Path], dict[Path, Content]]:
     """How to write a graph as tables with this separator."""
 
     def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
@@ -127,9 +110,7 @@ def _read_rows(path: Path, usual: str, options: ReadOptions) -> tuple[Parsed, st
     order = _plain_order(head, usual) if plain else None
     if order is not None and rest:
         width = sum(place >= 0 for place in order)
-        rows = fast_rows(
-            rest, columns=(width,), separators=usual.encode(), order=order, first_line=2
-        )
+        rows = fast_rows(rest, columns=(width,), separators=usual.encode(), order=order, first_line=2)
         if rows is not None:
             return Parsed([path], rows), usual
     text = without_comments(decode(data, path, options.encoding), path)
@@ -139,16 +120,14 @@ def _read_rows(path: Path, usual: str, options: ReadOptions) -> tuple[Parsed, st
     return parse_table(text_rows(text, separator, path), path, options, separator), separator
 
 
-def parse_table(
-    rows: list[tuple[int, list[str]]], path: Path, options: ReadOptions, separator: str = ","
-) -> Parsed:
+def parse_table(rows: list[tuple[int, list[str]]], path: Path, options: ReadOptions, separator: str = ",") -> Parsed:
     """The edges, or the matrix, that rows of text are."""
     if not rows:
         raise FileFormatError("the file is blank; its first line must be a header", file=path)
     decimal_comma = separator != ","
     if options.header is False:
         names, header = without_header(rows, path)
-        return parse_edges(names, header, rows, path, decimal_comma=decimal_comma)
+        return parse_edges(names, header, rows, path, decimal_comma=decimal_comma, features=options.edge_columns)
     export = parse_neo4j_export(rows, path, options)
     if export is not None:
         return export
@@ -166,8 +145,8 @@ def parse_table(
             doubt=True,
         )
         names, found = without_header(rows, path)
-        return parse_edges(names, found, rows, path, decimal_comma=decimal_comma)
-    return parse_edges(names, found, rows[1:], path, decimal_comma=decimal_comma)
+        return parse_edges(names, found, rows, path, decimal_comma=decimal_comma, features=options.edge_columns)
+    return parse_edges(names, found, rows[1:], path, decimal_comma=decimal_comma, features=options.edge_columns)
 
 
 def _plain_order(head: bytes, separator: str) -> tuple[int, ...] | None:

@@ -25,12 +25,7 @@ _SPARE_BYTES, _BYTES_PER_BYTE = 100_000_000, 50
 """Bytes of text that a database may hold, and how many more for each of its own: DuckDB packs repeated text to 2 %."""
 MAX_QUERY_SECONDS = 600
 """By the clock, for all that is asked of a database: a recursive query may go on for ever."""
-_READING = {
-    sqlite3.SQLITE_SELECT,
-    sqlite3.SQLITE_READ,
-    sqlite3.SQLITE_FUNCTION,
-    sqlite3.SQLITE_RECURSIVE,
-}
+_READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 _SQLITE_HEAD = b"SQLite format 3\x00"
 _TABLES = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
@@ -85,9 +80,7 @@ def _check_select(database: Any, query: str, path: Path) -> None:
     """Refuse what is no single SELECT: other statements of DuckDB change settings, and one ends the process."""
     kinds = [statement.type.name for statement in database.extract_statements(query)]
     if kinds != ["SELECT"]:
-        raise DataError(
-            f"{path}: the query must be one SELECT, not {', '.join(kinds) or 'nothing'}"
-        )
+        raise DataError(f"{path}: the query must be one SELECT, not {', '.join(kinds) or 'nothing'}")
 
 
 def _rows(database: Any, query: str, path: Path, most_bytes: int) -> list[list[str]]:
@@ -103,8 +96,7 @@ def _rows(database: Any, query: str, path: Path, most_bytes: int) -> list[list[s
         total += sum(map(len, rows[-1])) + len(row)
         if total > most_bytes:
             raise FileFormatError(
-                f"it unfolds to more than {most_bytes / 1e6:,.0f} MB of text, far more than it spells out",
-                file=path,
+                f"it unfolds to more than {most_bytes / 1e6:,.0f} MB of text, far more than it spells out", file=path
             )
     return rows
 
@@ -126,8 +118,7 @@ def _ended_in_time(database: Any, path: Path) -> Iterator[None]:
     except Exception:
         if late.is_set():
             raise FileFormatError(
-                f"the database gave no answer within {MAX_QUERY_SECONDS:g} s; does the query end?",
-                file=path,
+                f"the database gave no answer within {MAX_QUERY_SECONDS:g} s; does the query end?", file=path
             ) from None
         raise
     finally:
@@ -176,10 +167,7 @@ def _only_reading(action: int, *_: str | None) -> int:
 @contextlib.contextmanager
 def _duckdb(path: Path, most_bytes: int) -> Iterator[Any]:
     duckdb = import_extra("duckdb", "duckdb", "reading DuckDB")
-    settings = {
-        "threads": "1",
-        "enable_external_access": "false",
-        "memory_limit": f"{most_bytes // 1000}KB",
-    }
+    settings = {"threads": "1", "enable_external_access": "false", "memory_limit": f"{most_bytes // 1000}KB"}
     with contextlib.closing(duckdb.connect(str(path), read_only=True, config=settings)) as database:
+        database.execute("SET enable_progress_bar = false")  # it would write to the terminal after two seconds
         yield database

@@ -33,6 +33,4 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     nodes = {str(node): facts for node, facts in graph.nodes(data=True)}
     if len(nodes) < graph.number_of_nodes():
         raise FileFormatError("two nodes have the same id when written as text", file=path)
-    return parse_attribute_graph(
-        path, nodes, edges, options, directed=bool(graph.is_directed()), named_by_label=True
-    )
+    return parse_attribute_graph(path, nodes, edges, options, directed=bool(graph.is_directed()), named_by_label=True)

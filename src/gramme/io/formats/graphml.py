@@ -17,23 +17,21 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-import numpy as np
-
-from gramme._text import setting
-from gramme.errors import DataError, FileFormatError, did_you_mean, import_extra
+from gramme.errors import DataError, FileFormatError, import_extra
 from gramme.graph import MultilayerGraph
 from gramme.io.assemble import ONLY_LAYER
 from gramme.io.atomic import Content
-from gramme.io.attribute_graph import layer_word
+from gramme.io.attribute_graph import attribute_table, layer_word, take_attributes
 from gramme.io.couplings import between, own_layers
 from gramme.io.headers import plain_word
 from gramme.io.lossy import as_text, lossy
+from gramme.io.node_table import LABEL_COLUMN
 from gramme.io.parsed import Parsed, ReadOptions, RowCollector
 from gramme.io.source import read_bytes, tell
+from gramme.io.spreadsheet import cell_text
 
 NAME = "graphml"
 _LAYERS = "gramme_layers"
-_FEATURE = re.compile(r"feature[_ .:-]?\d+\Z", re.IGNORECASE)
 _UNDIRECTED = re.compile(rb"""(edgedefault\s*=\s*["'])undirected(["'])""")
 # What XML cannot hold, or would change on the way.
 _NOT_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -80,11 +78,16 @@ def read(path: Path, options: ReadOptions) -> Parsed:
                 continue  # a pillar between the copies of a node, which is implied
             layer = between(first, second)
         weight = values.get("weight")
-        rows.add(layer, str(source), str(target), None if weight is None else str(weight), None)
+        described = {name: cell_text(values.get(name)) for name in options.edge_columns if name in values}
+        rows.add(layer, str(source), str(target), None if weight is None else str(weight), None, described)
     directed = bool(graph.is_directed()) and not stated_both_ways
     parsed = Parsed([path], rows.finish(), directed=directed)
     _take_layers(parsed, graph, path)
-    _take_nodes(parsed, graph, options)
+    attributes = {str(node): values for node, values in graph.nodes(data=True)}
+    parsed.nodes = list(attributes)
+    take_attributes(parsed, attribute_table(path, parsed.nodes, attributes.values()), options, {"node"})
+    if parsed.labels is not None:  # of the kinds that the file states
+        parsed.labels = {node: values.get(options.label or LABEL_COLUMN) for node, values in attributes.items()}
     return parsed
 
 
@@ -131,49 +134,13 @@ def _take_layers(parsed: Parsed, graph: Any, path: Path) -> None:
         return
     try:
         stated = {
-            between(*map(str, each["between"])) if "between" in each else str(each["name"]): bool(
-                each["directed"]
-            )
+            between(*map(str, each["between"])) if "between" in each else str(each["name"]): bool(each["directed"])
             for each in json.loads(graph.graph[_LAYERS])
         }
     except (ValueError, TypeError, KeyError, RecursionError):
         raise FileFormatError(f"the graph attribute {_LAYERS!r} is damaged", file=path) from None
     parsed.layers = own_layers(stated)
     parsed.directed = stated
-
-
-def _take_nodes(parsed: Parsed, graph: Any, options: ReadOptions) -> None:
-    attributes = {str(node): values for node, values in graph.nodes(data=True)}
-    parsed.nodes = list(attributes)
-    found = list(dict.fromkeys(name for values in attributes.values() for name in values))
-    label = options.label or "label"
-    if label in found:
-        parsed.labels = {node: values.get(label) for node, values in attributes.items()}
-    elif options.label is not None and options.labels is None:
-        hint = did_you_mean(label, found)
-        raise FileFormatError(f"no node has the attribute {label!r}; {hint}", file=parsed.files[0])
-    if options.features is not None:
-        chosen = [options.features] if isinstance(options.features, str) else list(options.features)
-        if options.labels is not None:  # a table of the nodes, whose columns may be meant
-            chosen = [name for name in chosen if name in found]
-    else:
-        chosen = [name for name in found if _FEATURE.match(name)]
-    if chosen:
-        try:
-            parsed.features = np.array(
-                [[float(values[name]) for name in chosen] for values in attributes.values()]
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            problem = (
-                f"not every node has a number for each of the features {', '.join(chosen)[:100]}"
-            )
-            raise FileFormatError(f"{problem} ({error})", file=parsed.files[0]) from None
-    unused = [name for name in found if name not in (*chosen, label)]
-    if unused:
-        tell(
-            f"{parsed.files[0].name}: attributes of nodes not used: {', '.join(unused)[:200]} ({setting('label')} or "
-            f"{setting('features')} chooses some)"
-        )
 
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
@@ -183,36 +150,24 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     every = [*text.layers.values(), *graph.couplings.values()]
     directed = any(each.directed for each in every)
     made = networkx.MultiDiGraph() if directed else networkx.MultiGraph()
-    stated: list[dict[str, Any]] = [
-        {"name": name, "directed": layer.directed} for name, layer in text.edges()
-    ]
+    stated: list[dict[str, Any]] = [{"name": name, "directed": layer.directed} for name, layer in text.edges()]
     stated += [
-        {"between": [first, second], "directed": coupling.directed}
-        for first, second, coupling in text.couplings()
+        {"between": [first, second], "directed": coupling.directed} for first, second, coupling in text.couplings()
     ]
     made.graph[_LAYERS] = json.dumps(stated)
-    features = text.features()
     if text.labels is not None and not any(text.labels):
         lossy(NAME, "labels where no node has one")
-    for place, node in enumerate(text.nodes):
-        values: dict[str, Any] = {}
-        if text.labels is not None and text.labels[place]:
-            values["label"] = _xml(text.labels[place])
-        for number, value in enumerate(features[place] if features else (), start=1):
-            values[f"feature_{number}"] = float(value)
-        made.add_node(_xml(node), **values)
+    for node, facts in text.node_facts():
+        values = {key: xml_text(value) if isinstance(value, str) else value for key, value in facts.items()}
+        made.add_node(xml_text(node), **values)
     for name, layer in text.edges():
-        _xml(name)
-        for row, (source, target) in enumerate(
-            zip(layer.source.tolist(), layer.target.tolist(), strict=True)
-        ):
+        xml_text(name)
+        for row, (source, target) in enumerate(zip(layer.source.tolist(), layer.target.tolist(), strict=True)):
             weight = {} if layer.weight is None else {"weight": float(layer.weight[row])}
             made.add_edge(text.nodes[source], text.nodes[target], layer=name, **weight)
     for first, second, coupling in text.couplings():
-        here, there = _xml(first), _xml(second)
-        for row, (source, target) in enumerate(
-            zip(coupling.source.tolist(), coupling.target.tolist(), strict=True)
-        ):
+        here, there = xml_text(first), xml_text(second)
+        for row, (source, target) in enumerate(zip(coupling.source.tolist(), coupling.target.tolist(), strict=True)):
             ends_in: dict[str, Any] = {"source_layer": here, "target_layer": there}
             if source > target and not directed:  # networkx would turn it round without its layers
                 source, target = target, source
@@ -226,9 +181,8 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     return {path: buffer.getvalue()}
 
 
-def _xml(text: str) -> str:
+def xml_text(text: str, format_name: str = NAME) -> str:
+    """The text, unless it has a character that XML cannot hold."""
     if _NOT_XML.search(text):
-        raise DataError(
-            f"the format {NAME!r} cannot hold the character in {text!r}; 'csv' and 'npz' can"
-        )
+        raise DataError(f"the format {format_name!r} cannot hold the character in {text!r}; 'csv' and 'npz' can")
     return text

@@ -10,16 +10,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from gramme.errors import FileFormatError, did_you_mean
-from gramme.graph import Coupling, EdgeLayer, MultilayerGraph
+from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
 from gramme.io.couplings import between
 from gramme.io.lossy import as_text, lossy
 from gramme.io.parsed import Parsed, ReadOptions, RowCollector
 from gramme.io.source import numbered_lines, read_text
 from gramme.io.text import quote, quoted_fields
-from gramme.io.values import format_number
 
-from .multiplex import warn_of_ones
+from .multiplex import numbered_rows, warn_of_ones
 
 NAME = "infomap"
 _FORMS = {
@@ -43,9 +42,7 @@ def read(path: Path, options: ReadOptions) -> Parsed:
             listed = listed or section == "*vertices"
             if section not in _KNOWN:
                 hint = did_you_mean(section, _KNOWN)
-                raise FileFormatError(
-                    f"unknown section {section[:40]!r}; {hint}", file=path, line=line
-                )
+                raise FileFormatError(f"unknown section {section[:40]!r}; {hint}", file=path, line=line)
             continue
         parts = quoted_fields(text)
         if section == "*vertices":
@@ -62,20 +59,11 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     if listed:
         parsed.nodes, parsed.nodes_file = list(names.values()), path
     if pillars:
-        parsed.notes.append(
-            f"{pillars} links between the copies of a node dropped: they are implied"
-        )
+        parsed.notes.append(f"{pillars} links between the copies of a node dropped: they are implied")
     return parsed
 
 
-def _add_link(
-    rows: RowCollector,
-    section: str,
-    parts: list[str],
-    names: dict[str, str],
-    path: Path,
-    line: int,
-) -> bool:
+def _add_link(rows: RowCollector, section: str, parts: list[str], names: dict[str, str], path: Path, line: int) -> bool:
     """Collect a link; False for one between the copies of a node."""
     if section == "*multiplex":
         section = "*multilayer"
@@ -115,16 +103,8 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     for place, node in enumerate(text.nodes, start=1):
         quoted = quote(node)
         lines.append(f"{place} {quoted}\n" if quoted[0] == '"' else f'{place} "{quoted}"\n')
-    number = {name: place for place, name in enumerate(text.layers, start=1)}
-    parts: list[tuple[int, int, EdgeLayer | Coupling]] = [
-        (number[name], number[name], layer) for name, layer in text.edges()
-    ]
-    parts += [(number[a], number[b], each) for a, b, each in text.couplings() if each.num_edges]
     lines.append("*Multilayer\n" if text.coupled else "*Intra\n")
-    for here, there, part in parts:
-        weights = [1.0] * part.num_edges if part.weight is None else part.weight.tolist()
-        ends = zip(part.source.tolist(), part.target.tolist(), weights, strict=True)
-        for source, target, weight in ends:
-            second = f" {there}" if text.coupled else ""
-            lines.append(f"{here} {source + 1}{second} {target + 1} {format_number(weight)}\n")
+    for here, source, there, target, weight in numbered_rows(text, weighted=True):
+        second = f" {there}" if text.coupled else ""
+        lines.append(f"{here} {source}{second} {target}{weight}\n")
     return {path: "".join(lines)}

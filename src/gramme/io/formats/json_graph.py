@@ -47,17 +47,12 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     ends = {end for source, target, _ in edges for end in (source, target)}
     if in_order and not any(cell_text(end) in by_id for end in ends):
         # d3 once counted its nodes; an end that is a node's name says that ends are names
-        edges = [
-            (_counted(source, in_order), _counted(target, in_order), facts)
-            for source, target, facts in edges
-        ]
+        edges = [(_counted(source, in_order), _counted(target, in_order), facts) for source, target, facts in edges]
     edges = [(cell_text(source), cell_text(target), facts) for source, target, facts in edges]
     for source, target, _ in edges:
         for end in (source, target):
             if nodes and end not in by_id:
-                raise FileFormatError(
-                    f"an edge names the node {end!r}, which is not listed", file=path
-                )
+                raise FileFormatError(f"an edge names the node {end!r}, which is not listed", file=path)
             by_id.setdefault(end, {})
     directed = facts.get("directed")
     parsed = parse_attribute_graph(
@@ -100,8 +95,7 @@ def _parts(data: Any, path: Path) -> tuple[list[Any], list[Any]]:
             if isinstance(stated, list) and isinstance(listed, list):
                 return listed, stated
     raise FileFormatError(
-        'there must be "nodes" and "links" (or "edges"), or a list of edges with "source" and "target"',
-        file=path,
+        'there must be "nodes" and "links" (or "edges"), or a list of edges with "source" and "target"', file=path
     )
 
 
@@ -172,20 +166,10 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     text = as_text(graph, NAME)
     if text.labels is not None and not any(text.labels):
         lossy(NAME, "labels where no node has one")
-    features = text.features()
-    nodes: list[dict[str, Any]] = []
-    for place, name in enumerate(text.nodes):
-        node: dict[str, Any] = {"id": name}
-        if text.labels is not None and text.labels[place]:
-            node["label"] = text.labels[place]
-        for number, value in enumerate(features[place] if features else (), start=1):
-            node[f"feature_{number}"] = float(value)
-        nodes.append(node)
+    nodes = [{"id": name, **facts} for name, facts in text.node_facts()]
     links: list[dict[str, Any]] = []
     for name, layer in text.edges():
-        for row, (a, b) in enumerate(
-            zip(layer.source.tolist(), layer.target.tolist(), strict=True)
-        ):
+        for row, (a, b) in enumerate(zip(layer.source.tolist(), layer.target.tolist(), strict=True)):
             link: dict[str, Any] = {"source": text.nodes[a], "target": text.nodes[b], "layer": name}
             if layer.weight is not None:
                 link["weight"] = float(layer.weight[row])

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gramme.errors import DataError, FileFormatError, did_you_mean
-from gramme.graph import Coupling, EdgeLayer, MultilayerGraph
+from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
+from gramme.io.attribute_graph import take_attributes
 from gramme.io.couplings import between, named_nodes, own_layers
 from gramme.io.lossy import TextGraph, as_text
 from gramme.io.node_table import AttributeTable
@@ -27,31 +28,10 @@ from gramme.io.values import format_number
 
 Row = tuple[int, list[str]]
 
-VERSION, TYPE, LAYERS, ACTORS, NODES, EDGES = (
-    "VERSION",
-    "TYPE",
-    "LAYERS",
-    "ACTORS",
-    "NODES",
-    "EDGES",
-)
-ACTOR_ATTRIBUTES, NODE_ATTRIBUTES, EDGE_ATTRIBUTES = (
-    "ACTOR ATTRIBUTES",
-    "NODE ATTRIBUTES",
-    "EDGE ATTRIBUTES",
-)
+VERSION, TYPE, LAYERS, ACTORS, NODES, EDGES = ("VERSION", "TYPE", "LAYERS", "ACTORS", "NODES", "EDGES")
+ACTOR_ATTRIBUTES, NODE_ATTRIBUTES, EDGE_ATTRIBUTES = ("ACTOR ATTRIBUTES", "NODE ATTRIBUTES", "EDGE ATTRIBUTES")
 _LAYER_ATTRIBUTES = "LAYER ATTRIBUTES"
-_KNOWN = (
-    VERSION,
-    TYPE,
-    LAYERS,
-    ACTORS,
-    NODES,
-    EDGES,
-    ACTOR_ATTRIBUTES,
-    NODE_ATTRIBUTES,
-    EDGE_ATTRIBUTES,
-)
+_KNOWN = (VERSION, TYPE, LAYERS, ACTORS, NODES, EDGES, ACTOR_ATTRIBUTES, NODE_ATTRIBUTES, EDGE_ATTRIBUTES)
 _QUOTED = re.compile(r'[ \t]*"((?:[^"]|"")*)"[ \t]*(?=,|\Z)')
 _BARE = re.compile(r"[^,]*")
 _SAME = {"VERTICES": NODES, "VERTEX ATTRIBUTES": NODE_ATTRIBUTES}
@@ -141,17 +121,10 @@ def _lines(text: TextGraph) -> Iterator[str]:
     header += [f"feature_{number},NUMERIC\n" for number in range(1, len((features or [[]])[0]) + 1)]
     if header:
         yield "#ACTOR ATTRIBUTES\n" + "".join(header) + "\n"
-    parts: list[tuple[list[str], EdgeLayer | Coupling]] = [
-        ([name, name][: 1 + several], layer) for name, layer in text.edges()
-    ]
-    parts += [([first, second], coupling) for first, second, coupling in text.couplings()]
+    parts = [([first, second][: 1 + several], part) for first, second, part in text.parts()]
     weighted = [names for names, part in parts if part.weighted]
     if weighted:
-        yield (
-            "#EDGE ATTRIBUTES\n"
-            + "".join(_row(*names, "weight", "NUMERIC") for names in weighted)
-            + "\n"
-        )
+        yield ("#EDGE ATTRIBUTES\n" + "".join(_row(*names, "weight", "NUMERIC") for names in weighted) + "\n")
     yield "#LAYERS\n"
     for names, part in parts:
         yield _row(*names, "DIRECTED" if part.directed else "UNDIRECTED")
@@ -179,9 +152,7 @@ def _lines(text: TextGraph) -> Iterator[str]:
 def _row(*values: str) -> str:
     for value in values:
         if "\n" in value or "\r" in value:
-            raise DataError(
-                f"the format 'mpx' cannot hold the line end in {value!r}; 'csv' and 'npz' can"
-            )
+            raise DataError(f"the format 'mpx' cannot hold the line end in {value!r}; 'csv' and 'npz' can")
     first = values[0]
     row = format_row(values, ",")
     # A first cell that looks like a heading or a comment is protected by quotes.
@@ -308,14 +279,10 @@ def _edges(
         weight = _weight(row[needed:], weights, turned if turned in weights else joined)
         rows.add(joined, source, target, weight, line)
     if pillars:
-        parsed.notes.append(
-            f"{pillars} edges between the copies of an actor dropped: they are implied"
-        )
+        parsed.notes.append(f"{pillars} edges between the copies of an actor dropped: they are implied")
 
 
-def _weight(
-    values: Sequence[str], weights: dict[str | None, tuple[int, int]], layer: str
-) -> str | None:
+def _weight(values: Sequence[str], weights: dict[str | None, tuple[int, int]], layer: str) -> str | None:
     count, place = weights.get(layer, (0, -1))
     if place < 0 and None in weights and weights[None][1] >= 0:
         place = count + weights[None][1]
@@ -338,9 +305,7 @@ def _actors(sections: Sections, parsed: Parsed, options: ReadOptions) -> None:
     present: dict[str, list[str]] = {}
     for line, row in sections.of(NODES):
         if len(row) < 2 or not row[0] or not row[1]:
-            raise FileFormatError(
-                "a node needs an actor and a layer", file=sections.path, line=line
-            )
+            raise FileFormatError("a node needs an actor and a layer", file=sections.path, line=line)
         present.setdefault(row[1], []).append(row[0])
     _take_presence(sections, parsed, present)
     if not sections.of(ACTORS):
@@ -354,18 +319,11 @@ def _actors(sections: Sections, parsed: Parsed, options: ReadOptions) -> None:
     known = set(nodes)
     met = (*parsed.rows.nodes, *(name for names in present.values() for name in names))
     nodes = nodes + list(dict.fromkeys(name for name in met if name not in known))
-    parsed.nodes, parsed.nodes_file = nodes, sections.path
-    parsed.labels = table.labels(nodes[: len(table.rows)], options.label)
-    chosen = table.feature_columns(options.features, options.label, ["actor"], every=False)
-    if chosen and len(nodes) > len(table.rows):
-        raise FileFormatError(
-            f"the actor {nodes[len(table.rows)]!r} has no features", file=sections.path
-        )
-    parsed.features = table.features(chosen)
-    used = {"actor", options.label or "label", *chosen}
-    unused = [name for name in table.header if name not in used]
-    if unused:
-        parsed.notes.append(f"attributes not used: {', '.join(unused)}")
+    parsed.nodes, parsed.nodes_file = nodes[: len(table.rows)], sections.path
+    take_attributes(parsed, table, options, {"actor"})
+    parsed.nodes = nodes
+    if parsed.features is not None and len(nodes) > len(table.rows):
+        raise FileFormatError(f"the actor {nodes[len(table.rows)]!r} has no features", file=sections.path)
 
 
 def _take_presence(sections: Sections, parsed: Parsed, present: dict[str, list[str]]) -> None:

@@ -7,12 +7,13 @@ the header ``nodeID [nodeLabel] ...`` with further attributes. A weight of 1 on 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gramme.errors import FileFormatError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
+from gramme.io.attribute_graph import take_attributes
 from gramme.io.couplings import ends_of, renamed_ends
 from gramme.io.edge_rows import read_edge_rows
 from gramme.io.lossy import TextGraph, as_text, lossy
@@ -87,16 +88,8 @@ def take_nodes(parsed: Parsed, table: AttributeTable, options: ReadOptions) -> N
     parsed.nodes, parsed.nodes_file = ids, table.path
     _rename(parsed.rows, name_of, parsed)
     parsed.nodes = names
-    parsed.labels = table.labels(names, options.label)
-    taken = [table.header[0], _LABEL_OF_NODE]
-    chosen = table.feature_columns(options.features, options.label, taken, every=False)
-    parsed.features = table.features(chosen)
-    used = {*taken, *chosen, options.label or "label"}
-    unused = [column for column in table.header if column not in used]
-    if unused:
-        parsed.notes.append(
-            f"attributes not used: {', '.join(unused)} (label=... or features=[...] chooses some)"
-        )
+    label = {_LABEL_OF_NODE} if options.label == _LABEL_OF_NODE else set()
+    take_attributes(parsed, table, options, {table.header[0], _LABEL_OF_NODE} - label)
     parsed.files.append(table.path)
 
 
@@ -117,21 +110,7 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     text = as_text(graph, NAME, directions=False)
     warn_of_ones(text, NAME)
     weighted = any(layer.weighted for layer in text.layers.values())
-    lines: list[str] = []
-    for number, (_, layer) in enumerate(text.edges(), start=1):
-        weights: Sequence[float] = (
-            [1.0] * layer.num_edges if layer.weight is None else layer.weight.tolist()
-        )
-        ends = zip(
-            (layer.source.astype(int) + 1).tolist(),
-            (layer.target.astype(int) + 1).tolist(),
-            weights,
-            strict=True,
-        )
-        if weighted:
-            lines.extend(f"{number} {a} {b} {format_number(weight)}\n" for a, b, weight in ends)
-        else:
-            lines.extend(f"{number} {a} {b}\n" for a, b, _ in ends)
+    lines = [f"{layer} {a} {b}{weight}\n" for layer, a, _, b, weight in numbered_rows(text, weighted)]
     stem = stem_of(path)
     return {
         path: "".join(lines) or "\n",
@@ -148,9 +127,17 @@ def warn_of_ones(text: TextGraph, format_name: str) -> None:
     for first, second, coupling in text.couplings():
         if coupling.weight is not None and bool((coupling.weight == 1).all()):
             shown = f"{first!r} and {second!r}"
-            lossy(
-                format_name, f"that the coupling of {shown} is weighted, as all its weights are 1"
-            )
+            lossy(format_name, f"that the coupling of {shown} is weighted, as all its weights are 1")
+
+
+def numbered_rows(text: TextGraph, weighted: bool) -> Iterator[tuple[int, int, int, int, str]]:
+    """Layer, node, layer, node and weight of each edge and coupling, numbered from 1; the weight may be blank."""
+    number = {name: place for place, name in enumerate(text.layers, start=1)}
+    for first, second, part in text.parts():
+        weights = [1.0] * part.num_edges if part.weight is None else part.weight.tolist()
+        for source, target, weight in zip(part.source.tolist(), part.target.tolist(), weights, strict=True):
+            shown = f" {format_number(weight)}" if weighted else ""
+            yield number[first], source + 1, number[second], target + 1, shown
 
 
 def layer_table(layers: Sequence[str]) -> str:

@@ -7,23 +7,25 @@ layer means no weights.
 
 from __future__ import annotations
 
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
 
 from gramme.errors import DataError, FileFormatError
-from gramme.graph import Coupling, EdgeLayer, MultilayerGraph
+from gramme.graph import MultilayerGraph
 from gramme.io.atomic import Content
+from gramme.io.combine import joined
 from gramme.io.couplings import between
-from gramme.io.edge_rows import fast_rows
+from gramme.io.edge_rows import read_edge_rows
 from gramme.io.lossy import as_text, lossy
 from gramme.io.node_table import read_attributes
 from gramme.io.parsed import EdgeRows, Parsed, ReadOptions, RowCollector
-from gramme.io.source import checked_file, decode, numbered_lines, read_bytes, read_text
+from gramme.io.source import checked_file, numbered_lines, read_text
 from gramme.io.text import fields
-from gramme.io.values import format_number, in_order
+from gramme.io.values import format_number
 
-from .multiplex import layer_table, node_table, take_layers, take_nodes, warn_of_ones
+from .multiplex import layer_table, node_table, numbered_rows, take_layers, take_nodes, warn_of_ones
 
 NAME = "muxviz"
 
@@ -50,81 +52,35 @@ def named_file(config: Path, name: str, line: int) -> Path:
 
 def read(path: Path, options: ReadOptions) -> Parsed:
     """The network of a configuration."""
-    parts: list[tuple[str, EdgeRows]] = []
-    files, layouts = [path], {}
+    parts: dict[str, Parsed] = {}
+    layouts = {}
     taken: dict[str, Path] = {}
     used: dict[Path, str] = {}
-    for number, (line, (edges, label, layout)) in enumerate(
-        config_lines(path, options.encoding), 1
-    ):
+    for number, (line, (edges, label, layout)) in enumerate(config_lines(path, options.encoding), 1):
         layer = label or str(number)
         if layer in taken:
-            raise FileFormatError(
-                f"the layer {layer!r} is here for the second time", file=path, line=line
-            )
+            raise FileFormatError(f"the layer {layer!r} is here for the second time", file=path, line=line)
         file = taken[layer] = named_file(path, edges, line)
         same = used.setdefault(file.resolve(), layer)
         if same != layer:  # a short configuration could name a large file any number of times
             problem = f"{edges!r} has the edges of the layer {same!r} already; each layer needs a file of its own"
             raise FileFormatError(problem, file=path, line=line)
-        parts.append((layer, _read_layer(file, options.encoding)))
-        files.append(file)
+        expected = "2 or 3 (source, target and perhaps weight)"
+        rows = read_edge_rows(file, options.encoding, columns=(2, 3), order=(-1, 0, 1, 2), expected=expected)
+        parts[layer] = Parsed([file], rows, ones_mean_unweighted=True)
         if layout:
             layouts[named_file(path, layout, line)] = line
     if not parts:
         raise FileFormatError("no layer is named here", file=path)
-    parsed = Parsed([path], _joined(parts), ones_mean_unweighted=True, id_start=1)
-    parsed.layers = [layer for layer, _ in parts]
+    parsed = joined(parts)
+    parsed.id_start, parsed.rows.line_of = 1, lambda row: None  # a line of which file?
+    parsed.files.insert(0, path)
     if len(layouts) > 1:
         line = list(layouts.values())[1]
         raise FileFormatError("the layers must share one layout", file=path, line=line)
     for layout_file in layouts:
         take_nodes(parsed, read_attributes(layout_file, options.encoding, " "), options)
-        files.append(layout_file)
-    parsed.files = files
     return parsed
-
-
-def _read_layer(path: Path, encoding: str) -> EdgeRows:
-    data = read_bytes(path)
-    rows = fast_rows(data, columns=(2, 3), order=(-1, 0, 1, 2))
-    if rows is not None:
-        return rows
-    slow = RowCollector(path)
-    width = 0
-    for line, text in numbered_lines(decode(data, path, encoding)):
-        parts = fields(text)
-        if len(parts) not in (2, 3) or (width and len(parts) != width):
-            problem = f"a row must be 'source target [weight]' as in the others, not {text[:80]!r}"
-            raise FileFormatError(problem, file=path, line=line)
-        width = len(parts)
-        slow.add("", parts[0], parts[1], parts[2] if width == 3 else None, line)
-    return slow.finish()
-
-
-def _joined(parts: list[tuple[str, EdgeRows]]) -> EdgeRows:
-    """The rows of several layers as one."""
-    nodes = in_order(node for _, rows in parts for node in rows.nodes)
-    place = {node: position for position, node in enumerate(nodes)}
-    filled = [(layer, rows) for layer, rows in parts if len(rows)]
-    source, target, weight, layers = [], [], [], []
-    for code, (_, rows) in enumerate(filled):
-        here = np.array([place[node] for node in rows.nodes], dtype=np.int64)
-        source.append(here[rows.source])
-        target.append(here[rows.target])
-        weight.append(np.full(len(rows), np.nan) if rows.weight is None else rows.weight)
-        layers.append(np.full(len(rows), code))
-    weights = np.concatenate([np.zeros(0), *weight])
-    none = np.zeros(0, dtype=np.int64)
-    return EdgeRows(
-        [layer for layer, _ in filled],
-        nodes,
-        np.concatenate([none, *layers]),
-        np.concatenate([none, *source]),
-        np.concatenate([none, *target]),
-        None if np.isnan(weights).all() else weights,
-        lambda row: None,
-    )
 
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
@@ -133,9 +89,7 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     warn_of_ones(text, NAME)
     check_file_name(path)
     if not text.layers:
-        raise DataError(
-            f"a graph without layers cannot be held by the format {NAME!r}; 'csv' and 'npz' can"
-        )
+        raise DataError(f"a graph without layers cannot be held by the format {NAME!r}; 'csv' and 'npz' can")
     layout = path.with_name(f"{path.stem}_layout.txt")
     files: dict[Path, Content] = {}
     config = []
@@ -147,9 +101,7 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
             )
         edges = path.with_name(f"{path.stem}_{number}.edges")
         config.append(f"{edges.name};{name};{layout.name}\n")
-        files[edges] = (
-            edge_lines(layer.source.tolist(), layer.target.tolist(), layer.weight) or "\n"
-        )
+        files[edges] = edge_lines(layer.source.tolist(), layer.target.tolist(), layer.weight) or "\n"
     return {path: "".join(config), **files, layout: node_table(text)}
 
 
@@ -161,11 +113,8 @@ def check_file_name(path: Path) -> None:
 
 def edge_lines(source: list[int], target: list[int], weight: object) -> str:
     """Rows ``source target [weight]`` of numbers from 1."""
-    ends = zip(source, target, strict=True)
-    if not isinstance(weight, np.ndarray):
-        return "".join(f"{a + 1} {b + 1}\n" for a, b in ends)
-    weights = map(format_number, weight.tolist())
-    return "".join(f"{a + 1} {b + 1} {w}\n" for (a, b), w in zip(ends, weights, strict=True))
+    weights = [f" {format_number(each)}" for each in weight.tolist()] if isinstance(weight, np.ndarray) else repeat("")
+    return "".join(f"{a + 1} {b + 1}{w}\n" for a, b, w in zip(source, target, weights, strict=False))
 
 
 # muxViz's extended edge lists: rows ``node layer node layer [weight]``, with tables of layers and
@@ -225,19 +174,8 @@ def write_muxviz_extended(graph: MultilayerGraph, path: Path) -> dict[Path, Cont
     if not all(coupling.num_edges for _, _, coupling in text.couplings()):
         lossy(MUXVIZ_EXTENDED_NAME, "couplings without edges")
     check_file_name(path)
-    number = {name: place for place, name in enumerate(text.layers, start=1)}
-    parts: list[tuple[int, int, EdgeLayer | Coupling]] = [
-        (number[name], number[name], layer) for name, layer in text.edges()
-    ]
-    parts += [(number[a], number[b], coupling) for a, b, coupling in text.couplings()]
-    weighted = any(part.weighted for _, _, part in parts)
-    lines = []
-    for here, there, part in parts:
-        weights = [1.0] * part.num_edges if part.weight is None else part.weight.tolist()
-        ends = zip(part.source.tolist(), part.target.tolist(), weights, strict=True)
-        for source, target, weight in ends:
-            end = f" {format_number(weight)}" if weighted else ""
-            lines.append(f"{source + 1} {here} {target + 1} {there}{end}\n")
+    weighted = any(part.weighted for part in (*text.layers.values(), *graph.couplings.values()))
+    lines = [f"{a} {here} {b} {there}{weight}\n" for here, a, there, b, weight in numbered_rows(text, weighted)]
     names = [f"{path.stem}_{part}.txt" for part in ("edges", "layers", "layout")]
     return {
         path: ";".join(names) + "\n",

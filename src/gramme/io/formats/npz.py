@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramme._runtime import free_bytes
+from gramme._text import setting
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import Coupling, Layer, MembershipLayer, MultilayerGraph
 from gramme.io.assemble import restored_edges, restored_graph
@@ -22,18 +23,11 @@ from gramme.io.labels import read_labels, settle_labels
 from gramme.io.parsed import ReadOptions, ReadReport
 from gramme.io.source import checked_file, read_bytes
 from gramme.io.values import decode, encode, id_base
-from gramme.io.zip_arrays import (
-    ArrayReader,
-    ArrayWriter,
-    bytes_array,
-    check_count,
-    put_names,
-    take_names,
-)
+from gramme.io.zip_arrays import ArrayReader, ArrayWriter, bytes_array, check_count, put_names, take_names
 
 NAME = "npz"
 #: The newest version that is read. A graph is written as the oldest version that can hold it.
-VERSION = 3
+VERSION = 4
 _HEADER = "gramme.json"
 _KIND = "gramme graph"
 
@@ -59,9 +53,7 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
     if graph.feature_names is not None:
         header["feature_names"] = list(graph.feature_names)
     if header["version"] > 1:
-        header["couplings"] = [
-            _put_coupling(members, k, *item) for k, item in enumerate(graph.couplings.items())
-        ]
+        header["couplings"] = [_put_coupling(members, k, *item) for k, item in enumerate(graph.couplings.items())]
         header["layer_features"] = [
             {"layer": name, "features": _put_matrix(members, f"layer_features{k}", matrix)}
             for k, (name, matrix) in enumerate(graph.layer_features.items())
@@ -81,12 +73,12 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
 
 
 def _version(graph: MultilayerGraph) -> int:
-    """1 where the first gramme reads all of it; 2 with weighted memberships, couplings, features of layers; 3 masks."""
+    """The oldest that can hold it: 2 has weighted memberships, couplings, features of layers; 3 masks; 4 of edges."""
+    if any(layer.features is not None for layer in graph.layers.values()):
+        return 4
     if graph.masks:
         return 3
-    weighted = any(
-        isinstance(layer, MembershipLayer) and layer.weighted for layer in graph.layers.values()
-    )
+    weighted = any(isinstance(layer, MembershipLayer) and layer.weighted for layer in graph.layers.values())
     return 2 if weighted or graph.couplings or graph.layer_features else 1
 
 
@@ -101,17 +93,11 @@ def _put_matrix(members: dict[str, Any], key: str, matrix: Any) -> str:
     return "sparse"
 
 
-def _put_coupling(
-    members: dict[str, Any], number: int, pair: tuple[str, str], coupling: Coupling
-) -> dict[str, Any]:
+def _put_coupling(members: dict[str, Any], number: int, pair: tuple[str, str], coupling: Coupling) -> dict[str, Any]:
     for part in ("source", "target", "weight"):
         if getattr(coupling, part) is not None:
             members[f"coupling{number}.{part}"] = getattr(coupling, part)
-    return {
-        "layers": list(pair),
-        "directed": coupling.directed,
-        "weighted": coupling.weighted,
-    }
+    return {"layers": list(pair), "directed": coupling.directed, "weighted": coupling.weighted}
 
 
 def _put_labels(members: dict[str, Any], labels: Any) -> None:
@@ -130,15 +116,14 @@ def _put_layer(members: dict[str, Any], number: int, name: str, layer: Layer) ->
     facts: dict[str, Any] = {"name": name, "all_present": layer.holds_all_nodes}
     if not layer.holds_all_nodes:
         members[f"{key}.present"] = layer.present
+    if layer.features is not None and layer.feature_names is not None:
+        members[f"{key}.features"], facts["feature_names"] = layer.features, list(layer.feature_names)
     if isinstance(layer, MembershipLayer):
         members[f"{key}.node"], members[f"{key}.group"] = layer.node, layer.group
         if layer.weight is not None:
             members[f"{key}.weight"] = layer.weight
             facts["weighted"] = True
-        return facts | {
-            "kind": "groups",
-            "groups": put_names(members, f"{key}.groups", layer.group_names),
-        }
+        return facts | {"kind": "groups", "groups": put_names(members, f"{key}.groups", layer.group_names)}
     edges = layer.to_edges()
     members[f"{key}.source"], members[f"{key}.target"] = edges.source, edges.target
     if edges.weight is not None:
@@ -151,25 +136,16 @@ def read(path: Path, options: ReadOptions) -> tuple[MultilayerGraph, ReadReport]
     checked_file(path)
     if options.directed is not None:
         raise DataError("the format 'npz' states which layers are directed; leave out directed=")
+    if options.edge_columns:
+        raise DataError(f"the format 'npz' holds the features of edges itself; leave out {setting('edge_features')}")
     try:
         graph = _read(ArrayReader(path), options.mmap)
     except FileFormatError:
         raise
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        OverflowError,
-        AttributeError,
-        RecursionError,
-    ) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, AttributeError, RecursionError) as error:
         if not path.stat().st_size:
             read_bytes(path)  # says that it is empty
-        problem = (
-            error.args[0]
-            if isinstance(error, _ForeignError)
-            else f"the archive is damaged: {error}"
-        )
+        problem = error.args[0] if isinstance(error, _ForeignError) else f"the archive is damaged: {error}"
         raise FileFormatError(str(problem), file=path) from None
     except OSError as error:
         raise DataError(f"the file {path} cannot be read: {error.strerror or error}") from None
@@ -238,20 +214,13 @@ def _read(archive: ArrayReader, mapped: bool) -> MultilayerGraph:
     if not any(header.get(part) for part in ("couplings", "layer_features", "masks")):
         return graph
     return graph.replace(
-        masks={
-            _text(mask): archive.array(f"mask{number}", "b")
-            for number, mask in enumerate(header.get("masks", []))
-        },
+        masks={_text(mask): archive.array(f"mask{number}", "b") for number, mask in enumerate(header.get("masks", []))},
         couplings={
-            (_text(facts["layers"][0]), _text(facts["layers"][1])): _coupling(
-                archive, f"coupling{number}", facts, size
-            )
+            (_text(facts["layers"][0]), _text(facts["layers"][1])): _coupling(archive, f"coupling{number}", facts, size)
             for number, facts in enumerate(header.get("couplings", []))
         },
         layer_features={
-            _text(facts["layer"]): _features(
-                archive, f"layer_features{number}", facts["features"], mapped
-            )
+            _text(facts["layer"]): _features(archive, f"layer_features{number}", facts["features"], mapped)
             for number, facts in enumerate(header.get("layer_features", []))
         },
     )
@@ -292,20 +261,24 @@ def _layer(archive: ArrayReader, key: str, facts: Any, size: int, mapped: bool) 
     present = None if facts["all_present"] is True else archive.array(f"{key}.present", "b")
     if present is not None and present.shape != (size,):
         raise ValueError(f"{key} does not say for each node whether it is present")
+    described, described_as = None, facts.get("feature_names")
+    if described_as is not None:
+        described = archive.array(f"{key}.features", "f", 2, mapped=mapped and facts["kind"] == "edges")
+        described_as = [_text(column) for column in described_as]
     if facts["kind"] == "groups":
         names = take_names(archive, f"{key}.groups", facts["groups"])
         node, group = archive.array(f"{key}.node", "i"), archive.array(f"{key}.group", "i")
         held = np.ones(size, dtype=bool) if present is None else present
         weight = archive.array(f"{key}.weight", "f") if facts.get("weighted") is True else None
-        return MembershipLayer(size, node, group, names, weight=weight, nodes=held)
+        return MembershipLayer(
+            size, node, group, names, weight=weight, nodes=held, features=described, feature_names=described_as
+        )
     if facts["kind"] != "edges":
         raise ValueError(f"a layer of the unknown kind {facts['kind']!r}")
     source = archive.array(f"{key}.source", "i", mapped=mapped)
     target = archive.array(f"{key}.target", "i", mapped=mapped)
-    weight = (
-        archive.array(f"{key}.weight", "f", mapped=mapped) if facts["weighted"] is True else None
-    )
-    return restored_edges(size, source, target, weight, facts["directed"] is True, present)
+    weight = archive.array(f"{key}.weight", "f", mapped=mapped) if facts["weighted"] is True else None
+    return restored_edges(size, source, target, weight, facts["directed"] is True, present, described, described_as)
 
 
 def _features(archive: ArrayReader, key: str, kind: object, mapped: bool) -> Any:
@@ -333,8 +306,6 @@ def _with_labels(graph: MultilayerGraph, options: ReadOptions) -> MultilayerGrap
     names = [str(name) for name in graph.nodes]
     if len(set(names)) != len(names):
         raise DataError("the nodes have no distinct names as text, so a file cannot label them")
-    found = read_labels(
-        Path(options.labels), names, options, complete=True, form=options.labels_format
-    )
+    found = read_labels(Path(options.labels), names, options, complete=True, form=options.labels_format)
     labels = settle_labels(found.labels or {}, options)
     return graph.replace(labels=[labels.get(name) for name in names])

@@ -51,9 +51,7 @@ class _Network:
     def vertex(self, text: str, line: int) -> str:
         """The number of a vertex, checked against the number declared."""
         if not _NUMBER.match(text) or not 1 <= int(text) <= (self.vertices or 0):
-            problem = (
-                f"{text[:40]!r} is not a vertex; they are numbered from 1 to {self.vertices or 0}"
-            )
+            problem = f"{text[:40]!r} is not a vertex; they are numbered from 1 to {self.vertices or 0}"
             raise self.error(problem, line)
         return str(int(text))
 
@@ -196,12 +194,8 @@ def _read_partition(path: Path, names: list[str], encoding: str) -> dict[str, st
             raise FileFormatError(f"{row[:40]!r} is not a class number", file=path, line=line)
         labels.append(row)
     if len(labels) != len(names):
-        raise FileFormatError(
-            f"there are {len(labels)} classes for {len(names)} vertices", file=path
-        )
-    return {
-        name: label for name, label in zip(names, labels, strict=True) if label != MISSING_CLASS
-    }
+        raise FileFormatError(f"there are {len(labels)} classes for {len(names)} vertices", file=path)
+    return {name: label for name, label in zip(names, labels, strict=True) if label != MISSING_CLASS}
 
 
 def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
@@ -217,17 +211,13 @@ def write(graph: MultilayerGraph, path: Path) -> dict[Path, Content]:
             lines += [f"{source + 1} {target + 1}\n" for source, target in ends]
         else:
             weights = map(format_number, layer.weight.tolist())
-            lines += [
-                f"{a + 1} {b + 1} {weight}\n" for (a, b), weight in zip(ends, weights, strict=True)
-            ]
+            lines += [f"{a + 1} {b + 1} {weight}\n" for (a, b), weight in zip(ends, weights, strict=True)]
     return {path: "".join(lines), path.with_suffix(".clu"): _partition(text)}
 
 
 def _quoted(name: str) -> str:
     if '"' in name or "\n" in name or "\r" in name:
-        raise DataError(
-            f"the format {NAME!r} cannot hold the quote or line end in {name!r}; 'csv' and 'npz' can"
-        )
+        raise DataError(f"the format {NAME!r} cannot hold the quote or line end in {name!r}; 'csv' and 'npz' can")
     return f'"{name}"'
 
 

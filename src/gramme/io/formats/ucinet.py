@@ -23,15 +23,7 @@ _DATA = re.compile(r"^\s*data\s*:", re.IGNORECASE | re.MULTILINE)
 _LABELS = re.compile(r"\b(row|column|col|matrix|level)?\s*labels\s*(:|embedded)", re.IGNORECASE)
 _SETTING = re.compile(r"\b(n|nr|nc|nm|format|diagonal)\s*=\s*(\w+)", re.IGNORECASE)
 _TOKEN = re.compile(r'"([^"]*)"|([^,\s]+)')
-_FORMATS = (
-    "fullmatrix",
-    "lowerhalf",
-    "upperhalf",
-    "edgelist1",
-    "edgelist2",
-    "nodelist1",
-    "nodelist2",
-)
+_FORMATS = ("fullmatrix", "lowerhalf", "upperhalf", "edgelist1", "edgelist2", "nodelist1", "nodelist2")
 
 
 @dataclass
@@ -45,9 +37,7 @@ class _Header:
         if text is None:
             return None
         if not text.isdecimal() or len(text) > 12:
-            raise FileFormatError(
-                f"{key} must be a whole number, not {text[:40]!r}", file=path, line=1
-            )
+            raise FileFormatError(f"{key} must be a whole number, not {text[:40]!r}", file=path, line=1)
         check_declared(int(text), "nodes or relations", size, path, 1)
         return int(text)
 
@@ -58,20 +48,14 @@ def read(path: Path, options: ReadOptions) -> Parsed:
     start = re.match(r"\s*dl\b", text, re.IGNORECASE)
     data = _DATA.search(text)
     if start is None or data is None:
-        raise FileFormatError(
-            "a DL file starts with 'dl' and has a line 'data:'", file=path, line=1
-        )
+        raise FileFormatError("a DL file starts with 'dl' and has a line 'data:'", file=path, line=1)
     header = _header(text[start.end() : data.start()])
     first_line = text.count("\n", 0, data.end()) + 1
-    lines = [
-        (first_line + number - 1, _tokens(line))
-        for number, line in numbered_lines(text[data.end() :])
-    ]
+    lines = [(first_line + number - 1, _tokens(line)) for number, line in numbered_lines(text[data.end() :])]
     kind = header.settings.get("format", "fullmatrix").lower()
     if kind not in _FORMATS:
         raise FileFormatError(
-            f"the format {kind[:40]!r} of a DL file is not known; known: {', '.join(_FORMATS)}",
-            file=path,
+            f"the format {kind[:40]!r} of a DL file is not known; known: {', '.join(_FORMATS)}", file=path
         )
     return _Reader(path, header, lines, len(text)).parsed(kind)
 
@@ -100,15 +84,14 @@ def _header(text: str) -> _Header:
 
 
 class _Reader:
-    def __init__(
-        self, path: Path, header: _Header, lines: list[tuple[int, list[str]]], size: int
-    ) -> None:
+    def __init__(self, path: Path, header: _Header, lines: list[tuple[int, list[str]]], size: int) -> None:
         self.path, self.header, self.lines, self.size = path, header, lines, size
         nodes = header.number("n", path, size)
-        self.rows = header.number("nr", path, size) if nodes is None else nodes
-        self.columns = header.number("nc", path, size) if nodes is None else nodes
-        if self.rows is None or self.columns is None:
+        rows = header.number("nr", path, size) if nodes is None else nodes
+        columns = header.number("nc", path, size) if nodes is None else nodes
+        if rows is None or columns is None:
             raise FileFormatError("a DL file states n=..., or nr=... and nc=...", file=path, line=1)
+        self.rows, self.columns = rows, columns
         self.two_modes = nodes is None
         self._sets: dict[str, set[str]] = {}
         self.matrices = header.number("nm", path, size) or 1
@@ -131,10 +114,7 @@ class _Reader:
         if kind in ("edgelist1", "nodelist1", "edgelist2", "nodelist2"):
             return self._lists(kind)
         layers = self.layers()
-        found = {
-            layer: matrix_layer(matrix, layer)
-            for layer, matrix in zip(layers, self._full(kind), strict=True)
-        }
+        found = {layer: matrix_layer(matrix, layer) for layer, matrix in zip(layers, self._full(kind), strict=True)}
         return joined(found) if len(found) > 1 else next(iter(found.values()))
 
     def layers(self) -> list[str]:
@@ -145,8 +125,6 @@ class _Reader:
 
     def _full(self, kind: str) -> list[Matrix]:
         """One matrix after the other, from all numbers in the order they stand."""
-        assert self.rows is not None
-        assert self.columns is not None
         rows, columns = self.names("row", self.rows), self.names("column", self.columns)
         lines = list(self.lines)
         if "column" in self.header.embedded and lines:
@@ -163,17 +141,13 @@ class _Reader:
         if "row" in self.header.embedded:
             rows = embedded[: self.rows]
         if len(set(rows)) != self.rows or len(set(columns)) != self.columns:
-            raise self.error(
-                f"the labels do not tell {self.rows} rows and {self.columns} columns apart"
-            )
+            raise self.error(f"the labels do not tell {self.rows} rows and {self.columns} columns apart")
         return [
             Matrix(self.path, values, list(rows), list(columns), [1] * len(rows))
             for values in self._blocks(cells, kind)
         ]
 
     def _blocks(self, cells: list[str], kind: str) -> list[NDArray[np.float64]]:
-        assert self.rows is not None
-        assert self.columns is not None
         n = self.rows
         no_diagonal = self.header.settings.get("diagonal", "").lower() == "absent"
         if kind != "fullmatrix" and self.two_modes:
@@ -183,9 +157,7 @@ class _Reader:
         else:
             each = n * (n - 1) // 2 if no_diagonal else n * (n + 1) // 2
         if len(cells) != each * self.matrices:
-            raise self.error(
-                f"there are {len(cells)} numbers, but {each * self.matrices} are needed"
-            )
+            raise self.error(f"there are {len(cells)} numbers, but {each * self.matrices} are needed")
         try:
             numbers = np.array([float(cell) for cell in cells]).reshape(self.matrices, each)
         except ValueError as error:
@@ -196,11 +168,7 @@ class _Reader:
         for block in numbers:
             values = np.zeros((n, self.columns))
             if kind == "fullmatrix":
-                where = (
-                    ~np.eye(n, self.columns, dtype=bool)
-                    if no_diagonal
-                    else np.ones_like(values, bool)
-                )
+                where = ~np.eye(n, self.columns, dtype=bool) if no_diagonal else np.ones_like(values, bool)
                 values[where] = block
             else:
                 part = np.tril_indices(n, -1 if no_diagonal else 0)
@@ -213,8 +181,6 @@ class _Reader:
 
     def _lists(self, kind: str) -> Parsed:
         """Lists of edges, or of each node with those it names; a line with ``!`` begins the next relation."""
-        assert self.rows is not None
-        assert self.columns is not None
         layers = self.layers()
         collector = RowCollector(self.path)
         groups = {layer: Groups(all_present=True) for layer in layers}
@@ -249,9 +215,7 @@ class _Reader:
             listed = [str(place) for place in range(1, self.rows + 1)]
         nodes = list(dict.fromkeys((*(listed or ()), *met)))
         if len(nodes) > self.rows:
-            raise self.error(
-                f"{len(nodes)} nodes are named, but n={self.rows} says there are fewer"
-            )
+            raise self.error(f"{len(nodes)} nodes are named, but n={self.rows} says there are fewer")
         parsed = Parsed([self.path], collector.finish(), nodes=nodes, nodes_file=self.path)
         parsed.layers, parsed.ones_mean_unweighted = list(layers), True
         if kind.endswith("2"):

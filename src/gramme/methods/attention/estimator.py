@@ -8,37 +8,42 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, asdict, fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
+from sklearn.base import clone
 from torch import Tensor
 
 from gramme.distributed import communicator_of, local_index
-from gramme.errors import DataError, GrammeWarning
+from gramme.errors import DataError, GrammeWarning, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import NameOrder
+from gramme.methods.attention.given_features import ENTRY_SUM
 from gramme.methods.base import NodeClassifier
 from gramme.methods.contributions import Pair, Through, shares_of_joined
-from gramme.methods.labels import KnownLabels, by_name, coded_labels, labels_within
+from gramme.methods.labels import KnownLabels, by_name, coded_labels
 from gramme.methods.linear.walk_profile import SavedProfile, WalkProfile
 from gramme.methods.params import (
     POSITIVE,
     SHARE,
     Choice,
-    Device,
-    Flag,
+    DeviceName,
     NoneOr,
+    NonNegativeFloat,
     Number,
-    PerClass,
     PerLayer,
-    RandomState,
+    PositiveFloat,
+    PositiveInt,
+    RandomSeed,
     Rule,
+    Share,
     WholeNumber,
     per_layer,
     torch_device,
@@ -59,56 +64,56 @@ from gramme.nn import (
     HEAD_WEIGHTS,
     READOUTS,
     AttentionHop,
+    FittedNetworks,
     MemberRandom,
     Network,
     Plan,
     Shape,
     ShapesOnly,
 )
-from gramme.ops import Features
-from gramme.training import Settings, evaluate, train_ensemble
+from gramme.ops import Features, LayerFeatures, edge_scales
+from gramme.training import Callback, Loss, Settings, evaluate, train_ensemble
 
-from .explain import attention_reasons, attention_received, member_shares
+from .explain import attention_coefficients, attention_reasons, attention_received, member_shares, scores_by_layer
 from .features import SOURCES, InputFeatures
 from .given_features import GivenFeatures, SavedScales
 from .members import EnsemblePredictions, Members, make_targets
-from .training_size import TimeBudget, TrainingSize, settled_training_size, step_seconds
+from .training_size import MAX_EPOCHS, TimeBudget, TrainingSize, chosen_epochs, settled_training_size, step_seconds
 
 if TYPE_CHECKING:
     from gramme.methods.base import GraphEstimator
 
 
-# Which values the parameters of the attention models may have, and what their defaults mean.
-
-
-RULES: Mapping[str, Rule] = {
-    "feature_dim": NoneOr(WholeNumber()),
-    "hidden_dim": WholeNumber(),
-    "heads": PerLayer(WholeNumber()),
-    "depth": PerLayer(WholeNumber()),
-    "learning_rate": POSITIVE,
-    "epochs": WholeNumber(),
-    "dropout": SHARE,
-    "attention_dropout": SHARE,
-    "weight_decay": NoneOr(Number(0)),
-    "score_bound": NoneOr(POSITIVE),
-    "activation": Choice(*ACTIVATIONS),
-    "head_weights": Choice(*HEAD_WEIGHTS),
-    "combine_heads": Choice(*HEAD_COMBINATIONS),
-    "readout": Choice(*READOUTS),
-    "features": NoneOr(Choice(*SOURCES)),
-    "entry_sum": POSITIVE,
-    "ensemble": WholeNumber(),
-    "validation_fraction": SHARE,
-    "patience": WholeNumber(),
-    "class_weight": NoneOr(PerClass(("balanced",), POSITIVE)),
-    "progress": NoneOr(Flag()),
-    "device": Device(),
-    "random_state": RandomState(),
+PAPER: Mapping[str, Any] = {
+    "feature_dim": 64,
+    "hidden_dim": 32,
+    "heads": 2,
+    "depth": 2,
+    "learning_rate": 0.001,
+    "epochs": None,
+    "patience": 50,
+    "weight_decay": 0.0,
+    "score_bound": None,
+    "activation": "elu",
+    "features": "random",
+    "ensemble": 1,
 }
+"""What the paper says of both models; the epochs, of which it says nothing, are chosen from the training labels."""
+AUTHORS: Mapping[str, Any] = {
+    **PAPER,
+    "feature_dim": 16,
+    "hidden_dim": 8,
+    "learning_rate": 0.01,
+    "dropout": 0.4,
+    "weight_decay": 0.005,
+    "activation": "relu",
+    "head_weights": "free",
+    "readout": "attention",
+}
+"""Where the published code of both models differs from the paper."""
 
 DECAY_LABELS = 0.2
-"""Weight decay times the number of labels if none is given; chosen on training labels, docs/defaults.md."""
+"""Weight decay times the number of labels if none is given; chosen on training labels, docs/evidence/defaults.md."""
 
 
 def settled_decay(wanted: float | None, labels: int) -> float:
@@ -138,7 +143,8 @@ class SavedShape(SavedField):
     }
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:
-        learned.record[self.name] = asdict(getattr(model, self.attribute))
+        sizes = asdict(getattr(model, self.attribute))
+        learned.record[self.name] = {name: size for name, size in sizes.items() if not isinstance(size, tuple) or size}
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         entry = self.entry(learned.record)
@@ -154,7 +160,8 @@ class SavedShape(SavedField):
                 elif not isinstance(value, list) or len(value) != sizes["layers"]:
                     raise self.misfit(f"such that {name} has a number per layer", value)
                 else:
-                    found[name] = tuple(WholeNumber().check(name, one) for one in value)
+                    least = 0 if name == "edge_columns" else 1
+                    found[name] = tuple(WholeNumber(least).check(name, one) for one in value)
             except DataError as error:
                 raise MisfitError(f"{self.name}: {error}") from error
         setattr(model, self.attribute, Shape(**found))
@@ -177,6 +184,46 @@ class SavedImportances(SavedField):
         setattr(model, self.attribute, pd.DataFrame(table, columns=model.layers_))
 
 
+class SavedEdgeFeatures(SavedField):
+    """The features of edges and memberships that the networks know, by layer: names, means and deviations."""
+
+    def save(self, model: GraphEstimator, learned: Learned) -> None:
+        known: dict[str, EdgeFeatures] = getattr(model, self.attribute)
+        if known:
+            learned.record[self.name] = {
+                layer: [list(one.names), one.center.tolist(), one.scale.tolist()] for layer, one in known.items()
+            }
+
+    def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
+        entry = learned.record.get(self.name, {})
+        try:
+            found = {
+                layer: EdgeFeatures(tuple(names), np.array(mean), np.array(scale))
+                for layer, (names, mean, scale) in entry.items()
+            }
+            fits = all(
+                one.center.shape == one.scale.shape == (len(one.names),)
+                and bool(np.isfinite(one.center).all() and (one.scale > 0).all())
+                for one in found.values()
+            )
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise self.misfit("names, means and deviations of features by layer", entry) from error
+        columns = model.shape_.edge_columns
+        expected = {layer: count for layer, count in zip(sorted(model.layers_), columns, strict=False) if count}
+        if not fits or {layer: len(one.names) for layer, one in found.items()} != expected:
+            raise self.misfit("names, means and deviations of features by layer", entry)
+        setattr(model, self.attribute, found)
+
+
+@dataclass(frozen=True)
+class EdgeFeatures:
+    """The names of a layer's features, and the means and deviations by which they are standardised."""
+
+    names: tuple[str, ...]
+    center: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+
 NETWORK_FIELDS: tuple[SavedField, ...] = (
     SavedValue("source", Choice(*SOURCES)),
     SavedProfile("profile", optional=True),
@@ -192,6 +239,7 @@ NETWORK_FIELDS: tuple[SavedField, ...] = (
 
 FIELDS: tuple[SavedField, ...] = (
     *NETWORK_FIELDS,
+    SavedEdgeFeatures("edge_features"),
     SavedImportances("importance", attribute="layer_importances_"),
 )
 """What the file of an attention model holds."""
@@ -206,17 +254,11 @@ def check_networks(model: AttentionModel, network: Callable[[], Network]) -> Non
 
 
 def check_members(
-    shape: Shape,
-    inputs: InputFeatures,
-    state: Mapping[str, Tensor],
-    members: int,
-    network: Callable[[], Network],
+    shape: Shape, inputs: InputFeatures, state: Mapping[str, Tensor], members: int, network: Callable[[], Network]
 ) -> None:
     """Raise a MisfitError if weights from a file are not those of so many networks on these features."""
     if ("walks" in inputs.source) != (inputs.profile is not None):
-        raise MisfitError(
-            "there must be a walk profile if networks start from walks, and else none"
-        )
+        raise MisfitError("there must be a walk profile if networks start from walks, and else none")
     if inputs.columns != shape.in_dim or inputs.layer_columns < 0:
         raise MisfitError(f"the in_dim of shape must go with the features, not be {shape.in_dim}")
     if sum(shape.depth) > len(shape.depth) * len(state):
@@ -225,6 +267,7 @@ def check_members(
     check_weights(state, {name: (members, *value.shape[1:]) for name, value in expected.items()})
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AttentionModel(NodeClassifier):
     """Base of the two attention models; see :class:`GrammeFusion` for the parameters.
 
@@ -236,73 +279,47 @@ class AttentionModel(NodeClassifier):
         Loss by epoch, sizes of the networks, the seed of everything random, and where features come from.
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = RULES
+    feature_dim: PositiveInt | None = None
+    hidden_dim: PositiveInt = 32
+    heads: Annotated[int | Mapping[str, int], PerLayer(WholeNumber())] = 2
+    depth: Annotated[int | Mapping[str, int], PerLayer(WholeNumber())] = 2
+    learning_rate: PositiveFloat = 0.01
+    epochs: PositiveInt | None = 40
+    dropout: Share = 0.0
+    attention_dropout: Share = 0.0
+    weight_decay: NonNegativeFloat | None = None
+    score_bound: PositiveFloat | None = 5.0
+    activation: Literal["elu", "relu", "tanh", "none"] = "relu"
+    head_weights: Literal["nonnegative", "simplex", "free"] = "nonnegative"
+    combine_heads: Literal["weighted", "average", "concatenate"] = "weighted"
+    readout: Literal["linear", "attention"] = "linear"
+    features: Annotated[str, Choice(*SOURCES)] | None = None
+    entry_sum: PositiveFloat = ENTRY_SUM
+    ensemble: PositiveInt = 8
+    validation_fraction: Share = 0.0
+    patience: PositiveInt = 20
+    progress: bool | None = None
+    device: DeviceName = "auto"
+    random_state: RandomSeed = None
+
     saved_fields: ClassVar[tuple[SavedField, ...]] = FIELDS
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
-    members_: int
-    seed_: int
-    source_: str
-    profile_: WalkProfile | None
-    scales_: GivenFeatures | None
-    walk_size_: float
-    shape_: Shape
-    state_: dict[str, Tensor]
-    history_: pd.DataFrame
-    out_of_fold_: NDArray[np.float64]
-    effort_: TrainingSize
+    members_: int = field(init=False)
+    seed_: int = field(init=False)
+    source_: str = field(init=False)
+    profile_: WalkProfile | None = field(init=False)
+    scales_: GivenFeatures | None = field(init=False)
+    walk_size_: float = field(init=False)
+    shape_: Shape = field(init=False)
+    state_: dict[str, Tensor] = field(init=False)
+    history_: pd.DataFrame = field(init=False)
+    out_of_fold_: NDArray[np.float64] = field(init=False)
+    effort_: TrainingSize = field(init=False)
+    epochs_: int = field(init=False)
+    edge_features_: dict[str, EdgeFeatures] = field(init=False)
 
-    _features_per_layer: Any = False
-
-    def __init__(
-        self,
-        *,
-        feature_dim: int | None,
-        hidden_dim: int,
-        heads: int | Mapping[str, int],
-        depth: int | Mapping[str, int],
-        learning_rate: float,
-        epochs: int,
-        dropout: float,
-        attention_dropout: float,
-        weight_decay: float | None,
-        score_bound: float | None,
-        activation: str,
-        head_weights: str,
-        combine_heads: str,
-        readout: str,
-        features: str | None,
-        entry_sum: float,
-        ensemble: int,
-        validation_fraction: float,
-        patience: int,
-        class_weight: str | Mapping[Any, float] | None,
-        progress: bool | None,
-        device: str,
-        random_state: Any,
-    ) -> None:
-        self.feature_dim = feature_dim
-        self.hidden_dim = hidden_dim
-        self.heads = heads
-        self.depth = depth
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.dropout = dropout
-        self.attention_dropout = attention_dropout
-        self.weight_decay = weight_decay
-        self.score_bound = score_bound
-        self.activation = activation
-        self.head_weights = head_weights
-        self.combine_heads = combine_heads
-        self.readout = readout
-        self.features = features
-        self.entry_sum = entry_sum
-        self.ensemble = ensemble
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.class_weight = class_weight
-        self.progress = progress
-        self.device = device
-        self.random_state = random_state
+    _features_per_layer: ClassVar[Any] = False
 
     @abstractmethod
     def _network(self, shape: Shape, random: MemberRandom) -> Network:
@@ -316,6 +333,18 @@ class AttentionModel(NodeClassifier):
     def _hops(self, network: Network, layer: int) -> tuple[list[AttentionHop], int]:
         """The hops a layer passes, and the layer's place among those they treat."""
 
+    # The settings of others
+
+    @classmethod
+    def paper(cls, **overrides: Any) -> Self:
+        """The model with the settings of the paper; ``overrides`` are parameters that are to be otherwise."""
+        return cls(**{**cls.presets["paper"], **overrides})
+
+    @classmethod
+    def authors(cls, **overrides: Any) -> Self:
+        """The model with the settings of the published code; ``overrides`` are parameters that are to be otherwise."""
+        return cls(**{**cls.presets["authors"], **overrides})
+
     # Fitting
 
     def fit(
@@ -324,8 +353,11 @@ class AttentionModel(NodeClassifier):
         y: Any = None,
         *,
         mask: str | None = None,
+        sample_weight: Any = None,
         validation: Any = None,
         monitor: Any = None,
+        callbacks: Sequence[Callback] = (),
+        loss: Loss | None = None,
     ) -> Self:
         """Learn from the labelled nodes of a graph.
 
@@ -337,18 +369,28 @@ class AttentionModel(NodeClassifier):
             of its mask "train" where it has one.
         mask : str, optional
             One of the graph's masks: labels of other nodes are not learned from.
+        sample_weight : sequence, mapping or Series, optional
+            How much each node's label counts in the loss, in node order or by node name; 1 for nodes that are not
+            named. A label of weight 0 is not learned from.
         validation : sequence, mapping or Series, optional
             Labels of further nodes that decide when to stop, in place of a share of the training labels. They are used
             for nothing else.
         monitor : sequence, mapping or Series, optional
             Labels of further nodes whose accuracy is recorded after every epoch. Neither the training nor the stopping
             depends on them.
+        callbacks : sequence of callbacks, optional
+            What is to happen beside the training.
+        loss : callable, optional
+            A loss of your own, ``loss(scores, task)``, in place of the cross entropy; see ``gramme.training.Loss``.
+            With callbacks or a loss, networks with fixed features alone are trained.
         """
-        if mask is not None:
-            y = labels_within(self._check_graph(graph), y, mask)
-        return self._run_fit(
-            graph, y, validation=by_name(graph, validation), monitor=by_name(graph, monitor)
-        )
+        watched = {"validation": by_name(graph, validation), "monitor": by_name(graph, monitor)}
+        own: dict[str, Any] = {}
+        if callbacks or loss is not None:
+            if self.features is not None and self.features not in SOURCES:
+                raise DataError(f"callbacks and loss need networks with fixed features, not {self.features!r}")
+            own = {"callbacks": callbacks, "loss": loss, "fixed_only": True}
+        return self._run_fit(graph, y, mask=mask, sample_weight=sample_weight, **watched, **own)
 
     def _fit_with_folds(
         self,
@@ -362,6 +404,13 @@ class AttentionModel(NodeClassifier):
         self._run_fit(graph, known, fold=fold, copies=copies, allowance=allowance)
         return self.out_of_fold_
 
+    def _predict_halves(
+        self, graph: MultilayerGraph, known: KnownLabels, half: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """By as many networks for each half as there were for each fold, to be compared with these."""
+        copy: AttentionModel = clone(self).set_params(ensemble=1, epochs=self.effort_.epochs)
+        return copy.fit_with_folds(graph, known, half, self.effort_.copies)
+
     def _fit(
         self,
         graph: MultilayerGraph,
@@ -374,6 +423,8 @@ class AttentionModel(NodeClassifier):
         copies: int = 1,
         allowance: TimeBudget | None = None,
         fixed_only: bool = False,
+        callbacks: Sequence[Callback] = (),
+        loss: Loss | None = None,
     ) -> NDArray[np.floating[Any]]:
         if not fixed_only:
             asked = {"validation": validation, "monitor": monitor}
@@ -384,11 +435,17 @@ class AttentionModel(NodeClassifier):
         wanted = self.features, self.feature_dim, self.entry_sum
         inputs = InputFeatures.of(graph, *wanted, known, seed)
         self.source_, self.profile_, self.scales_, self.walk_size_ = inputs.learned
+        self.edge_features_ = {
+            name: EdgeFeatures(graph.layers[name].feature_names or (), *scale)
+            for name, scale in edge_scales(graph.layers).items()
+        }
         self.seed_, self.shape_ = seed, self._shape(graph, inputs.columns)
         members, communicator = self._members(), communicator_of(graph)
         plan = self._plan(graph, local_index(graph, known.nodes)[1]).to(members.device)
         decay = settled_decay(self.weight_decay, known.nodes.size)
-        settings = Settings(self.epochs, self.learning_rate, decay, self.patience)
+        settings = Settings(self.epochs or MAX_EPOCHS, self.learning_rate, decay, self.patience)
+        if self.epochs is None and validation is None and not self.validation_fraction:
+            settings = replace(settings, epochs=chosen_epochs(members, graph, plan, known, settings))
         folds = 0 if fold is None else int(fold.max()) + 1
 
         def timed() -> float:
@@ -396,7 +453,7 @@ class AttentionModel(NodeClassifier):
             tried = make_targets(self, graph, known, every, validation)
             return step_seconds(members, graph, plan, tried, settings)
 
-        full = TrainingSize(self.ensemble, copies, self.epochs)
+        full = TrainingSize(self.ensemble, copies, settings.epochs)
         effort = self.effort_ = settled_training_size(full, folds, allowance, graph, timed)
         tally = EnsemblePredictions(graph, known, effort.members, fold, effort.copies)
         lessons = make_targets(self, graph, known, tally.seen, validation)
@@ -414,8 +471,11 @@ class AttentionModel(NodeClassifier):
             title=type(self).__name__,
             progress=self.progress,
             communicator=communicator,
+            further=callbacks,
+            loss=loss,
         )
         self.history_, self.interrupted_ = found.history, found.interrupted
+        self.epochs_ = len(found.history)
         self.members_ = min(found.members, effort.members)
         self.state_ = {name: value[: self.members_] for name, value in found.state.items()}
         if found.interrupted:
@@ -480,13 +540,27 @@ class AttentionModel(NodeClassifier):
             combine_heads=self.combine_heads,
             score_bound=self.score_bound,
             readout=self.readout,
+            edge_columns=tuple(
+                len(self.edge_features_[name].names) if name in self.edge_features_ else 0 for name in graph.layers
+            )
+            if self.edge_features_
+            else (),
         )
+
+    def _edge_scales(self, graph: MultilayerGraph) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """By what the features of each layer are standardised; an error where a graph has others than the fit had."""
+        for name, known in self.edge_features_.items():
+            layer = graph.layers[name]
+            if layer.num_entries and layer.feature_names != known.names:
+                raise DataError(
+                    f"the layer {name!r} needs the features {', '.join(known.names)} of its entries, with which the "
+                    f"model was fitted; it has {', '.join(layer.feature_names or ()) or 'none'}"
+                )
+        return {name: (one.center, one.scale) for name, one in self.edge_features_.items()}
 
     # Predicting
 
-    def start_features(
-        self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None
-    ) -> NDArray[np.float32]:
+    def start_features(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
         """The features that the first member starts from, shape (nodes, columns); of some nodes, by position, or all.
 
         Where a node's copies have features of their own, (layers * nodes, columns), the first layer's copies first.
@@ -501,17 +575,17 @@ class AttentionModel(NodeClassifier):
         return copies.reshape(found.shape)
 
     def _each_batch(
-        self, graph: MultilayerGraph, plan: Plan | None = None
+        self, graph: MultilayerGraph, plan: Plan | None = None, member: int | None = None
     ) -> Iterator[tuple[Network, Features, Plan]]:
-        """Trained network, features and plan of each batch of members; the plan is made if none is given."""
+        """Trained network, features and plan of each batch of members, or of one; the plan is made if none is given."""
         members = self._members()
         whole = (self._plan(graph).to(members.device) if plan is None else plan).everywhere
-        for batch in members.batches(whole, self.members_):
+        if member is not None and not 0 <= member < self.members_:
+            raise DataError(f"member must be a whole number below {self.members_}, the size of the ensemble")
+        for batch in members.batches(whole, self.members_) if member is None else [range(member, member + 1)]:
             yield *members.trained(graph, batch, self.state_), whole
 
-    def _inductive_proba(
-        self, graph: MultilayerGraph, plan: Plan | None = None
-    ) -> NDArray[np.float32]:
+    def _inductive_proba(self, graph: MultilayerGraph, plan: Plan | None = None) -> NDArray[np.float32]:
         total = np.zeros((graph.num_nodes, len(self.classes_)))
         if not graph.num_nodes:
             return total.astype(np.float32)
@@ -540,6 +614,37 @@ class AttentionModel(NodeClassifier):
         self.check_fitted()
         return self._embed(self._fitted_order())
 
+    def to_torch(self, graph: MultilayerGraph | None = None) -> tuple[torch.nn.Module, tuple[Tensor, ...]]:
+        """The fitted networks on a graph as one torch module, and what it takes: for ``torch.export`` and the like.
+
+        The module turns the members' input features into class probabilities, (nodes, classes), by torch's own
+        operations alone. The graph is part of it.
+
+        Parameters
+        ----------
+        graph : MultilayerGraph, optional
+            A graph other than the fitted one.
+
+        Examples
+        --------
+        >>> from gramme import GrammeFusion, datasets
+        >>> graph = datasets.load("synthetic", nodes=30, random_state=0)
+        >>> model = GrammeFusion(epochs=2, ensemble=2, random_state=0).fit(graph)
+        >>> program = torch.export.export(*model.to_torch())
+        >>> bool(np.allclose(program.module()(*model.to_torch()[1]).detach(), model.predict_proba(), atol=1e-5))
+        True
+        """
+        self.check_fitted()
+        order = self._fitted_order() if graph is None else self._ordered(graph)
+        network = self._whole_network()
+        features = self._members().features(order.graph, range(self.members_))
+        if isinstance(features, LayerFeatures):
+            features = features.dense()
+        if not isinstance(features, Tensor):
+            raise DataError("sparse features have no form as a tensor of a module; make them dense")
+        given = torch.from_numpy(order.to_given(np.arange(order.graph.num_nodes)))
+        return FittedNetworks(network, self._plan(order.graph), given).eval(), (features.cpu(),)
+
     # Explaining
 
     @cached_property
@@ -551,9 +656,7 @@ class AttentionModel(NodeClassifier):
         self.check_fitted()
         graph = self._fitted_order().graph
         shares = member_shares(self._each_batch(graph), graph)
-        return pd.DataFrame(shares_of_joined(shares, graph), columns=self.layer_order_)[
-            self.layers_
-        ]
+        return pd.DataFrame(shares_of_joined(shares, graph), columns=self.layer_order_)[self.layers_]
 
     @property
     def layer_importance_(self) -> pd.Series:
@@ -561,22 +664,97 @@ class AttentionModel(NodeClassifier):
         return self.layer_importances_.mean(axis=0).rename("importance")
 
     def node_attention(
-        self, layer: str, *, hop: int = 1, graph: MultilayerGraph | None = None
+        self,
+        layer: str,
+        *,
+        hop: int = 1,
+        head: int | None = None,
+        member: int | None = None,
+        graph: MultilayerGraph | None = None,
     ) -> pd.Series:
-        """How much attention each node of a layer receives, relative to the average node (1); NaN for absent nodes.
+        """How loud each node of a layer is for whoever hears it, relative to the mean over the nodes (1).
 
-        The attention a node receives depends only on that node, not on who listens, because the listener's part of the
-        score cancels in the softmax. So one number per node is enough: all its neighbours hear it in proportion to this
-        number.
+        The score of an edge has a part of the listener, which cancels in the softmax, and a part t_j of the neighbour.
+        For a node j of n this is ``exp(t_j)`` divided by its mean over the n nodes that the layer holds; NaN for absent
+        nodes. For one head of one member, all who hear two nodes attend to them in the ratio of these two numbers.
+        Otherwise it is the mean over the heads, and over the members: a summary, since each head has a ratio of its
+        own. :meth:`attention_coefficients` has what each edge gets.
 
         Parameters
         ----------
         layer : str
         hop : int, default=1
             Which hop, counted from 1.
+        head, member : int, optional
+            One head of the hop, one member of the ensemble, counted from 0; the mean over all if not given.
         graph : MultilayerGraph, optional
             A graph other than the fitted one.
         """
+        order, position = self._asked_about(layer, hop, graph)
+        if head is not None and not 0 <= head < self.shape_.heads[position]:
+            raise DataError(f"head must be a whole number below {self.shape_.heads[position]}, the heads of {layer!r}")
+        # one pass serves all layers, and who asks for one of the fitted graph's will ask for the others
+        kept = self.__dict__.setdefault("_received_", {}) if graph is None else {}
+        asked = hop, head, member
+        if asked not in kept:
+            kept[asked] = self._received(order.graph, *asked)
+        names = order.to_given(order.graph.nodes.to_numpy())
+        return pd.Series(order.to_given(kept[asked][position]), index=names, name=layer)
+
+    def attention_coefficients(
+        self,
+        layer: str,
+        hop: int = 1,
+        *,
+        nodes: Any = None,
+        toward: str | None = None,
+        member: int | None = None,
+        graph: MultilayerGraph | None = None,
+    ) -> list[sp.csr_array]:
+        """The attention coefficients, alpha of the paper's Eq. 2: how much of what a node hears comes from each.
+
+        Parameters
+        ----------
+        layer : str
+        hop : int, default=1
+            Which hop, counted from 1.
+        nodes : sequence of names, optional
+            The listeners: a row for each; all nodes if not given. A layer of groups stands for far more edges than
+            memberships, so there they must be named.
+        toward : str, optional
+            For GrammeSG, the layer whose copies are listened to, in the layer itself if not given. Toward another
+            layer these are a node's own copy there and coupled nodes.
+        member : int, optional
+            One member of the ensemble, counted from 0; the mean over all if not given.
+        graph : MultilayerGraph, optional
+            A graph other than the fitted one.
+
+        Returns
+        -------
+        list of scipy CSR, each of shape (listeners, nodes)
+            One for each head, with columns in the order of the graph's nodes. A row sums to 1, itself included; for
+            GrammeSG its rows toward all layers do. Rows of nodes that the layer does not hold are empty.
+        """
+        order, position = self._asked_about(layer, hop, graph)
+        if not self.members_:
+            raise DataError("this model has no networks with fixed features, and only these attend edge by edge")
+        if nodes is None and order.graph.layers[layer].made_of == "groups":
+            raise DataError(f"the layer {layer!r} is of groups; say whose coefficients are wanted: nodes=[...]")
+        given = pd.Index(order.to_given(order.graph.nodes.to_numpy()))
+        listeners = np.arange(len(given)) if nodes is None else given.get_indexer(list(nodes))
+        if (listeners < 0).any():
+            unknown = list(nodes)[int(np.argmax(listeners < 0))]
+            raise DataError(f"there is no node {unknown!r}; {did_you_mean(str(unknown), map(str, given))}")
+        if toward is not None:
+            order.graph.layer(toward)
+        scores = scores_by_layer(self._each_batch(order.graph, member=member), self._hops, order.graph, hop)
+        other = self._heard_layer(position, None if toward is None else self.layer_order_.index(toward))
+        found = attention_coefficients(scores, order.graph, position, order.to_sorted(listeners), other)
+        columns = order.to_sorted(np.arange(len(given)))
+        return [sp.csr_array(alpha[:, columns]) for alpha in found]
+
+    def _asked_about(self, layer: str, hop: int, graph: MultilayerGraph | None) -> tuple[NameOrder, int]:
+        """The graph of a question about a layer's hop, and the layer's position, or an error if there is no such."""
         self.check_fitted()
         order = self._fitted_order() if graph is None else self._ordered(graph)
         order.graph.layer(layer)  # says so where there is none
@@ -584,20 +762,49 @@ class AttentionModel(NodeClassifier):
         WholeNumber().check("hop", hop)
         if hop > self._most_hops(position):
             raise DataError(f"layer {layer!r} has {self._most_hops(position)} hops, not {hop}")
-        # one pass serves all layers, and who asks for one of the fitted graph's will ask for the others
-        kept = self.__dict__.setdefault("_received_", {}) if graph is None else {}
-        if hop not in kept:
-            kept[hop] = self._received(order.graph, hop)
-        names = order.to_given(order.graph.nodes.to_numpy())
-        return pd.Series(order.to_given(kept[hop][position]), index=names, name=layer)
+        return order, position
+
+    def _heard_layer(self, layer: int, toward: int | None) -> int | None:
+        """The layer whose copies are listened to, in a supra graph; None where layers do not hear each other."""
+        if toward not in (None, layer):
+            raise DataError(f"in {type(self).__name__} layers do not hear each other; toward= is for GrammeSG")
+        return None
+
+    def _whole_network(self) -> Network:
+        """One network with all members' weights."""
+        if not self.members_:
+            raise DataError("this model has no networks with fixed features, which alone have heads and fusion weights")
+        network = self._network(self.shape_, MemberRandom([0] * self.members_))
+        network.load_state_dict(self.state_)
+        return network
+
+    @property
+    def head_weights_(self) -> pd.DataFrame:
+        """The weights of the attention heads, beta of the paper: a row per member, hop and layer, a column per head.
+
+        Heads that are averaged have 1 / heads each; heads side by side have none, and no rows.
+        """
+        self.check_fitted()
+        network = self._whole_network()
+        rows = {}
+        for layer in self.layers_:
+            hops, place = self._hops(network, self.layer_order_.index(layer))
+            for number, hop in enumerate(hops, 1):
+                if hop.combine_heads != "concatenate":
+                    weights = hop.head_factors().detach()
+                    for member in range(self.members_):
+                        mine = weights[member, place if weights.shape[1] > 1 else 0]
+                        rows[member, number, layer] = dict(enumerate(mine.tolist()))
+        index = pd.MultiIndex.from_tuples(list(rows) or [], names=["member", "hop", "layer"]) if rows else None
+        return pd.DataFrame(list(rows.values()), index=index).sort_index(level=["member", "hop"], sort_remaining=False)
 
     def _most_hops(self, position: int) -> int:
         """Hops of the layer at a position."""
         return self.shape_.depth[position]
 
-    def _received(self, graph: MultilayerGraph, hop: int) -> NDArray[np.float64]:
+    def _received(self, graph: MultilayerGraph, hop: int, head: int | None, member: int | None) -> NDArray[np.float64]:
         """How much attention each node receives in each layer at a hop, (layers, nodes)."""
-        return attention_received(self._each_batch(graph), self._hops, graph, hop)
+        return attention_received(self._each_batch(graph, member=member), self._hops, graph, hop, head)
 
     def reasons(self, graph: MultilayerGraph, pair: Pair) -> list[Through]:
         """What came through neighbours and groups, as parts of the log-odds of two classes."""

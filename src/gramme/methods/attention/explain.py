@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gramme._types import Floats
+from gramme._types import Floats, Ints
 from gramme.distributed import SINGLE_PROCESS, Communicator, communicator_of, node_count
 from gramme.graph import MultilayerGraph
-from gramme.methods.contributions import Pair, Through, hearings, logarithmic_mean
+from gramme.methods.contributions import NeighbourContributions, Pair, Through, hearings, logarithmic_mean
 from gramme.nn import AttentionHop, Network, Output, Plan, SGNetwork, SupraFusion, levelled
 from gramme.nn.plan import Step
 from gramme.ops import Features
+from gramme.ops.stacked import coupling_matrix
 from gramme.training import evaluate
 
 MAX_EXPLAINED_NUMBERS = 100_000_000
@@ -27,9 +29,7 @@ MAX_MUTED_ALONE, BLOCKS = 100, 32
 """Layers up to which each is muted by itself; more are muted in so many blocks, whose layers share alike."""
 
 
-def member_shares(
-    batches: Iterable[tuple[Network, Features, Plan]], graph: MultilayerGraph
-) -> NDArray[np.float64]:
+def member_shares(batches: Iterable[tuple[Network, Features, Plan]], graph: MultilayerGraph) -> NDArray[np.float64]:
     """The :func:`layer_shares` of each member, (members, layers); on a large graph of the first members alone."""
     layers = graph.num_layers
     passes = 2 * (layers if layers <= MAX_MUTED_ALONE else BLOCKS) + 2
@@ -116,6 +116,7 @@ def attention_received(
     hops_of: Callable[[Network, int], tuple[list[AttentionHop], int]],
     graph: MultilayerGraph,
     hop: int,
+    head: int | None = None,
 ) -> NDArray[np.float64]:
     """The :func:`relative_attention` of all layers at a hop, (layers, nodes), the mean over the members.
 
@@ -127,34 +128,59 @@ def attention_received(
     graph : MultilayerGraph
     hop : int
         Which hop, counted from 1. NaN for layers that have fewer.
+    head : int, optional
+        The only head that counts, counted from 0.
     """
     held = [layer.present for layer in graph.layers.values()]
     total = np.zeros((graph.num_layers, graph.num_nodes))
     members = 0
+    for scores, _ in scores_by_layer(batches, hops_of, graph, hop):
+        count = next(iter(scores.values())).shape[1] if scores else 0
+        members += count
+        for layer, present in enumerate(held):
+            if layer in scores:
+                mine = scores[layer] if head is None else scores[layer][..., head : head + 1]
+                total[layer] += count * relative_attention(mine, present)
+            else:
+                total[layer] = np.nan
+    return total / max(members, 1)
+
+
+def scores_by_layer(
+    batches: Iterable[tuple[Network, Features, Plan]],
+    hops_of: Callable[[Network, int], tuple[list[AttentionHop], int]],
+    graph: MultilayerGraph,
+    hop: int,
+) -> Iterator[tuple[dict[int, Tensor], dict[int, Tensor]]]:
+    """For each batch the scores of every layer at a hop, (nodes, members, heads), and what features make of its edges.
+
+    The latter are factors of edges or memberships, (entries, members, heads), for layers that have features. Layers
+    with fewer hops are left out.
+
+    Parameters are those of :func:`attention_received`.
+    """
     for network, features, plan in batches:
         places = {layer: hops_of(network, layer) for layer in range(graph.num_layers)}
         asked = {layer: hops[hop - 1] for layer, (hops, _) in places.items() if len(hops) >= hop}
-        scores = hop_scores(network, list(asked.values()), features, plan)
-        count = features.shape[-2]
-        members += count
-        for layer, present in enumerate(held):
-            if layer not in asked:
-                total[layer] = np.nan
-                continue
-            found = scores[asked[layer]]
-            mine = found.view(-1, graph.num_nodes, *found.shape[2:])[places[layer][1]]
-            total[layer] += count * relative_attention(mine, present)
-    return total / max(members, 1)
+        seen = hop_scores(network, list(asked.values()), features, plan)
+        scores, factors = {}, {}
+        for layer, one in asked.items():
+            found, neighbourhood = seen[one]
+            scores[layer] = found.view(-1, graph.num_nodes, *found.shape[2:])[places[layer][1]]
+            learned = None if neighbourhood is None else one.entry_weights(neighbourhood, places[layer][1])
+            if learned is not None:
+                factors[layer] = learned.detach()
+        yield scores, factors
 
 
 def hop_scores(
     network: Network, hops: Iterable[AttentionHop], features: Features, plan: Plan
-) -> dict[AttentionHop, Tensor]:
-    """The scores of every node at some hops, (layers, nodes, members, heads), found in one forward pass."""
-    found: dict[AttentionHop, Tensor] = {}
+) -> dict[AttentionHop, tuple[Tensor, Any]]:
+    """The scores of every node at some hops, (layers, nodes, members, heads), and their sums, found in one pass."""
+    found: dict[AttentionHop, tuple[Tensor, Any]] = {}
 
-    def remember(module: Any, inputs: tuple[Tensor, ...]) -> None:
-        found[module] = module.scores(inputs[0])
+    def remember(module: Any, inputs: tuple[Any, ...]) -> None:
+        found[module] = module.scores(inputs[0]), inputs[1]
 
     handles = [hop.register_forward_pre_hook(remember) for hop in set(hops)]
     try:
@@ -176,6 +202,84 @@ def relative_attention(scores: Tensor, present: NDArray[np.bool_]) -> NDArray[np
         weight = torch.softmax(chosen, dim=0) * chosen.shape[0]
         result[present] = weight.mean((1, 2)).numpy()
     return result
+
+
+# The attention coefficients, alpha of Eq. 2, edge by edge.
+
+
+def attention_coefficients(
+    scores: Iterable[tuple[Mapping[int, Tensor], Mapping[int, Tensor]]],
+    graph: MultilayerGraph,
+    layer: int,
+    nodes: Ints,
+    toward: int | None,
+) -> list[sp.csr_array]:
+    """Alpha of some nodes of a layer, a matrix (nodes asked about, nodes) for each head, the mean over the members.
+
+    Parameters
+    ----------
+    scores : iterable of pair of mappings of int to tensor
+        From :func:`scores_by_layer`.
+    graph : MultilayerGraph
+    layer : int
+    nodes : array of int
+        Of the listeners.
+    toward : int, optional
+        In a supra graph, the layer whose copies are listened to; None where layers do not hear each other.
+    """
+    weights = listening_weights(graph, layer, nodes, supra=toward is not None)
+    listener = np.repeat(np.arange(nodes.size), np.diff(weights.indptr))
+    total: Any = 0.0
+    members = 0
+    for batch, factors in scores:
+        heard = batch[layer] if toward is None else torch.cat([batch[place] for place in range(graph.num_layers)])
+        strength: Any = weights.data[:, None, None]
+        if layer in factors:
+            strength = _strengths(factors[layer], graph, layer, nodes, toward is not None)
+        each = heard.double().cpu().numpy()[weights.indices]
+        highest = np.full((nodes.size, *each.shape[1:]), -np.inf)
+        np.maximum.at(highest, listener, each)
+        each = np.exp(each - highest[listener]) * strength
+        sums = np.zeros_like(highest)
+        np.add.at(sums, listener, each)
+        total = total + (each / sums[listener]).sum(axis=1)
+        members += each.shape[1]
+    first = 0 if toward is None else toward * graph.num_nodes
+    every = [
+        sp.csr_array((alpha, weights.indices, weights.indptr), shape=weights.shape) for alpha in (total / members).T
+    ]
+    return [sp.csr_array(one[:, first : first + graph.num_nodes]) for one in every]
+
+
+def _strengths(factors: Tensor, graph: MultilayerGraph, layer: int, nodes: Ints, supra: bool) -> Floats:
+    """The :func:`listening_weights` of each member and head, (entries, members, heads)."""
+    columns = factors.double().cpu().flatten(1).numpy().T
+    each = [listening_weights(graph, layer, nodes, supra=supra, factors=one).data for one in columns]
+    return np.stack(each, axis=1).reshape(-1, *factors.shape[1:])
+
+
+def listening_weights(
+    graph: MultilayerGraph, layer: int, nodes: Ints, *, supra: bool, factors: Floats | None = None
+) -> sp.csr_array:
+    """How strongly a layer's copies of some nodes listen to others before attention, c of the formula, with 1 for self.
+
+    Of shape (nodes asked about, nodes), in a supra graph (.., layers * nodes). Nodes absent from the layer have no
+    entries. Of groups, only the edges of these nodes are built. ``factors`` multiply the layer's edges or memberships.
+    """
+    layers = list(graph.layers.values())
+    here = layers[layer]
+    neighbours = NeighbourContributions.of("", here, nodes, factors)
+    within = neighbours.heard if neighbours.members is None else neighbours.heard @ neighbours.members.T
+    own = sp.eye_array(graph.num_nodes, format="csr")[nodes]
+    within = within - within * own + own
+    if supra:
+        others = [own * other.present for other in layers]
+        within = sp.hstack([within if place == layer else other for place, other in enumerate(others)])
+        if graph.couplings:
+            within = within + coupling_matrix(graph)[layer * graph.num_nodes + nodes]
+    found = sp.csr_array(sp.csr_array(within) * here.present[nodes][:, None])
+    found.eliminate_zeros()
+    return found
 
 
 # Through whom attention's predictions came: the log-odds of an ensemble, neighbour by neighbour
@@ -232,8 +336,15 @@ def attention_reasons(
         members += own.shape[2]
         column, intercept = seen.contrast(pair)
         intercepts += (weight * intercept).sum(1).numpy()
-        for place, said, direction in seen.last_hops(rows, column * weight[:, :, None]):
-            parts[place] += heard[place].parts(said, direction)
+        for place, said, direction, factors in seen.last_hops(rows, column * weight[:, :, None]):
+            if factors is None:
+                parts[place] += heard[place].parts(said, direction)
+            else:  # each member and head has weights of its own
+                layer, heads = graph.layers[heard[place].layer], factors.shape[1]
+                for one, spoken, wanted in zip(
+                    factors.T, np.split(said, heads, axis=1), np.split(direction, heads, axis=1), strict=True
+                ):
+                    parts[place] += NeighbourContributions.of("", layer, pair.rows, one).parts(spoken, wanted)
             itself += np.einsum("ij,ij->i", said[pair.rows], direction)
     scale = 1 / (members * logarithmic_mean(shares[0] / members, shares[1] / members))
     through = [one.through(part, scale) for one, part in zip(heard, parts, strict=True)]
@@ -277,23 +388,26 @@ class _Seen:
         return weights[first] - weights[second], bias[first] - bias[second]
 
     @torch.no_grad()
-    def last_hops(self, rows: Tensor, column: Tensor) -> Iterator[tuple[int, Floats, Floats]]:
+    def last_hops(self, rows: Tensor, column: Tensor) -> Iterator[tuple[int, Floats, Floats, Floats | None]]:
         """For each layer its position, what every node says at the last hop, and what the rows multiply it with.
 
-        Both are of shape (nodes or rows, members x heads x columns); ``column`` is as :meth:`contrast` has it.
+        Both are of shape (nodes or rows, members x heads x columns); ``column`` is as :meth:`contrast` has it. Then
+        what features multiply its edges or memberships with, (entries, members x heads), if it has some.
         """
         network, plan = self.network, self.plan
         directions = network.layer_directions(self.entered, plan, rows, column)
         for layers, hop, step in network.last_hops(plan):
             said, totals, means = _heard(hop, step, self.entered[hop], len(layers), rows)
-            factors = hop.head_factors().double().cpu()
+            shares = hop.head_factors().double().cpu()
             for number, place in enumerate(layers):
-                own = factors[:, number if factors.shape[1] > 1 else 0]
+                own = shares[:, number if shares.shape[1] > 1 else 0]
                 direction = _over_heads(directions[place], own, hop)
                 direction = direction * hop.activation.quotient(means[number])
                 total = totals[number].unsqueeze(-1)
                 direction = torch.where(total > 0, direction / total, torch.zeros_like(direction))
-                yield place, said[number].flatten(1).numpy(), direction.flatten(1).numpy()
+                learned = None if step.sum is None else hop.entry_weights(step.sum, number)
+                factors = None if learned is None else learned.flatten(1).double().cpu().numpy()
+                yield place, said[number].flatten(1).numpy(), direction.flatten(1).numpy(), factors
 
 
 def _heard(
@@ -306,14 +420,16 @@ def _heard(
     scores = scores.double().reshape(layers, -1, members, heads)
     loudness = (scores - scores.amax((0, 1))).exp()
     said = values * loudness.unsqueeze(-1)
-    assert step.sum is not None
-    together = torch.cat([said.flatten(3), loudness], dim=-1).flatten(2)
-    sums = step.sum(together.view(-1, together.shape[-1]))
+    total: Any = step.sum
+    together = torch.cat([said, loudness.unsqueeze(-1)], dim=-1).flatten(0, 1).flatten(1, 2)
+    if total.featured and (coefficients := hop.edge_coefficients()) is not None:
+        sums = total.weighted(together, coefficients.double().flatten(0, 1), hop.score_bound).flatten(1)
+    else:
+        sums = total(together.flatten(1))
     heard = step.at_nodes(sums.view(layers, -1, sums.shape[-1])).index_select(1, rows)
-    heard = heard.view(layers, rows.numel(), members, -1).cpu()
-    totals = heard[..., -heads:]
-    means = heard[..., :-heads].reshape(*totals.shape, -1) / totals.unsqueeze(-1)
-    return said.cpu(), totals, means
+    heard = heard.view(layers, rows.numel(), members, heads, -1).cpu()
+    totals = heard[..., -1]
+    return said.cpu(), totals, heard[..., :-1] / totals.unsqueeze(-1)
 
 
 def _over_heads(direction: Tensor, factors: Tensor, hop: AttentionHop) -> Tensor:

@@ -95,9 +95,9 @@ def input_features(
         copies = layer_copies(graph)
     rows = graph.num_nodes * len(copies)
     if source != "random":
-        given = torch.from_numpy(
-            by_layer(dense_features(graph), graph) if layered else dense_features(graph)
-        ).to(device)
+        given = torch.from_numpy(by_layer(dense_features(graph), graph) if layered else dense_features(graph)).to(
+            device
+        )
         whole = given if layered else given.repeat(len(copies), 1)
         parts.append(whole[:, None, :].expand(rows, len(seeds), -1))
     if source != "given":
@@ -106,9 +106,7 @@ def input_features(
     return features.to(torch.get_default_dtype())
 
 
-def random_columns(
-    graph: MultilayerGraph, seeds: Sequence[int], dim: int, copies: Sequence[int]
-) -> Tensor:
+def random_columns(graph: MultilayerGraph, seeds: Sequence[int], dim: int, copies: Sequence[int]) -> Tensor:
     """Random features of each member, (copies * nodes, members, dim); equal copies have equal ones."""
     drawn = np.empty((len(seeds), len(copies), graph.num_nodes, dim), dtype=np.float32)
     for member, seed in enumerate(seeds):
@@ -145,9 +143,7 @@ def dense_features(graph: MultilayerGraph) -> NDArray[np.float32]:
     """All features of the graph as a matrix of float32."""
     matrix = given_features(graph)
     with np.errstate(over="ignore"):
-        dense = np.array(
-            matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float32
-        )
+        dense = np.array(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float32)
     if dense.size and max(dense.max(), -dense.min()) > MAX_FEATURE_SIZE:
         row, column = np.argwhere(np.abs(dense) > MAX_FEATURE_SIZE)[0].tolist()
         raise DataError(
@@ -166,7 +162,9 @@ HOPS = 2  # as many as attention has by default
 STRENGTHS = (1.0, 10.0, 100.0)
 MAX_LABELS = 1_000  # that the models are compared on
 CREDITS = (1.0, 0.25)  # labels' worth of belief in features and in walks beforehand
-EVEN_SIZE = 0.2  # of walk columns that are as good as the features; chosen on training labels, docs/defaults.md
+EVEN_SIZE = (
+    0.2  # of walk columns that are as good as the features; chosen on training labels, docs/evidence/defaults.md
+)
 HELPING_SIZE = 0.1  # of walk columns that add to what features say; chosen likewise
 JOINT_SIZE = 0.3  # of walks in the linear model on both
 MIN_SIZE = 0.02  # below which walks are left out
@@ -174,9 +172,7 @@ MIN_SIZE = 0.02  # below which walks are left out
 Matrix = NDArray[np.floating[Any]]
 
 
-def chosen_walk_size(
-    graph: MultilayerGraph, profile: WalkProfile, known: KnownLabels, seed: int
-) -> float:
+def chosen_walk_size(graph: MultilayerGraph, profile: WalkProfile, known: KnownLabels, seed: int) -> float:
     """The size of walk columns, between 0 and 1, beside the features of a graph that has some.
 
     Parameters
@@ -200,8 +196,7 @@ def chosen_walk_size(
     fold = stratified_folds(codes, FOLDS, seed)
     both = np.hstack([given, np.float32(JOINT_SIZE) * walks])
     own, walked, joint = (
-        _own_probabilities(rows, codes, fold, len(known.classes))[tested]
-        for rows in (given, walks, both)
+        _own_probabilities(rows, codes, fold, len(known.classes))[tested] for rows in (given, walks, both)
     )
     rest, share = mixture_weights(np.stack([own, walked], axis=1), CREDITS)
     size = min(EVEN_SIZE * (share / rest) ** 2, 1.0)
@@ -220,19 +215,14 @@ def _averaged_features(graph: MultilayerGraph) -> Matrix:
     found = []
     for _ in range(HOPS):
         # who has no neighbours in a layer stays as it is
-        heard = [
-            torch.where(scale == 0, values, walk.mean(layer, values))
-            for layer, scale in enumerate(walk.scales)
-        ]
+        heard = [torch.where(scale == 0, values, walk.mean(layer, values)) for layer, scale in enumerate(walk.scales)]
         values = torch.stack(heard).mean(dim=0)
         found.append(torch.nn.functional.normalize(values, dim=1))
     table: Matrix = (torch.cat(found, dim=1) / HOPS**0.5).numpy()
     return table
 
 
-def _own_probabilities(
-    rows: Matrix, codes: NDArray[np.int64], fold: NDArray[np.int64], classes: int
-) -> Floats:
+def _own_probabilities(rows: Matrix, codes: NDArray[np.int64], fold: NDArray[np.int64], classes: int) -> Floats:
     """The probability of each label by a regression that has not seen its fold, under the best of some penalties."""
     prior = class_prior(np.bincount(codes, minlength=classes))
     tried = []
@@ -356,9 +346,7 @@ class InputFeatures:
             of_layers = given_columns(graph) - scales.scale.size
         found = cls(source, random_dim, walks, scales, of_layers, size)
         if not found.columns:
-            raise DataError(
-                f"features={source!r}: in this graph no walk tells nodes apart; use 'walks+random'"
-            )
+            raise DataError(f"features={source!r}: in this graph no walk tells nodes apart; use 'walks+random'")
         return found
 
     @classmethod
@@ -398,9 +386,7 @@ class InputFeatures:
         walks = None
         if self.profile is not None:
             walks = self.profile.table(self.profile.placed(graph))
-            walks *= np.float32(
-                self.walk_size * max(walks.shape[1], 1) ** 0.5
-            )  # rows have length 1
+            walks *= np.float32(self.walk_size * max(walks.shape[1], 1) ** 0.5)  # rows have length 1
         if self.scales is not None and self.scales.entries:
             return SparseColumns(self.scales.sparse(_common(graph)), walks)
         parts = [np.zeros((graph.num_nodes, 0), dtype=np.float32)]
@@ -410,9 +396,7 @@ class InputFeatures:
         if given:
             needed = self.layer_columns + (0 if self.scales is None else self.scales.scale.size)
             if given_columns(graph) != needed:
-                raise DataError(
-                    f"the model needs {needed} features per node; the graph has {given_columns(graph)}"
-                )
+                raise DataError(f"the model needs {needed} features per node; the graph has {given_columns(graph)}")
         if given and self.scales is None:
             parts.append(dense_features(graph))
         elif given and self.scales is not None:
@@ -422,13 +406,7 @@ class InputFeatures:
         return by_layer(every, graph) if given and graph.layer_features else every
 
     def tensor(
-        self,
-        graph: MultilayerGraph,
-        shared: Any,
-        seeds: Sequence[int],
-        *,
-        per_layer: bool,
-        device: torch.device,
+        self, graph: MultilayerGraph, shared: Any, seeds: Sequence[int], *, per_layer: bool, device: torch.device
     ) -> Features:
         """Features of shape (nodes, members, columns), or (layers * nodes, members, columns).
 

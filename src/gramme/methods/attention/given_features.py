@@ -41,9 +41,7 @@ if TYPE_CHECKING:
 
 MAX_FILLED = 0.5  # share of entries other than zero up to which non-negative features are taken for words or counts
 EXTRA_DIRECTIONS = 16  # beyond those wanted, which makes the leading ones exact
-ENTRY_SUM = (
-    20.0  # what a node's entries sum to on average; chosen on training labels, docs/defaults.md
-)
+ENTRY_SUM = 20.0  # what a node's entries sum to on average; chosen on training labels, docs/evidence/defaults.md
 PASSES = 4  # over the features to find the directions
 CHUNK_ROWS = 65_536  # rows of a dense matrix that are scaled at a time
 
@@ -96,36 +94,24 @@ class GivenFeatures:
             return cls(False, np.zeros(0), np.zeros(0), None, 1.0)
         rows = int(communicator.all_sum(features.shape[0]))
         by_row = _is_counts(features, rows, communicator)
-        scale = _inverse(
-            _usual_size(features, communicator)
-            if by_row
-            else _deviations(features, rows, communicator)
-        )
+        scale = _inverse(_usual_size(features, communicator) if by_row else _deviations(features, rows, communicator))
         raw = cls(by_row, scale, np.zeros(columns), None, 1.0)
         if by_row and may_be_sparse and columns > most:
-            total = float(
-                communicator.all_sum(sum(float(part.sum()) for part in raw._parts(features)))
-            )
+            total = float(communicator.all_sum(sum(float(part.sum()) for part in raw._parts(features))))
             wanted = entry_sum * rows
-            return cls(
-                True, scale, raw.centre, None, wanted / total if total > 0 else 1.0, entries=True
-            )
+            return cls(True, scale, raw.centre, None, wanted / total if total > 0 else 1.0, entries=True)
         centre = np.zeros(columns)
         for part in raw._parts(features):
             centre += np.asarray(part.sum(axis=0), dtype=np.float64).ravel()
         centre = communicator.all_sum(centre) / max(rows, 1)
         centred = cls(by_row, scale, centre, None, 1.0)
-        directions = (
-            centred._leading(features, rows, most, communicator) if columns > most else None
-        )
+        directions = centred._leading(features, rows, most, communicator) if columns > most else None
         plain = cls(by_row, scale, centre, directions, 1.0)
         squares = np.square(plain.table(features), dtype=np.float64)
         if communicator.alone:
             size = np.sqrt(np.mean(squares))
         else:
-            size = np.sqrt(
-                communicator.all_sum(float(squares.sum())) / max(rows * squares.shape[1], 1)
-            )
+            size = np.sqrt(communicator.all_sum(float(squares.sum())) / max(rows * squares.shape[1], 1))
         return cls(by_row, scale, centre, directions, float(1 / size) if size > 0 else 1.0)
 
     @property
@@ -154,9 +140,7 @@ class GivenFeatures:
 
     def _check_columns(self, features: Features) -> None:
         if features.shape[1] != self.scale.size:
-            raise DataError(
-                f"the model needs {self.scale.size} features per node; the graph has {features.shape[1]}"
-            )
+            raise DataError(f"the model needs {self.scale.size} features per node; the graph has {features.shape[1]}")
 
     def _parts(self, features: Features) -> Iterator[Features]:
         """The features chunk by chunk, scaled but not centred: a sparse matrix stays sparse."""
@@ -171,9 +155,7 @@ class GivenFeatures:
             lengths = np.sqrt(np.asarray(sparse.multiply(sparse).sum(axis=1)).ravel())
             yield sp.csr_array(sp.diags_array(_inverse(lengths)) @ sparse)
 
-    def _leading(
-        self, features: Features, rows: int, most: int, communicator: Communicator
-    ) -> Floats:
+    def _leading(self, features: Features, rows: int, most: int, communicator: Communicator) -> Floats:
         """The leading singular directions of the centred features, by a randomised range finder.
 
         N. Halko, P. G. Martinsson, J. A. Tropp, "Finding Structure with Randomness", SIAM Review 53, 2011. The start is
@@ -195,9 +177,7 @@ class GivenFeatures:
         signs = np.where(leading[largest, np.arange(leading.shape[1])] < 0, -1.0, 1.0)
         return leading * signs
 
-    def _passed(
-        self, features: Features, basis: Floats, communicator: Communicator
-    ) -> tuple[Floats, Floats]:
+    def _passed(self, features: Features, basis: Floats, communicator: Communicator) -> tuple[Floats, Floats]:
         """X' X B and B' X' X B for the centred features X, in one pass."""
         gathered = np.zeros_like(basis)
         small = np.zeros((basis.shape[1], basis.shape[1]))
@@ -226,16 +206,10 @@ class SavedScales(SavedField):
         scales: GivenFeatures | None = getattr(model, self.attribute)
         if scales is None:
             return
-        learned.record[self.name] = {
-            "by_row": scales.by_row,
-            "size": scales.size,
-            "entries": scales.entries,
-        }
+        learned.record[self.name] = {"by_row": scales.by_row, "size": scales.size, "entries": scales.entries}
         for part, field in self.arrays.items():
             if getattr(scales, part) is not None:
-                learned.tensors[field.name] = torch.from_numpy(
-                    np.ascontiguousarray(getattr(scales, part))
-                )
+                learned.tensors[field.name] = torch.from_numpy(np.ascontiguousarray(getattr(scales, part)))
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         setattr(model, self.attribute, None)
@@ -269,9 +243,7 @@ def _is_counts(features: Features, rows: int, communicator: Communicator) -> boo
 
 def _largest(features: Features, communicator: Communicator) -> Floats:
     """The largest entry of each column, whatever its sign."""
-    found: Floats = communicator.all_max(
-        _dense(abs(features).max(axis=0)).astype(np.float64).ravel()
-    )
+    found: Floats = communicator.all_max(_dense(abs(features).max(axis=0)).astype(np.float64).ravel())
     return found
 
 
@@ -279,12 +251,8 @@ def _usual_size(features: Features, communicator: Communicator) -> Floats:
     """The root mean square of each column's entries other than zero."""
     largest = _largest(features, communicator)
     sparse = sp.csr_array(sp.csr_array(features).astype(np.float64) * _inverse(largest)[None, :])
-    filled = communicator.all_sum(
-        np.bincount(sparse.indices[sparse.data != 0], minlength=sparse.shape[1])
-    )
-    squares = communicator.all_sum(
-        np.bincount(sparse.indices, sparse.data**2, minlength=sparse.shape[1])
-    )
+    filled = communicator.all_sum(np.bincount(sparse.indices[sparse.data != 0], minlength=sparse.shape[1]))
+    squares = communicator.all_sum(np.bincount(sparse.indices, sparse.data**2, minlength=sparse.shape[1]))
     sizes: Floats = largest * np.sqrt(squares / np.maximum(filled, 1))
     return sizes
 
@@ -296,9 +264,7 @@ def _deviations(features: Features, rows: int, communicator: Communicator) -> Fl
     if communicator.alone:
         mean = np.asarray(matrix.mean(axis=0)).ravel()
     else:
-        mean = communicator.all_sum(np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()) / max(
-            rows, 1
-        )
+        mean = communicator.all_sum(np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()) / max(rows, 1)
     if isinstance(matrix, np.ndarray) and communicator.alone:
         deviation = matrix.std(axis=0)
     elif isinstance(matrix, np.ndarray):

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.params import Choice, Flag, Rule, WholeNumber
-from gramme.nn import AttentionHop, FusionNetwork, MemberRandom, Network, Plan, Shape, fusion_plan
+from gramme.methods.attention.features import SOURCES
+from gramme.methods.attention.relations import RELATION_SOURCES
+from gramme.methods.params import Choice, PositiveInt
+from gramme.nn import AttentionHop, FusionNetwork, MemberRandom, Network, Plan, Shape, SupraFusion, fusion_plan
 
-from .given_features import ENTRY_SUM
+from .estimator import AUTHORS, PAPER
 from .relation_fusion import RelationFusion
 
-FUSE = ("end", "every hop")
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class GrammeFusion(RelationFusion):
     """Semi-supervised node classifier that attends within each layer and fuses the layers.
 
@@ -43,9 +46,11 @@ class GrammeFusion(RelationFusion):
         Combine the layers after every hop, as in the authors' code, or once at the end, as in the paper.
     learning_rate : float, default=0.01
         Of the Adam optimiser.
-    epochs : int, default=40
-        Training steps, each on the full graph. Networks with labels or learned rows as inputs train at most five times
-        as many, until labels that were set aside are predicted no better.
+    epochs : int or None, default=40
+        Training steps, each on the full graph. None: chosen from the training labels, as the largest number, up to 200,
+        after which five networks that each leave out a fifth of them predict these no worse than before (``epochs_``
+        says which); 200 with fewer than 10 labels. Networks with labels or learned rows as inputs train at most five
+        times as many as this, until labels that were set aside are predicted no better.
     weight_decay : float or None, default=None
         L2 penalty on the weights. None: 0.2 / labels. The loss is a mean over the labels, so the penalty shrinks as
         labels become more.
@@ -99,6 +104,8 @@ class GrammeFusion(RelationFusion):
     ----------
     classes_, probabilities_, transduction_
         As for every :class:`~gramme.methods.NodeClassifier`.
+    epochs_ : int
+        Epochs that were trained.
     history_ : DataFrame
         Loss and accuracy per epoch, means over the members; with held-out labels also theirs.
     layer_importance_ : Series
@@ -106,8 +113,39 @@ class GrammeFusion(RelationFusion):
     embedding_ : array, shape (nodes, members * hidden_dim)
         With ``readout="attention"`` (nodes, members * classes). States of the first network with labels and the first
         with learned rows as inputs stand before those of the members.
+    head_weights_, fusion_weights_, supra_fusion_weights_ : DataFrame
+        The paper's beta by member, hop, layer and head; its gamma by member, hop, fusion head and layer; and the
+        weights of the fusion heads. What each edge gets is :meth:`attention_coefficients`.
     relations_ : RelationPool or None
         Networks with labels or learned rows as inputs, and the share of each kind of input.
+
+    Notes
+    -----
+    The defaults differ from the paper, whose settings :meth:`paper` has, and from the code that its authors published,
+    whose settings :meth:`authors` has:
+
+    ==================  ===================  =====================  =====================
+    parameter           default              paper                  authors' code
+    ==================  ===================  =====================  =====================
+    feature_dim (D)     128, or 64           64                     16
+    hidden_dim (d)      32                   32                     8
+    heads (H)           2                    2                      2
+    depth (T)           2                    2                      2
+    fusion_heads (K)    5                    5                      5
+    fuse                every hop            end                    every hop
+    features            walks+random, ...    random                 random
+    learning_rate       0.01                 0.001                  0.01
+    epochs              40                   by training labels     by training labels
+    dropout             0.0                  0.0                    0.4
+    weight_decay        0.2 / labels         0.0                    0.005
+    score_bound         5.0                  None                   None
+    activation          relu                 elu                    relu
+    head_weights        nonnegative          nonnegative            free
+    readout             linear               linear                 attention
+    ensemble            8                    1                      1
+    ==================  ===================  =====================  =====================
+
+    Neither source says how many epochs there were; the paper does not name its activation either.
 
     References
     ----------
@@ -127,89 +165,62 @@ class GrammeFusion(RelationFusion):
     ['left_weight', 'left_distance', 'right_weight', 'right_distance']
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "fusion_heads": WholeNumber(),
-        "feed_forward": Flag(),
-        "fuse": Choice(*FUSE),
+    features: Annotated[str, Choice(*SOURCES, *RELATION_SOURCES)] | None = None
+    fusion_heads: PositiveInt = 5
+    feed_forward: bool = False
+    fuse: Literal["every hop", "end"] = "every hop"
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "paper": {**PAPER, "fusion_heads": 5, "fuse": "end"},
+        "authors": {**AUTHORS, "fusion_heads": 5, "fuse": "every hop"},
     }
 
-    def __init__(
-        self,
-        *,
-        feature_dim: int | None = None,
-        hidden_dim: int = 32,
-        heads: int | Mapping[str, int] = 2,
-        depth: int | Mapping[str, int] = 2,
-        fusion_heads: int = 5,
-        feed_forward: bool = False,
-        fuse: str = "every hop",
-        learning_rate: float = 0.01,
-        epochs: int = 40,
-        dropout: float = 0.0,
-        attention_dropout: float = 0.0,
-        weight_decay: float | None = None,
-        score_bound: float | None = 5.0,
-        activation: str = "relu",
-        head_weights: str = "nonnegative",
-        combine_heads: str = "weighted",
-        readout: str = "linear",
-        features: str | None = None,
-        entry_sum: float = ENTRY_SUM,
-        ensemble: int = 8,
-        validation_fraction: float = 0.0,
-        patience: int = 20,
-        class_weight: str | Mapping[Any, float] | None = None,
-        progress: bool | None = None,
-        device: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            feature_dim=feature_dim,
-            hidden_dim=hidden_dim,
-            heads=heads,
-            depth=depth,
-            learning_rate=learning_rate,
-            epochs=epochs,
-            dropout=dropout,
-            attention_dropout=attention_dropout,
-            weight_decay=weight_decay,
-            score_bound=score_bound,
-            activation=activation,
-            head_weights=head_weights,
-            combine_heads=combine_heads,
-            readout=readout,
-            features=features,
-            entry_sum=entry_sum,
-            ensemble=ensemble,
-            validation_fraction=validation_fraction,
-            patience=patience,
-            class_weight=class_weight,
-            progress=progress,
-            device=device,
-            random_state=random_state,
-        )
-        self.fusion_heads = fusion_heads
-        self.feed_forward = feed_forward
-        self.fuse = fuse
+    @property
+    def fusion_weights_(self) -> pd.DataFrame:
+        """The weights of the layers in each fusion head, gamma of the paper.
+
+        A row per member, hop after which the layers are fused, and fusion head; a column per layer.
+        """
+        rows = {
+            (member, hop, head): gamma
+            for hop, fusion in self._fusions()
+            for member, heads in enumerate(fusion.gamma().tolist())
+            for head, gamma in enumerate(heads)
+        }
+        index = pd.MultiIndex.from_tuples(rows, names=["member", "hop", "fusion_head"])
+        return pd.DataFrame(list(rows.values()), index=index, columns=self.layer_order_)[self.layers_].sort_index()
+
+    @property
+    def supra_fusion_weights_(self) -> pd.DataFrame:
+        """The weights of the fusion heads in the overall fusion: a row per member and hop, a column per head."""
+        rows = {
+            (member, hop): kappa
+            for hop, fusion in self._fusions()
+            for member, kappa in enumerate(fusion.kappa().tolist())
+        }
+        index = pd.MultiIndex.from_tuples(rows, names=["member", "hop"])
+        return pd.DataFrame(list(rows.values()), index=index).sort_index()
+
+    def _fusions(self) -> list[tuple[int, SupraFusion]]:
+        """Where layers are fused, with the hop that comes before."""
+        self.check_fitted()
+        network = self._whole_network()
+        assert isinstance(network, FusionNetwork)
+        fusions = [cast("SupraFusion", one) for one in network.fusions]
+        return [(max(self.shape_.depth) - len(fusions) + number, one) for number, one in enumerate(fusions, 1)]
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         super()._check_parameters(graph)
         if self.fuse == "every hop" and len(set(self._per_layer("depth", graph))) > 1:
-            raise DataError(
-                "layers that are fused at every hop need the same depth; use fuse='end'"
-            )
+            raise DataError("layers that are fused at every hop need the same depth; use fuse='end'")
 
     def _network(self, shape: Shape, random: MemberRandom) -> Network:
         return FusionNetwork(
-            shape,
-            random,
-            fusion_heads=self.fusion_heads,
-            feed_forward=self.feed_forward,
-            fuse=self.fuse,
+            shape, random, fusion_heads=self.fusion_heads, feed_forward=self.feed_forward, fuse=self.fuse
         )
 
     def _plan(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Plan:
-        return fusion_plan(graph, self.shape_, nodes, fuse=self.fuse)
+        return fusion_plan(graph, self.shape_, nodes, fuse=self.fuse, edge_scales=self._edge_scales(graph))
 
     def _hops(self, network: Network, layer: int) -> tuple[list[AttentionHop], int]:
         assert isinstance(network, FusionNetwork)

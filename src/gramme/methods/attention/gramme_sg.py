@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.params import Choice, Flag, Rule
 from gramme.nn import AttentionHop, MemberRandom, Network, Plan, SGNetwork, Shape, supra_plan
 
-from .estimator import AttentionModel
-from .given_features import ENTRY_SUM
-
-POOL = ("end", "every hop")
+from .estimator import AUTHORS, PAPER, AttentionModel
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GrammeSG(AttentionModel):
     """Semi-supervised node classifier on the supra graph.
 
@@ -40,9 +38,15 @@ patience, class_weight, progress, device, random_state
         As for :class:`GrammeFusion`; heads and depth are the same for all layers. With ``features=None``, a graph whose
         layers are coupled starts from random features if it has none of its own.
 
+    Notes
+    -----
+    :meth:`paper` has the settings of the paper and :meth:`authors` those of the code that its authors published; the
+    defaults differ from both as :class:`GrammeFusion` shows in a table. The defaults of ``pool`` and
+    ``shared_features`` are the paper's. The single fusion head of the paper is the one that joins the attention heads.
+
     Attributes
     ----------
-    classes_, probabilities_, transduction_, history_, layer_importance_, embedding_
+    classes_, probabilities_, transduction_, epochs_, history_, layer_importance_, embedding_
         As for :class:`GrammeFusion`.
 
     References
@@ -61,68 +65,14 @@ patience, class_weight, progress, device, random_state
     True
     """
 
-    supports_couplings: ClassVar[bool] = True
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "pool": Choice(*POOL),
-        "shared_features": Flag(),
-    }
+    pool: Literal["end", "every hop"] = "end"
+    shared_features: bool = False
 
-    def __init__(
-        self,
-        *,
-        feature_dim: int | None = None,
-        hidden_dim: int = 32,
-        heads: int = 2,
-        depth: int = 2,
-        pool: str = "end",
-        shared_features: bool = False,
-        learning_rate: float = 0.01,
-        epochs: int = 40,
-        dropout: float = 0.0,
-        attention_dropout: float = 0.0,
-        weight_decay: float | None = None,
-        score_bound: float | None = 5.0,
-        activation: str = "relu",
-        head_weights: str = "nonnegative",
-        combine_heads: str = "weighted",
-        readout: str = "linear",
-        features: str | None = None,
-        entry_sum: float = ENTRY_SUM,
-        ensemble: int = 8,
-        validation_fraction: float = 0.0,
-        patience: int = 20,
-        class_weight: str | Mapping[Any, float] | None = None,
-        progress: bool | None = None,
-        device: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            feature_dim=feature_dim,
-            hidden_dim=hidden_dim,
-            heads=heads,
-            depth=depth,
-            learning_rate=learning_rate,
-            epochs=epochs,
-            dropout=dropout,
-            attention_dropout=attention_dropout,
-            weight_decay=weight_decay,
-            score_bound=score_bound,
-            activation=activation,
-            head_weights=head_weights,
-            combine_heads=combine_heads,
-            readout=readout,
-            features=features,
-            entry_sum=entry_sum,
-            ensemble=ensemble,
-            validation_fraction=validation_fraction,
-            patience=patience,
-            class_weight=class_weight,
-            progress=progress,
-            device=device,
-            random_state=random_state,
-        )
-        self.pool = pool
-        self.shared_features = shared_features
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "paper": {**PAPER, "pool": "end", "shared_features": False},
+        "authors": {**AUTHORS, "pool": "every hop", "shared_features": True},
+    }
+    supports_couplings: ClassVar[bool] = True
 
     @property
     def _features_per_layer(self) -> bool:
@@ -131,16 +81,17 @@ patience, class_weight, progress, device, random_state
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         for name in ("heads", "depth"):
             if isinstance(getattr(self, name), Mapping):
-                raise DataError(
-                    f"{name} must be one number: all layers share the weights of GrammeSG"
-                )
+                raise DataError(f"{name} must be one number: all layers share the weights of GrammeSG")
         super()._check_parameters(graph)
 
     def _network(self, shape: Shape, random: MemberRandom) -> Network:
         return SGNetwork(shape, random, pool=self.pool)
 
     def _plan(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Plan:
-        return supra_plan(graph, self.shape_, nodes)
+        return supra_plan(graph, self.shape_, nodes, edge_scales=self._edge_scales(graph))
+
+    def _heard_layer(self, layer: int, toward: int | None) -> int:
+        return layer if toward is None else toward
 
     def _hops(self, network: Network, layer: int) -> tuple[list[AttentionHop], int]:
         assert isinstance(network, SGNetwork)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.utils.class_weight import compute_class_weight
 from torch import Tensor
 
 from gramme.distributed import gather_rows
@@ -29,30 +28,6 @@ from .features import InputFeatures, SparseColumns
 
 if TYPE_CHECKING:
     from .estimator import AttentionModel
-
-
-# How much each label counts in the loss, from the parameter ``class_weight``.
-
-
-def label_weights(
-    class_weight: str | Mapping[Any, float] | None, known: KnownLabels
-) -> NDArray[np.float64]:
-    """The weight of each label: 1, so that all classes count the same ("balanced"), or by class."""
-    if class_weight is None:
-        return np.ones(known.nodes.size)
-    if isinstance(class_weight, str):
-        numbers = np.arange(len(known.classes))
-        weights = compute_class_weight(class_weight, classes=numbers, y=known.codes)
-    else:
-        listed = known.classes.tolist()
-        for label in class_weight:
-            if label not in listed:
-                raise DataError(
-                    f"class_weight names {label!r}, which is not a class; classes: {listed}"
-                )
-        weights = np.array([class_weight.get(label, 1.0) for label in listed])
-    chosen: NDArray[np.float64] = weights[known.codes]
-    return chosen
 
 
 MAX_BATCH_NUMBERS = 1 << 20
@@ -108,11 +83,7 @@ class Members:
             per_layer=self.features_per_layer,
             device=self.device,
         )
-        if (
-            not isinstance(features, Tensor)
-            or self.features_per_layer
-            or features.shape[0] == graph.num_nodes
-        ):
+        if not isinstance(features, Tensor) or self.features_per_layer or features.shape[0] == graph.num_nodes:
             return features
         return LayerFeatures(features.view(graph.num_layers, graph.num_nodes, *features.shape[1:]))
 
@@ -126,8 +97,7 @@ class Members:
         copies = np.arange(0, shared.shape[0], max(graph.num_nodes, 1))
         # what is not shared depends on names alone
         alone = MultilayerGraph(
-            {layer: EdgeLayer(nodes.size, [], []) for layer in graph.layers},
-            nodes=graph.nodes[nodes],
+            {layer: EdgeLayer(nodes.size, [], []) for layer in graph.layers}, nodes=graph.nodes[nodes]
         )
         features = self.inputs.tensor(
             alone,
@@ -140,14 +110,10 @@ class Members:
         first: NDArray[np.float32] = features[:, 0].float().cpu().numpy()
         return first
 
-    def trained(
-        self, graph: MultilayerGraph, members: range, state: Mapping[str, Tensor]
-    ) -> tuple[Network, Features]:
+    def trained(self, graph: MultilayerGraph, members: range, state: Mapping[str, Tensor]) -> tuple[Network, Features]:
         """The same with the weights that a training left."""
         network, features = self.new(graph, members)
-        network.load_state_dict(
-            {name: value[members.start : members.stop] for name, value in state.items()}
-        )
+        network.load_state_dict({name: value[members.start : members.stop] for name, value in state.items()})
         return network, features
 
     def _seeds(self, member: int) -> tuple[int, int]:
@@ -160,11 +126,7 @@ class Members:
 
 
 def make_targets(
-    model: AttentionModel,
-    graph: MultilayerGraph,
-    known: KnownLabels,
-    seen: NDArray[np.bool_],
-    validation: Any = None,
+    model: AttentionModel, graph: MultilayerGraph, known: KnownLabels, seen: NDArray[np.bool_], validation: Any = None
 ) -> TrainingTargets:
     """What each member learns from, and which labels tell it when to stop.
 
@@ -179,7 +141,7 @@ def make_targets(
     validation : sequence, mapping or Series, optional
         Labels of further nodes that decide when to stop, in place of some of those that are seen.
     """
-    weights = label_weights(model.class_weight, known)[:, None] * seen
+    weights = known.weights[:, None] * seen
     if validation is not None:
         coded = coded_labels(graph, validation, known.classes, "validation", strict=True)
         both = np.intersect1d(coded[0], known.nodes)
@@ -262,9 +224,7 @@ class EnsemblePredictions:
         return mean
 
 
-def seen_labels(
-    labels: int, proper: int, fold: NDArray[np.int64] | None, copies: int
-) -> NDArray[np.bool_]:
+def seen_labels(labels: int, proper: int, fold: NDArray[np.int64] | None, copies: int) -> NDArray[np.bool_]:
     """Which labels each member sees, (labels, members): the members proper all of them, further ones all but a fold.
 
     >>> seen_labels(3, 1, np.array([0, 0, 1]), 1).astype(int)

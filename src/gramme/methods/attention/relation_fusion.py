@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from gramme.distributed import communicator_of
-from gramme.errors import GrammeWarning
+from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import NameOrder
 from gramme.methods.attention.estimator import AttentionModel, settled_decay
 from gramme.methods.attention.explain import attention_reasons, attention_received, member_shares
-from gramme.methods.attention.features import RANDOM_DIM, SOURCES
-from gramme.methods.attention.members import label_weights
+from gramme.methods.attention.features import RANDOM_DIM
 from gramme.methods.attention.relations import (
     MIN_LABELS,
     RELATION_KINDS,
@@ -38,7 +37,6 @@ from gramme.methods.attention.saved_relations import SavedRelations
 from gramme.methods.attention.training_size import TimeBudget, TrainingSize, expected_step_seconds
 from gramme.methods.contributions import Pair, Through, shares_of_joined
 from gramme.methods.labels import KnownLabels
-from gramme.methods.params import Choice, NoneOr, Rule
 from gramme.methods.persistence import SavedField
 from gramme.nn.relation_plan import graph_views, views_size
 
@@ -59,9 +57,6 @@ class RelationFusion(AttentionModel):
         The networks over relations and the share of each; None if there are none.
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "features": NoneOr(Choice(*SOURCES, *RELATION_SOURCES))
-    }
     saved_fields: ClassVar[tuple[SavedField, ...]] = (SavedRelations("relations"),)
 
     relations_: RelationPool | None = None
@@ -76,14 +71,13 @@ class RelationFusion(AttentionModel):
             return None
         fold, copies, allowance = asked["fold"], asked["copies"], asked["allowance"]
         options = self._relation_options(graph, known, allowance)
-        weights = label_weights(self.class_weight, known)
         probe = None
         if self.features is None and self._fixed_seconds(graph) <= MAX_FIXED_SECONDS:
 
             def probe(aside: NDArray[np.bool_]) -> NDArray[np.float64]:
                 return self._fixed_at(graph, known, seed, aside)
 
-        fit = fit_relations(graph, known, weights, seed, options, probe)
+        fit = fit_relations(graph, known, known.weights, seed, options, probe)
         pool = fit.pool
         if not pool.models:  # fixed features alone say more
             return None
@@ -91,27 +85,19 @@ class RelationFusion(AttentionModel):
         if pool.fixed_share > 0:
             fixed = self._fit(graph, known, seed, **asked, fixed_only=True).astype(np.float64)
         else:
-            self._without_fixed(
-                graph, seed, fit.history, TrainingSize(self.ensemble, copies, self.epochs)
-            )
+            self._without_fixed(graph, seed, fit.history, TrainingSize(self.ensemble, copies, self._most_epochs))
         self.relations_, self.interrupted_ = pool, self.interrupted_ or fit.interrupted
         if fit.interrupted:
-            warnings.warn(
-                "interrupted: networks over relations are trained in part",
-                GrammeWarning,
-                stacklevel=5,
-            )
+            warnings.warn("interrupted: networks over relations are trained in part", GrammeWarning, stacklevel=5)
         if fold is not None:
-            parts, tested = out_of_fold_relations(graph, known, weights, fold, seed, options, pool)
+            parts, tested = out_of_fold_relations(graph, known, known.weights, fold, seed, options, pool)
             unseen = None if fixed is None else self.out_of_fold_
             said = pool.pooled(parts, unseen)
             said[~np.isin(fold, tested)] = np.nan
             self.out_of_fold_ = said
         return pool.probabilities(graph, fixed)
 
-    def _considers_relations(
-        self, graph: MultilayerGraph, known: KnownLabels, validation: Any
-    ) -> bool:
+    def _considers_relations(self, graph: MultilayerGraph, known: KnownLabels, validation: Any) -> bool:
         """Whether networks over relations take part: where they are asked for, or nothing is and labels are many."""
         if not communicator_of(graph).alone:
             return False
@@ -130,7 +116,7 @@ class RelationFusion(AttentionModel):
             kinds,
             min(self.ensemble, max(1, MEMBER_SIZE // max(views_size(graph_views(graph)), 1))),
             self.hidden_dim,
-            self.epochs,
+            self._most_epochs,
             self.learning_rate,
             settled_decay(self.weight_decay, known.nodes.size),
             self.score_bound,
@@ -139,9 +125,14 @@ class RelationFusion(AttentionModel):
             self.progress,
         )
 
+    @property
+    def _most_epochs(self) -> int:
+        """Epochs as far as networks over relations go by them: their training ends by labels set aside in any case."""
+        return self.epochs or AttentionModel.epochs or 1
+
     def _fixed_seconds(self, graph: MultilayerGraph) -> float:
         """About how long the networks with fixed features take, judged by the size of the graph."""
-        return self.ensemble * self.epochs * expected_step_seconds(graph)
+        return self.ensemble * self._most_epochs * expected_step_seconds(graph)
 
     def _fixed_at(
         self, graph: MultilayerGraph, known: KnownLabels, seed: int, aside: NDArray[np.bool_]
@@ -153,15 +144,15 @@ class RelationFusion(AttentionModel):
         found: NDArray[np.float64] = probe.out_of_fold_[aside]
         return found
 
-    def _without_fixed(
-        self, graph: MultilayerGraph, seed: int, history: pd.DataFrame, effort: TrainingSize
-    ) -> None:
+    def _without_fixed(self, graph: MultilayerGraph, seed: int, history: pd.DataFrame, effort: TrainingSize) -> None:
         """What a fit stores where no network has fixed features."""
         self.source_, self.profile_, self.scales_, self.walk_size_ = "random", None, None, 1.0
         columns = RANDOM_DIM[True] if self.feature_dim is None else self.feature_dim
+        self.edge_features_ = {}
         self.seed_, self.shape_ = seed, self._shape(graph, columns)
         self.members_, self.state_ = 0, {}
         self.history_, self.effort_, self.interrupted_ = history, effort, False
+        self.epochs_ = len(history)
 
     # Predicting
 
@@ -213,10 +204,12 @@ class RelationFusion(AttentionModel):
         weighed = table.mul(weights, axis=0).sum(axis=0)
         return (weighed / weighed.sum()).rename("importance")
 
-    def _received(self, graph: MultilayerGraph, hop: int) -> NDArray[np.float64]:
+    def _received(self, graph: MultilayerGraph, hop: int, head: int | None, member: int | None) -> NDArray[np.float64]:
         """How much attention each node receives in each layer at a hop, (layers, nodes)."""
-        if self.relations_ is None:
-            return super()._received(graph, hop)
+        if self.relations_ is None or (self.members_ and (head, member) != (None, None)):
+            return super()._received(graph, hop, head, member)
+        if (head, member) != (None, None):
+            raise DataError("this model has no networks with fixed features, which alone have heads and members")
         found = [model.received(graph, hop) for model in self.relations_.models]
         weights = list(self.relations_.shares)
         if self.members_:

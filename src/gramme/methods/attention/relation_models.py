@@ -129,9 +129,7 @@ class RelationModel:
         shares: Floats = worth / worth.sum() if worth.sum() > 1e-12 else np.full(layers, 1 / layers)
         return shares
 
-    def _repeated(
-        self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None
-    ) -> Callable[[], Output]:
+    def _repeated(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Callable[[], Output]:
         """A pass for some nodes or all that may be repeated, with what it needs made once."""
         raise NotImplementedError
 
@@ -173,9 +171,7 @@ class LabelInputs(RelationModel):
     def output(self, graph: MultilayerGraph) -> Output:
         return self._repeated(graph)()
 
-    def _repeated(
-        self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None
-    ) -> Callable[[], Output]:
+    def _repeated(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Callable[[], Output]:
         plan = RelationPlan(matching_views(graph, self.layout), self.network.hops, nodes)
         shown, codes = self.known(graph)
         self.network.eval()
@@ -197,9 +193,7 @@ class LabelInputs(RelationModel):
 
     def of_hidden(self, graph: MultilayerGraph, nodes: Tensor, codes: Tensor) -> Floats:
         """Probabilities of labelled nodes, each while its own label is not shown."""
-        plan = RelationPlan(
-            matching_views(graph, self.layout), self.network.hops, nodes.numpy().astype(np.int64)
-        )
+        plan = RelationPlan(matching_views(graph, self.layout), self.network.hops, nodes.numpy().astype(np.int64))
         part = torch.arange(nodes.numel()) % HIDDEN_PARTS
         found = np.empty((nodes.numel(), self.network.bias.numel()))
         self.network.eval()
@@ -269,9 +263,7 @@ class LearnedInputs(RelationModel):
     def output(self, graph: MultilayerGraph) -> Output:
         return self._repeated(graph)()
 
-    def _repeated(
-        self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None
-    ) -> Callable[[], Output]:
+    def _repeated(self, graph: MultilayerGraph, nodes: NDArray[np.int64] | None = None) -> Callable[[], Output]:
         views, stack, rows = self._on(graph, nodes)
         layers = [view.layer for view in views]
         self.network.eval()
@@ -291,9 +283,7 @@ class LearnedInputs(RelationModel):
         stack = table_views(views, nodes)
         return views, stack, self.rows_of(graph, views, stack)
 
-    def rows_of(
-        self, graph: MultilayerGraph, views: Sequence[View], stack: StackedViews
-    ) -> SparseSum:
+    def rows_of(self, graph: MultilayerGraph, views: Sequence[View], stack: StackedViews) -> SparseSum:
         """The table's row of each source of stacked views, by name; none for a source that was not learned about."""
         rows, start, first = [], 0, 0
         sources = stack.by_view(stack.sources, sources=True)
@@ -338,9 +328,7 @@ class LearnedInputs(RelationModel):
 
 def table_views(views: Sequence[View], nodes: NDArray[np.int64] | None = None) -> StackedViews:
     """Views for a network with learned inputs, of some listeners or all: every view has sources of its own."""
-    matrices = [
-        view.matrix if nodes is None else sp.csr_array(view.matrix[nodes]) for view in views
-    ]
+    matrices = [view.matrix if nodes is None else sp.csr_array(view.matrix[nodes]) for view in views]
     sizes = [matrix.shape[1] for matrix in matrices]
     starts = np.cumsum([0, *sizes])
     return StackedViews(matrices, starts[:-1].tolist(), int(starts[-1]))
@@ -374,10 +362,7 @@ def _through(
     """The last hop's parts of log-odds by view, both directions of a layer added up."""
     layers = list(graph.layers.items())
     found: dict[int, Any] = {}
-    parts = (
-        stack.by_view(said, sources=True),
-        stack.by_view(scores, sources=True),
-    )
+    parts = (stack.by_view(said, sources=True), stack.by_view(scores, sources=True))
     for view, values, score, direction in zip(views, *parts, directions, strict=True):
         used = np.unique(view.matrix.indices)
         place = np.zeros(view.matrix.shape[1], dtype=np.int64)
@@ -387,11 +372,7 @@ def _through(
         owner = np.repeat(np.arange(rows.size), np.diff(heard.indptr))
         weight = heard.data * loudness[place[heard.indices]]
         total = np.bincount(owner, weights=weight, minlength=rows.size)
-        product = np.einsum(
-            "ij,ij->i",
-            values.double().numpy()[place[heard.indices]],
-            direction.numpy()[owner],
-        )
+        product = np.einsum("ij,ij->i", values.double().numpy()[place[heard.indices]], direction.numpy()[owner])
         heard.data = product * weight / total[owner] * scale[owner]
         found[view.layer] = heard + found[view.layer] if view.layer in found else heard
     return [

@@ -185,9 +185,7 @@ def fit_relations(
                 runs = len(kinds) * (options.members - member) - place
                 left = _share_of_time(options, runs)
                 number = member_seed(seed, member)
-                model, training = _fitted(
-                    kind, graph, views, known, weights, aside, number, left, display
-                )
+                model, training = _fitted(kind, graph, views, known, weights, aside, number, left, display)
                 models.append(model)
                 trainings.append(training)
                 interrupted |= training.interrupted
@@ -216,9 +214,7 @@ def fit_relations(
     return RelationFit(pool, trainings[best].history, interrupted)
 
 
-def _held_out(
-    models: Sequence[RelationModel], trainings: Sequence[RelationTraining]
-) -> list[Floats]:
+def _held_out(models: Sequence[RelationModel], trainings: Sequence[RelationTraining]) -> list[Floats]:
     """What all networks of each kind say together about the labels that were set aside."""
     logs: dict[str, list[Floats]] = {}
     for model, training in zip(models, trainings, strict=True):
@@ -261,7 +257,7 @@ def out_of_fold_relations(
     with _display(options, runs) as display:
         for number in tested:
             left_out = fold == number
-            seen = KnownLabels(known.nodes[~left_out], known.codes[~left_out], known.classes)
+            seen = known.part(~left_out)
             aside = held_out_part(seen.codes, seed + int(number) + 1)
             for kind in kinds:
                 left = _share_of_time(options, runs)
@@ -340,10 +336,7 @@ def _fitted(
     """A network of one kind, trained."""
     task = RelationTask.of(known.nodes, known.codes, weights, aside)
     settings = RelationSettings(
-        options.epochs * STEPS_PER_EPOCH,
-        options.learning_rate,
-        options.weight_decay,
-        deadline=options.deadline,
+        options.epochs * STEPS_PER_EPOCH, options.learning_rate, options.weight_decay, deadline=options.deadline
     )
     generator = torch.Generator().manual_seed((seed * 2 + RELATION_KINDS.index(kind)) % 2**63)
     classes = len(known.classes)
@@ -376,9 +369,7 @@ def _fitted(
     )
     model = LearnedInputs(layout_of(views), table, columns)
     settings = replace(
-        settings,
-        learning_rate=TABLE_RATE * options.learning_rate,
-        weight_decay=TABLE_DECAY * options.weight_decay,
+        settings, learning_rate=TABLE_RATE * options.learning_rate, weight_decay=TABLE_DECAY * options.weight_decay
     )
     stack = table_views(views, known.nodes)
     layers = [view.layer for view in views]
@@ -389,9 +380,7 @@ def _fitted(
     return model, training
 
 
-def table_columns(
-    graph: MultilayerGraph, views: Sequence[View], nodes: NDArray[np.int64]
-) -> list[LayerColumns]:
+def table_columns(graph: MultilayerGraph, views: Sequence[View], nodes: NDArray[np.int64]) -> list[LayerColumns]:
     """Of each view the sources that some nodes hear: those of the labels that are learned from."""
     layers = list(graph.layers.items())
     found = []

@@ -38,8 +38,7 @@ class SavedRelations(SavedField):
         for place, one in enumerate(pool.models):
             start = f"{self.name}.{place}."
             learned.tensors |= {
-                f"{start}{name}": value.detach().clone()
-                for name, value in one.network.state_dict().items()
+                f"{start}{name}": value.detach().clone() for name, value in one.network.state_dict().items()
             }
             if isinstance(one, LabelInputs):
                 entries.append({"kind": "labels", "hops": one.network.hops})
@@ -78,10 +77,7 @@ class SavedRelations(SavedField):
             raise self.misfit("lists of models and shares", models)
         if len(models) != len(shares):
             raise self.misfit("a share for each model", shares)
-        found = [
-            self._model(place, one, layout, model, learned, sizes)
-            for place, one in enumerate(models)
-        ]
+        found = [self._model(place, one, layout, model, learned, sizes) for place, one in enumerate(models)]
         numbers = [self._number(one, 0, 1 + 1e-6) for one in shares]
         fixed = self._number(entry["fixed_share"], 0, 1 + 1e-6)
         exponent = self._number(entry["exponent"], 0, 100)
@@ -116,11 +112,7 @@ class SavedRelations(SavedField):
         sizes: Sizes,
     ) -> RelationModel:
         start = f"{self.name}.{place}."
-        state = {
-            name.removeprefix(start): value
-            for name, value in learned.tensors.items()
-            if name.startswith(start)
-        }
+        state = {name.removeprefix(start): value for name, value in learned.tensors.items() if name.startswith(start)}
         for name, value in state.items():
             if not value.is_floating_point() or not bool(value.isfinite().all()):
                 raise MisfitError(f"the weights {name} must be finite numbers")
@@ -154,8 +146,7 @@ class SavedRelations(SavedField):
         named = self._columns(place, entry.get("groups"), layout, model, learned, sizes)
         rows = sum(len(one.names) for one in named)
         table_network = self._loaded(
-            lambda: TableNetwork(rows, sizes["classes"], generator=torch.Generator(), **shared),
-            state,
+            lambda: TableNetwork(rows, sizes["classes"], generator=torch.Generator(), **shared), state
         )
         return LearnedInputs(layout, table_network, named)
 

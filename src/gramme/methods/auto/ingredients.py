@@ -13,7 +13,7 @@ from typing import Any
 from gramme.distributed import PartGraph, node_count
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.gramme_fusion import GrammeFusion
-from gramme.methods.base import NodeClassifier
+from gramme.methods.base import GraphEstimator
 from gramme.methods.boosting.table_boosting import TableBoosting, boosting_applies
 from gramme.methods.linear.label_shares import LabelShares
 from gramme.methods.linear.neighbourhood_logistic import NeighbourhoodLogistic, numbers_needed
@@ -23,12 +23,10 @@ from gramme.methods.prepare import MAX_LAYERS_ONE_BY_ONE
 from gramme.methods.propagation.label_propagation import LabelPropagation
 
 CREDIT_LABELS = 0.25
-"""Labels an ingredient is credited with beforehand (see ``mixing``); chosen on training labels, docs/auto.md."""
+"""Labels an ingredient is credited with beforehand; chosen on training labels, docs/understand/auto.md."""
 SPECTRAL_START_LABELS = 2.0
 """Labels that the spectral model, which has least to learn, is credited with besides where there are few ..."""
-FEW_LABELS = (
-    10  # ... which is so many; beyond, the head start falls with the square of their number
-)
+FEW_LABELS = 10  # ... which is so many; beyond, the head start falls with the square of their number
 
 MAX_LAYERS_WITH_MAPS = 200
 """Layers up to which each has a map of classes of its own; of many small ones none could be learned."""
@@ -62,7 +60,7 @@ def _everywhere(graph: MultilayerGraph) -> bool:
 
 @dataclass(frozen=True)
 class Ingredient:
-    """A method that takes part in the mixture of GrammeAuto.
+    """A method that takes part in a mixture: of classes in GrammeAuto, of numbers in GrammeRegressor.
 
     Attributes
     ----------
@@ -85,24 +83,22 @@ class Ingredient:
     """
 
     name: str
-    estimator: type[NodeClassifier]
+    estimator: type[GraphEstimator]
     words: str | Callable[[Any], str]
-    make: Callable[[Recipe], NodeClassifier] | None = None
+    make: Callable[[Recipe], GraphEstimator] | None = None
     applies: Callable[[MultilayerGraph], bool] = _everywhere
     fits: Callable[[MultilayerGraph], bool] = _everywhere
     credit: Callable[[int], float] = lambda labels: CREDIT_LABELS
     slow: bool = False
 
-    def made(self, recipe: Recipe) -> NodeClassifier:
+    def made(self, recipe: Recipe) -> Any:
         """The method for a mixture."""
         if self.make is not None:
             return self.make(recipe)
-        kind: Any = self.estimator
-        seeded = {"random_state": recipe.seed} if "random_state" in kind().get_params() else {}
-        model: NodeClassifier = kind(**seeded)
-        return model
+        seeded = {"random_state": recipe.seed} if "random_state" in self.estimator._get_param_names() else {}
+        return self.estimator(**seeded)
 
-    def in_words(self, model: NodeClassifier) -> str:
+    def in_words(self, model: GraphEstimator) -> str:
         """What the fitted method does."""
         return self.words if isinstance(self.words, str) else self.words(model)
 
@@ -117,30 +113,29 @@ def register_ingredient(ingredient: Ingredient) -> Ingredient:
     return ingredient
 
 
-def names_for(graph: MultilayerGraph, wanted: Collection[str] | None = None) -> list[str]:
+def names_for(
+    graph: MultilayerGraph, wanted: Collection[str] | None = None, ingredients: Mapping[str, Ingredient] = INGREDIENTS
+) -> list[str]:
     """The ingredients that are wanted, or else all that apply to a graph and fit; the slow ones last."""
     if wanted is not None:
-        names = [name for name in INGREDIENTS if name in wanted]
+        names = [name for name in ingredients if name in wanted]
     else:
-        names = [name for name, one in INGREDIENTS.items() if one.applies(graph)]
-        names = [name for name in names if INGREDIENTS[name].fits(graph)]
-    return sorted(names, key=lambda name: INGREDIENTS[name].slow)
+        names = [name for name, one in ingredients.items() if one.applies(graph) and one.fits(graph)]
+    return sorted(names, key=lambda name: ingredients[name].slow)
 
 
-def too_large_for(graph: MultilayerGraph) -> list[str]:
+def too_large_for(graph: MultilayerGraph, ingredients: Mapping[str, Ingredient] = INGREDIENTS) -> list[str]:
     """The ingredients that would take part if a graph were smaller."""
-    return [name for name, one in INGREDIENTS.items() if one.applies(graph) and not one.fits(graph)]
+    return [name for name, one in ingredients.items() if one.applies(graph) and not one.fits(graph)]
 
 
 # The ingredients
 
 
-def _groups(recipe: Recipe) -> NodeClassifier:
+def _groups(recipe: Recipe) -> GraphEstimator:
     # where the neighbourhood model looks at the features, the groups alone are left to this one
     return OneHotLogistic(
-        use_features="neighbourhood-logistic" not in recipe.names,
-        weigh_layers=True,
-        random_state=recipe.seed,
+        use_features="neighbourhood-logistic" not in recipe.names, weigh_layers=True, random_state=recipe.seed
     )
 
 
@@ -158,20 +153,14 @@ def _spectral_credit(labels: int) -> float:
     return CREDIT_LABELS + SPECTRAL_START_LABELS * min(1.0, FEW_LABELS / labels) ** 2
 
 
-def _attention(recipe: Recipe) -> NodeClassifier:
+def attention_settings(recipe: Recipe) -> dict[str, Any]:
+    """The parameters that the attention model of a mixture takes over from it."""
     shared = ("ensemble", "epochs", "features", "progress", "device")
-    return GrammeFusion(
-        random_state=recipe.seed,
-        **{name: recipe.settings[name] for name in shared},
-    )
+    return {"random_state": recipe.seed} | {name: recipe.settings[name] for name in shared}
 
 
 register_ingredient(
-    Ingredient(
-        "label-propagation",
-        LabelPropagation,
-        "known labels spreading to neighbours (label propagation)",
-    )
+    Ingredient("label-propagation", LabelPropagation, "known labels spreading to neighbours (label propagation)")
 )
 register_ingredient(Ingredient("one-hot-logistic", OneHotLogistic, _groups_in_words, make=_groups))
 register_ingredient(
@@ -179,9 +168,7 @@ register_ingredient(
         "label-shares",
         LabelShares,
         _maps_in_words,
-        applies=lambda graph: (
-            not isinstance(graph, PartGraph) and graph.num_layers <= MAX_LAYERS_WITH_MAPS
-        ),
+        applies=lambda graph: not isinstance(graph, PartGraph) and graph.num_layers <= MAX_LAYERS_WITH_MAPS,
         fits=lambda graph: 3 * graph.num_entries <= MAX_TABLE_NUMBERS,
     )
 )
@@ -218,7 +205,7 @@ register_ingredient(
         "gramme-fusion",
         GrammeFusion,
         "attention within each layer (GrAMME-Fusion)",
-        make=_attention,
+        make=lambda recipe: GrammeFusion(**attention_settings(recipe)),
         fits=lambda graph: graph.num_layers <= MAX_LAYERS_ONE_BY_ONE,
         slow=True,
     )

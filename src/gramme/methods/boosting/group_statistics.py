@@ -66,16 +66,19 @@ class KnownTargets:
     nodes, fold : array of int, shape (labels,)
     rows : array, shape (labels, targets)
         One column for each class, or for the second of two; or the numbers of a regression.
+    weights : array, shape (labels,)
+        How much each label counts.
     """
 
     nodes: Ints
     fold: Ints
     rows: Floats
+    weights: Floats
 
     @property
     def mean(self) -> Floats:
         """The mean row: how frequent each class is, or the mean number."""
-        found: Floats = self.rows.mean(axis=0)
+        found: Floats = np.average(self.rows, axis=0, weights=self.weights)
         return found
 
 
@@ -114,22 +117,14 @@ class LayerStatistics:
 
     @classmethod
     def learned(
-        cls,
-        name: str,
-        layer: Layer,
-        graph: MultilayerGraph,
-        numbers: Floats,
-        known: KnownTargets,
+        cls, name: str, layer: Layer, graph: MultilayerGraph, numbers: Floats, known: KnownTargets
     ) -> LayerStatistics:
         """The statistics of a layer of the graph of a fit."""
         matrix, names = layer.columns(graph.nodes)
         if layer.made_of == "groups" and len(names) <= MAX_INDICATORS:
             none, nothing = np.zeros((0, 0)), np.zeros(0)
             empty = np.zeros((0, 1), dtype=np.int64)
-            return cls(
-                *(name, layer.made_of, names, True, nothing, np.zeros((0, 0, 0)), none, none),
-                *(empty, nothing),
-            )
+            return cls(*(name, layer.made_of, names, True, nothing, np.zeros((0, 0, 0)), none, none), *(empty, nothing))
         folds = int(known.fold.max(initial=0)) + 1
         targets = np.zeros((len(names), folds, known.rows.shape[1]))
         labels = np.zeros((len(names), folds))
@@ -137,7 +132,7 @@ class LayerStatistics:
         where = _transposed(matrix) if layer.made_of == "groups" else None
         for fold in range(folds):
             mine = known.fold == fold
-            rows = np.column_stack([known.rows[mine], np.ones(int(mine.sum()))])
+            rows = np.column_stack([known.rows[mine], np.ones(int(mine.sum()))]) * known.weights[mine, None]
             sums = _at_places(where, known.nodes[mine], rows, len(names))
             targets[:, fold], labels[:, fold] = sums[:, :-1], sums[:, -1]
         size = np.ones(len(names))
@@ -164,13 +159,10 @@ class LayerStatistics:
         known = np.flatnonzero(places >= 0)
         chosen = full[:, places[known]].tocoo()
         return sp.csr_array(
-            (chosen.data.astype(np.float64), (chosen.row, known[chosen.col])),
-            shape=(graph.num_nodes, len(self.names)),
+            (chosen.data.astype(np.float64), (chosen.row, known[chosen.col])), shape=(graph.num_nodes, len(self.names))
         )
 
-    def columns(
-        self, graph: MultilayerGraph, numbers: Floats, fold: Ints, mean: Floats
-    ) -> Iterator[Floats]:
+    def columns(self, graph: MultilayerGraph, numbers: Floats, fold: Ints, mean: Floats) -> Iterator[Floats]:
         """Blocks of columns for the nodes of a graph; ``fold`` is -1 for nodes without a label."""
         matrix = self.matrix(graph)
         if self.indicators:
@@ -227,9 +219,7 @@ class LayerStatistics:
             found += [f"{number} against its mean in {around}" for number in numbers]
         if self.starts.shape[0]:
             found += [
-                f"{number} and the {which} one in {around}"
-                for number in numbers
-                for which in ("lower", "higher")
+                f"{number} and the {which} one in {around}" for number in numbers for which in ("lower", "higher")
             ]
         return found
 
@@ -255,31 +245,22 @@ class GroupStatistics:
     layers: list[LayerStatistics]
 
     @classmethod
-    def learned(
-        cls, graph: MultilayerGraph, known: KnownTargets, targets: Sequence[str]
-    ) -> GroupStatistics:
+    def learned(cls, graph: MultilayerGraph, known: KnownTargets, targets: Sequence[str]) -> GroupStatistics:
         """From the graph of a fit; its layers are described in their order."""
         names, numbers = number_names(graph), numbers_of(graph)
         used = {
-            name: layer
-            for name, layer in graph.layers.items()
-            if layer.made_of == "edges" or name not in set(names)
+            name: layer for name, layer in graph.layers.items() if layer.made_of == "edges" or name not in set(names)
         }
         compared = 3 * numbers.shape[1] * len(used) <= MAX_COMPARISONS
         chosen = numbers if compared else numbers[:, :0]
-        layers = [
-            LayerStatistics.learned(name, layer, graph, chosen, known)
-            for name, layer in used.items()
-        ]
+        layers = [LayerStatistics.learned(name, layer, graph, chosen, known) for name, layer in used.items()]
         return cls(names, list(targets), known.mean, layers)
 
     def table(self, graph: MultilayerGraph, fold: Ints) -> Floats:
         """The columns of a graph's nodes; ``fold`` is that of each labelled node of the fit, else -1."""
         numbers = numbers_of(graph)
         if numbers.shape[1] != len(self.numbers):
-            raise DataError(
-                f"the model needs {len(self.numbers)} features per node; the graph has {numbers.shape[1]}"
-            )
+            raise DataError(f"the model needs {len(self.numbers)} features per node; the graph has {numbers.shape[1]}")
         if graph.feature_names is not None and list(graph.feature_names) != self.numbers:
             raise DataError(
                 f"the model needs the features {', '.join(self.numbers)}; "
@@ -341,9 +322,7 @@ def _sorted_values(matrix: sp.csr_array, numbers: Floats, groups: bool) -> tuple
     return np.stack(starts).astype(np.int64), np.concatenate(parts)
 
 
-def _neighbouring(
-    known_group: Ints, known_value: Floats, group: Ints, value: Floats
-) -> tuple[Floats, Floats]:
+def _neighbouring(known_group: Ints, known_value: Floats, group: Ints, value: Floats) -> tuple[Floats, Floats]:
     """The next lower and the next higher known value in each one's group; NaN where there is none.
 
     >>> values = np.array([1.0, 4.0, 9.0])
@@ -427,13 +406,7 @@ class SavedStatistics(SavedField):
         return array
 
     def _layer(
-        self,
-        model: GraphEstimator,
-        learned: Learned,
-        place: int,
-        entry: Any,
-        numbers: int,
-        targets: int,
+        self, model: GraphEstimator, learned: Learned, place: int, entry: Any, numbers: int, targets: int
     ) -> LayerStatistics:
         wanted = {"layer", "kind", "indicators", "names"}
         if not isinstance(entry, dict) or set(entry) != wanted:
@@ -444,9 +417,7 @@ class SavedStatistics(SavedField):
             raise self.misfit("a record whose indicators are true or false", entry["indicators"])
         names = loose_index(unique_names(self, entry["names"]))
         found = {
-            name: self._array(
-                learned, f"{place}.{name}", np.int64 if name == "starts" else np.float64
-            )
+            name: self._array(learned, f"{place}.{name}", np.int64 if name == "starts" else np.float64)
             for name in _ARRAYS
         }
         one = LayerStatistics(entry["layer"], entry["kind"], names, entry["indicators"], **found)

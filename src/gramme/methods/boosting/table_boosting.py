@@ -1,37 +1,28 @@
-"""Gradient boosting for the classes of nodes: trees on numbers and on what groups and neighbours say."""
+"""Gradient boosting for the classes or numbers of nodes: trees on numbers and on what groups and neighbours say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.distributed import PartGraph
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.base import NodeClassifier
-from gramme.methods.boosting.group_statistics import (
-    GroupStatistics,
-    KnownTargets,
-    SavedStatistics,
-)
-from gramme.methods.boosting.trees import (
-    LARGE,
-    BoostedTrees,
-    Growth,
-    SavedTrees,
-    Target,
-    TreeSize,
-    chosen_growth,
-)
-from gramme.methods.labels import KnownLabels, stratified_folds
-from gramme.methods.params import NoneOr, RandomState, Rule, WholeNumber, check_number_range
+from gramme.methods.base import GraphEstimator, NodeClassifier
+from gramme.methods.boosting.group_statistics import GroupStatistics, KnownTargets, SavedStatistics
+from gramme.methods.boosting.trees import LARGE, BoostedTrees, Growth, SavedTrees, Target, TreeSize, chosen_growth
+from gramme.methods.labels import KnownLabels, dealt_in_turn, stratified_folds
+from gramme.methods.params import PositiveInt, RandomSeed, WholeNumber, check_number_range
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField
 from gramme.methods.prepare import given_columns
+from gramme.methods.regression.base import KnownNumbers, NodeRegressor, predict_folds
 
 FOLDS = 5
 """Parts of the labels: those of the others describe the groups of a label's node, and choose the number of trees."""
@@ -39,7 +30,86 @@ MAX_COLUMNS = 1_000
 """Numbers of a node up to which trees are grown in a mixture: thousands of words are better left to linear models."""
 
 
-class TableBoosting(NodeClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class TreesOnTable(GraphEstimator):
+    """What boosting of classes and of numbers share: the table of statistics, the trees, and what they rely on."""
+
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedStatistics("statistics"),
+        SavedTrees("trees"),
+        SavedArray("known", np.int64, ("known",), below="nodes"),
+        SavedArray("fold", np.int64, ("known",), low=0),
+    )
+
+    statistics_: GroupStatistics = field(init=False)
+    trees_: BoostedTrees = field(init=False)
+    known_: NDArray[np.int64] = field(init=False)
+    fold_: NDArray[np.int64] = field(init=False)
+
+    def _grow(
+        self,
+        graph: MultilayerGraph,
+        targets: KnownTargets,
+        titles: Sequence[str],
+        target: Target,
+        seed: int,
+        growth: Callable[[Floats], Growth],
+    ) -> Floats:
+        """Learn the statistics and the trees, and return the table of all nodes; inner folds are those of targets."""
+        self.statistics_ = GroupStatistics.learned(graph, targets, titles)
+        places = np.full(graph.num_nodes, -1, dtype=np.int64)
+        places[targets.nodes] = targets.fold
+        table = self.statistics_.table(graph, places)
+        rows = table[targets.nodes]
+        self._used_growth = growth(rows)
+        self.trees_ = BoostedTrees.fitted(rows, target, self._used_growth, seed)
+        # of a copy's graph and of this one nodes are known by their names
+        self.known_ = self.nodes_.get_indexer(graph.nodes[targets.nodes])
+        self.fold_ = targets.fold
+        return table
+
+    def _table(self, graph: MultilayerGraph) -> Floats:
+        """The columns of another graph's nodes, where labelled nodes of the fit are known by their names."""
+        fold = np.full(graph.num_nodes, -1, dtype=np.int64)
+        places = graph.nodes.get_indexer(self.nodes_[self.known_])
+        fold[places[places >= 0]] = self.fold_[places >= 0]
+        return self.statistics_.table(graph, fold)
+
+    @cached_property
+    def column_importance_(self) -> pd.Series:
+        """How much the splits on each column lowered the loss, as shares of the whole; the most telling first."""
+        self.check_fitted()
+        total = self.trees_.gain.sum()
+        shares = self.trees_.gain / total if total > 0 else self.trees_.gain
+        importance = pd.Series(shares, index=self.statistics_.titles(), name="importance")
+        return importance.sort_values(ascending=False, kind="stable")
+
+    @cached_property
+    def layer_importance_(self) -> pd.Series:
+        """The same by layer; numbers that belong to no layer are left out, and the rest sums to 1."""
+        self.check_fitted()
+        layers = pd.Series(self.trees_.gain).groupby(self.statistics_.layer_of_column()).sum()
+        gains = layers.reindex(self.layer_order_).fillna(0.0).to_numpy()
+        total = gains.sum()
+        even = np.full(gains.size, 1 / gains.size)
+        return self._by_layer(gains / total if total > 0 else even, "importance")
+
+    def columns_in_words(self) -> str:
+        """The three columns that the trees look at most, for a sentence."""
+        first = self.column_importance_.iloc[:3]
+        telling = [str(name) for name in first.index[first >= 0.1]]
+        return f" (mostly {', '.join(telling)})" if telling else ""
+
+    def _check_trees(self, outputs: int) -> None:
+        """Refuse a file whose trees were not grown on the columns of the statistics, or give other scores."""
+        if self.trees_.gain.size != len(self.statistics_.titles()):
+            raise MisfitError("the trees and the columns do not go together")
+        if self.trees_.base.size != outputs or self.statistics_.mean.size != outputs:
+            raise MisfitError("the trees do not give the scores that the model needs")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TableBoosting(TreesOnTable, NodeClassifier):
     """Gradient-boosted trees on the numbers of a table and on statistics of groups and neighbours.
 
     Trees cut numbers where the labels ask for it and find what matters only in combination. Their columns are the
@@ -92,65 +162,35 @@ class TableBoosting(NodeClassifier):
     'hours'
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "leaves": NoneOr(WholeNumber(2)),
-        "rounds": NoneOr(WholeNumber()),
-        "random_state": RandomState(),
-    }
-    saved_fields: ClassVar[tuple[SavedField, ...]] = (
-        SavedStatistics("statistics"),
-        SavedTrees("trees"),
-        SavedArray("known", np.int64, ("known",), below="nodes"),
-        SavedArray("fold", np.int64, ("known",), low=0),
-    )
-
-    statistics_: GroupStatistics
-    trees_: BoostedTrees
-    known_: NDArray[np.int64]
-    fold_: NDArray[np.int64]
-
-    def __init__(
-        self, *, leaves: int | None = None, rounds: int | None = None, random_state: Any = None
-    ) -> None:
-        self.leaves = leaves
-        self.rounds = rounds
-        self.random_state = random_state
+    leaves: Annotated[int, WholeNumber(2)] | None = None
+    rounds: PositiveInt | None = None
+    random_state: RandomSeed = None
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         if isinstance(graph, PartGraph):
             raise DataError("boosting needs the whole graph in one process")
 
     def _fit(
-        self,
-        graph: MultilayerGraph,
-        known: KnownLabels,
-        seed: int,
-        *,
-        growth: Growth | None = None,
+        self, graph: MultilayerGraph, known: KnownLabels, seed: int, *, growth: Growth | None = None
     ) -> NDArray[np.floating[Any]]:
         """Learn; a copy may grow its trees as the model does that it is a copy of."""
         check_number_range(graph)
         classes = len(known.classes)
         fold = stratified_folds(known.codes, FOLDS, seed)
-        targets = KnownTargets(known.nodes, fold, _target_rows(known))
+        rows = np.eye(classes)[known.codes]
         names = [f"share of {label}" for label in known.classes]
-        self.statistics_ = GroupStatistics.learned(
-            graph, targets, names[1:] if classes == 2 else names
-        )
-        places = np.full(graph.num_nodes, -1, dtype=np.int64)
-        places[known.nodes] = fold
-        table = self.statistics_.table(graph, places)
-        rows, target = table[known.nodes], Target(known.codes, classes)
-        growth = self._growth(rows, target, fold, seed) if growth is None else growth
-        self.trees_ = BoostedTrees.fitted(rows, target, growth, seed)
-        # of a copy's graph and of this one nodes are known by their names
-        self.known_ = self.nodes_.get_indexer(graph.nodes[known.nodes])
-        self.fold_, self._used_growth = fold, growth
+        if classes == 2:  # the share of the second says it all
+            rows, names = rows[:, 1:], names[1:]
+        targets = KnownTargets(known.nodes, fold, rows, known.weights)
+        target = Target(known.codes, classes, known.sample_weight)
+
+        def chosen(rows: Floats) -> Growth:
+            return self._growth(rows, target, fold, seed) if growth is None else growth
+
+        table = self._grow(graph, targets, names, target, seed, chosen)
         return self.trees_.probabilities(table)
 
-    def _growth(
-        self, rows: NDArray[np.float64], target: Target, fold: NDArray[np.int64], seed: int
-    ) -> Growth:
+    def _growth(self, rows: Floats, target: Target, fold: NDArray[np.int64], seed: int) -> Growth:
         """What was asked for; inner folds choose the rest."""
         size = None if self.leaves is None else TreeSize(self.leaves, LARGE.labels_per_leaf)
         if size is not None and self.rounds is not None:
@@ -162,15 +202,7 @@ class TableBoosting(NodeClassifier):
         return {"growth": vars(self).get("_used_growth")}
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
-        table = self.statistics_.table(graph, self._folds_by_name(graph))
-        return self.trees_.probabilities(table).astype(np.float32)
-
-    def _folds_by_name(self, graph: MultilayerGraph) -> NDArray[np.int64]:
-        """The fold of each node of another graph that has the name of a labelled node of the fit, else -1."""
-        found = np.full(graph.num_nodes, -1, dtype=np.int64)
-        places = graph.nodes.get_indexer(self.nodes_[self.known_])
-        found[places[places >= 0]] = self.fold_[places >= 0]
-        return found
+        return self.trees_.probabilities(self._table(graph)).astype(np.float32)
 
     # Explaining
 
@@ -179,22 +211,6 @@ class TableBoosting(NodeClassifier):
         """Rounds of boosting."""
         self.check_fitted()
         return self.trees_.roots.size // self.trees_.base.size
-
-    @cached_property
-    def column_importance_(self) -> pd.Series:
-        """How much the splits on each column lowered the loss, as shares of the whole; the most telling first."""
-        self.check_fitted()
-        return column_importance(self.statistics_, self.trees_)
-
-    @cached_property
-    def layer_importance_(self) -> pd.Series:
-        """The same by layer; numbers that belong to no layer are left out, and the rest sums to 1."""
-        self.check_fitted()
-        layers = pd.Series(self.trees_.gain).groupby(self.statistics_.layer_of_column()).sum()
-        gains = layers.reindex(self.layer_order_).fillna(0.0).to_numpy()
-        total = gains.sum()
-        even = np.full(gains.size, 1 / gains.size)
-        return self._by_layer(gains / total if total > 0 else even, "importance")
 
     def layer_contributions(
         self, graph: MultilayerGraph, first: NDArray[np.int64], second: NDArray[np.int64]
@@ -211,7 +227,7 @@ class TableBoosting(NodeClassifier):
         first, second : array of int, shape (nodes,)
             The classes of each node that are compared.
         """
-        table = self.statistics_.table(graph, self._folds_by_name(graph))
+        table = self._table(graph)
         if len(self.classes_) == 2:
             direction = (first - second)[:, None].astype(np.float64)
         else:
@@ -221,41 +237,55 @@ class TableBoosting(NodeClassifier):
         owner = np.array(self.statistics_.layer_of_column(), dtype=object)
         return {name: parts[:, owner == name].sum(axis=1) for name in graph.layers}
 
-    def columns_in_words(self) -> str:
-        """What the trees look at most, for a sentence."""
-        return columns_in_words(self.column_importance_)
+    def _check_loaded(self) -> None:
+        self._check_trees(len(self.classes_) if len(self.classes_) > 2 else 1)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BoostedRegressor(TreesOnTable, NodeRegressor):
+    """Gradient-boosted trees for numbers, on the columns of :class:`~gramme.methods.TableBoosting`, by squared error.
+
+    Instead of the frequency of a class a column has the mean of the known numbers in a node's group, without those of
+    its own fold.
+
+    Parameters
+    ----------
+    random_state : int, numpy generator or None, default=None
+        Decides which numbers share a fold.
+
+    Attributes
+    ----------
+    column_importance_ : Series
+        How much the splits on each column lowered the error, as shares of the whole, by what the column says.
+    layer_importance_ : Series
+        The same by layer, summing to 1 over the layers.
+    """
+
+    random_state: RandomSeed = None
+
+    def _fit(
+        self, graph: MultilayerGraph, known: KnownNumbers, seed: int, *, fold: NDArray[np.int64] | None = None
+    ) -> Floats:
+        def predicted(seen: KnownNumbers) -> Floats:
+            inner = dealt_in_turn(np.random.default_rng(seed).permutation(seen.nodes.size), FOLDS)
+            targets = KnownTargets(seen.nodes, inner, seen.values[:, None], seen.weights)
+            target = Target(seen.values, weights=seen.sample_weight)
+
+            def chosen(rows: Floats) -> Growth:
+                return chosen_growth(rows, target, inner, seed)
+
+            table = self._grow(graph, targets, ["mean number"], target, seed, chosen)
+            return self.trees_.numbers(table)
+
+        if fold is not None:
+            self.unseen_ = predict_folds(known, fold, predicted)
+        return predicted(known)
+
+    def _inductive(self, graph: MultilayerGraph) -> Floats:
+        return self.trees_.numbers(self._table(graph))
 
     def _check_loaded(self) -> None:
-        check_trees_fit(self.statistics_, self.trees_)
-        outputs = len(self.classes_) if len(self.classes_) > 2 else 1
-        if self.trees_.base.size != outputs or self.statistics_.mean.size != outputs:
-            raise MisfitError("the trees and the classes do not go together")
-
-
-def _target_rows(known: KnownLabels) -> NDArray[np.float64]:
-    """A column per class, or for the second of two."""
-    found: NDArray[np.float64] = np.eye(len(known.classes))[known.codes]
-    return found[:, 1:] if len(known.classes) == 2 else found
-
-
-def column_importance(statistics: GroupStatistics, trees: BoostedTrees) -> pd.Series:
-    """The share of each column in what all splits gained, the largest first."""
-    total = trees.gain.sum()
-    shares = trees.gain / total if total > 0 else trees.gain
-    found = pd.Series(shares, index=statistics.titles(), name="importance")
-    return found.sort_values(ascending=False, kind="stable")
-
-
-def columns_in_words(importance: pd.Series, most: int = 3) -> str:
-    """The most telling columns, for a sentence."""
-    telling = [str(name) for name in importance.index[:most][importance.iloc[:most] >= 0.1]]
-    return f" (mostly {', '.join(telling)})" if telling else ""
-
-
-def check_trees_fit(statistics: GroupStatistics, trees: BoostedTrees) -> None:
-    """Refuse trees that were not grown on the columns of the statistics."""
-    if trees.gain.size != len(statistics.titles()):
-        raise MisfitError("the trees and the columns do not go together")
+        self._check_trees(1)
 
 
 def boosting_applies(graph: MultilayerGraph) -> bool:

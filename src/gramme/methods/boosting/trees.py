@@ -62,10 +62,13 @@ class Target:
         The numbers of classes, or numbers.
     classes : int
         How many classes there are; 0 for numbers.
+    weights : array, shape (rows,), optional
+        How much each row counts; alike if not given.
     """
 
     values: NDArray[Any]
     classes: int = 0
+    weights: Floats | None = None
 
     @property
     def outputs(self) -> int:
@@ -74,14 +77,15 @@ class Target:
 
     def at(self, rows: NDArray[Any]) -> Target:
         """The target of some rows."""
-        return Target(self.values[rows], self.classes)
+        return Target(self.values[rows], self.classes, None if self.weights is None else self.weights[rows])
 
     def loss(self, predicted: Floats) -> float:
         """The log loss of probabilities (rows, classes), or the squared error of numbers, summed over the rows."""
+        weights = np.ones(self.values.size) if self.weights is None else self.weights
         if not self.classes:
-            return float(np.square(predicted - self.values).sum())
+            return float((np.square(predicted - self.values) * weights).sum())
         own = predicted[np.arange(self.values.size), self.values]
-        return float(-np.log(np.maximum(own, MIN_PROBABILITY)).sum())
+        return float(-(np.log(np.maximum(own, MIN_PROBABILITY)) * weights).sum())
 
 
 @dataclass(frozen=True)
@@ -129,11 +133,7 @@ class BoostedTrees:
 
     @classmethod
     def _of(cls, model: Any, columns: int, target: Target, present: Ints) -> BoostedTrees:
-        grown = [
-            (number, tree.nodes)
-            for one_round in model._predictors
-            for number, tree in enumerate(one_round)
-        ]
+        grown = [(number, tree.nodes) for one_round in model._predictors for number, tree in enumerate(one_round)]
         sizes = np.array([len(nodes) for _, nodes in grown], dtype=np.int64)
         roots = np.cumsum(sizes) - sizes
         nodes = np.concatenate([nodes for _, nodes in grown])
@@ -216,9 +216,7 @@ class BoostedTrees:
         return self.scores(rows)[:, 0]
 
 
-def chosen_growth(
-    rows: Floats, target: Target, fold: Ints, seed: int, size: TreeSize | None = None
-) -> Growth:
+def chosen_growth(rows: Floats, target: Target, fold: Ints, seed: int, size: TreeSize | None = None) -> Growth:
     """The size and number of trees with the least loss on labels they have not seen.
 
     Parameters
@@ -245,9 +243,7 @@ def chosen_growth(
     return Growth(best, int(losses[best].argmin()) + 1)
 
 
-def _losses_by_round(
-    rows: Floats, target: Target, held: NDArray[np.bool_], size: TreeSize, seed: int
-) -> Floats:
+def _losses_by_round(rows: Floats, target: Target, held: NDArray[np.bool_], size: TreeSize, seed: int) -> Floats:
     """The loss on rows that were held out, after each round."""
     seen, unseen = target.at(~held), target.at(held)
     present = np.unique(seen.values) if target.classes else np.zeros(0, dtype=np.int64)
@@ -290,14 +286,14 @@ def _boosted(rows: Floats, target: Target, growth: Growth, seed: int) -> Any:
         rows = np.where(empty, 0.0, rows)
     # threads that wait for each other take longer on a busy machine
     with thread_pools().limit(limits=1):
-        return model.fit(rows, target.values)
+        return model.fit(rows, target.values, sample_weight=target.weights)
 
 
 def _base(target: Target) -> Floats:
     """The scores where nothing tells rows apart."""
     if not target.classes:
-        return np.array([target.values.mean()])
-    counts = np.bincount(target.values, minlength=target.classes)
+        return np.array([np.average(target.values, weights=target.weights)])
+    counts = np.bincount(target.values, target.weights, minlength=target.classes)
     shares = np.maximum(counts / max(counts.sum(), 1), MIN_PROBABILITY)
     logs: Floats = np.log(shares)
     return logs if target.classes > 2 else logs[1:] - logs[:1]
@@ -306,17 +302,10 @@ def _base(target: Target) -> Floats:
 def _no_trees(columns: int, base: Floats) -> BoostedTrees:
     none, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
     flags = np.zeros(0, dtype=np.uint8)
-    return BoostedTrees(
-        base,
-        *(none, none, none, none, none),
-        *(nothing, nothing, nothing, flags),
-        np.zeros(columns),
-    )
+    return BoostedTrees(base, *(none, none, none, none, none), *(nothing, nothing, nothing, flags), np.zeros(columns))
 
 
-def _for_all_classes(
-    base: Floats, output: Ints, target: Target, present: Ints
-) -> tuple[Floats, Ints]:
+def _for_all_classes(base: Floats, output: Ints, target: Target, present: Ints) -> tuple[Floats, Ints]:
     """Scores for every class where some have no labels here: those stay improbable."""
     if present.size == target.classes:
         return base, output
@@ -331,10 +320,7 @@ def _for_all_classes(
 
 @compiled
 def _expected(
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    value: NDArray[np.float64],
-    count: NDArray[np.float64],
+    left: NDArray[np.int64], right: NDArray[np.int64], value: NDArray[np.float64], count: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The mean of the leaves below each node; the nodes below stand behind it."""
     found = value.copy()
@@ -366,9 +352,7 @@ def _by_column(
             while column[node] >= 0:
                 asked = column[node]
                 number = rows[row, asked]
-                goes_left = (
-                    missing_left[node] == 1 if np.isnan(number) else number <= threshold[node]
-                )
+                goes_left = missing_left[node] == 1 if np.isnan(number) else number <= threshold[node]
                 below = left[node] if goes_left else right[node]
                 step = expected[below] - expected[node]
                 total[row, asked] += direction[row, output[tree]] * step
@@ -395,9 +379,7 @@ def _added(
             node = roots[tree]
             while column[node] >= 0:
                 number = rows[row, column[node]]
-                goes_left = (
-                    missing_left[node] == 1 if np.isnan(number) else number <= threshold[node]
-                )
+                goes_left = missing_left[node] == 1 if np.isnan(number) else number <= threshold[node]
                 node = left[node] if goes_left else right[node]
             total[row, output[tree]] += value[node]
     return total
@@ -437,9 +419,7 @@ class SavedTrees(SavedField):
             array: NDArray[Any] = tensor.numpy()
             kind = {"Floats": np.float64, "Ints": np.int64}.get(kinds[name], np.uint8)
             if array.dtype != kind or not np.isfinite(array).all():
-                raise self.misfit(
-                    f"trees whose {name!r} are finite numbers of type {kind.__name__}"
-                )
+                raise self.misfit(f"trees whose {name!r} are finite numbers of type {kind.__name__}")
             found[name] = array
         trees = BoostedTrees(**found)
         _check(trees)
@@ -453,12 +433,7 @@ def _check(trees: BoostedTrees) -> None:
     for way in (trees.left, trees.right):
         if way.size != count or (way[inner] <= places).any() or (way[inner] >= count).any():
             raise MisfitError("the trees lead nowhere")
-    parts: Sequence[NDArray[Any]] = (
-        trees.threshold,
-        trees.value,
-        trees.expected,
-        trees.missing_left,
-    )
+    parts: Sequence[NDArray[Any]] = (trees.threshold, trees.value, trees.expected, trees.missing_left)
     if any(part.size != count for part in parts):
         raise MisfitError("the trees have arrays of different lengths")
     if (trees.column >= trees.gain.size).any():

@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, NamedTuple
 
@@ -32,7 +33,7 @@ from gramme.io.atomic import write_files
 from gramme.methods.base import GraphEstimator, NodeClassifier
 from gramme.methods.labels import KnownLabels, stratified_folds
 from gramme.methods.linear.logistic import class_shares, fitted_regression
-from gramme.methods.params import POSITIVE, Flag, RandomState, Rule, WholeNumber
+from gramme.methods.params import PositiveFloat, RandomSeed, WholeNumber
 from gramme.methods.persistence import Learned, SavedArray, SavedField, SavedValue, Sizes
 from gramme.methods.prepare import refuse_many_layers
 
@@ -95,9 +96,7 @@ def cached(
 
 
 def _key(graph: MultilayerGraph, settings: Mapping[str, Any]) -> str:
-    told = json.dumps(
-        {"version": CACHE_VERSION, "graph": checksum(graph)} | dict(settings), sort_keys=True
-    )
+    told = json.dumps({"version": CACHE_VERSION, "graph": checksum(graph)} | dict(settings), sort_keys=True)
     return hashlib.sha256(told.encode()).hexdigest()
 
 
@@ -164,6 +163,7 @@ class SavedSettings(SavedField):
         setattr(model, self.attribute, settings)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class EmbeddingModel(NodeClassifier):
     """Base of the methods that embed and then classify.
 
@@ -188,28 +188,21 @@ class EmbeddingModel(NodeClassifier):
         CPU and wall seconds that embeddings found in the cache had cost when they were made: what this fit was spared.
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "C": POSITIVE,
-        "standardise": Flag(),
-        "cache": Flag(),
-        "random_state": RandomState(),
-    }
+    C: PositiveFloat = 1.0
+    standardise: bool = True
+    cache: bool = True
+    random_state: RandomSeed = None
+
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedSettings("settings"),
         SavedValue("seed", WholeNumber(0)),
         SavedArray("embedding", np.float32, ("nodes", "embedding columns")),
     )
 
-    embedding_: Embedding
-    seed_: int
-    settings_: Settings
-    saved_seconds_: tuple[float, float]
-
-    def __init__(self, *, C: float, standardise: bool, cache: bool, random_state: Any) -> None:
-        self.C = C
-        self.standardise = standardise
-        self.cache = cache
-        self.random_state = random_state
+    embedding_: Embedding = field(init=False)
+    seed_: int = field(init=False)
+    settings_: Settings = field(init=False)
+    saved_seconds_: tuple[float, float] = field(init=False)
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         refuse_many_layers(graph, type(self).__name__)
@@ -222,9 +215,7 @@ class EmbeddingModel(NodeClassifier):
     def _embed(self, graph: MultilayerGraph, settings: Settings, seed: int) -> Embedding:
         """The embedding of a graph's nodes, shape (nodes, columns)."""
 
-    def _fit(
-        self, graph: MultilayerGraph, known: KnownLabels, seed: int
-    ) -> NDArray[np.floating[Any]]:
+    def _fit(self, graph: MultilayerGraph, known: KnownLabels, seed: int) -> NDArray[np.floating[Any]]:
         candidates = self._candidates()
         self.seed_, self.saved_seconds_ = seed, (0.0, 0.0)
         embeddings = [self._embedding(graph, settings) for settings in candidates]
@@ -233,9 +224,7 @@ class EmbeddingModel(NodeClassifier):
         self.embedding_ = self._in_given_order(embeddings[best])
         self.settings_ = candidates[best]
         everyone = np.arange(graph.num_nodes)
-        return _predicted(
-            inputs[best], known.nodes, known.codes, everyone, len(known.classes), self.C
-        )
+        return _predicted(inputs[best], known, everyone, self.C)
 
     def _embedding(self, graph: MultilayerGraph, settings: Settings) -> Embedding:
         def compute() -> Embedding:
@@ -267,20 +256,15 @@ def layer_mean(vectors: Sequence[Embedding]) -> Embedding:
 
 
 def _predicted(
-    inputs: NDArray[np.float64],
-    nodes: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    wanted: NDArray[np.int64],
-    classes: int,
-    C: float,
+    inputs: NDArray[np.float64], known: KnownLabels, wanted: NDArray[np.int64], C: float
 ) -> NDArray[np.float64]:
     """Class probabilities of the wanted nodes by logistic regression on the given ones; a class not given gets 0."""
-    probabilities = np.zeros((wanted.size, classes))
-    found = np.unique(codes)
+    probabilities = np.zeros((wanted.size, len(known.classes)))
+    found = np.unique(known.codes)
     if found.size == 1:
         probabilities[:, found] = 1.0
         return probabilities
-    learned = fitted_regression(inputs[nodes], codes, C, MAX_ITERATIONS)
+    learned = fitted_regression(inputs[known.nodes], known.codes, C, MAX_ITERATIONS, weights=known.sample_weight)
     probabilities[:, found] = class_shares(inputs[wanted], *learned)
     return probabilities
 
@@ -293,10 +277,8 @@ def _best(inputs: Sequence[NDArray[np.float64]], known: KnownLabels, C: float, s
     right = np.zeros(len(inputs))
     for place, values in enumerate(inputs):
         for fold in range(int(folds.max()) + 1):
-            inside, outside = known.nodes[folds != fold], known.nodes[folds == fold]
-            if not inside.size:
-                continue
-            codes = known.codes[folds != fold]
-            guess = _predicted(values, inside, codes, outside, len(known.classes), C)
-            right[place] += (guess.argmax(axis=1) == known.codes[folds == fold]).sum()
+            inside, outside = known.part(folds != fold), known.part(folds == fold)
+            if inside.nodes.size:
+                guess = _predicted(values, inside, outside.nodes, C)
+                right[place] += outside.weights @ (guess.argmax(axis=1) == outside.codes)
     return int(right.argmax())

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramme.errors import DataError, import_extra
 from gramme.graph import MultilayerGraph
-from gramme.methods.params import POSITIVE, NoneOr, Rule, WholeNumber
+from gramme.methods.params import PositiveFloat, PositiveInt
 
 from .base import Embedding, EmbeddingModel, Settings, layer_mean
 
@@ -35,14 +36,7 @@ def gensim_version() -> str:
 
 
 def skip_gram(
-    walks: Walks,
-    *,
-    dim: int,
-    window: int,
-    walks_per_node: int,
-    epochs: int = 1,
-    negative: int = 5,
-    seed: int = 0,
+    walks: Walks, *, dim: int, window: int, walks_per_node: int, epochs: int = 1, negative: int = 5, seed: int = 0
 ) -> NDArray[np.float32]:
     """A vector per node, shape (nodes, dim); zero for nodes that walk with nobody.
 
@@ -125,34 +119,16 @@ class _Corpus:
                         yield sentence[:length]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class WalkModel(EmbeddingModel):
     """Base of the methods that learn from walks with skip-gram; see :class:`DeepWalk` for the parameters."""
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = dict.fromkeys(
-        ("dim", "window", "walks_per_node", "walk_length", "epochs", "negative"), WholeNumber()
-    )
-
-    def __init__(
-        self,
-        *,
-        dim: int,
-        window: int,
-        walks_per_node: int,
-        walk_length: int,
-        epochs: int,
-        negative: int,
-        C: float,
-        standardise: bool,
-        cache: bool,
-        random_state: Any,
-    ) -> None:
-        super().__init__(C=C, standardise=standardise, cache=cache, random_state=random_state)
-        self.dim = dim
-        self.window = window
-        self.walks_per_node = walks_per_node
-        self.walk_length = walk_length
-        self.epochs = epochs
-        self.negative = negative
+    dim: PositiveInt = 128
+    window: PositiveInt = 10
+    walks_per_node: PositiveInt = 80
+    walk_length: PositiveInt = 40
+    epochs: PositiveInt = 1
+    negative: PositiveInt = 5
 
     def _walk_settings(self, kind: str, p: float, q: float) -> Settings:
         """The settings of walks, first-order ones where p = q = 1, and of the skip-gram on them."""
@@ -234,33 +210,6 @@ class DeepWalk(WalkModel):
     B. Perozzi, R. Al-Rfou, S. Skiena, "DeepWalk: Online Learning of Social Representations", KDD 2014.
     """
 
-    def __init__(
-        self,
-        *,
-        dim: int = 128,
-        window: int = 10,
-        walks_per_node: int = 80,
-        walk_length: int = 40,
-        epochs: int = 1,
-        negative: int = 5,
-        C: float = 1.0,
-        standardise: bool = True,
-        cache: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            dim=dim,
-            window=window,
-            walks_per_node=walks_per_node,
-            walk_length=walk_length,
-            epochs=epochs,
-            negative=negative,
-            C=C,
-            standardise=standardise,
-            cache=cache,
-            random_state=random_state,
-        )
-
     def _candidates(self) -> list[Settings]:
         return [self._walk_settings("walks per layer, mean", 1.0, 1.0)]
 
@@ -276,6 +225,7 @@ class DeepWalk(WalkModel):
 GRID = ((1.0, 1.0), (0.25, 1.0), (4.0, 1.0), (1.0, 0.25), (1.0, 4.0))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Node2Vec(WalkModel):
     """Node classifier on node2vec embeddings, one per layer, averaged over the layers.
 
@@ -308,48 +258,13 @@ class Node2Vec(WalkModel):
     A. Grover, J. Leskovec, "node2vec: Scalable Feature Learning for Networks", KDD 2016.
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "p": NoneOr(POSITIVE),
-        "q": NoneOr(POSITIVE),
-    }
-
-    def __init__(
-        self,
-        *,
-        p: float | None = None,
-        q: float | None = None,
-        dim: int = 128,
-        window: int = 10,
-        walks_per_node: int = 80,
-        walk_length: int = 40,
-        epochs: int = 1,
-        negative: int = 5,
-        C: float = 1.0,
-        standardise: bool = True,
-        cache: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            dim=dim,
-            window=window,
-            walks_per_node=walks_per_node,
-            walk_length=walk_length,
-            epochs=epochs,
-            negative=negative,
-            C=C,
-            standardise=standardise,
-            cache=cache,
-            random_state=random_state,
-        )
-        self.p = p
-        self.q = q
+    p: PositiveFloat | None = None
+    q: PositiveFloat | None = None
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         super()._check_parameters(graph)
         if (self.p is None) != (self.q is None):
-            raise DataError(
-                "give both p and q, or neither to have them chosen on the training labels"
-            )
+            raise DataError("give both p and q, or neither to have them chosen on the training labels")
 
     def _candidates(self) -> list[Settings]:
         pairs = GRID if self.p is None or self.q is None else ((self.p, self.q),)

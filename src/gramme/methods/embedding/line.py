@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.params import NoneOr, Rule, WholeNumber
+from gramme.methods.params import PositiveInt
 
 from .base import Embedding, EmbeddingModel, Settings, layer_mean
 
 _SAMPLES_PER_NODE = 500
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LINE(EmbeddingModel):
     """Node classifier on LINE embeddings, one per layer, averaged over the layers.
 
@@ -49,27 +49,9 @@ class LINE(EmbeddingModel):
     J. Tang, M. Qu, M. Wang, M. Zhang, J. Yan, Q. Mei, "LINE: Large-scale Information Network Embedding", WWW 2015.
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "dim": WholeNumber(),
-        "samples": NoneOr(WholeNumber()),
-        "negative": WholeNumber(),
-    }
-
-    def __init__(
-        self,
-        *,
-        dim: int = 100,
-        samples: int | None = None,
-        negative: int = 5,
-        C: float = 1.0,
-        standardise: bool = True,
-        cache: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(C=C, standardise=standardise, cache=cache, random_state=random_state)
-        self.dim = dim
-        self.samples = samples
-        self.negative = negative
+    dim: PositiveInt = 100
+    samples: PositiveInt | None = None
+    negative: PositiveInt = 5
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         super()._check_parameters(graph)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramme.graph import MultilayerGraph
-from gramme.methods.params import Number, Rule, WholeNumber
+from gramme.methods.params import NonNegativeFloat, PositiveInt
 
 from .base import Embedding, EmbeddingModel, Settings, layer_mean
 
@@ -28,6 +28,7 @@ _WHOLE_NUMBERS = (
 )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MNE(EmbeddingModel):
     """Node classifier on MNE embeddings: the mean over the layers of the common vector plus what a layer adds.
 
@@ -68,38 +69,15 @@ class MNE(EmbeddingModel):
     H. Zhang, L. Qiu, L. Yi, Y. Song, "Scalable Multiplex Network Embedding", IJCAI 2018.
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        **dict.fromkeys(_WHOLE_NUMBERS, WholeNumber()),
-        "weight": Number(0),
-    }
-
-    def __init__(
-        self,
-        *,
-        common_dim: int = 200,
-        layer_dim: int = 10,
-        weight: float = 0.5,
-        walks_per_node: int = 20,
-        walk_length: int = 10,
-        window: int = 5,
-        common_epochs: int = 100,
-        layer_epochs: int = 20,
-        negative: int = 5,
-        C: float = 1.0,
-        standardise: bool = True,
-        cache: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(C=C, standardise=standardise, cache=cache, random_state=random_state)
-        self.common_dim = common_dim
-        self.layer_dim = layer_dim
-        self.weight = weight
-        self.walks_per_node = walks_per_node
-        self.walk_length = walk_length
-        self.window = window
-        self.common_epochs = common_epochs
-        self.layer_epochs = layer_epochs
-        self.negative = negative
+    common_dim: PositiveInt = 200
+    layer_dim: PositiveInt = 10
+    weight: NonNegativeFloat = 0.5
+    walks_per_node: PositiveInt = 20
+    walk_length: PositiveInt = 10
+    window: PositiveInt = 5
+    common_epochs: PositiveInt = 100
+    layer_epochs: PositiveInt = 20
+    negative: PositiveInt = 5
 
     def _candidates(self) -> list[Settings]:
         found: Settings = {"embedding": "MNE", "weight": float(self.weight)}

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from gramme.graph import MultilayerGraph
-from gramme.methods.params import POSITIVE, Number, Rule
+from gramme.methods.params import Number, PositiveFloat, PositiveInt
 
 from .base import Embedding, Settings
 from .deepwalk import WalkModel, trained, walk_vectors
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PMNENetwork(WalkModel):
     """PMNE by network aggregation (``pmne-n``): node2vec on all layers merged into one network.
 
@@ -44,39 +45,13 @@ class PMNENetwork(WalkModel):
     W. Liu, P.-Y. Chen, S. Yeung, T. Suzumura, L. Chen, "Principled Multilayer Network Embedding", ICDM Workshops 2017.
     """
 
-    _kind = "walks on all layers merged"
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {"p": POSITIVE, "q": POSITIVE}
+    p: PositiveFloat = 2.0
+    q: PositiveFloat = 2.0
+    dim: PositiveInt = 100
+    walks_per_node: PositiveInt = 10
+    walk_length: PositiveInt = 80
 
-    def __init__(
-        self,
-        *,
-        p: float = 2.0,
-        q: float = 2.0,
-        dim: int = 100,
-        window: int = 10,
-        walks_per_node: int = 10,
-        walk_length: int = 80,
-        epochs: int = 1,
-        negative: int = 5,
-        C: float = 1.0,
-        standardise: bool = True,
-        cache: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            dim=dim,
-            window=window,
-            walks_per_node=walks_per_node,
-            walk_length=walk_length,
-            epochs=epochs,
-            negative=negative,
-            C=C,
-            standardise=standardise,
-            cache=cache,
-            random_state=random_state,
-        )
-        self.p = p
-        self.q = q
+    _kind = "walks on all layers merged"
 
     def _candidates(self) -> list[Settings]:
         return [self._walk_settings(self._kind, self.p, self.q)]
@@ -86,9 +61,7 @@ class PMNENetwork(WalkModel):
 
         layers = list(graph.layers.values())
         how = {name: settings[name] for name in ("p", "q", "hop") if name in settings}
-        return trained(
-            Walks.of(layers, length=settings["walk_length"], seed=seed, **how), settings, seed
-        )
+        return trained(Walks.of(layers, length=settings["walk_length"], seed=seed, **how), settings, seed)
 
 
 class PMNEResults(PMNENetwork):
@@ -105,6 +78,7 @@ class PMNEResults(PMNENetwork):
         return np.concatenate(walk_vectors(graph, settings, seed), axis=1)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PMNECoanalysis(PMNENetwork):
     """PMNE by layer co-analysis (``pmne-c``): walks that hop between the layers, one vector per node.
 
@@ -120,41 +94,9 @@ class PMNECoanalysis(PMNENetwork):
         See :class:`PMNENetwork`, also for attributes and reference.
     """
 
-    _kind = "walks that hop between layers"
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {"hop": Number(0, float(np.nextafter(1, 2)))}
+    hop: Annotated[float, Number(0, float(np.nextafter(1, 2)))] = 0.5
 
-    def __init__(
-        self,
-        *,
-        hop: float = 0.5,
-        p: float = 2.0,
-        q: float = 2.0,
-        dim: int = 100,
-        window: int = 10,
-        walks_per_node: int = 10,
-        walk_length: int = 80,
-        epochs: int = 1,
-        negative: int = 5,
-        C: float = 1.0,
-        standardise: bool = True,
-        cache: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            p=p,
-            q=q,
-            dim=dim,
-            window=window,
-            walks_per_node=walks_per_node,
-            walk_length=walk_length,
-            epochs=epochs,
-            negative=negative,
-            C=C,
-            standardise=standardise,
-            cache=cache,
-            random_state=random_state,
-        )
-        self.hop = hop
+    _kind = "walks that hop between layers"
 
     def _candidates(self) -> list[Settings]:
         return [one | {"hop": float(self.hop)} for one in super()._candidates()]

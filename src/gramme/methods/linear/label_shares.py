@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,9 +22,9 @@ from gramme.methods.params import (
     POSITIVE,
     Choice,
     Flag,
-    NoneOr,
-    RandomState,
-    Rule,
+    PositiveFloat,
+    PositiveInt,
+    RandomSeed,
     Text,
     WholeNumber,
     check_number_range,
@@ -62,14 +63,10 @@ if TYPE_CHECKING:
     from gramme.methods.base import GraphEstimator
 
 FOLDS = 5
-MIN_LEAD_SHARE = (
-    0.15  # share of the nodes behind a pair of unlike classes that is worth a sentence, ...
-)
+MIN_LEAD_SHARE = 0.15  # share of the nodes behind a pair of unlike classes that is worth a sentence, ...
 MIN_LEAD_RATIO = 1.5  # ... and how much more that is than among all nodes of the layer
 MIN_LEAD_NODES = 5.0  # ... and how many nodes that must be
-ALIKE_SHARE = (
-    0.5  # of neighbours with equal labels, up to which a layer is said to join unlike ones
-)
+ALIKE_SHARE = 0.5  # of neighbours with equal labels, up to which a layer is said to join unlike ones
 MAX_NAMED_MAPS = 2
 
 
@@ -102,14 +99,12 @@ class SavedViewColumns(SavedField):
         if not fits:
             raise self.misfit("layer, direction and names of each view", entry)
         found = [
-            ViewColumns(
-                one["layer"], one["direction"], loose_index(unique_names(self, one["names"]))
-            )
-            for one in entry
+            ViewColumns(one["layer"], one["direction"], loose_index(unique_names(self, one["names"]))) for one in entry
         ]
         setattr(model, self.attribute, found)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LabelShares(NodeClassifier):
     """Logistic regression on the labels among a node's neighbours, repeated with its own predictions.
 
@@ -176,13 +171,12 @@ class LabelShares(NodeClassifier):
     'robs joins thief and victim'
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "rounds": WholeNumber(),
-        "penalty": NoneOr(POSITIVE),
-        "neighbour_columns": NoneOr(Flag()),
-        "folds": WholeNumber(2),
-        "random_state": RandomState(),
-    }
+    rounds: PositiveInt = 6
+    penalty: PositiveFloat | None = None
+    neighbour_columns: bool | None = None
+    folds: Annotated[int, WholeNumber(2)] = FOLDS
+    random_state: RandomSeed = None
+
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedTable(
             "rounds",
@@ -205,6 +199,7 @@ class LabelShares(NodeClassifier):
         ),
         SavedSeries("layer_importance"),
         SavedArray("known", np.int64, ("labels",), below="nodes"),
+        SavedArray("known_weights", np.float64, ("labels",), low=0, optional=True),
         SavedViewColumns("columns"),
         SavedArray("rarity", np.float64, ("neighbour_columns",), low=0),
         SavedArray("coefficients", np.float32, ("coefficient_rows", "classes")),
@@ -213,30 +208,16 @@ class LabelShares(NodeClassifier):
     )
     _copy_cost: ClassVar[float] = 0.3
 
-    rounds_: pd.DataFrame
-    view_maps_: pd.DataFrame
-    layer_importance_: pd.Series
-    known_: NDArray[np.int64]
-    columns_: list[ViewColumns]
-    rarity_: NDArray[np.float64]
-    coefficients_: Singles
-    weights_: NDArray[np.float64]
-    intercepts_: NDArray[np.float64]
-
-    def __init__(
-        self,
-        *,
-        rounds: int = 6,
-        penalty: float | None = None,
-        neighbour_columns: bool | None = None,
-        folds: int = FOLDS,
-        random_state: Any = None,
-    ) -> None:
-        self.rounds = rounds
-        self.penalty = penalty
-        self.neighbour_columns = neighbour_columns
-        self.folds = folds
-        self.random_state = random_state
+    rounds_: pd.DataFrame = field(init=False)
+    view_maps_: pd.DataFrame = field(init=False)
+    layer_importance_: pd.Series = field(init=False)
+    known_: NDArray[np.int64] = field(init=False)
+    known_weights_: NDArray[np.float64] = field(init=False)
+    columns_: list[ViewColumns] = field(init=False)
+    rarity_: NDArray[np.float64] = field(init=False)
+    coefficients_: Singles = field(init=False)
+    weights_: NDArray[np.float64] = field(init=False)
+    intercepts_: NDArray[np.float64] = field(init=False)
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         if isinstance(graph, PartGraph):
@@ -245,12 +226,7 @@ class LabelShares(NodeClassifier):
             )
 
     def _fit_with_folds(
-        self,
-        graph: MultilayerGraph,
-        known: KnownLabels,
-        fold: NDArray[np.int64],
-        copies: int,
-        allowance: Any = None,
+        self, graph: MultilayerGraph, known: KnownLabels, fold: NDArray[np.int64], copies: int, allowance: Any = None
     ) -> NDArray[np.float64]:
         # the folds are those it hides labels by anyway
         self._run_fit(graph, known, fold=fold)
@@ -276,7 +252,7 @@ class LabelShares(NodeClassifier):
         classes, nodes = len(known.classes), graph.num_nodes
         parts = stratified_folds(known.codes, self.folds, seed) if fold is None else fold
         labels = LabelFolds(
-            known.nodes, known.codes, extended_folds(parts, self.folds), classes, nodes
+            known.nodes, known.codes, extended_folds(parts, self.folds), classes, nodes, known.sample_weight
         )
         joined, ways = graph_views(graph)
         columns, used = neighbour_columns(ways, known.nodes, nodes)
@@ -291,7 +267,9 @@ class LabelShares(NodeClassifier):
             rounds = planned_rounds(around, labels, plan)
         self.known_ = self.nodes_.get_indexer(graph.nodes[known.nodes])
         self._store(graph, rounds, losses, ways, used)
-        context = Context(known.nodes, known.codes, classes, nodes)
+        if known.sample_weight is not None:
+            self.known_weights_ = known.weights
+        context = Context(known.nodes, known.codes, classes, nodes, weights=known.sample_weight)
         variances = around.follow(rounds, context)
         assert context.predicted is not None
         self.view_maps_ = _view_maps(ways, context)
@@ -350,9 +328,7 @@ class LabelShares(NodeClassifier):
     def _sizes(self) -> Iterator[tuple[int, int]]:
         """Columns and weights of each round."""
         classes = len(self.classes_)
-        for number, (split, one_hot) in enumerate(
-            zip(self.rounds_["split"], self.rounds_["one_hot"], strict=True)
-        ):
+        for number, (split, one_hot) in enumerate(zip(self.rounds_["split"], self.rounds_["one_hot"], strict=True)):
             views, own = len(self.view_maps_) if split else len(self.layers_), int(number > 0)
             columns = views * (classes + 1) + own * classes + self.rarity_.size * bool(one_hot)
             yield columns, views + own
@@ -376,7 +352,8 @@ class LabelShares(NodeClassifier):
         places = graph.nodes.get_indexer(self.nodes_[self.known_])
         met = places >= 0
         context = Context(places[met], codes[met], len(self.classes_), graph.num_nodes)
-        context.prior = Context(places, codes, len(self.classes_), graph.num_nodes).prior
+        weights = vars(self).get("known_weights_")
+        context.prior = Context(places, codes, len(self.classes_), graph.num_nodes, weights=weights).prior
         maps = self.view_maps_
         joined, ways = graph_views(graph, set(maps["layer"][maps["direction"] != ""]))
         return Surroundings(joined, ways, self._columns_there(graph, ways)), context
@@ -386,8 +363,7 @@ class LabelShares(NodeClassifier):
         if not self.columns_:
             return columns_of(ways, [np.zeros(0, dtype=np.int64)] * len(ways), graph.num_nodes)
         places = [
-            _names_of_columns(graph, view).get_indexer(one.names)
-            for view, one in zip(ways, self.columns_, strict=True)
+            _names_of_columns(graph, view).get_indexer(one.names) for view, one in zip(ways, self.columns_, strict=True)
         ]
         stops = np.cumsum([len(one.names) for one in self.columns_])
         rarity = np.split(self.rarity_, stops[:-1])
@@ -399,14 +375,10 @@ class LabelShares(NodeClassifier):
     def class_maps_(self) -> pd.DataFrame:
         """What neighbours' labels lead to, by layer and direction."""
         self.check_fitted()
-        codes = {
-            name: self.classes_[self.view_maps_[name].to_numpy()] for name in ("neighbour", "own")
-        }
+        codes = {name: self.classes_[self.view_maps_[name].to_numpy()] for name in ("neighbour", "own")}
         return self.view_maps_.assign(**codes)
 
-    def neighbour_parts(
-        self, graph: MultilayerGraph, pair: Pair
-    ) -> Iterator[tuple[str, sp.csr_array]]:
+    def neighbour_parts(self, graph: MultilayerGraph, pair: Pair) -> Iterator[tuple[str, sp.csr_array]]:
         """What each neighbour, or group, adds to the log-odds of two classes in the last round, by layer.
 
         A neighbour adds its part of the mapped shares, and by the logarithmic mean its part of the log-odds. What was
@@ -458,9 +430,7 @@ class LabelShares(NodeClassifier):
             raise MisfitError("intercepts must have a row for each round")
         columns, weights = (sum(size) for size in zip(*sizes, strict=True))
         if len(self.coefficients_) != columns or self.weights_.size != weights:
-            raise MisfitError(
-                f"the rounds need {columns} rows of coefficients and {weights} weights"
-            )
+            raise MisfitError(f"the rounds need {columns} rows of coefficients and {weights} weights")
         if self.rarity_.size != sum(len(one.names) for one in self.columns_):
             raise MisfitError("rarity must have a number for each column of neighbours")
         if self.columns_ and len(self.columns_) != len(self.view_maps_):
@@ -480,9 +450,7 @@ def _names_of_columns(graph: MultilayerGraph, view: NeighbourView) -> pd.Index:
     return names
 
 
-def _importance(
-    graph: MultilayerGraph, variances: Sequence[Mapping[str, float]]
-) -> NDArray[np.float64]:
+def _importance(graph: MultilayerGraph, variances: Sequence[Mapping[str, float]]) -> NDArray[np.float64]:
     """The mean over the rounds of each layer's part of the spread of the scores."""
     total = np.zeros(graph.num_layers)
     for one in variances:
@@ -499,8 +467,7 @@ def _view_maps(ways: Sequence[NeighbourView], context: Context) -> pd.DataFrame:
     """
     beliefs = context.beliefs()
     found: dict[str, list[Any]] = {
-        name: []
-        for name in ("layer", "direction", "neighbour", "own", "alike", "share", "usual", "nodes")
+        name: [] for name in ("layer", "direction", "neighbour", "own", "alike", "share", "usual", "nodes")
     }
     for view in ways:
         sums = view.sums(beliefs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,14 +20,8 @@ from gramme.distributed import communicator_of
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
 from gramme.methods.contributions import shares_of_joined
-from gramme.methods.labels import (
-    ENOUGH_LABELS,
-    KnownLabels,
-    enough_folds,
-    softmax,
-    stratified_folds,
-)
-from gramme.methods.params import POSITIVE, NoneOr, RandomState, Rule, WholeNumber
+from gramme.methods.labels import ENOUGH_LABELS, KnownLabels, enough_folds, softmax, stratified_folds
+from gramme.methods.params import POSITIVE, PositiveFloat, RandomSeed, WholeNumber
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedSeries, SavedValue
 
 FOLDS = 5
@@ -39,6 +34,7 @@ PENALTY_SHARE = 0.8  # of a fit that chooses its penalty; used only to show prog
 Table = Any  # a numpy array or a scipy sparse one
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinearModel(NodeClassifier):
     """A method whose predictions are a regression on the columns of a table.
 
@@ -52,10 +48,9 @@ class LinearModel(NodeClassifier):
         How much each layer's part of the scores differs from node to node, summing to 1 over the layers.
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "C": NoneOr(POSITIVE),
-        "random_state": RandomState(),
-    }
+    C: PositiveFloat | None = None
+    random_state: RandomSeed = None
+
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedValue("C", POSITIVE),
         SavedValue("labels", WholeNumber(0), default=0),
@@ -65,12 +60,11 @@ class LinearModel(NodeClassifier):
     )
 
     _copy_cost: ClassVar[float] = 0.4
-    C: float | None
-    C_: float
-    labels_: int
-    coefficients_: Floats
-    intercept_: Floats
-    layer_importance_: pd.Series
+    C_: float = field(init=False)
+    labels_: int = field(init=False)
+    coefficients_: Floats = field(init=False)
+    intercept_: Floats = field(init=False)
+    layer_importance_: pd.Series = field(init=False)
 
     def _check_columns(self, columns: int) -> None:
         """Refuse coefficients from a file that are not those of a table with so many columns."""
@@ -91,6 +85,7 @@ def fitted_regression(
     strength: float,
     max_iter: int,
     start: tuple[Floats, Floats] | None = None,
+    weights: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Coefficients (columns, classes) and intercepts of a logistic regression; the first of two classes has zeros.
 
@@ -111,6 +106,8 @@ def fitted_regression(
     max_iter : int
     start : tuple of arrays, optional
         The coefficients and intercepts of a regression of the same classes with a similar penalty, to begin at.
+    weights : array, shape (labels,), optional
+        How much each label counts in the mean; alike if not given.
     """
     labels, columns = rows.shape
     if not isinstance(rows, np.ndarray) and labels * columns <= MAX_DENSE_NUMBERS:
@@ -123,8 +120,8 @@ def fitted_regression(
 
     def loss_and_gradient(numbers: Floats) -> tuple[float, Floats]:
         together = numbers.reshape(columns + 1, -1)
-        weights = together[:-1]
-        scores = rows @ weights + together[-1]
+        coefficients = together[:-1]
+        scores = rows @ coefficients + together[-1]
         if two:
             losses = np.logaddexp(0, scores[:, 0]) - scores[:, 0] * places
             missed = expit(scores) - places[:, None]
@@ -135,10 +132,13 @@ def fitted_regression(
             losses = np.log(sums[:, 0]) - scores[each, places]
             missed /= sums
             missed[each, places] -= 1
+        if weights is not None:
+            losses *= weights
+            missed *= weights[:, None]
         gradient = np.empty_like(together)
-        gradient[:-1] = turned @ missed / labels + penalty * weights
+        gradient[:-1] = turned @ missed / labels + penalty * coefficients
         gradient[-1] = missed.sum(axis=0) / labels
-        return losses.sum() / labels + penalty / 2 * (weights**2).sum(), gradient.ravel()
+        return losses.sum() / labels + penalty / 2 * (coefficients**2).sum(), gradient.ravel()
 
     begin = np.zeros((columns + 1) * (1 if two else found.size))
     if start is not None:
@@ -164,6 +164,7 @@ def regression(
     strength: float,
     max_iter: int = 500,
     start: tuple[Floats, Floats] | None = None,
+    weights: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Coefficients (columns, classes) and intercepts; classes that are not among the codes get no chance.
 
@@ -173,14 +174,14 @@ def regression(
     coefficients = np.zeros((rows.shape[1], classes))
     intercept = np.where(np.isin(np.arange(classes), found), 0.0, -np.inf)
     if rows.shape[1] == 0:  # nothing to tell nodes by but how frequent the classes are
-        intercept[found] = np.log(np.bincount(codes)[found])
+        intercept[found] = np.log(np.bincount(codes, weights)[found])
     elif found.size > 1:
         shorter, basis = row_space(rows)
         if start is not None and basis is None:
             start = start[0][:, found], start[1][found]
         else:
             start = None
-        learned, intercept[found] = fitted_regression(shorter, codes, strength, max_iter, start)
+        learned, intercept[found] = fitted_regression(shorter, codes, strength, max_iter, start, weights)
         coefficients[:, found] = learned if basis is None else basis @ learned
     return coefficients, intercept
 
@@ -206,21 +207,16 @@ def row_space(rows: Table) -> tuple[Table, Floats | None]:
 
 
 def chosen_strength(
-    rows: Table,
-    known: KnownLabels,
-    strengths: Sequence[float],
-    seed: int,
-    max_iter: int = 500,
-    caution: float = 0.0,
+    rows: Table, known: KnownLabels, strengths: Sequence[float], seed: int, max_iter: int = 500, caution: float = 0.0
 ) -> float:
     """The C with the least log loss on held-out training labels; the first where there is nothing to test.
 
     Caution is what the loss must be lower by for a C ten times the first one; four times that for a hundred times.
     """
-    codes, classes = known.codes, len(known.classes)
+    codes, classes, weights = known.codes, len(known.classes), known.weights
     if codes.size > MAX_PENALTY_LABELS:
         some = np.sort(np.random.default_rng(seed).permutation(codes.size)[:MAX_PENALTY_LABELS])
-        rows, codes = rows[some], codes[some]
+        rows, codes, weights = rows[some], codes[some], weights[some]
     tested = np.bincount(codes, minlength=classes)[codes] > 1
     if not tested.any() or rows.shape[1] == 0:
         return strengths[0]
@@ -229,6 +225,7 @@ def chosen_strength(
     folds = int(fold.max()) + 1
     # with few labels every strength costs nothing, and a start from zero keeps results the same to the last digit
     many = codes.size >= ENOUGH_LABELS
+    counted = None if known.sample_weight is None else weights
     losses: dict[float, float] = {}
     fitted: dict[tuple[float, int], tuple[Floats, Floats]] = {}
     for strength in strengths:
@@ -240,12 +237,11 @@ def chosen_strength(
             held = fold == number
             start = fitted.get((near, number)) if many else None
             with part("", PENALTY_SHARE / (folds * len(strengths))):
-                learned = regression(
-                    rows[~held], codes[~held], classes, strength, max_iter, start=start
-                )
+                kept = None if counted is None else counted[~held]
+                learned = regression(rows[~held], codes[~held], classes, strength, max_iter, start, kept)
             fitted[strength, number] = learned
             own = class_shares(rows[held], *learned)[np.arange(int(held.sum())), codes[held]]
-            loss -= float(np.log(np.maximum(own, 1e-3))[tested[held]].sum())
+            loss -= float((np.log(np.maximum(own, 1e-3)) * weights[held])[tested[held]].sum())
         losses[strength] = loss
     return min(losses, key=lambda strength: losses[strength])
 
@@ -275,9 +271,5 @@ def importances(parts: Iterable[Floats], graph: MultilayerGraph) -> Floats:
             continue
         rows = max(int(communicator.all_sum(len(scores))), 1)
         around = scores - communicator.all_sum(scores.sum(axis=0)) / rows
-        sizes.append(
-            float(
-                np.sqrt(communicator.all_sum(float((around**2).sum())) / (rows * scores.shape[1]))
-            )
-        )
+        sizes.append(float(np.sqrt(communicator.all_sum(float((around**2).sum())) / (rows * scores.shape[1]))))
     return shares_of_joined(np.array(sizes), graph)

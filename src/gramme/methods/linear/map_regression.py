@@ -139,6 +139,7 @@ def fitted_maps(
     log_prior: Floats,
     penalty: float,
     start: Maps | None = None,
+    weights: Floats | None = None,
     max_steps: int = MAX_STEPS,
 ) -> Maps:
     """The maps under which some labels are most probable, given the penalty.
@@ -156,9 +157,11 @@ def fitted_maps(
         from their common one.
     start : Maps, optional
         Of a similar table, from which fewer steps are needed.
+    weights : array, shape (rows,), optional
+        How much each label counts; alike if not given.
     max_steps : int, default=30
     """
-    problem = _Problem(table, codes, log_prior, penalty)
+    problem = _Problem(table, codes, log_prior, penalty, weights)
     numbers = sum(block.values.shape[0] * block.values.shape[1] for block in table.blocks)
     with one_thread_below(numbers):
         found = minimize(
@@ -174,7 +177,10 @@ def fitted_maps(
 class _Problem:
     """The loss in variables in which it is about round."""
 
-    def __init__(self, table: MapTable, codes: Ints, log_prior: Floats, penalty: float) -> None:
+    def __init__(
+        self, table: MapTable, codes: Ints, log_prior: Floats, penalty: float, row_weights: Floats | None = None
+    ) -> None:
+        self.row_weights = np.ones(codes.size) if row_weights is None else row_weights
         self.table, self.codes, self.log_prior, self.penalty = table, codes, log_prior, penalty
         self.each, self.starts = np.arange(codes.size), table.starts
         self.classes, self.columns = log_prior.size, int(self.starts[-1])
@@ -243,12 +249,13 @@ class _Problem:
         own = missed[self.each, self.codes].astype(np.float64)
         np.exp(missed, out=missed)
         sums = missed.sum(axis=1, keepdims=True)
-        loss = float((np.log(sums[:, 0]) - own).sum())
+        loss = float(((np.log(sums[:, 0]) - own) * self.row_weights).sum())
         loss += 0.5 * self.penalty * float(np.vdot(coefficients, coefficients) + weights @ weights)
         loss += 0.5 * COMMON_PENALTY * (common - 1) ** 2
         loss += 0.5 * INTERCEPT_PENALTY * float(intercept @ intercept)
         missed /= sums
         missed[self.each, self.codes] -= 1
+        missed *= self.row_weights[:, None].astype(missed.dtype)
         slope = np.empty_like(coefficients)
         for block, begin, end in zip(self.table.blocks, self.starts, self.starts[1:], strict=False):
             mine = missed if block.rows is None else missed[block.rows]

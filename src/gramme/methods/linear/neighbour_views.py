@@ -93,14 +93,7 @@ class NeighbourView:
         matrix = self.matrix if places is None else self.matrix[places]
         if self.members is None:
             return np.asarray(matrix @ values)
-        rows, own = (
-            (self.rows, self.own_weight)
-            if places is None
-            else (
-                self.rows[places],
-                self.own_weight[places],
-            )
-        )
+        rows, own = (self.rows, self.own_weight) if places is None else (self.rows[places], self.own_weight[places])
         found: Singles = np.asarray(matrix @ (self.members @ values)) - own * values[rows]
         # what is left of a difference by rounding is nobody's label
         return np.maximum(found, 0, out=found)
@@ -126,9 +119,7 @@ class NeighbourView:
         return total
 
 
-def layer_views(
-    name: str, layer: Layer, split: bool | None = None
-) -> tuple[NeighbourView, list[NeighbourView]]:
+def layer_views(name: str, layer: Layer, split: bool | None = None) -> tuple[NeighbourView, list[NeighbourView]]:
     """A layer whichever way its edges point, and its ways one by one.
 
     These are the same where there is but one way; ``split`` says so if it is not to be found out.
@@ -156,10 +147,7 @@ def graph_views(
 
     ``split`` names the layers that have two directions, where that is not to be found out from their edges.
     """
-    found = [
-        layer_views(name, layer, None if split is None else name in split)
-        for name, layer in graph.layers.items()
-    ]
+    found = [layer_views(name, layer, None if split is None else name in split) for name, layer in graph.layers.items()]
     return [joined for joined, _ in found], [view for _, ways in found for view in ways]
 
 

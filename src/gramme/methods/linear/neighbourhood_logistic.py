@@ -5,8 +5,8 @@ It shows how far attributes go without training a network.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,10 +20,11 @@ from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.cross_fitting import refit_for_folds
 from gramme.methods.labels import KnownLabels, softmax, stratified_folds
-from gramme.methods.params import POSITIVE, SHARE, Flag, Rule, WholeNumber, check_number_range
+from gramme.methods.params import POSITIVE, SHARE, WholeNumber, check_number_range
 from gramme.methods.persistence import MisfitError, SavedArray, SavedField, SavedValue
 from gramme.methods.prepare import feature_blocks, given_columns
-from gramme.methods.propagation.label_propagation import MIN_PROBABILITY, skill_weights, skills
+from gramme.methods.propagation.label_propagation import MIN_PROBABILITY
+from gramme.methods.propagation.layer_trust import layer_skills, trust_weights
 from gramme.methods.propagation.series import NodeWalk, propagate
 
 from .logistic import FOLDS, LinearModel, chosen_strength, class_shares, importances, regression
@@ -32,7 +33,7 @@ from .logistic import FOLDS, LinearModel, chosen_strength, class_shares, importa
 
 
 ALPHAS = (0.3, 0.6, 0.9)
-POWERS = (0.0, 2.0)  # of the layers' skills
+POWERS = (1.0, 2.0)  # of the layers' skills
 SHARPNESS = (1.0, 2.0, 4.0)
 STEPS = 10
 MIN_SMOOTHED_PROBABILITY = 1e-6  # what a probability is at least, before its logarithm is taken
@@ -77,11 +78,7 @@ def unsmoothed(layers: int) -> Smoothing:
 
 
 def chosen_smoothing(
-    graph: MultilayerGraph,
-    walk: NodeWalk,
-    known: KnownLabels,
-    fold: NDArray[np.int64],
-    unseen: Sequence[Floats],
+    graph: MultilayerGraph, walk: NodeWalk, known: KnownLabels, fold: NDArray[np.int64], unseen: Sequence[Floats]
 ) -> Smoothing:
     """The smoothing with the least log loss on held-out training labels; none where there is nothing to test.
 
@@ -100,34 +97,23 @@ def chosen_smoothing(
     tested = np.bincount(known.codes, minlength=len(known.classes))[known.codes] > 1
     if not unseen or not tested.any():
         return none
-    kept = fold[None, :] != np.arange(len(unseen))[:, None]
     classes = len(known.classes)
     shares = np.concatenate(unseen, axis=1)
     # sharper predictions may suit the labels without any smoothing, which is then not what helps
     losses = {(0.0, 0.0, 1.0): _loss(graph, [shares], SHARPNESS, known, fold, tested).min()}
-    skill = skills(graph, known, kept) if graph.num_layers > 1 else None
-    for power in POWERS if skill is not None else POWERS[:1]:
-        weights = np.full((graph.num_layers, len(unseen)), 1 / graph.num_layers)
-        if skill is not None and power > 0:
-            weights = skill_weights(skill, power).T
+    several = graph.num_layers > 1
+    skills = layer_skills(graph, known, fold, [*range(len(unseen)), None], walk) if several else np.ones((1, 1))
+    for power in POWERS[: 1 + several]:
+        weights = np.broadcast_to(trust_weights(skills[: len(unseen)], power).T, (graph.num_layers, len(unseen)))
         found = _spread(walk, shares, np.repeat(weights, classes, axis=1), ALPHAS)
-        for alpha, row in zip(
-            ALPHAS, _loss(graph, found, SHARPNESS, known, fold, tested), strict=True
-        ):
+        for alpha, row in zip(ALPHAS, _loss(graph, found, SHARPNESS, known, fold, tested), strict=True):
             for sharpness, loss in zip(SHARPNESS, row, strict=True):
                 losses[power, alpha, sharpness] = loss
     power, alpha, sharpness = min(losses, key=losses.__getitem__)
-    if alpha == 0:
-        return none
-    if skill is None or power == 0:
-        return Smoothing(alpha, sharpness, none.weights)
-    every = np.ones((1, known.nodes.size), dtype=bool)
-    return Smoothing(alpha, sharpness, skill_weights(skills(graph, known, every)[0], power))
+    return Smoothing(alpha, sharpness, trust_weights(skills[-1], power)) if alpha else none
 
 
-def _spread(
-    walk: NodeWalk, shares: Floats, weights: Floats, alphas: Sequence[float], steps: int = STEPS
-) -> Floats:
+def _spread(walk: NodeWalk, shares: Floats, weights: Floats, alphas: Sequence[float], steps: int = STEPS) -> Floats:
     """The sums of all nodes for each alpha; as many steps whatever the values, so that one step leads to the next."""
     nodes = global_positions(walk.graph)
     return propagate(walk, nodes, shares, weights, alphas, None, tolerance=0, most=steps).values
@@ -151,9 +137,7 @@ def _loss(
     labels = np.arange(known.nodes.size)
     found = []
     for values in spread:
-        held = gather_rows(graph, values, known.nodes).reshape(labels.size, -1, classes)[
-            labels, fold
-        ]
+        held = gather_rows(graph, values, known.nodes).reshape(labels.size, -1, classes)[labels, fold]
         own = [_sharpened(held, power)[labels, known.codes] for power in sharpness]
         found.append([-np.log(np.maximum(one, MIN_PROBABILITY))[tested].sum() for one in own])
     return np.array(found)
@@ -172,6 +156,7 @@ class Surroundings(NamedTuple):
     walk: NodeWalk
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NeighbourhoodLogistic(LinearModel):
     """Multinomial logistic regression on a node's own features and their means over its neighbours in each layer.
 
@@ -205,7 +190,8 @@ class NeighbourhoodLogistic(LinearModel):
     F. Wu, A. Souza, T. Zhang, C. Fifty, T. Yu, K. Weinberger, "Simplifying Graph Convolutional Networks", ICML 2019.
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {"smooth": Flag()}
+    smooth: bool = True
+
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedValue("columns", WholeNumber()),
         SavedValue("alpha", SHARE, default=0.0),
@@ -213,30 +199,18 @@ class NeighbourhoodLogistic(LinearModel):
         SavedArray("layer_weights", np.float64, ("layers",), low=0, optional=True),
     )
 
-    columns_: int
-    alpha_: float
-    sharpness_: float
-    layer_weights_: NDArray[np.float64]
-    _kept: Surroundings | None = None
-
-    def __init__(
-        self, *, C: float | None = None, smooth: bool = True, random_state: Any = None
-    ) -> None:
-        self.C = C
-        self.smooth = smooth
-        self.random_state = random_state
+    columns_: int = field(init=False)
+    alpha_: float = field(init=False)
+    sharpness_: float = field(init=False)
+    layer_weights_: NDArray[np.float64] = field(init=False)
+    _kept: Surroundings | None = field(init=False, default=None)
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         if not given_columns(graph):
             raise DataError("the graph has no features, and this method has nothing else to see")
 
     def _fit_with_folds(
-        self,
-        graph: MultilayerGraph,
-        known: KnownLabels,
-        fold: NDArray[np.int64],
-        copies: int,
-        allowance: Any = None,
+        self, graph: MultilayerGraph, known: KnownLabels, fold: NDArray[np.int64], copies: int, allowance: Any = None
     ) -> NDArray[np.float64]:
         # what is seen of the graph does not depend on labels and serves all folds
         own = self._own_share(int(fold.max()) + 1)
@@ -270,11 +244,11 @@ class NeighbourhoodLogistic(LinearModel):
         self._kept = seen if keep else None
         rows, classes = gather_rows(graph, seen.table, known.nodes), len(known.classes)
         self.C_ = float(self.C or strength or chosen_strength(rows, known, STRENGTHS, seed))
-        self.coefficients_, self.intercept_ = regression(rows, known.codes, classes, self.C_)
+        self.coefficients_, self.intercept_ = regression(
+            rows, known.codes, classes, self.C_, weights=known.sample_weight
+        )
         if explained:
-            self.layer_importance_ = self._by_layer(
-                importances(self._layer_scores(seen.table), graph), "importance"
-            )
+            self.layer_importance_ = self._by_layer(importances(self._layer_scores(seen.table), graph), "importance")
         if smoothing is None:
             smoothing = unsmoothed(graph.num_layers)
             if self.smooth:
@@ -283,15 +257,16 @@ class NeighbourhoodLogistic(LinearModel):
         self.layer_weights_ = smoothing.weights
         return self._scored(seen)
 
-    def _chosen_smoothing(
-        self, graph: MultilayerGraph, seen: Surroundings, known: KnownLabels, seed: int
-    ) -> Smoothing:
+    def _chosen_smoothing(self, graph: MultilayerGraph, seen: Surroundings, known: KnownLabels, seed: int) -> Smoothing:
         fold = stratified_folds(known.codes, FOLDS, seed)
         rows = gather_rows(graph, seen.table, known.nodes)
         unseen = []
         for number in range(int(fold.max()) + 1):
             rest = fold != number
-            fitted = regression(rows[rest], known.codes[rest], len(known.classes), self.C_)
+            seen_labels = known.part(rest)
+            fitted = regression(
+                rows[rest], seen_labels.codes, len(known.classes), self.C_, weights=seen_labels.sample_weight
+            )
             unseen.append(class_shares(seen.table, *fitted))
         return chosen_smoothing(graph, seen.walk, known, fold, unseen)
 
@@ -301,18 +276,11 @@ class NeighbourhoodLogistic(LinearModel):
         return Smoothing(self.alpha_, self.sharpness_, self.layer_weights_)
 
     def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
-        return {
-            "strength": self.C_,
-            "smoothing": self._smoothing(),
-            "seen": self._kept,
-            "explained": False,
-        }
+        return {"strength": self.C_, "smoothing": self._smoothing(), "seen": self._kept, "explained": False}
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
         if given_columns(graph) != self.columns_:
-            raise DataError(
-                f"the model needs {self.columns_} features per node; the graph has {given_columns(graph)}"
-            )
+            raise DataError(f"the model needs {self.columns_} features per node; the graph has {given_columns(graph)}")
         return self._scored(_surroundings(graph))
 
     def _scored(self, seen: Surroundings) -> NDArray[np.float32]:
@@ -394,9 +362,7 @@ def _own_features(graph: MultilayerGraph) -> torch.Tensor:
     return torch.cat(views, dim=1) / len(views) ** 0.5 if len(views) > 1 else views[0]
 
 
-def _neighbourhood_means(
-    walk: NodeWalk, own: torch.Tensor
-) -> Iterator[list[tuple[torch.Tensor, torch.Tensor]]]:
+def _neighbourhood_means(walk: NodeWalk, own: torch.Tensor) -> Iterator[list[tuple[torch.Tensor, torch.Tensor]]]:
     """For each layer and hop the means over neighbourhoods, and by what a sum is multiplied to give them."""
     for layer in range(len(walk.sums)):
         values, found = own, []

@@ -32,14 +32,10 @@ class LayerColumns:
     layer: str
     kind: str
     names: pd.Index
-    places: NDArray[np.int64] | None = (
-        None  # of the columns in a whole layer, where the graph is in parts
-    )
+    places: NDArray[np.int64] | None = None  # of the columns in a whole layer, where the graph is in parts
 
     @classmethod
-    def seen(
-        cls, name: str, layer: Layer, graph: MultilayerGraph, rows: NDArray[np.int64]
-    ) -> LayerColumns:
+    def seen(cls, name: str, layer: Layer, graph: MultilayerGraph, rows: NDArray[np.int64]) -> LayerColumns:
         """Those columns that are not empty in some rows; of others nothing could be learned."""
         if isinstance(graph, PartGraph):
             return cls(name, layer.made_of, *_seen_in_parts(graph, layer, rows))
@@ -60,17 +56,11 @@ class LayerColumns:
         places = names.get_indexer(self.names)
         known = np.flatnonzero(places >= 0)
         chosen = full[:, places[known]].tocoo()
-        return sp.csr_array(
-            (chosen.data, (chosen.row, known[chosen.col])), shape=(graph.num_nodes, len(self.names))
-        )
+        return sp.csr_array((chosen.data, (chosen.row, known[chosen.col])), shape=(graph.num_nodes, len(self.names)))
 
     def record(self) -> dict[str, Any]:
         """As JSON can hold it; names that it cannot hold by their text."""
-        return {
-            "layer": self.layer,
-            "kind": self.kind,
-            "names": [plain_name(n) for n in self.names],
-        }
+        return {"layer": self.layer, "kind": self.kind, "names": [plain_name(n) for n in self.names]}
 
     @classmethod
     def from_record(cls, record: Any, field: SavedField, layer: str) -> LayerColumns:
@@ -90,9 +80,7 @@ def _columns_in_parts(graph: PartGraph, layer: Layer) -> tuple[sp.csr_array, NDA
     return layer.links.matrix, layer.heard_places(graph.places)
 
 
-def _seen_in_parts(
-    graph: PartGraph, layer: Layer, rows: NDArray[np.int64]
-) -> tuple[pd.Index, NDArray[np.int64]]:
+def _seen_in_parts(graph: PartGraph, layer: Layer, rows: NDArray[np.int64]) -> tuple[pd.Index, NDArray[np.int64]]:
     """Names and numbers of the columns that are not empty in some rows, wherever these are."""
     matrix, places = _columns_in_parts(graph, layer)
     used = np.unique(matrix[local_index(graph, rows)[1]].indices)
@@ -146,7 +134,6 @@ class SavedColumns(SavedField):
         if not isinstance(entry, list) or len(entry) != sizes["layers"]:
             raise self.misfit(f"a list of {sizes['layers']} layers", entry)
         found = [
-            LayerColumns.from_record(one, self, layer)
-            for one, layer in zip(entry, model.layer_order_, strict=True)
+            LayerColumns.from_record(one, self, layer) for one, layer in zip(entry, model.layer_order_, strict=True)
         ]
         setattr(model, self.attribute, found)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ from gramme.distributed import communicator_of, gather_sparse_rows, node_count
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.labels import ENOUGH_LABELS, KnownLabels
-from gramme.methods.params import Flag, Rule, WholeNumber, check_number_range
+from gramme.methods.params import PositiveInt, check_number_range
 from gramme.methods.persistence import SavedArray, SavedField
 from gramme.methods.prepare import given_columns, given_features
 
@@ -34,9 +35,7 @@ MAX_OPERATIONS = 10 * MAX_LABELS**3
 """Classes x labels^3 at most in a step; with many classes the variances are learned from fewer labels."""
 
 
-def learned_scales(
-    layers: Sequence[sp.csr_array], codes: NDArray[np.int64], seed: int, max_iter: int
-) -> Floats:
+def learned_scales(layers: Sequence[sp.csr_array], codes: NDArray[np.int64], seed: int, max_iter: int) -> Floats:
     """What to multiply the columns of each layer by, so that one penalty serves them all: the roots of the variances.
 
     Parameters
@@ -96,9 +95,7 @@ def _typical(entries: Floats) -> float:
     return largest * float(np.sqrt(np.mean((entries / largest) ** 2))) if largest > 0 else 1.0
 
 
-def _posterior(
-    table: sp.csr_array, counts: NDArray[np.int64], chances: Floats
-) -> tuple[Floats, int]:
+def _posterior(table: sp.csr_array, counts: NDArray[np.int64], chances: Floats) -> tuple[Floats, int]:
     """The variance that is left of each layer's coefficients, in multiples of what it was, and the directions.
 
     There is one for each class, as if the classes were independent; two classes have one.
@@ -127,9 +124,7 @@ def _squares_within(columns: sp.csr_array, matrix: Floats) -> Floats:
     found = np.zeros(columns.shape[0])
     for start in range(0, columns.shape[0], CHUNK_COLUMNS):
         some = columns[start : start + CHUNK_COLUMNS]
-        found[start : start + CHUNK_COLUMNS] = np.asarray(
-            some.multiply(some @ matrix).sum(axis=1)
-        ).ravel()
+        found[start : start + CHUNK_COLUMNS] = np.asarray(some.multiply(some @ matrix).sum(axis=1)).ravel()
     return found
 
 
@@ -139,6 +134,7 @@ AROUND_LEARNED = (1.0, 0.3, 3.0, 10.0, 100.0)
 CAUTION = 2.0  # ... against this log loss for each factor of ten, squared
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OneHotLogistic(LinearModel):
     """Multinomial logistic regression on one column per group of every membership layer.
 
@@ -192,11 +188,10 @@ class OneHotLogistic(LinearModel):
     True
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "use_features": Flag(),
-        "weigh_layers": Flag(),
-        "max_iter": WholeNumber(),
-    }
+    use_features: bool = True
+    weigh_layers: bool = False
+    max_iter: PositiveInt = 1000
+
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedColumns("columns"),
         SavedArray("scale", np.float64, ("features",), low=0),
@@ -204,25 +199,10 @@ class OneHotLogistic(LinearModel):
         SavedArray("layer_scales", np.float64, ("scales",), low=0, optional=True),
     )
 
-    columns_: list[LayerColumns]
-    scale_: Floats
-    center_: Floats
-    layer_scales_: Floats
-
-    def __init__(
-        self,
-        *,
-        C: float | None = None,
-        use_features: bool = True,
-        weigh_layers: bool = False,
-        max_iter: int = 1000,
-        random_state: Any = None,
-    ) -> None:
-        self.C = C
-        self.use_features = use_features
-        self.weigh_layers = weigh_layers
-        self.max_iter = max_iter
-        self.random_state = random_state
+    columns_: list[LayerColumns] = field(init=False)
+    scale_: Floats = field(init=False)
+    center_: Floats = field(init=False)
+    layer_scales_: Floats = field(init=False)
 
     def _fit(
         self,
@@ -236,10 +216,7 @@ class OneHotLogistic(LinearModel):
     ) -> NDArray[np.floating[Any]]:
         """Learn; a copy may have the penalties of the model it is a copy of, and need not say what its layers count."""
         check_number_range(graph)
-        self.columns_ = [
-            LayerColumns.seen(name, layer, graph, known.nodes)
-            for name, layer in graph.layers.items()
-        ]
+        self.columns_ = [LayerColumns.seen(name, layer, graph, known.nodes) for name, layer in graph.layers.items()]
         self.scale_ = _scale(graph) if self.use_features else np.zeros(0)
         if self.scale_.size and graph.feature_names is not None:
             self.center_ = given_features(graph).mean(axis=0).astype(np.float64)
@@ -252,14 +229,10 @@ class OneHotLogistic(LinearModel):
         self.layer_scales_, self.labels_ = layer_scales, known.nodes.size
         self._learn(layers, known, self.C or strength, seed)
         if explained:
-            self.layer_importance_ = self._by_layer(
-                importances(self._layer_scores(parts), graph), "importance"
-            )
+            self.layer_importance_ = self._by_layer(importances(self._layer_scores(parts), graph), "importance")
         return self._scored(sp.csr_array(sp.hstack(parts, format="csr")))
 
-    def _learn(
-        self, layers: list[sp.csr_array], known: KnownLabels, strength: float | None, seed: int
-    ) -> None:
+    def _learn(self, layers: list[sp.csr_array], known: KnownLabels, strength: float | None, seed: int) -> None:
         """The penalty, if none is given, and coefficients from the rows of the labelled nodes."""
         classes = len(known.classes)
         rows = scaled_columns(layers, self.layer_scales_)
@@ -268,10 +241,10 @@ class OneHotLogistic(LinearModel):
         elif strength is None:
             strength = chosen_strength(rows, known, STRENGTHS, seed, self.max_iter)
         self.C_ = float(strength)
-        found, self.intercept_ = regression(rows, known.codes, classes, strength, self.max_iter)
-        self.coefficients_ = (
-            np.repeat(self.layer_scales_, [layer.shape[1] for layer in layers])[:, None] * found
+        found, self.intercept_ = regression(
+            rows, known.codes, classes, strength, self.max_iter, weights=known.sample_weight
         )
+        self.coefficients_ = np.repeat(self.layer_scales_, [layer.shape[1] for layer in layers])[:, None] * found
 
     def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         handed: dict[str, Any] = {"strength": self.C_, "explained": False}

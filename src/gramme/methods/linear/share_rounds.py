@@ -66,6 +66,8 @@ class Context:
     classes, num_nodes : int
     hidden : frozenset of int
         The folds whose labels are not known here.
+    weights : array, shape (labels,), optional
+        How much each label counts for how frequent its class is.
     """
 
     def __init__(
@@ -75,10 +77,11 @@ class Context:
         classes: int,
         num_nodes: int,
         hidden: frozenset[int] = frozenset(),
+        weights: Floats | None = None,
     ) -> None:
         self.nodes, self.codes, self.hidden = nodes, codes, hidden
         self.classes, self.num_nodes = classes, num_nodes
-        self.prior = class_prior(np.bincount(codes, minlength=classes)).astype(np.float32)
+        self.prior = class_prior(np.bincount(codes, weights, minlength=classes)).astype(np.float32)
         self.predicted: Singles | None = None
 
     def labels(self) -> Singles:
@@ -220,9 +223,7 @@ class Surroundings:
         total /= total.sum(axis=1, keepdims=True)
         return total, spread
 
-    def neighbour_parts(
-        self, one: Round, context: Context, pair: Pair
-    ) -> Iterator[tuple[NeighbourView, sp.csr_array]]:
+    def neighbour_parts(self, one: Round, context: Context, pair: Pair) -> Iterator[tuple[NeighbourView, sp.csr_array]]:
         """For each view what neighbours, or groups, add to the log-odds of two classes, (rows, columns of the view)."""
         spreads = one.layout.kind == SPREAD
         views = self.ways if one.layout.split and not spreads else self.joined
@@ -233,9 +234,7 @@ class Surroundings:
             rows, places = _seen_by(view, pair.rows)
             assert places is not None
             unit = np.ones((places.size, 1), dtype=np.float32)
-            if (
-                spreads
-            ):  # what reaches a node is a mean of what its neighbours know and what reaches them
+            if spreads:  # what reaches a node is a mean of what its neighbours know and what reaches them
                 reached = view.spread(labels)
                 said = labels.copy()
                 said[view.rows] += reached
@@ -252,12 +251,8 @@ class Surroundings:
             weighed = one.maps.weights[number] / some.logarithmic_mean(mixed)
             direction = (direction + some.direction(classes) * weighed[:, None]) * unit
             members = None if view.members is None else sp.csr_array(view.members.T)
-            heard = NeighbourContributions(
-                view.layer, some.rows, sp.csr_array(view.matrix[places]), members
-            )
-            parts = sp.csr_array(
-                heard.through(heard.parts(said.astype(np.float64), direction)).parts
-            ).tocoo()
+            heard = NeighbourContributions(view.layer, some.rows, sp.csr_array(view.matrix[places]), members)
+            parts = sp.csr_array(heard.through(heard.parts(said.astype(np.float64), direction)).parts).tocoo()
             shape = (pair.rows.size, heard.heard.shape[1])
             yield view, sp.csr_array((parts.data, (rows[parts.row], parts.col)), shape=shape)
 
@@ -279,16 +274,11 @@ def _seen_by(view: NeighbourView, nodes: Ints | None) -> tuple[Ints, Ints | None
     return rows, places[rows]
 
 
-def _share_blocks(
-    context: Context, rows: Ints, sums: Singles, pseudo: float
-) -> tuple[Block, Block]:
+def _share_blocks(context: Context, rows: Ints, sums: Singles, pseudo: float) -> tuple[Block, Block]:
     total = sums.sum(axis=1, keepdims=True)
     known = np.log((total + pseudo) / pseudo) if pseudo < 1 else np.log1p(total)
     shares = np.concatenate([sums / (total + pseudo), known], axis=1)
-    return (
-        Block(rows, shares.astype(np.float32, copy=False)),
-        Block(rows, context.log_odds(sums, pseudo)),
-    )
+    return (Block(rows, shares.astype(np.float32, copy=False)), Block(rows, context.log_odds(sums, pseudo)))
 
 
 def _variance(scores: Singles, nodes: int) -> float:
@@ -328,6 +318,7 @@ class LabelFolds(NamedTuple):
     fold: Ints
     classes: int
     num_nodes: int
+    weights: Floats | None = None
 
     @property
     def usable(self) -> NDArray[np.bool_]:
@@ -338,7 +329,8 @@ class LabelFolds(NamedTuple):
         """The context that hides some folds."""
         folds = frozenset(number for number in hidden if number is not None)
         known = ~np.isin(self.fold, list(folds))
-        return Context(self.nodes[known], self.codes[known], self.classes, self.num_nodes, folds)
+        weights = None if self.weights is None else self.weights[known]
+        return Context(self.nodes[known], self.codes[known], self.classes, self.num_nodes, folds, weights)
 
 
 class Chain:
@@ -361,6 +353,7 @@ class Chain:
         self.rows = np.sort(np.concatenate(self.places))
         self.fold = np.searchsorted(numbers, labels.fold[self.rows])
         self.codes, self.usable = labels.codes[self.rows], labels.usable[self.rows]
+        self.weights = np.ones(self.rows.size) if labels.weights is None else labels.weights[self.rows]
         self.starts: list[Maps | None] = [None] * (len(numbers) + 1)
 
     def table(self, layout: Layout) -> MapTable:
@@ -377,7 +370,7 @@ class Chain:
         context = self.whole if number is None else self.contexts[number]
         start = self.starts[-1 if number is None else number]
         log_prior = np.log(context.prior.astype(np.float64))
-        return fitted_maps(table.taken(kept), self.codes[kept], log_prior, penalty, start)
+        return fitted_maps(table.taken(kept), self.codes[kept], log_prior, penalty, start, self.weights[kept])
 
     def advance(self, layout: Layout, table: MapTable, penalty: float) -> Round:
         """Predict once more in every context, and return the round of all its labels."""
@@ -413,11 +406,7 @@ class _Test(NamedTuple):
 
 
 def learn_rounds(
-    around: Surroundings,
-    labels: LabelFolds,
-    max_rounds: int,
-    penalty: float | None = None,
-    one_hot: bool | None = None,
+    around: Surroundings, labels: LabelFolds, max_rounds: int, penalty: float | None = None, one_hot: bool | None = None
 ) -> LearnedRounds:
     """Learn from labels in folds until a further round does not gain on labels that were hidden.
 
@@ -441,9 +430,7 @@ def learn_rounds(
     return _Learner(around, labels).learn(max_rounds, penalty, choices)
 
 
-def planned_rounds(
-    around: Surroundings, labels: LabelFolds, plan: Sequence[tuple[Layout, float]]
-) -> list[Round]:
+def planned_rounds(around: Surroundings, labels: LabelFolds, plan: Sequence[tuple[Layout, float]]) -> list[Round]:
     """Rounds of which is known what each looks at and its penalty."""
     chain = Chain(around, labels, None)
     around.keep_spread(len(chain.contexts) + 1, labels.classes)
@@ -471,9 +458,7 @@ class _Learner:
         pairs = folds * (folds - 1) // 2 if self.strict else 0
         around.keep_spread(1 + folds + pairs, labels.classes)
 
-    def learn(
-        self, max_rounds: int, penalty: float | None, one_hot: Sequence[bool]
-    ) -> LearnedRounds:
+    def learn(self, max_rounds: int, penalty: float | None, one_hot: Sequence[bool]) -> LearnedRounds:
         """Round after round while there is a gain."""
         rounds: list[Round] = []
         losses: list[float] = []
@@ -508,9 +493,7 @@ class _Learner:
             return [test.chain.table(layout) for test in self.tests]
         return [self.chain.table(layout)] * len(self.tests)
 
-    def _unseen(
-        self, layout: Layout, tables: Sequence[MapTable], penalty: float, tests: Sequence[_Test]
-    ) -> Floats:
+    def _unseen(self, layout: Layout, tables: Sequence[MapTable], penalty: float, tests: Sequence[_Test]) -> Floats:
         """Out-of-fold predictions of some folds, NaN elsewhere."""
         found = np.full((self.labels.codes.size, self.labels.classes), np.nan)
         for test, table in zip(tests, tables, strict=False):
@@ -523,11 +506,10 @@ class _Learner:
         counted = self.labels.usable & ~np.isnan(own)
         if not counted.any():
             return 0.0
-        return float(-np.log(np.maximum(own[counted], MIN_PROBABILITY)).mean())
+        weights = None if self.labels.weights is None else self.labels.weights[counted]
+        return float(np.average(-np.log(np.maximum(own[counted], MIN_PROBABILITY)), weights=weights))
 
-    def _choose(
-        self, layouts: Sequence[Layout], penalty: float, free: bool
-    ) -> tuple[Layout, float, list[MapTable]]:
+    def _choose(self, layouts: Sequence[Layout], penalty: float, free: bool) -> tuple[Layout, float, list[MapTable]]:
         """The layout, then the penalty; tested on some folds where there are many labels.
 
         Penalties are tried upwards and downwards from the one given for as long as that gains, if they are free.
@@ -575,9 +557,7 @@ def extended_folds(fold: NDArray[np.int64], most: int) -> Ints:
     return found
 
 
-def neighbour_columns(
-    views: Sequence[NeighbourView], nodes: Ints, num_nodes: int
-) -> tuple[sp.csr_array, list[Ints]]:
+def neighbour_columns(views: Sequence[NeighbourView], nodes: Ints, num_nodes: int) -> tuple[sp.csr_array, list[Ints]]:
     """A column for each neighbour or group that two labelled nodes share, and which these are in each view.
 
     An entry is the logarithm of how rare the neighbour or group is; rows have length ``ONE_HOT_SCALE``, or 0.
@@ -591,10 +571,7 @@ def neighbour_columns(
 
 
 def columns_of(
-    views: Sequence[NeighbourView],
-    used: Sequence[Ints],
-    num_nodes: int,
-    rarity: Sequence[Floats] | None = None,
+    views: Sequence[NeighbourView], used: Sequence[Ints], num_nodes: int, rarity: Sequence[Floats] | None = None
 ) -> sp.csr_array:
     """The columns of some neighbours or groups of each view, for all nodes; -1 stands for one that is not there."""
     parts: list[Any] = []

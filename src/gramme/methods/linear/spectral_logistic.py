@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,16 +13,11 @@ from gramme._types import Floats
 from gramme.distributed import gather_rows, local_index, node_count
 from gramme.graph import MultilayerGraph
 from gramme.methods.labels import ENOUGH_LABELS, KnownLabels
-from gramme.methods.params import Rule, WholeNumber, check_number_range
+from gramme.methods.params import PositiveInt, check_number_range
 from gramme.methods.persistence import SavedField
+from gramme.methods.propagation.layer_trust import layer_trust
 
-from .logistic import (
-    LinearModel,
-    chosen_strength,
-    class_shares,
-    importances,
-    regression,
-)
+from .logistic import LinearModel, chosen_strength, class_shares, importances, regression
 from .walk_profile import WALK_STEPS, Matrix, SavedProfile, WalkProfile
 
 STRENGTHS = (100.0, 10.0, 1000.0, 1.0)
@@ -29,13 +25,14 @@ CHUNK_NODES = 65_536  # nodes scored at once, which bounds the memory
 IMPORTANCE_NODES = 20_000  # nodes at most that tell how much the layers matter
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SpectralLogistic(LinearModel):
     """Multinomial logistic regression on where walks of 2, 4, 8 and 16 steps over all layers lead from each node.
 
-    The columns come from the leading eigenvectors of a walk over all layers
-    (``gramme.methods.linear.walk_profile``) and need no labels, which makes it strong where labels are few.
-    Layers count alike, so that it is weak where most of
-    them are noise. The penalty is chosen by inner cross-validation on the training labels.
+    The columns come from the leading eigenvectors of a walk over all layers (``gramme.methods.linear.walk_profile``),
+    which makes it strong where labels are few. Labels say only how far each layer is trusted
+    (``gramme.methods.propagation.layer_trust``). The penalty is chosen by inner cross-validation on the training
+    labels.
 
     An ingredient of :class:`GrammeAuto`. For another graph nodes and groups are known by their names; a node gets its
     columns by one step of the walk. Cost: some 100 to 1,000 passes over the edges and memberships.
@@ -56,16 +53,12 @@ class SpectralLogistic(LinearModel):
     A. Y. Ng, M. I. Jordan, Y. Weiss, "On Spectral Clustering: Analysis and an Algorithm", NIPS 2001 (rows of length 1).
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {"dim": WholeNumber()}
+    dim: PositiveInt = 32
+
     saved_fields: ClassVar[tuple[SavedField, ...]] = (SavedProfile("profile"),)
 
-    profile_: WalkProfile
-    placed_: Matrix
-
-    def __init__(self, *, dim: int = 32, C: float | None = None, random_state: Any = None) -> None:
-        self.dim = dim
-        self.C = C
-        self.random_state = random_state
+    profile_: WalkProfile = field(init=False)
+    placed_: Matrix = field(init=False)
 
     def _fit(
         self,
@@ -84,25 +77,25 @@ class SpectralLogistic(LinearModel):
         """
         check_number_range(graph)
         if profile is None or placed is None:
-            profile = WalkProfile.of(graph, self.dim)
+            trust = layer_trust(graph, known, seed)
+            profile = WalkProfile.of(graph, self.dim, dict(zip(graph.layers, trust.tolist(), strict=True)))
             placed = profile.placed(graph)
         self.profile_, self.placed_, self.labels_ = profile, placed, known.nodes.size
         rows = profile.table(gather_rows(graph, placed, known.nodes))
         self.C_ = float(self.C or strength or chosen_strength(rows, known, STRENGTHS, seed))
         self.coefficients_, self.intercept_ = regression(
-            rows, known.codes, len(known.classes), self.C_
+            rows, known.codes, len(known.classes), self.C_, weights=known.sample_weight
         )
         if explained:
-            self.layer_importance_ = self._by_layer(
-                importances(self._layer_scores(graph, placed), graph), "importance"
-            )
+            self.layer_importance_ = self._by_layer(importances(self._layer_scores(graph, placed), graph), "importance")
         return self._scored(placed)
 
     def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         handed: dict[str, Any] = {"explained": False}
         if self.labels_ >= ENOUGH_LABELS:
             handed["strength"] = self.C_
-        if self.fitted_on(graph):  # eigenvectors need no labels
+        # eigenvectors need no labels but for how far the layers are trusted, which none of very many decides
+        if self.fitted_on(graph) and (self.labels_ >= ENOUGH_LABELS or not self.profile_.weights):
             handed |= {"profile": self.profile_, "placed": self.placed_}
         return handed
 
@@ -113,9 +106,7 @@ class SpectralLogistic(LinearModel):
         found = np.empty((len(placed), len(self.classes_)), dtype=np.float32)
         for start in range(0, len(placed), CHUNK_NODES):
             rows = self.profile_.table(placed[start : start + CHUNK_NODES])
-            found[start : start + CHUNK_NODES] = class_shares(
-                rows, self.coefficients_, self.intercept_
-            )
+            found[start : start + CHUNK_NODES] = class_shares(rows, self.coefficients_, self.intercept_)
         return found
 
     def _layer_scores(self, graph: MultilayerGraph, placed: Matrix) -> Iterator[Floats]:

@@ -1,9 +1,10 @@
 """Where a walk over all layers leads from a node, beyond where every walk leads: an embedding that needs no labels.
 
-Layers count alike: each one's adjacency, scaled by the square roots of the degrees, is added up to B, with b = B 1. The
-walk stays where it is one time in five and else takes a step of N = b^(-1/2) B b^(-1/2). Its eigenvectors u with the
-largest eigenvalues say which nodes long walks do not tell apart; the first of all, the square root of b, is the same
-for every start and left out. After t steps a walk from node i is at sum_k m_k^t u_k(i) u_k, so the rows
+Layers count alike, or by weights that a user of this module gives: each one's adjacency, scaled by the square roots of
+the degrees, is added up to B, with b = B 1. The walk stays where it is one time in five and else takes a step of N =
+b^(-1/2) B b^(-1/2). Its eigenvectors u with the largest eigenvalues say which nodes long walks do not tell apart; the
+first of all, the square root of b, is the same for every start and left out. After t steps a walk from node i is at
+sum_k m_k^t u_k(i) u_k, so the rows
 
     m^t u(i),    scaled to length 1,
 
@@ -18,8 +19,8 @@ from __future__ import annotations
 
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -75,9 +76,7 @@ class EdgeSteps(LayerSteps):
 
     def __init__(self, graph: PartGraph, layer: PartEdges) -> None:
         self.directed = layer.directed
-        self.sum = PartEdgeSum(
-            graph.communicator, layer.links, symmetric=not layer.directed, include_self=False
-        )
+        self.sum = PartEdgeSum(graph.communicator, layer.links, symmetric=not layer.directed, include_self=False)
         self.scale = inverse_roots(self.both_ways(np.ones((graph.num_nodes, 1)))[:, 0])
 
     def both_ways(self, values: Floats) -> Floats:
@@ -110,9 +109,7 @@ class GroupSteps(LayerSteps):
         return found
 
     def product(self, values: Floats) -> Floats:
-        found: Floats = self.scale[:, None] * (
-            self.inside @ self.sums(self.scale[:, None] * values)
-        )
+        found: Floats = self.scale[:, None] * (self.inside @ self.sums(self.scale[:, None] * values))
         return found
 
 
@@ -136,8 +133,8 @@ class WalkInParts:
         The first eigenvector: the square roots of b, of length 1.
     """
 
-    def __init__(self, graph: PartGraph) -> None:
-        self.graph = graph
+    def __init__(self, graph: PartGraph, weights: Mapping[str, float]) -> None:
+        self.graph, self.weights = graph, weights
         self.layers = {name: layer_steps(graph, name) for name in graph.layers}
         mass = self._added(np.ones((graph.num_nodes, 1)))[:, 0]
         self.root = inverse_roots(mass)
@@ -146,8 +143,8 @@ class WalkInParts:
 
     def _added(self, values: Floats) -> Floats:
         total = np.zeros_like(values)
-        for steps in self.layers.values():
-            total += steps.product(values)
+        for name, steps in self.layers.items():
+            total += self.weights.get(name, 1.0) * steps.product(values)
         return total
 
     def step(self, whole: Floats) -> Floats:
@@ -174,9 +171,7 @@ LANCZOS_TOLERANCE = 1e-4
 LANCZOS_RESTARTS = 20  # of the Lanczos iteration at most; what has not settled by then is left out
 
 
-def leading(
-    edges: sp.csr_array, members: sp.csr_array, first: Floats, count: int
-) -> tuple[Floats, Floats]:
+def leading(edges: sp.csr_array, members: sp.csr_array, first: Floats, count: int) -> tuple[Floats, Floats]:
     """Eigenvalues of the walk, largest first, and their vectors; ``first`` is taken out.
 
     Those that a step takes to 0 or below are left out: they know nothing of the graph, or of its divisions.
@@ -189,9 +184,7 @@ def leading(
         values, vectors = np.linalg.eigh(step)
     else:
         back = sp.csr_array(members.T)
-        values, vectors = _lanczos(
-            lambda flat: edges @ flat + members @ (back @ flat), first, count
-        )
+        values, vectors = _lanczos(lambda flat: edges @ flat + members @ (back @ flat), first, count)
     return _kept(values, vectors, count)
 
 
@@ -208,7 +201,8 @@ def leading_in_parts(walk: WalkInParts, count: int) -> tuple[Floats, Floats]:
                 mine = layer.incidence().tocoo()
                 shape = (graph.num_nodes, layer.groups_in_all)
                 inside = sp.csr_array((mine.data, (mine.row, layer.group_place[mine.col])), shape)
-                members.append(sp.diags_array(walk.root * walk.layers[name].scale) @ inside)
+                weight = walk.weights.get(name, 1.0) ** 0.5
+                members.append(sp.diags_array(weight * walk.root * walk.layers[name].scale) @ inside)
         table = sp.csr_array(sp.hstack(members, format="csr"))
         values, vectors = _from_groups(table, walk.first[graph.places], graph.communicator)
         return _kept(values, vectors, count)
@@ -248,9 +242,7 @@ def _lanczos(step: Callable[[Floats], Floats], first: Floats, count: int) -> tup
     values: Any
     vectors: Any
     try:
-        values, vectors = eigsh(
-            operator, count, which="LA", v0=start, tol=LANCZOS_TOLERANCE, maxiter=LANCZOS_RESTARTS
-        )
+        values, vectors = eigsh(operator, count, which="LA", v0=start, tol=LANCZOS_TOLERANCE, maxiter=LANCZOS_RESTARTS)
     except ArpackNoConvergence as stopped:
         values, vectors = stopped.eigenvalues, stopped.eigenvectors
     return values, vectors
@@ -279,27 +271,30 @@ class WalkProfile:
     nodes: pd.Index
     vectors: Matrix
     groups: dict[str, GroupVectors]
+    weights: Mapping[str, float] = field(default_factory=dict)  # of layers that do not count 1
 
     @classmethod
-    def of(cls, graph: MultilayerGraph, dim: int) -> Self:
+    def of(cls, graph: MultilayerGraph, dim: int, weights: Mapping[str, float] | None = None) -> Self:
         """The leading eigenvectors of a graph's walk; fewer where a step has fewer eigenvalues above 0.
 
         The latest graph's are remembered as long as it lives, since several methods ask for them in a row. Cost: some
         100 to 1,000 passes over all edges and memberships, and 8 * (2 dim + 1) bytes per node.
         """
         global _latest
+        if weights is not None and len(set(weights.values())) > 1:
+            return cls._computed(graph, dim, weights)
         if _latest is not None and _latest[0]() is graph and _latest[1] == dim:
             known: Self = _latest[2]
             return known
-        found = cls._computed(graph, dim)
+        found = cls._computed(graph, dim, {})
         _latest = (weakref.ref(graph, _forget), dim, found)
         return found
 
     @classmethod
-    def _computed(cls, graph: MultilayerGraph, dim: int) -> Self:
+    def _computed(cls, graph: MultilayerGraph, dim: int, weights: Mapping[str, float]) -> Self:
         if isinstance(graph, PartGraph):
-            return cls._in_parts(graph, dim)
-        edges, members = _scaled_layers(graph)
+            return cls._in_parts(graph, dim, weights)
+        edges, members = _scaled_layers(graph, weights)
         ones = np.ones(graph.num_nodes)
         mass = edges @ ones + members @ (members.T @ ones)
         root = _inverse_roots(mass)
@@ -313,13 +308,13 @@ class WalkProfile:
         for name, layer in graph.layers.items():
             if layer.made_of == "groups":
                 groups[name] = _group_vectors(name, layer, graph, passed)
-        return cls(values, graph.nodes, passed, groups)
+        return cls(values, graph.nodes, passed, groups, weights)
 
     @classmethod
-    def _in_parts(cls, graph: PartGraph, dim: int) -> Self:
+    def _in_parts(cls, graph: PartGraph, dim: int, weights: Mapping[str, float]) -> Self:
         """The same for the nodes of one part; eigenvalues are those of the whole graph."""
         if graph.num_entries <= MAX_GATHERED_ENTRIES:
-            whole = cls._computed(gathered_graph(graph), dim)
+            whole = cls._computed(gathered_graph(graph), dim, weights)
             groups = {
                 name: GroupVectors(
                     LayerColumns(name, "groups", layer.group_names),
@@ -330,8 +325,8 @@ class WalkProfile:
                 for name, layer in graph.layers.items()
                 if isinstance(layer, PartGroups)
             }
-            return cls(whole.values, graph.nodes, whole.vectors[graph.places], groups)
-        walk = WalkInParts(graph)
+            return cls(whole.values, graph.nodes, whole.vectors[graph.places], groups, weights)
+        walk = WalkInParts(graph, weights)
         values, vectors = leading_in_parts(walk, min(dim, graph.whole.nodes))
         passed = (vectors * walk.root[:, None]).astype(np.float32)
         groups = {}
@@ -343,33 +338,29 @@ class WalkProfile:
                     steps.sums(steps.scale[:, None])[:, 0],
                     steps.sums(steps.scale[:, None] * passed).astype(np.float32),
                 )
-        return cls(values, graph.nodes, passed, groups)
+        return cls(values, graph.nodes, passed, groups, weights)
 
     def messages(self, graph: MultilayerGraph) -> Iterator[tuple[Floats, Floats]]:
         """What each layer of a graph passes to its nodes, (nodes, dim), and that layer's part of b."""
         own = self._own(graph)
         for name, layer in graph.layers.items():
-            group = self.groups.get(name)
+            group, weight = self.groups.get(name), self.weights.get(name, 1.0)
             if group is None:
                 if layer.made_of != "edges":
-                    raise DataError(
-                        f"the layer {name!r} has groups here; the model was fitted on one with edges"
-                    )
+                    raise DataError(f"the layer {name!r} has groups here; the model was fitted on one with edges")
                 if isinstance(graph, PartGraph):
                     steps = layer_steps(graph, name)
                     ones = np.ones((graph.num_nodes, 1))
-                    yield steps.product(own), steps.product(ones)[:, 0]
+                    yield weight * steps.product(own), weight * steps.product(ones)[:, 0]
                     continue
                 both = _both_ways(layer)
                 scale = _inverse_roots(both.sum(axis=1))
-                yield scale[:, None] * (both @ (scale[:, None] * own)), scale * (both @ scale)
+                weighted = weight * scale
+                yield weighted[:, None] * (both @ (scale[:, None] * own)), weighted * (both @ scale)
             else:
                 inside = group.columns.matrix(graph)
-                scale = _inverse_roots(inside @ group.sizes)
-                yield (
-                    scale[:, None] * (inside @ group.vectors.astype(np.float64)),
-                    scale * (inside @ group.reach),
-                )
+                weighted = weight * _inverse_roots(inside @ group.sizes)
+                yield weighted[:, None] * (inside @ group.vectors.astype(np.float64)), weighted * (inside @ group.reach)
 
     def placed(self, graph: MultilayerGraph) -> Matrix:
         """The rows of a graph's nodes before any is raised to a power or scaled; 0 where no walk leads."""
@@ -403,9 +394,7 @@ class WalkProfile:
             What each row's columns are multiplied with.
         """
         total = np.zeros((len(placed), self.values.size))
-        for block, steps in zip(
-            np.split(coefficients, len(WALK_STEPS), axis=1), WALK_STEPS, strict=True
-        ):
+        for block, steps in zip(np.split(coefficients, len(WALK_STEPS), axis=1), WALK_STEPS, strict=True):
             power = self.values ** (steps - 1)
             length = np.linalg.norm(placed * power, axis=1)
             total += block * power / np.where(length > 0, length, 1)[:, None]
@@ -419,22 +408,21 @@ class WalkProfile:
         """
         own = self._own(graph)
         for name, layer in graph.layers.items():
-            group = self.groups.get(name)
+            group, weight = self.groups.get(name), self.weights.get(name, 1.0)
             if layer.group_names is None:
                 both = _both_ways(layer)
                 scale = sp.diags_array(_inverse_roots(both.sum(axis=1)))
-                yield name, sp.csr_array(scale @ both @ scale), own
+                yield name, sp.csr_array(weight * (scale @ both @ scale)), own
             elif group is not None:
                 inside = group.columns.matrix(graph)
-                scale = sp.diags_array(_inverse_roots(inside @ group.sizes))
+                scale = sp.diags_array(weight * _inverse_roots(inside @ group.sizes))
                 names = layer.group_names.get_indexer(group.columns.names)
                 known = np.flatnonzero(names >= 0)
                 vectors = np.zeros((len(layer.group_names), self.values.size))
                 vectors[names[known]] = group.vectors[known]
                 part = sp.csr_array(scale @ inside).tocoo()
                 matrix = sp.csr_array(
-                    (part.data, (part.row, names[part.col])),
-                    shape=(graph.num_nodes, len(layer.group_names)),
+                    (part.data, (part.row, names[part.col])), shape=(graph.num_nodes, len(layer.group_names))
                 )
                 yield name, matrix, vectors
 
@@ -481,27 +469,25 @@ class SavedProfile(SavedField):
         profile: WalkProfile | None = getattr(model, self.attribute)
         if profile is None:
             return
-        learned.record["groups"] = {
-            name: group.columns.record() for name, group in profile.groups.items()
-        }
+        learned.record["groups"] = {name: group.columns.record() for name, group in profile.groups.items()}
+        if profile.weights:
+            learned.record["walk_weights"] = dict(profile.weights)
         learned.tensors["values"] = _copied(profile.values)
-        rows = profile.nodes.get_indexer(
-            model.nodes_
-        )  # a file has its nodes once, as they were given
+        rows = profile.nodes.get_indexer(model.nodes_)  # a file has its nodes once, as they were given
         learned.tensors["vectors"] = _copied(profile.vectors[rows])
         for place, group in enumerate(profile.groups.values()):
-            for part, field in self.parts(place).items():
-                learned.tensors[field.name] = _copied(getattr(group, part))
+            for part, saved in self.parts(place).items():
+                learned.tensors[saved.name] = _copied(getattr(group, part))
 
     def load(self, model: GraphEstimator, learned: Learned, sizes: Sizes) -> None:
         if self.optional and self.values.name not in learned.tensors:
             setattr(model, self.attribute, None)
             return
 
-        def array(field: SavedArray) -> NDArray[Any]:
-            if field.name not in learned.tensors:
-                raise MisfitError(f"{field.name} is missing")
-            return field.array(learned.tensors[field.name], sizes)
+        def array(saved: SavedArray) -> NDArray[Any]:
+            if saved.name not in learned.tensors:
+                raise MisfitError(f"{saved.name} is missing")
+            return saved.array(learned.tensors[saved.name], sizes)
 
         values, vectors = array(self.values), array(self.vectors)
         record = learned.record.get("groups")
@@ -511,9 +497,13 @@ class SavedProfile(SavedField):
         for place, (name, entry) in enumerate(record.items()):
             columns = LayerColumns.from_record(entry, self, name)
             sizes[f"groups of layer {place}"] = len(columns.names)
-            arrays = {part: array(field) for part, field in self.parts(place).items()}
+            arrays = {part: array(saved) for part, saved in self.parts(place).items()}
             groups[name] = GroupVectors(columns, **arrays)
-        setattr(model, self.attribute, WalkProfile(values, model.nodes_, vectors, groups))
+        weights = learned.record.get("walk_weights", {})
+        fits = isinstance(weights, dict) and set(weights) <= set(model.layers_)
+        if not fits or not all(isinstance(one, (int, float)) and 0 <= one < np.inf for one in weights.values()):
+            raise MisfitError("walk_weights must be a number of 0 or more for some of the model's layers")
+        setattr(model, self.attribute, WalkProfile(values, model.nodes_, vectors, groups, weights))
 
 
 def _copied(array: NDArray[Any]) -> torch.Tensor:
@@ -531,18 +521,18 @@ def _both_ways(layer: Layer) -> sp.csr_array:
     return sp.csr_array(matrix + matrix.T) if layer.directed else sp.csr_array(matrix)
 
 
-def _scaled_layers(graph: MultilayerGraph) -> tuple[sp.csr_array, sp.csr_array]:
+def _scaled_layers(graph: MultilayerGraph, weights: Mapping[str, float]) -> tuple[sp.csr_array, sp.csr_array]:
     """B = E + M M': the edges of all layers together, and the memberships of all layers side by side."""
     edges = sp.csr_array((graph.num_nodes, graph.num_nodes))
     members = [sp.csr_array((graph.num_nodes, 0))]
-    for layer in graph.layers.values():
-        inside = layer.incidence()
+    for name, layer in graph.layers.items():
+        inside, weight = layer.incidence(), weights.get(name, 1.0)
         if inside is None:
             both = _both_ways(layer)
-            scale = sp.diags_array(_inverse_roots(both.sum(axis=1)))
+            scale = sp.diags_array(_inverse_roots(both.sum(axis=1)) * weight**0.5)
             edges = edges + scale @ both @ scale
         else:
-            members.append(sp.diags_array(_inverse_roots(inside @ inside.sum(axis=0))) @ inside)
+            members.append(sp.diags_array(_inverse_roots(inside @ inside.sum(axis=0)) * weight**0.5) @ inside)
     return sp.csr_array(edges), sp.csr_array(sp.hstack(members, format="csr"))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -24,16 +24,15 @@ from gramme.methods.attention.features import INPUTS_SOURCES as SOURCES
 from gramme.methods.attention.features import feature_columns, feature_source, input_features
 from gramme.methods.base import GraphEstimator, NodeClassifier
 from gramme.methods.contributions import shares_of_joined
-from gramme.methods.labels import KnownLabels, by_name, coded_labels, labels_within
+from gramme.methods.labels import KnownLabels, by_name, coded_labels
 from gramme.methods.params import (
-    POSITIVE,
-    SHARE,
     Choice,
-    Device,
-    NoneOr,
-    Number,
-    RandomState,
-    Rule,
+    DeviceName,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    RandomSeed,
+    Share,
     WholeNumber,
     torch_device,
 )
@@ -110,10 +109,13 @@ class OneMember(nn.Module):
 
 
 class MeanTask(Task):
-    """Labels that all count alike, with the mean of the cross entropy as PyTorch takes it."""
+    """Labels with the mean of the cross entropy as PyTorch takes it where all count alike."""
 
     def losses(self, scores: Tensor) -> Tensor:
-        return F.cross_entropy(scores[:, 0], self.classes)[None]
+        weights = self.weights[:, 0]
+        if bool((weights == weights[:1]).all()):
+            return F.cross_entropy(scores[:, 0], self.classes)[None]
+        return (F.cross_entropy(scores[:, 0], self.classes, reduction="none") @ weights)[None] / weights.sum()
 
 
 def moved(edges: Any, device: Any) -> Any:
@@ -149,20 +151,20 @@ class SavedLosses(SavedField):
         setattr(model, self.attribute, table)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PygModel(NodeClassifier):
     """Base of the peers; a method says what its network is and what edges it wants."""
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "feature_dim": WholeNumber(),
-        "hidden_dim": WholeNumber(),
-        "epochs": WholeNumber(),
-        "learning_rate": POSITIVE,
-        "weight_decay": Number(0),
-        "dropout": SHARE,
-        "features": NoneOr(Choice(*SOURCES)),
-        "device": Device(),
-        "random_state": RandomState(),
-    }
+    feature_dim: PositiveInt = 64
+    hidden_dim: PositiveInt
+    epochs: PositiveInt = 200
+    learning_rate: PositiveFloat = 0.005
+    weight_decay: NonNegativeFloat = 0.0005
+    dropout: Share = 0.6
+    features: Annotated[str, Choice(*SOURCES)] | None = None
+    device: DeviceName = "auto"
+    random_state: RandomSeed = None
+
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedValue("source", Choice(*SOURCES)),
         SavedValue("seed", WholeNumber(0)),
@@ -172,36 +174,13 @@ class PygModel(NodeClassifier):
         SavedArray("embedding", np.float32, ("nodes", "embedding columns")),
     )
 
-    source_: str
-    seed_: int
-    columns_: int
-    state_: dict[str, Tensor]
-    embedding_: NDArray[np.float32]
-    shares_: NDArray[np.float64]
-    history_: pd.DataFrame
-
-    def __init__(
-        self,
-        *,
-        feature_dim: int,
-        hidden_dim: int,
-        epochs: int,
-        learning_rate: float,
-        weight_decay: float,
-        dropout: float,
-        features: str | None,
-        device: str,
-        random_state: Any,
-    ) -> None:
-        self.feature_dim = feature_dim
-        self.hidden_dim = hidden_dim
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.dropout = dropout
-        self.features = features
-        self.device = device
-        self.random_state = random_state
+    source_: str = field(init=False)
+    seed_: int = field(init=False)
+    columns_: int = field(init=False)
+    state_: dict[str, Tensor] = field(init=False)
+    embedding_: NDArray[np.float32] = field(init=False)
+    shares_: NDArray[np.float64] = field(init=False)
+    history_: pd.DataFrame = field(init=False)
 
     @abstractmethod
     def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
@@ -217,6 +196,7 @@ class PygModel(NodeClassifier):
         y: Any = None,
         *,
         mask: str | None = None,
+        sample_weight: Any = None,
         monitor: Any = None,
     ) -> Self:
         """Learn from the labelled nodes of a graph.
@@ -229,12 +209,14 @@ class PygModel(NodeClassifier):
             of its mask "train" where it has one.
         mask : str, optional
             One of the graph's masks: labels of other nodes are not learned from.
+        sample_weight : sequence, mapping or Series, optional
+            How much each node's label counts in the loss, in node order or by node name; 1 for nodes that are not
+            named. A label of weight 0 is not learned from.
         monitor : sequence, mapping or Series, optional
             Labels of further nodes whose accuracy is noted after every epoch. For looking only: the training does not
             depend on them.
         """
-        watched = by_name(graph, monitor)
-        return self._run_fit(graph, labels_within(graph, y, mask), monitor=watched)
+        return self._run_fit(graph, y, mask=mask, sample_weight=sample_weight, monitor=by_name(graph, monitor))
 
     def _fit(
         self, graph: MultilayerGraph, known: KnownLabels, seed: int, *, monitor: Any = None
@@ -289,10 +271,8 @@ class PygModel(NodeClassifier):
     ) -> None:
         """Adam on the cross entropy of the training labels, the full graph in every step."""
         device = features.device
-        task = MeanTask.of(known.nodes, known.codes, np.ones((known.nodes.size, 1)), device)
-        history = History(
-            watched=None if watched is None else torch.from_numpy(watched[0]).to(device)
-        )
+        task = MeanTask.of(known.nodes, known.codes, known.weights[:, None], device)
+        history = History(watched=None if watched is None else torch.from_numpy(watched[0]).to(device))
         # an ensemble of one, in the loop that trains every network here
         member: Any = OneMember(network, self.hidden_dim * getattr(self, "heads", 1))
         plan: Any = EdgePlan(edges, task.nodes)
@@ -309,10 +289,7 @@ class PygModel(NodeClassifier):
         )
         self.history_ = joined_history([history])[["epoch", "loss"]]
         if watched is not None:
-            right = [
-                float((found.argmax(-1) == watched[1]).mean())
-                for found in history.watched_probabilities
-            ]
+            right = [float((found.argmax(-1) == watched[1]).mean()) for found in history.watched_probabilities]
             self.history_ = self.history_.assign(monitor_accuracy=right)
         if state.interrupted:
             self.interrupted_ = True

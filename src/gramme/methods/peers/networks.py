@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
-from gramme.methods.params import NoneOr, Rule, WholeNumber
+from gramme.methods.params import NonNegativeFloat, PositiveFloat, PositiveInt, Share
 from gramme.methods.persistence import SavedArray, SavedField
 
 from .base import PygModel, PygOutput, listening
@@ -23,6 +23,7 @@ from .base import PygModel, PygOutput, listening
 # GAT: the graph attention network, on the union of all layers.
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GAT(PygModel):
     """Graph attention network on one graph with the edges of all layers, by PyTorch Geometric.
 
@@ -78,34 +79,8 @@ class GAT(PygModel):
     (200, 64)
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {"heads": WholeNumber()}
-
-    def __init__(
-        self,
-        *,
-        feature_dim: int = 64,
-        hidden_dim: int = 8,
-        heads: int = 8,
-        epochs: int = 200,
-        learning_rate: float = 0.005,
-        weight_decay: float = 0.0005,
-        dropout: float = 0.6,
-        features: str | None = None,
-        device: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            feature_dim=feature_dim,
-            hidden_dim=hidden_dim,
-            epochs=epochs,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            dropout=dropout,
-            features=features,
-            device=device,
-            random_state=random_state,
-        )
-        self.heads = heads
+    hidden_dim: PositiveInt = 8
+    heads: PositiveInt = 8
 
     def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
         return GATNetwork(pyg, columns, self.hidden_dim, self.heads, classes, self.dropout)
@@ -123,9 +98,7 @@ class GAT(PygModel):
 class GATNetwork(nn.Module):
     """Two attention layers; features (nodes, columns) and edges (2, edges) in."""
 
-    def __init__(
-        self, pyg: ModuleType, columns: int, hidden: int, heads: int, classes: int, dropout: float
-    ) -> None:
+    def __init__(self, pyg: ModuleType, columns: int, hidden: int, heads: int, classes: int, dropout: float) -> None:
         super().__init__()
         self.first = pyg.GATConv(columns, hidden, heads=heads, dropout=dropout)
         self.last = pyg.GATConv(hidden * heads, classes, heads=1, concat=False, dropout=dropout)
@@ -142,6 +115,7 @@ class GATNetwork(nn.Module):
 # R-GCN: the relational graph convolutional network, one relation per layer.
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RGCN(PygModel):
     """Relational graph convolutional network, by PyTorch Geometric.
 
@@ -200,34 +174,11 @@ class RGCN(PygModel):
     (200, 16)
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {"bases": NoneOr(WholeNumber())}
-
-    def __init__(
-        self,
-        *,
-        feature_dim: int = 64,
-        hidden_dim: int = 16,
-        bases: int | None = None,
-        epochs: int = 50,
-        learning_rate: float = 0.01,
-        weight_decay: float = 0.0005,
-        dropout: float = 0.0,
-        features: str | None = None,
-        device: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            feature_dim=feature_dim,
-            hidden_dim=hidden_dim,
-            epochs=epochs,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            dropout=dropout,
-            features=features,
-            device=device,
-            random_state=random_state,
-        )
-        self.bases = bases
+    hidden_dim: PositiveInt = 16
+    bases: PositiveInt | None = None
+    epochs: PositiveInt = 50
+    learning_rate: PositiveFloat = 0.01
+    dropout: Share = 0.0
 
     def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
         return RGCNNetwork(pyg, columns, self.hidden_dim, layers, self.bases, classes, self.dropout)
@@ -243,14 +194,7 @@ class RGCNNetwork(nn.Module):
     """Two relational convolutions; features (nodes, columns), edges (2, edges) and their layers (edges,) in."""
 
     def __init__(
-        self,
-        pyg: ModuleType,
-        columns: int,
-        hidden: int,
-        layers: int,
-        bases: int | None,
-        classes: int,
-        dropout: float,
+        self, pyg: ModuleType, columns: int, hidden: int, layers: int, bases: int | None, classes: int, dropout: float
     ) -> None:
         super().__init__()
         self.first = pyg.RGCNConv(columns, hidden, layers, num_bases=bases)
@@ -269,6 +213,7 @@ Edges = dict[tuple[str, str, str], Tensor]
 NODE = "node"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class HAN(PygModel):
     """Heterogeneous graph attention network, each layer as one of its meta-paths, by PyTorch Geometric.
 
@@ -327,37 +272,11 @@ class HAN(PygModel):
     ['layer 1', 'layer 2', 'layer 3']
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {"heads": WholeNumber()}
-    saved_fields: ClassVar[tuple[SavedField, ...]] = (
-        SavedArray("shares", np.float64, ("layers",), low=0, high=1),
-    )
+    hidden_dim: PositiveInt = 64
+    heads: PositiveInt = 8
+    weight_decay: NonNegativeFloat = 0.001
 
-    def __init__(
-        self,
-        *,
-        feature_dim: int = 64,
-        hidden_dim: int = 64,
-        heads: int = 8,
-        epochs: int = 200,
-        learning_rate: float = 0.005,
-        weight_decay: float = 0.001,
-        dropout: float = 0.6,
-        features: str | None = None,
-        device: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            feature_dim=feature_dim,
-            hidden_dim=hidden_dim,
-            epochs=epochs,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            dropout=dropout,
-            features=features,
-            device=device,
-            random_state=random_state,
-        )
-        self.heads = heads
+    saved_fields: ClassVar[tuple[SavedField, ...]] = (SavedArray("shares", np.float64, ("layers",), low=0, high=1),)
 
     @property
     def layer_importance_(self) -> pd.Series:
@@ -368,22 +287,15 @@ class HAN(PygModel):
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         super()._check_parameters(graph)
         if self.hidden_dim % self.heads:
-            raise DataError(
-                f"hidden_dim={self.hidden_dim} is not a multiple of heads={self.heads}, which share it"
-            )
+            raise DataError(f"hidden_dim={self.hidden_dim} is not a multiple of heads={self.heads}, which share it")
 
     def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
         relations = [relation(place) for place in range(layers)]
-        return HANNetwork(
-            pyg, columns, self.hidden_dim, self.heads, relations, classes, self.dropout
-        )
+        return HANNetwork(pyg, columns, self.hidden_dim, self.heads, relations, classes, self.dropout)
 
     def _edges(self, graph: MultilayerGraph) -> Edges:
         """The edges of each layer with self loops."""
-        return {
-            relation(place): listening(graph, name, self_loops=True)
-            for place, name in enumerate(graph.layers)
-        }
+        return {relation(place): listening(graph, name, self_loops=True) for place, name in enumerate(graph.layers)}
 
 
 def relation(place: int) -> tuple[str, str, str]:
@@ -405,16 +317,12 @@ class HANNetwork(nn.Module):
         dropout: float,
     ) -> None:
         super().__init__()
-        self.attention = pyg.HANConv(
-            {NODE: columns}, hidden, ([NODE], relations), heads=heads, dropout=dropout
-        )
+        self.attention = pyg.HANConv({NODE: columns}, hidden, ([NODE], relations), heads=heads, dropout=dropout)
         self.classifier = nn.Linear(hidden, classes)
         self.dropout = dropout
 
     def forward(self, features: Tensor, edges: Edges) -> PygOutput:
         """Scores, embedding and the attention over the layers."""
-        found, shares = self.attention(
-            {NODE: features}, edges, return_semantic_attention_weights=True
-        )
+        found, shares = self.attention({NODE: features}, edges, return_semantic_attention_weights=True)
         embedding = F.dropout(found[NODE], self.dropout, self.training)
         return PygOutput(self.classifier(embedding), found[NODE], shares[NODE])

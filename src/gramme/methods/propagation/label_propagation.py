@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,34 +13,27 @@ from numpy.typing import NDArray
 
 from gramme._progress import part
 from gramme._types import Floats
-from gramme.distributed import PartGraph, communicator_of, gather_rows, local_index, node_count
+from gramme.distributed import PartGraph, communicator_of, node_count
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.base import NodeClassifier
 from gramme.methods.contributions import shares_of_joined
-from gramme.methods.labels import (
-    ENOUGH_LABELS,
-    KnownLabels,
-    class_prior,
-    enough_folds,
-    softmax,
-    stratified_folds,
-)
+from gramme.methods.labels import ENOUGH_LABELS, KnownLabels, class_prior, enough_folds, softmax
 from gramme.methods.params import (
     POSITIVE,
     SHARE,
-    Flag,
-    NoneOr,
     Number,
     PerLayer,
-    RandomState,
-    Rule,
+    PositiveFloat,
+    PositiveInt,
+    RandomSeed,
+    Share,
     WholeNumber,
     per_layer,
 )
 from gramme.methods.persistence import SavedArray, SavedField, SavedSeries, SavedValue
-from gramme.ops import layers_sum
 
+from .layer_trust import layer_skills, trust_folds, trust_weights
 from .series import ManyLayersWalk, NodeWalk, Propagated, Walk, propagate, walk_of
 
 # How label propagation chooses its settings: inner cross-validation on the training labels, all
@@ -48,13 +41,11 @@ from .series import ManyLayersWalk, NodeWalk, Propagated, Walk, propagate, walk_
 
 
 ALPHAS = (0.3, 0.1, 0.6, 0.9)
-POWERS = (0.0, 0.5, 1.0, 2.0, 4.0)
+POWERS = (1.0, 2.0, 4.0, 8.0)  # of the layers' skills
+POWER_CAUTION = 0.5
+"""The log loss on held-out labels that doubling the power must take off: a handful of labels does not tell powers
+apart."""
 SHARPNESS = (1.0, 2.0, 4.0, 8.0, 16.0)
-MANY_FOLDS_LABELS = 200  # labels up to which ten folds are made, and five beyond
-PSEUDO_LABELS = (
-    3  # labelled neighbourhoods without gain that are added when a layer's skill is averaged
-)
-EVEN_SHARE = 0.05  # part of the weight that all layers share, as a node may be reached through the least of them only
 BATCH_NUMBERS = 1 << 22  # in a batch of columns, which bounds the memory, ...
 LARGE_BATCH_NUMBERS = 1 << 24
 """... and of large data: their rows lie out of cache, where many columns of a row cost little more than one."""
@@ -84,9 +75,7 @@ class Plan:
     most: int
 
 
-def probabilities(
-    scores: Floats, prior: Floats, base: Floats, sharpness: float | Floats, labels: int
-) -> Floats:
+def probabilities(scores: Floats, prior: Floats, base: Floats, sharpness: float | Floats, labels: int) -> Floats:
     """From propagated labels to class probabilities.
 
     The scores F of a node are made to sum to 1, f, mixed with one part in ``labels + 1`` of the prior (all of it where
@@ -106,59 +95,11 @@ def baseline(prior: Floats, totals: Floats, class_mass: bool) -> Floats:
     return shares
 
 
-def skills(graph: MultilayerGraph, known: KnownLabels, kept: NDArray[np.bool_]) -> Floats:
-    """The skill of every layer for every fold, (folds, layers), from the labels it keeps, (folds, known)."""
-    folds, size = kept.shape
-    classes = len(known.classes)
-    hot = np.zeros((size, folds, classes))
-    hot[np.arange(size), :, known.codes] = kept.T
-    counts = hot.sum(0)
-    prior = class_prior(counts)
-    # a class with a single label left cannot be told by others of its class, whatever the layer is worth
-    tested = kept & (counts[:, known.codes] > 1)
-    found = np.zeros((folds, graph.num_layers))
-    for place, layer in enumerate(graph.layers):
-        flat = hot.reshape(size, -1)
-        votes = _votes(graph, layer, known.nodes, flat).reshape(size, folds, classes)
-        heard = votes.sum(-1)
-        own = votes[np.arange(size), :, known.codes]
-        expected = prior[:, known.codes].T
-        gain = np.log((own + expected) / (heard + 1)) - np.log(expected)
-        counted = tested.T & (heard > 0)
-        found[:, place] = (gain * counted).sum(0) / (counted.sum(0) + PSEUDO_LABELS)
-    return np.maximum(found, 0)
+def choose(walk: Walk, known: KnownLabels, plan: Plan, given: Floats | None, seed: int) -> tuple[Candidate, Floats]:
+    """The candidate with the least log loss on held-out training labels, and the weights of the layers under it.
 
-
-def _votes(graph: MultilayerGraph, layer: str, nodes: NDArray[np.int64], values: Floats) -> Floats:
-    """The sums over the labelled neighbours of labelled nodes in a layer."""
-    if not isinstance(graph, PartGraph):
-        found: Floats = graph.layers[layer].subset(nodes).neighbour_sums(values)
-        return found
-    which, positions = local_index(graph, nodes)
-    start = torch.zeros(graph.num_nodes, values.shape[1], dtype=torch.float64)
-    start[torch.from_numpy(positions)] = torch.from_numpy(values[which])
-    heard = layers_sum(graph, [layer])(start) - start
-    return gather_rows(graph, heard.numpy(), nodes)
-
-
-def skill_weights(skill: Floats, power: float) -> Floats:
-    """Layer weights that sum to 1: a part spread evenly, the rest proportional to a power of the skills."""
-    best = skill.max(-1, keepdims=True)
-    raised = np.where(best > 0, (skill / np.where(best > 0, best, 1)) ** power, 1.0)
-    weights: Floats = raised / raised.sum(-1, keepdims=True)
-    mixed: Floats = (1 - EVEN_SHARE) * weights + EVEN_SHARE / skill.shape[-1]
-    return mixed
-
-
-def choose(
-    graph: MultilayerGraph,
-    walk: Walk,
-    known: KnownLabels,
-    plan: Plan,
-    given: Floats | None,
-    seed: int,
-) -> Candidate:
-    """The candidate with the least log loss on held-out training labels; the first where there is nothing to test."""
+    The first candidate where there is nothing to test.
+    """
     candidates = [
         Candidate(power, alpha, sharpness)
         for power in plan.powers
@@ -167,36 +108,36 @@ def choose(
     ]
     counts = np.bincount(known.codes, minlength=len(known.classes))
     tested = counts[known.codes] > 1
-    if len(candidates) == 1 or not tested.any():
-        return candidates[0]
-    folds = plan.folds or (10 if known.codes.size <= MANY_FOLDS_LABELS else 5)
-    fold = enough_folds(stratified_folds(known.codes, folds, seed))
-    kept = fold[None, :] != np.arange(fold.max() + 1)[:, None]
+    labels_fold = trust_folds(known.codes, plan.folds, seed)
+    nothing_to_test = len(candidates) == 1 or not tested.any()
+    held = [] if nothing_to_test else [int(number) for number in np.unique(enough_folds(labels_fold)) if number >= 0]
+    skills = np.ones((len(held) + 1, walk.graph.num_layers))
+    if given is None and walk.graph.num_layers > 1 and tested.any():
+        skills = layer_skills(walk.graph, known, labels_fold, [*held, None], walk)
+
+    def weights(row: int, power: float) -> Floats:
+        return trust_weights(skills[row], power) if given is None else given
+
+    if not held:
+        return candidates[0], weights(-1, candidates[0].power)
+    kept = labels_fold[None, :] != np.array(held)[:, None]
     loss = np.zeros(len(candidates))
-    skill = skills(graph, known, kept) if given is None and max(plan.powers) > 0 else None
     batches = list(_batches(walk, known, plan, kept))
     for units in batches:
-        columns = []
-        for number, power in units:
-            if given is not None:
-                columns.append(given)
-            elif skill is None:
-                columns.append(np.full(graph.num_layers, 1 / graph.num_layers))
-            else:
-                columns.append(skill_weights(skill[number], power))
+        columns = [weights(number, power) for number, power in units]
         with part("", CHOICE_SHARE / len(batches)):
             found = list(_held_out_losses(walk, known, plan, kept, units, columns))
         for (number, power), losses in zip(units, found, strict=True):
             first = plan.powers.index(power) * losses.shape[0]
             scored = tested[~kept[number]]
             loss[first : first + losses.shape[0]] += losses[:, scored].sum(1)
+    loss += [POWER_CAUTION * abs(np.log2(one.power / plan.powers[0])) for one in candidates]
     # rounding must not decide between candidates that do equally well
-    return candidates[int(np.flatnonzero(loss <= loss.min() * (1 + 1e-9) + 1e-12)[0])]
+    chosen = candidates[int(np.flatnonzero(loss <= loss.min() * (1 + 1e-9) + 1e-12)[0])]
+    return chosen, weights(-1, chosen.power)
 
 
-def _batches(
-    walk: Walk, known: KnownLabels, plan: Plan, kept: NDArray[np.bool_]
-) -> Iterator[list[tuple[int, float]]]:
+def _batches(walk: Walk, known: KnownLabels, plan: Plan, kept: NDArray[np.bool_]) -> Iterator[list[tuple[int, float]]]:
     """Pairs of fold and power that are propagated together, each with a column per class."""
     units = [(fold, power) for fold in range(kept.shape[0]) for power in plan.powers]
     rows = max(node_count(walk.graph), known.nodes.size * len(plan.alphas))
@@ -218,7 +159,7 @@ def _held_out_losses(
     classes = len(known.classes)
     hot = np.zeros((known.nodes.size, len(units), classes))
     for place, (number, _) in enumerate(units):
-        hot[kept[number], place, known.codes[kept[number]]] = 1
+        hot[kept[number], place, known.codes[kept[number]]] = known.weights[kept[number]]
     weights = np.repeat(np.stack(columns, axis=1), classes, axis=1)
     values, totals = propagate(
         walk,
@@ -247,13 +188,14 @@ def _held_out_losses(
             scores = np.ascontiguousarray(values[:, None, some, place])
             found = probabilities(scores, prior, base, sharpness, known.nodes.size)
             own = found[..., np.arange(some.size), known.codes[some]]
-            losses[..., begin : begin + rows] = -np.log(np.maximum(own, MIN_PROBABILITY))
+            losses[..., begin : begin + rows] = -np.log(np.maximum(own, MIN_PROBABILITY)) * known.weights[some]
         yield losses.reshape(-1, held.size)
 
 
 TOLERANCE = 1e-5
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LabelPropagation(NodeClassifier):
     """Spread the known labels over all layers until they settle: F = alpha sum_l w_l P_l F + Y.
 
@@ -278,8 +220,9 @@ class LabelPropagation(NodeClassifier):
     alpha : float or None, default=None
         From 0 to below 1: the weight of what neighbours say. Chosen among 0.1, 0.3, 0.6 and 0.9 if not given.
     layer_weights : "equal" or mapping of layer name to float or None, default=None
-        If not given, proportional to a power (0, 0.5, 1, 2 or 4, chosen) of each layer's skill: how much better the
-        labels of labelled neighbours tell a node's own than the class frequencies do.
+        If not given, proportional to a power (1, 2, 4 or 8, chosen) of each layer's skill: how much better labels that
+        spread in it alone tell those that were hidden than the class frequencies do. With few labels the skills are
+        drawn towards each other; with one label per class all layers count alike.
     sharpness : float or None, default=None
         Exponent of a node's probabilities relative to the class frequencies: the mean over many neighbours is less sure
         than they are together. Chosen among 1, 2, 4, 8 and 16 if not given; 1 leaves the means as they are.
@@ -329,50 +272,30 @@ class LabelPropagation(NodeClassifier):
     ['left_weight', 'left_distance', 'right_weight', 'right_distance']
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "alpha": NoneOr(SHARE),
-        "layer_weights": NoneOr(PerLayer(Number(0), words=("equal",))),
-        "sharpness": NoneOr(POSITIVE),
-        "class_mass": Flag(),
-        "folds": NoneOr(WholeNumber(2)),
-        "tolerance": NoneOr(SHARE),
-        "max_iter": WholeNumber(),
-        "random_state": RandomState(),
-    }
+    alpha: Share | None = None
+    layer_weights: Annotated[str | Mapping[str, float], PerLayer(Number(0), words=("equal",))] | None = None
+    sharpness: PositiveFloat | None = None
+    class_mass: bool = False
+    folds: Annotated[int, WholeNumber(2)] | None = None
+    tolerance: Share | None = None
+    max_iter: PositiveInt = 200
+    random_state: RandomSeed = None
+
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedValue("alpha", SHARE),
         SavedValue("sharpness", POSITIVE),
         SavedSeries("layer_weights", label="weight", attribute="layer_weights_"),
         SavedSeries("layer_importance"),
         SavedArray("known", np.int64, ("labels",), below="nodes"),
+        SavedArray("known_weights", np.float64, ("labels",), low=0, optional=True),
     )
 
-    alpha_: float
-    sharpness_: float
-    known_: NDArray[np.int64]
-    layer_weights_: pd.Series
-    layer_importance_: pd.Series
-
-    def __init__(
-        self,
-        *,
-        alpha: float | None = None,
-        layer_weights: str | Mapping[str, float] | None = None,
-        sharpness: float | None = None,
-        class_mass: bool = False,
-        folds: int | None = None,
-        tolerance: float | None = None,
-        max_iter: int = 200,
-        random_state: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.layer_weights = layer_weights
-        self.sharpness = sharpness
-        self.class_mass = class_mass
-        self.folds = folds
-        self.tolerance = tolerance
-        self.max_iter = max_iter
-        self.random_state = random_state
+    alpha_: float = field(init=False)
+    sharpness_: float = field(init=False)
+    known_: NDArray[np.int64] = field(init=False)
+    known_weights_: Floats = field(init=False)
+    layer_weights_: pd.Series = field(init=False)
+    layer_importance_: pd.Series = field(init=False)
 
     def _check_parameters(self, graph: MultilayerGraph) -> None:
         weights = self._given_weights(graph)
@@ -385,7 +308,7 @@ class LabelPropagation(NodeClassifier):
         known: KnownLabels,
         seed: int,
         *,
-        settings: Candidate | None = None,
+        settings: tuple[Candidate, Floats] | None = None,
         explained: bool = True,
     ) -> NDArray[np.floating[Any]]:
         """Learn; a copy may have the settings of the model it is a copy of, and need not say what its layers count."""
@@ -393,64 +316,49 @@ class LabelPropagation(NodeClassifier):
         if given is not None:
             given = given / given.sum()
         walk = walk_of(graph)
-        chosen = settings or choose(graph, walk, known, self._plan(walk, given), given, seed)
-        many = known.nodes.size >= ENOUGH_LABELS
-        self._handed = {"settings": chosen} if many else {}
-        weights = self._weights(graph, known, chosen, given)
+        chosen, weights = settings or choose(walk, known, self._plan(walk, given), given, seed)
+        self._handed = {"settings": (chosen, weights)} if known.nodes.size >= ENOUGH_LABELS else {}
         self.alpha_, self.sharpness_ = chosen.alpha, chosen.sharpness
         self.layer_weights_ = self._by_layer(weights, "weight")
         self.known_ = known.nodes
+        if known.sample_weight is not None:
+            self.known_weights_ = known.weights
         if not isinstance(graph, PartGraph):
             self.known_ = self.nodes_.get_indexer(graph.nodes[known.nodes])
-        result = self._spread(
-            graph,
-            walk,
-            known.nodes,
-            known.codes,
-            np.bincount(known.codes, minlength=len(known.classes)),
-        )
+        result = self._spread(graph, walk, known, known.counts)
         if explained:
-            self.layer_importance_ = self._by_layer(
-                _importance(graph, walk, weights, result), "importance"
-            )
+            self.layer_importance_ = self._by_layer(_importance(graph, walk, weights, result), "importance")
         return result
 
     def _warm_start(self, graph: MultilayerGraph) -> dict[str, Any]:
         return getattr(self, "_handed", {}) | {"explained": False}  # a file does not have the first
 
     def _inductive_proba(self, graph: MultilayerGraph) -> NDArray[np.float32]:
-        codes = self.known_codes
-        places = graph.nodes.get_indexer(self.nodes_[self.known_])
-        here = places >= 0
-        counts = np.bincount(codes, minlength=len(self.classes_))
-        found = self._spread(graph, walk_of(graph), places[here], codes[here], counts)
-        return found.astype(np.float32)
+        known = self._known_of_fit(graph.nodes)
+        return self._spread(graph, walk_of(graph), known.part(known.nodes >= 0), known.counts).astype(np.float32)
 
-    def _spread(
-        self,
-        graph: MultilayerGraph,
-        walk: Walk,
-        nodes: NDArray[np.int64],
-        codes: NDArray[np.int64],
-        counts: NDArray[np.int64],
-    ) -> Floats:
+    def _known_of_fit(self, nodes: pd.Index) -> KnownLabels:
+        """The labels of the fit with their positions among some nodes, -1 where they are not there."""
+        places = nodes.get_indexer(self.nodes_[self.known_])
+        weights = vars(self).get("known_weights_", np.ones(self.known_.size))
+        return KnownLabels(places, self.known_codes, self.classes_, weights=weights)
+
+    def _spread(self, graph: MultilayerGraph, walk: Walk, known: KnownLabels, counts: Floats) -> Floats:
         """Class probabilities of all nodes, from labelled nodes and how often each class was seen in training."""
         prior = class_prior(counts)
-        if not nodes.size:
+        if not known.nodes.size:
             return np.repeat(prior[None, :], graph.num_nodes, axis=0)
-        found = self._propagated(walk, nodes, codes)
+        found = self._propagated(walk, known)
         base = baseline(prior, found.totals[0], self.class_mass)
-        return probabilities(found.values[0], prior, base, self.sharpness_, nodes.size)
+        return probabilities(found.values[0], prior, base, self.sharpness_, known.nodes.size)
 
-    def _propagated(
-        self, walk: Walk, nodes: NDArray[np.int64], codes: NDArray[np.int64]
-    ) -> Propagated:
+    def _propagated(self, walk: Walk, known: KnownLabels) -> Propagated:
         classes = len(self.classes_)
         weights = self.layer_weights_[list(walk.graph.layers)].to_numpy()
         return propagate(
             walk,
-            nodes,
-            np.eye(classes)[codes],
+            known.nodes,
+            np.eye(classes)[known.codes] * known.weights[:, None],
             np.repeat(weights[:, None], classes, axis=1),
             [self.alpha_],
             None,
@@ -478,8 +386,7 @@ class LabelPropagation(NodeClassifier):
     def heard(self, graph: MultilayerGraph) -> Floats:
         """F of the nodes of the fitted graph, (nodes, classes): how much of each class reaches them."""
         self.check_fitted()
-        known = graph.nodes.get_indexer(self.nodes_[self.known_])
-        found: Floats = self._propagated(walk_of(graph), known, self.known_codes).values[0]
+        found: Floats = self._propagated(walk_of(graph), self._known_of_fit(graph.nodes)).values[0]
         return found
 
     def _given_weights(self, graph: MultilayerGraph) -> Floats | None:
@@ -492,7 +399,7 @@ class LabelPropagation(NodeClassifier):
 
     def _plan(self, walk: Walk, given: Floats | None) -> Plan:
         return Plan(
-            powers=POWERS if given is None and walk.graph.num_layers > 1 else (0.0,),
+            powers=POWERS if given is None and walk.graph.num_layers > 1 else POWERS[:1],
             alphas=ALPHAS if self.alpha is None else (float(self.alpha),),
             sharpness=SHARPNESS if self.sharpness is None else (float(self.sharpness),),
             class_mass=self.class_mass,
@@ -500,16 +407,6 @@ class LabelPropagation(NodeClassifier):
             tolerance=self._tolerance(walk),
             most=self.max_iter,
         )
-
-    def _weights(
-        self, graph: MultilayerGraph, known: KnownLabels, chosen: Candidate, given: Floats | None
-    ) -> Floats:
-        if given is not None:
-            return given
-        if chosen.power == 0:
-            return np.full(graph.num_layers, 1 / graph.num_layers)
-        every = np.ones((1, known.nodes.size), dtype=bool)
-        return skill_weights(skills(graph, known, every)[0], chosen.power)
 
 
 def _importance(
@@ -525,18 +422,14 @@ def _importance(
     return shares_of_joined(parts if parts.sum() > 1e-12 else weights, graph)
 
 
-def _deviations(
-    graph: MultilayerGraph, walk: Walk, weights: Floats, result: NDArray[np.float64]
-) -> Floats:
+def _deviations(graph: MultilayerGraph, walk: Walk, weights: Floats, result: NDArray[np.float64]) -> Floats:
     """The root mean square deviation of the means in each layer that counts."""
     heard, communicator = np.zeros(len(weights)), communicator_of(graph)
     values = torch.from_numpy(result)
     for place, layer in enumerate(graph.layers):
         if weights[place] > 0:
             # the walk that spread the labels has the sums of all layers, unless it went from group to group
-            steps, at = (
-                (walk, place) if isinstance(walk, NodeWalk) else (NodeWalk(graph, [layer]), 0)
-            )
+            steps, at = (walk, place) if isinstance(walk, NodeWalk) else (NodeWalk(graph, [layer]), 0)
             means = steps.mean(at, values)[steps.scales[at][:, 0] > 0]
             count = int(communicator.all_sum(means.shape[0]))
             if count > 0:

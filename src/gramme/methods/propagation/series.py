@@ -15,7 +15,8 @@ whose number does not grow with the table. ``walk_choice.py`` takes the cheapest
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +64,24 @@ class Walk(ABC):
     def lift(self, views: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """From added up views to those rows and the sum over all nodes."""
 
+    @abstractmethod
+    def single(self, layer: int) -> Walk:
+        """The walk within one layer."""
+
+    def within_layers(
+        self, known: Ints, values: Floats, alpha: float, steps: int
+    ) -> Iterator[tuple[slice, Floats, Floats]]:
+        """F at the known nodes for each layer by itself.
+
+        Yields some layers at a time: which, F of shape (layers, known, columns), and its sums over all nodes.
+        """
+        ones = np.ones((1, values.shape[1]))
+        dtype = torch.float32 if self.large else torch.float64
+        for layer in range(self.graph.num_layers):
+            walk = self.single(layer)
+            found = propagate(walk, known, values, ones, [alpha], known, tolerance=0, most=steps, dtype=dtype)
+            yield slice(layer, layer + 1), found.values, found.totals
+
 
 class NodeSpace(Walk):
     """States have a row for each node."""
@@ -88,11 +107,16 @@ class NodeWalk(NodeSpace):
         self.large = is_large(graph.num_entries)
         names = graph.layers if layers is None else layers
         self.sums = [layers_sum(graph, [name]) for name in names]
-        self.scales = []
+        self.scales: list[Tensor] = []
         for neighbourhood in self.sums:
             size = neighbourhood(torch.ones(self.nodes, 1, dtype=torch.float64))
             # a node without neighbours hears nothing here: only the layers that know it count
             self.scales.append(torch.where(size > 1, 1 / size, torch.zeros_like(size)))
+
+    def single(self, layer: int) -> NodeWalk:
+        walk = copy(self)
+        walk.sums, walk.scales = [self.sums[layer]], [self.scales[layer]]
+        return walk
 
     def mean(self, layer: int, values: Tensor) -> Tensor:
         """The mean of each node and its neighbours in a layer; 0 where there are none."""
@@ -113,7 +137,7 @@ class GroupWalk(Walk):
     """
 
     def __init__(self, graph: MultilayerGraph, layers: Sequence[MembershipLayer]) -> None:
-        self.graph, self.nodes = graph, graph.num_nodes
+        self.graph, self.nodes, self.layers = graph, graph.num_nodes, layers
         communicator = communicator_of(graph)
         starts = np.concatenate([[0], np.cumsum([groups_in_all(layer) for layer in layers])])
         groups = int(starts[-1])
@@ -136,9 +160,10 @@ class GroupWalk(Walk):
         self.sizes = torch.from_numpy(size)
         self.heard = torch.from_numpy(np.where(size > 1, 1 / np.maximum(size, 1), 0))[:, None]
         self.spread = torch.from_numpy(together.reshape(groups + 1, -1) * 1.0) * self.heard
-        self.layer = torch.from_numpy(
-            np.append(np.repeat(np.arange(len(layers)), np.diff(starts)), 0).astype(np.int64)
-        )
+        self.layer = torch.from_numpy(np.append(np.repeat(np.arange(len(layers)), np.diff(starts)), 0).astype(np.int64))
+
+    def single(self, layer: int) -> GroupWalk:
+        return GroupWalk(self.graph, [self.layers[layer]])
 
     def first(self, known: Ints, values: Tensor, weights: Tensor) -> Tensor:
         which, nodes = local_index(self.graph, known)
@@ -291,10 +316,10 @@ class ManyLayersWalk(NodeSpace):
 
     def __init__(self, graph: MultilayerGraph) -> None:
         self.graph, self.nodes = graph, graph.num_nodes
-        row, other, weight = _pairs(graph)
-        places, row = np.unique(row, return_inverse=True)
-        self.layer, node = np.divmod(places, max(self.nodes, 1))
-        count = places.size
+        row, other, weight = layer_pairs(graph)
+        self.places, row = np.unique(row, return_inverse=True)
+        self.layer, node = np.divmod(self.places, max(self.nodes, 1))
+        count = self.places.size
         own = np.arange(count)
         rows, columns = np.concatenate([own, row]), np.concatenate([node, other])
         values = np.concatenate([np.ones(count), weight])
@@ -315,6 +340,37 @@ class ManyLayersWalk(NodeSpace):
         heard *= weights.numpy()[self.layer]
         return torch.from_numpy(self.to_nodes.astype(heard.dtype, copy=False) @ heard)
 
+    def single(self, layer: int) -> NodeWalk:
+        return NodeWalk(self.graph, [list(self.graph.layers)[layer]])
+
+    def within_layers(
+        self, known: Ints, values: Floats, alpha: float, steps: int
+    ) -> Iterator[tuple[slice, Floats, Floats]]:
+        """All layers at once: a row of the state is a node in a layer."""
+        layers, columns = self.graph.num_layers, values.shape[1]
+        entries = self.sums.tocoo()
+        # a neighbour that hears nobody in the layer has no row, and nothing to pass on after the first step
+        other = self.layer[entries.row] * self.nodes + entries.col
+        place = np.minimum(np.searchsorted(self.places, other), self.places.size - 1)
+        there = self.places[place] == other
+        step = sp.csr_array(
+            ((self.share[entries.row, 0] * entries.data)[there], (entries.row[there], place[there])),
+            shape=(self.places.size, self.places.size),
+        ).astype(np.float32)
+        start = np.zeros((self.nodes, columns), dtype=np.float32)
+        start[known] = values
+        state: NDArray[Any] = np.float32(alpha) * self.means(start)
+        total = state.astype(np.float64)
+        for _ in range(steps - 1):
+            state = np.float32(alpha) * (step @ state)
+            total += state
+        sums = np.zeros((layers, columns))
+        np.add.at(sums, self.layer, total)
+        wanted = np.arange(layers)[:, None] * self.nodes + known
+        place = np.minimum(np.searchsorted(self.places, wanted), self.places.size - 1)
+        reached = total[place] * (self.places[place] == wanted)[..., None]
+        yield slice(0, layers), reached + values, sums + values.sum(axis=0)
+
     def spreads(self, values: Floats) -> Floats:
         """Per layer, the sum of the squared deviations of its means from their own mean."""
         means, layers = self.means(values), self.graph.num_layers
@@ -326,7 +382,7 @@ class ManyLayersWalk(NodeSpace):
         return total
 
 
-def _pairs(graph: MultilayerGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+def layer_pairs(graph: MultilayerGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     """For every edge, and both ways where it has no direction: layer x nodes + node, its neighbour, the weight."""
     rows, others, weights = [], [], []
     for place, layer in enumerate(graph.layers.values()):

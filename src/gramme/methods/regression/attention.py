@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -17,31 +18,22 @@ from gramme.methods.attention.estimator import NETWORK_FIELDS, check_members
 from gramme.methods.attention.features import SOURCES, InputFeatures
 from gramme.methods.attention.given_features import GivenFeatures
 from gramme.methods.attention.members import Members, seen_labels
+from gramme.methods.attention.training_size import TimeBudget, TrainingSize, settled_training_size, step_seconds
 from gramme.methods.linear.walk_profile import WalkProfile
 from gramme.methods.params import (
     POSITIVE,
-    SHARE,
     Choice,
-    Device,
-    Flag,
-    NoneOr,
+    DeviceName,
+    NonNegativeFloat,
     Number,
-    RandomState,
-    Rule,
-    WholeNumber,
+    PositiveFloat,
+    PositiveInt,
+    RandomSeed,
+    Share,
     torch_device,
 )
 from gramme.methods.persistence import MisfitError, SavedField, SavedValue
-from gramme.nn import (
-    FusionNetwork,
-    MemberRandom,
-    Network,
-    Output,
-    Plan,
-    Shape,
-    ShapesOnly,
-    fusion_plan,
-)
+from gramme.nn import FusionNetwork, MemberRandom, Network, Output, Plan, Shape, ShapesOnly, fusion_plan
 from gramme.training import NumberTask, Settings, TrainingTargets, evaluate, train_ensemble
 
 from .base import KnownNumbers, NodeRegressor
@@ -51,6 +43,7 @@ SCORE_BOUND = 5.0
 COPIES_PER_FOLD = 2  # members that leave out the same fold: one alone says less than all do
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AttentionRegressor(NodeRegressor):
     """The network of :class:`~gramme.methods.GrammeFusion` with a number as its output.
 
@@ -73,60 +66,35 @@ class AttentionRegressor(NodeRegressor):
     random_state : int, numpy generator or None, default=None
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "ensemble": WholeNumber(),
-        "hidden_dim": WholeNumber(),
-        "epochs": WholeNumber(),
-        "learning_rate": POSITIVE,
-        "weight_decay": Number(0),
-        "dropout": SHARE,
-        "features": NoneOr(Choice(*SOURCES)),
-        "progress": NoneOr(Flag()),
-        "device": Device(),
-        "random_state": RandomState(),
-    }
+    ensemble: PositiveInt = 8
+    hidden_dim: PositiveInt = 32
+    epochs: PositiveInt = 60
+    learning_rate: PositiveFloat = 0.003
+    weight_decay: NonNegativeFloat = 0.01
+    dropout: Share = 0.0
+    features: Annotated[str, Choice(*SOURCES)] | None = None
+    progress: bool | None = None
+    device: DeviceName = "auto"
+    random_state: RandomSeed = None
+
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedValue("center", Number(-np.inf, open_low=True)),
         SavedValue("spread", POSITIVE),
         *NETWORK_FIELDS,
     )
 
-    center_: float
-    spread_: float
-    source_: str
-    profile_: WalkProfile | None
-    scales_: GivenFeatures | None
-    walk_size_: float
-    seed_: int
-    members_: int
-    shape_: Shape
-    history_: pd.DataFrame
-    state_: dict[str, Tensor]
-
-    def __init__(
-        self,
-        *,
-        ensemble: int = 8,
-        hidden_dim: int = 32,
-        epochs: int = 60,
-        learning_rate: float = 0.003,
-        weight_decay: float = 0.01,
-        dropout: float = 0.0,
-        features: str | None = None,
-        progress: bool | None = None,
-        device: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.ensemble = ensemble
-        self.hidden_dim = hidden_dim
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.dropout = dropout
-        self.features = features
-        self.progress = progress
-        self.device = device
-        self.random_state = random_state
+    center_: float = field(init=False)
+    spread_: float = field(init=False)
+    source_: str = field(init=False)
+    profile_: WalkProfile | None = field(init=False)
+    scales_: GivenFeatures | None = field(init=False)
+    walk_size_: float = field(init=False)
+    seed_: int = field(init=False)
+    members_: int = field(init=False)
+    shape_: Shape = field(init=False)
+    history_: pd.DataFrame = field(init=False)
+    state_: dict[str, Tensor] = field(init=False)
+    effort_: TrainingSize = field(init=False)
 
     def _fit(
         self,
@@ -135,46 +103,62 @@ class AttentionRegressor(NodeRegressor):
         seed: int,
         *,
         fold: NDArray[np.int64] | None = None,
+        copies: int = COPIES_PER_FOLD,
+        allowance: TimeBudget | None = None,
     ) -> Floats:
         inputs = InputFeatures.of(graph, self.features)
         self.source_, self.profile_, self.scales_, self.walk_size_ = inputs.learned
         self.seed_, self.shape_ = seed, self._shape(graph, inputs.columns)
-        seen = seen_labels(known.nodes.size, self.ensemble, fold, COPIES_PER_FOLD)
-        center, spread = _scales(known.values, seen)
+        networks = self._networks()
+        plan = self._plan(graph, known.nodes).to(networks.device)
+        settings = Settings(self.epochs, self.learning_rate, self.weight_decay, patience=self.epochs)
+        folds = 0 if fold is None else int(fold.max()) + 1
+
+        def timed() -> float:
+            every = np.ones((known.nodes.size, self.ensemble + folds * copies), dtype=bool)
+            return step_seconds(networks, graph, plan, _targets(known, every)[0], settings)
+
+        full = TrainingSize(self.ensemble, copies, self.epochs)
+        effort = self.effort_ = settled_training_size(full, folds, allowance, graph, timed)
+        seen = seen_labels(known.nodes.size, effort.members, fold, effort.copies)
+        targets, center, spread = _targets(known, seen)
         self.center_, self.spread_ = float(center[0]), float(spread[0])
-        lessons = TrainingTargets(
-            known.nodes,
-            (known.values[:, None] - center) / spread,
-            seen.astype(np.float64),
-            task=NumberTask,
-        )
         self.unseen_ = np.zeros(known.values.size)
 
         def note(batch: range, output: Output) -> None:
-            said = output.scores[..., 0].double().cpu().numpy()
+            scores = output.scores[..., 0].double().cpu().numpy()
             for place, member in enumerate(batch):
                 mine = ~seen[:, member]
-                found = said[known.nodes[mine], place] * spread[member] + center[member]
-                self.unseen_[mine] += found / COPIES_PER_FOLD
+                predicted = scores[known.nodes[mine], place] * spread[member] + center[member]
+                self.unseen_[mine] += predicted / effort.copies
 
-        members = self._networks()
-        plan = self._plan(graph, known.nodes).to(members.device)
         found = train_ensemble(
-            members.batches(plan, lessons.members),
-            lambda batch: members.new(graph, batch),
+            networks.batches(plan, targets.members),
+            lambda batch: networks.new(graph, batch),
             plan,
-            lessons,
-            Settings(self.epochs, self.learning_rate, self.weight_decay, patience=self.epochs),
+            targets,
+            replace(settings, epochs=effort.epochs, patience=effort.epochs),
             trained=note,
             title=type(self).__name__,
             progress=self.progress,
         )
         self.history_, self.interrupted_ = found.history, found.interrupted
-        self.members_ = min(found.members, self.ensemble)
+        self.members_ = min(found.members, effort.members)
         self.state_ = {name: value[: self.members_] for name, value in found.state.items()}
-        if found.members < lessons.members:
+        if found.members < targets.members:
             self.unseen_[:] = np.nan
         return self._said(graph, plan)
+
+    def _fit_with_folds(
+        self,
+        graph: MultilayerGraph,
+        known: KnownNumbers,
+        fold: NDArray[np.int64],
+        copies: int = COPIES_PER_FOLD,
+        allowance: TimeBudget | None = None,
+    ) -> Floats:
+        self._run_fit(graph, known, fold=fold, copies=copies, allowance=allowance)
+        return self.unseen_
 
     def _shape(self, graph: MultilayerGraph, columns: int) -> Shape:
         return Shape(
@@ -218,24 +202,19 @@ class AttentionRegressor(NodeRegressor):
             raise MisfitError("shape does not match the layers and one output")
         inputs = self._networks().inputs
         with torch.device("meta"):
-            check_members(
-                self.shape_,
-                inputs,
-                self.state_,
-                self.members_,
-                lambda: _network(self.shape_, ShapesOnly()),
-            )
+            check_members(self.shape_, inputs, self.state_, self.members_, lambda: _network(self.shape_, ShapesOnly()))
 
 
-def _scales(values: Floats, seen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Mean and spread, (members,), of the numbers that each member sees."""
-    count = seen.sum(axis=0)
-    center: Floats = values @ seen / count
-    spread = np.sqrt((((values[:, None] - center) ** 2) * seen).sum(axis=0) / count)
-    return center, np.where(spread > 0, spread, 1.0)
+def _targets(known: KnownNumbers, seen: NDArray[np.bool_]) -> tuple[TrainingTargets, Floats, Floats]:
+    """The numbers as each member sees them, scaled by mean and spread, (members,), of those that it sees."""
+    counted = seen * known.weights[:, None]
+    count = counted.sum(axis=0)
+    center: Floats = known.values @ counted / count
+    spread = np.sqrt((((known.values[:, None] - center) ** 2) * counted).sum(axis=0) / count)
+    spread = np.where(spread > 0, spread, 1.0)
+    scaled = (known.values[:, None] - center) / spread
+    return TrainingTargets(known.nodes, scaled, counted, task=NumberTask), center, spread
 
 
 def _network(shape: Shape, random: MemberRandom) -> Network:
-    return FusionNetwork(
-        shape, random, fusion_heads=FUSION_HEADS, feed_forward=False, fuse="every hop"
-    )
+    return FusionNetwork(shape, random, fusion_heads=FUSION_HEADS, feed_forward=False, fuse="every hop")

@@ -4,44 +4,35 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from gramme._types import Floats
 from gramme.errors import DataError
-from gramme.graph import MultilayerGraph
-from gramme.graph.canonical import NameOrder, in_name_order
+from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods.base import GraphEstimator
-from gramme.methods.labels import labels_within
-from gramme.methods.params import check_number_range
-from gramme.methods.persistence import SavedArray, SavedField
+from gramme.methods.contributions import shares_of_joined
+from gramme.methods.labels import WeightedNodes, labels_within, node_weights
+from gramme.methods.params import MAX_FEATURE, check_number_range
+from gramme.methods.persistence import SavedArray, SavedField, SavedSeries
 
+FOLDS = 5
+MAX_BLOCKS = 32  # of layers that are left out one after the other to see how much they matter
 MIN_KNOWN_NUMBERS = 5
 
 
 @dataclass(frozen=True)
-class KnownNumbers:
-    """Positions of the nodes whose number is known, and these numbers."""
+class KnownNumbers(WeightedNodes):
+    """Positions of the nodes whose number is known, these numbers, and how much each counts."""
 
-    nodes: NDArray[np.int64]
     values: Floats
-
-    def part(self, kept: NDArray[Any]) -> KnownNumbers:
-        """Some of them, by a mask or by places."""
-        return KnownNumbers(self.nodes[kept], self.values[kept])
-
-    def sorted_by_name(self, order: NameOrder) -> tuple[KnownNumbers, NDArray[np.int64]]:
-        """The numbers in the order of their nodes' names, and where each stood."""
-        places = np.argsort(order.to_sorted(self.nodes), kind="stable")
-        return self.part(places), places
-
-    def at(self, nodes: NDArray[np.int64]) -> KnownNumbers:
-        """The numbers with other positions for their nodes."""
-        return KnownNumbers(nodes, self.values)
 
 
 class NodeRegressor(RegressorMixin, GraphEstimator):
@@ -61,13 +52,14 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
 
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
         SavedArray("numbers", np.float64, ("nodes",), attribute="values_"),
+        SavedSeries("importance", optional=True),
     )
     _result: ClassVar[str] = "values_"
 
     values_: Floats
     unseen_: Floats
 
-    def fit(self, graph: MultilayerGraph, y: Any = None) -> Self:
+    def fit(self, graph: MultilayerGraph, y: Any = None, *, mask: str | None = None, sample_weight: Any = None) -> Self:
         """Learn from the known numbers of a graph.
 
         Parameters
@@ -75,38 +67,30 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
         graph : MultilayerGraph
         y : sequence, mapping or Series, optional
             Numbers in node order or by node name; None and NaN mean unknown. The graph's own labels if not given.
+        mask : str, optional
+            One of the graph's masks: numbers of other nodes are not learned from.
+        sample_weight : sequence, mapping or Series, optional
+            How much each node's number counts, in node order or by node name; 1 for nodes that are not named. A number
+            of weight 0 is not learned from.
         """
-        return self._run_fit(graph, y)
+        return self._run_fit(graph, y, mask=mask, sample_weight=sample_weight)
 
-    def fit_with_folds(
-        self, graph: MultilayerGraph, known: KnownNumbers, fold: NDArray[np.int64]
+    def _fit_with_folds(
+        self, graph: MultilayerGraph, known: KnownNumbers, fold: NDArray[np.int64], copies: int, allowance: Any
     ) -> Floats:
-        """Fit, and predict each known number by a model that has not seen the number's fold.
+        self._run_fit(graph, known, fold=fold)
+        return self.unseen_
 
-        NaN where an interrupt (Ctrl-C) came before a fold was done.
-        """
-        order = in_name_order(self._check_graph(graph))
-        known, places = known.sorted_by_name(order)
-        self._run_fit(graph, known, fold=fold[places])
-        found = np.empty(places.size)
-        found[places] = self.unseen_
-        return found
-
-    def _known(self, graph: MultilayerGraph, y: Any) -> KnownNumbers:
+    def _known(self, graph: MultilayerGraph, y: Any, sample_weight: Any = None) -> KnownNumbers:
         check_number_range(graph)
-        return y if isinstance(y, KnownNumbers) else known_numbers(graph, y)
+        return y if isinstance(y, KnownNumbers) else known_numbers(graph, y, sample_weight=sample_weight)
 
     def _finish(self, found: Floats, known: KnownNumbers) -> None:
         self.values_ = found
 
     @abstractmethod
     def _fit(
-        self,
-        graph: MultilayerGraph,
-        known: KnownNumbers,
-        seed: int,
-        *,
-        fold: NDArray[np.int64] | None = None,
+        self, graph: MultilayerGraph, known: KnownNumbers, seed: int, *, fold: NDArray[np.int64] | None = None
     ) -> Floats:
         """Learn from known numbers and return those of all nodes; with folds, also set ``unseen_``."""
 
@@ -117,6 +101,21 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
     def _informed(self, graph: MultilayerGraph) -> NDArray[np.bool_]:
         """Of which nodes of another graph it can say more than the mean of all; it takes part in a mixture there."""
         return np.ones(graph.num_nodes, dtype=bool)
+
+    @cached_property
+    def layer_importance_(self) -> pd.Series:
+        """Which layers the predictions rely on: how much they change on average without each, as shares of the whole.
+
+        A number that was cut into groups is left out with its layer. Of very many layers blocks are left out together.
+        """
+        order = self._fitted_order()
+        graph = order.graph
+        predicted = self.values_[order.to_given(np.arange(graph.num_nodes)).argsort()]
+        shares = np.zeros(graph.num_layers)
+        for block in np.array_split(np.arange(graph.num_layers), min(graph.num_layers, MAX_BLOCKS)):
+            without = _without_layers(graph, {self.layer_order_[place] for place in block})
+            shares[block] = np.abs(self._inductive(without) - predicted).mean() / block.size
+        return self._by_layer(shares_of_joined(shares, graph), "importance")
 
     def predict(self, graph: MultilayerGraph | None = None) -> Floats:
         """A number for every node, of the fitted graph or of another that has its layers."""
@@ -146,6 +145,32 @@ class NodeRegressor(RegressorMixin, GraphEstimator):
         return explained(known.values, self.predict(graph)[known.nodes])
 
 
+def _without_layers(graph: MultilayerGraph, names: Collection[str]) -> MultilayerGraph:
+    """The graph where some layers join no nodes, and the numbers that they were cut from say nothing."""
+    nobody = np.zeros(0, dtype=np.int64)
+    layers = {
+        name: layer
+        if name not in names
+        else (MembershipLayer if layer.made_of == "groups" else EdgeLayer)(graph.num_nodes, nobody, nobody)
+        for name, layer in graph.layers.items()
+    }
+    columns = [place for place, name in enumerate(graph.feature_names or ()) if name in names]
+    if not columns or graph.features is None:
+        return graph.replace(layers=layers)
+    features = np.array(graph.features, dtype=np.float64)
+    features[:, columns] = np.nan_to_num(np.nanmean(features[:, columns], axis=0))
+    return graph.replace(layers=layers, features=features, feature_names=graph.feature_names)
+
+
+def predict_folds(known: KnownNumbers, fold: NDArray[np.int64], predicted: Callable[[KnownNumbers], Floats]) -> Floats:
+    """What is predicted for each known number from those of the other folds; ``predicted`` answers for all nodes."""
+    unseen = np.empty(known.values.size)
+    for number in range(int(fold.max()) + 1):
+        held = fold == number
+        unseen[held] = predicted(known.part(~held))[known.nodes[held]]
+    return unseen
+
+
 def explained(values: Floats, predicted: Floats) -> float:
     """R2 of predictions; NaN where all values are the same.
 
@@ -157,27 +182,33 @@ def explained(values: Floats, predicted: Floats) -> float:
 
 
 def known_numbers(
-    graph: MultilayerGraph, y: Any = None, *, least: int = MIN_KNOWN_NUMBERS
+    graph: MultilayerGraph, y: Any = None, *, sample_weight: Any = None, least: int = MIN_KNOWN_NUMBERS
 ) -> KnownNumbers:
     """The nodes whose number is known; an error if there are too few, or if a label is not a number."""
     if y is None and graph.labels is None:
         raise DataError("the graph has no labels and none were given; pass y")
     y = labels_within(graph, y, "train" if y is None and "train" in graph.masks else None)
     aligned = graph.align(graph.labels if y is None else y, "label")
-    found: dict[int, float] = {}
-    for place, value in enumerate(aligned):
+    numbers: dict[int, float] = {}
+    for position, value in enumerate(aligned):
         if value is None:
             continue
         try:
             number = float(value)
         except (TypeError, ValueError):
+            raise DataError(f"the label {value!r} of {graph.nodes[position]!r} is not a number") from None
+        if math.isinf(number):
+            raise DataError(f"the label of {graph.nodes[position]!r} is infinite")
+        if abs(number) > MAX_FEATURE:
             raise DataError(
-                f"the label {value!r} of {graph.nodes[place]!r} is not a number"
-            ) from None
-        if math.isfinite(number):
-            found[place] = number
-        elif not math.isnan(number):
-            raise DataError(f"the label of {graph.nodes[place]!r} is infinite")
-    if len(found) < least:
-        raise DataError(f"{len(found)} nodes have a known number; at least {least} are needed")
-    return KnownNumbers(np.array(list(found), dtype=np.int64), np.array(list(found.values())))
+                f"the label of {graph.nodes[position]!r} is {number:g}, beyond {MAX_FEATURE:g}; scale the numbers"
+            )
+        if not math.isnan(number):
+            numbers[position] = number
+    known = KnownNumbers(np.array(list(numbers), dtype=np.int64), values=np.array(list(numbers.values())))
+    if sample_weight is not None:
+        weights = node_weights(graph, sample_weight)[known.nodes]
+        known = known.part(weights > 0).reweighted(weights[weights > 0])
+    if known.nodes.size < least:
+        raise DataError(f"{known.nodes.size} nodes have a known number; at least {least} are needed")
+    return known

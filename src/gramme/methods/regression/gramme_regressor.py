@@ -4,50 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from gramme._progress import part
 from gramme._types import Floats
 from gramme.errors import DataError
 from gramme.graph import MultilayerGraph
 from gramme.methods.attention.features import SOURCES
-from gramme.methods.auto.mixture import SavedModels
-from gramme.methods.params import (
-    Choice,
-    Device,
-    Flag,
-    Names,
-    NoneOr,
-    Number,
-    RandomState,
-    Rule,
-    Text,
-    WholeNumber,
-)
-from gramme.methods.persistence import Column, MisfitError, SavedArray, SavedField, SavedTable
+from gramme.methods.auto.estimator import MixtureEstimator, SavedModels
+from gramme.methods.auto.ingredients import Ingredient
+from gramme.methods.labels import dealt_in_turn
+from gramme.methods.params import Choice, DeviceName, Names, Number, PositiveInt, RandomSeed, Text, WholeNumber
+from gramme.methods.persistence import Column, SavedArray, SavedField, SavedTable, SavedValue
 
-from .attention import AttentionRegressor
-from .base import KnownNumbers, NodeRegressor, explained
+from .base import FOLDS, KnownNumbers, NodeRegressor, explained
 from .ingredients import INGREDIENTS
 
-# A fitted regression as Python people expect it: a table, pictures, a page, a short form in
-# notebooks.
-
-
-FOLDS = 5
 ERROR_COLUMNS = 4  # a constant, disagreement, and how large and how small a number is
 SAME_ERROR_LABELS = 50.0  # labels' worth of belief that errors are equally large everywhere
 SUM_WEIGHT = 1e3  # how strictly the weights sum to 1 in the least squares that finds them
 
 
-class GrammeRegressor(NodeRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class GrammeRegressor(MixtureEstimator, NodeRegressor):
     """Predict a number for every node of a graph from the numbers of some.
 
     Five ingredients: attention (the network of :class:`GrammeFusion` with one output), propagation (a node takes the
@@ -71,6 +57,8 @@ class GrammeRegressor(NodeRegressor):
     ingredients : sequence of str or None, default=None
         Some of ``"propagation"``, ``"groups-ridge"``, ``"walks-ridge"``, ``"boosting"`` and ``"attention"``; all that
         apply where not given.
+    budget : float or str or None, default=None
+        How long a fit may take, as for :class:`GrammeAuto`.
     features : str or None, default=None
         What the attention model starts from, as for :class:`GrammeFusion`.
     progress : bool or None, default=None
@@ -89,6 +77,10 @@ class GrammeRegressor(NodeRegressor):
         Of the mixture's out-of-fold predictions.
     models_ : dict of str to NodeRegressor
         The fitted ingredients by name.
+    explanation_ : str
+        In words, what the predictions rely on.
+    layer_importance_ : Series
+        How much the predictions change without each layer, as shares that sum to 1.
 
     Examples
     --------
@@ -101,17 +93,17 @@ class GrammeRegressor(NodeRegressor):
     True
     """
 
-    parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "folds": WholeNumber(2),
-        "ensemble": WholeNumber(),
-        "epochs": WholeNumber(),
-        "ingredients": NoneOr(Names(INGREDIENTS)),
-        "features": NoneOr(Choice(*SOURCES)),
-        "progress": NoneOr(Flag()),
-        "device": Device(),
-        "random_state": RandomState(),
-    }
+    folds: Annotated[int, WholeNumber(2)] = FOLDS
+    ensemble: PositiveInt = 8
+    epochs: PositiveInt = 60
+    ingredients: Annotated[Sequence[str], Names(INGREDIENTS)] | None = None
+    features: Annotated[str, Choice(*SOURCES)] | None = None
+    progress: bool | None = None
+    device: DeviceName = "auto"
+    random_state: RandomSeed = None
+
     saved_fields: ClassVar[tuple[SavedField, ...]] = (
+        SavedValue("done_in_time", Text(), default=""),
         SavedTable(
             "ingredients",
             Column("ingredient", Text()),
@@ -126,85 +118,35 @@ class GrammeRegressor(NodeRegressor):
         SavedModels("models", INGREDIENTS),
     )
 
-    delegates_preprocessing: ClassVar[bool] = True
+    registered: ClassVar[Mapping[str, Ingredient]] = INGREDIENTS
 
-    models_: dict[str, NodeRegressor]
-    ingredients_: pd.DataFrame
-    known_: NDArray[np.int64]
-    known_values_: Floats
-    error_scale_: Floats
-    error_line_: Floats
-
-    def __init__(
-        self,
-        *,
-        folds: int = FOLDS,
-        ensemble: int = 8,
-        epochs: int = 60,
-        ingredients: Sequence[str] | None = None,
-        features: str | None = None,
-        progress: bool | None = None,
-        device: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.folds = folds
-        self.ensemble = ensemble
-        self.epochs = epochs
-        self.ingredients = ingredients
-        self.features = features
-        self.progress = progress
-        self.device = device
-        self.random_state = random_state
+    models_: dict[str, NodeRegressor] = field(init=False)
+    known_: NDArray[np.int64] = field(init=False)
+    known_values_: Floats = field(init=False)
+    error_scale_: Floats = field(init=False)
+    error_line_: Floats = field(init=False)
 
     def _fit(
-        self,
-        graph: MultilayerGraph,
-        known: KnownNumbers,
-        seed: int,
-        *,
-        fold: NDArray[np.int64] | None = None,
+        self, graph: MultilayerGraph, known: KnownNumbers, seed: int, *, fold: NDArray[np.int64] | None = None
     ) -> Floats:
         if fold is None:
-            fold = np.empty(known.nodes.size, dtype=np.int64)
             order = np.random.default_rng(seed).permutation(known.nodes.size)
-            fold[order] = np.arange(known.nodes.size) % max(2, min(self.folds, known.nodes.size))
-        self.models_, unseen = {}, []
-        shares = self._work_shares(graph, int(fold.max()) + 1)
-        for name in shares:
-            model = INGREDIENTS[name].make(self.get_params(deep=False), seed)
-            try:
-                with part(name, shares[name]):
-                    found = model.fit_with_folds(graph, known, fold)
-            except KeyboardInterrupt:
-                if not isinstance(model, AttentionRegressor) or not self.models_:
-                    raise
-                self.interrupted_ = True
-                break
-            self.interrupted_ |= model.interrupted_
-            if np.isnan(found).any() and self.models_:
-                break  # interrupted: make do with what there is
-            self.models_[name] = model
-            unseen.append(np.where(np.isnan(found), known.values.mean(), found))
-        self._mix(np.stack(unseen, axis=1), known, fold)
-        said = np.stack([model.predict() for model in self.models_.values()], axis=1)
-        mixed: Floats = said @ self.ingredients_["weight"].to_numpy()
+            fold = dealt_in_turn(order, self.folds)
+        unseen = np.stack(self._fit_ingredients(graph, known, fold, seed), axis=1)
+        unfinished = np.any(np.isnan(unseen), axis=0, keepdims=True)[0]
+        if unfinished.all():  # interrupted
+            unseen = np.where(np.isnan(unseen), np.average(known.values, weights=known.weights), unseen)
+        else:
+            self.models_ = {
+                name: model
+                for (name, model), left in zip(self.models_.items(), unfinished.tolist(), strict=True)
+                if not left
+            }
+            unseen = unseen[:, ~unfinished]
+        self._mix(unseen, known, fold)
+        predicted = np.stack([model.predict() for model in self.models_.values()], axis=1)
+        mixed: Floats = predicted @ self.ingredients_["weight"].to_numpy()
         return mixed
-
-    def _work_shares(self, graph: MultilayerGraph, folds: int) -> dict[str, float]:
-        """The share of the work that each ingredient is, by how many models it trains: only to say how far a fit is."""
-        models = {
-            name: (self.ensemble if name == "attention" else 1) + folds
-            for name in self._names(graph)
-        }
-        return {name: count / sum(models.values()) for name, count in models.items()}
-
-    def _names(self, graph: MultilayerGraph) -> list[str]:
-        """The ingredients asked for, or all that apply."""
-        return [
-            name
-            for name, one in INGREDIENTS.items()
-            if (one.applies(graph) if self.ingredients is None else name in self.ingredients)
-        ]
 
     def _mix(self, unseen: Floats, known: KnownNumbers, fold: NDArray[np.int64]) -> None:
         """Find the weights, from predictions for numbers that the ingredients have not seen."""
@@ -213,14 +155,14 @@ class GrammeRegressor(NodeRegressor):
         doubt = np.empty(known.values.size)
         for number in range(int(fold.max()) + 1):
             held = fold == number
-            weights = mixture_weights(unseen[~held], known.values[~held])
+            weights = mixture_weights(unseen[~held], known.values[~held], known.weights[~held])
             self.unseen_[held] = unseen[held] @ weights
             doubt[held] = disagreement(unseen[held], weights)
         self._learn_error_scale(doubt, fold)
         self.ingredients_ = pd.DataFrame(
             {
                 "ingredient": list(self.models_),
-                "weight": mixture_weights(unseen, known.values),
+                "weight": mixture_weights(unseen, known.values, known.weights),
                 "mean_absolute_error": np.abs(unseen - known.values[:, None]).mean(axis=0),
             }
         )
@@ -305,10 +247,7 @@ class GrammeRegressor(NodeRegressor):
             doubt = order.to_given(disagreement(*self._said_and_shares(order.graph)))
         errors = np.abs(self.known_values_ - self.unseen_)
         relative = np.divide(
-            errors,
-            self.error_scale_,
-            out=np.where(errors > 0, np.inf, 0.0),
-            where=self.error_scale_ > 0,
+            errors, self.error_scale_, out=np.where(errors > 0, np.inf, 0.0), where=self.error_scale_ > 0
         )
         factor = conformal_quantile(relative, coverage)
         if not math.isfinite(factor):
@@ -316,9 +255,7 @@ class GrammeRegressor(NodeRegressor):
         found: Floats = factor * (self._error_columns(values, doubt) @ self.error_line_)
         return found
 
-    def predict_interval(
-        self, coverage: float = 0.9, *, graph: MultilayerGraph | None = None
-    ) -> Floats:
+    def predict_interval(self, coverage: float = 0.9, *, graph: MultilayerGraph | None = None) -> Floats:
         """Lowest and highest number to expect, shape (nodes, 2): the prediction less and plus :meth:`half_widths`.
 
         Parameters
@@ -332,15 +269,7 @@ class GrammeRegressor(NodeRegressor):
         bounds: Floats = np.column_stack([values - half, values + half])
         return bounds
 
-    def _check_loaded(self) -> None:
-        if list(self.models_) != self.ingredients_["ingredient"].tolist():
-            raise MisfitError("ingredients and models are not the same")
-        if abs(self.ingredients_["weight"].sum() - 1) > 1e-6:
-            raise MisfitError("the weights of the ingredients must sum to 1")
-
-    def predictions_frame(
-        self, graph: MultilayerGraph | None = None, *, coverage: float = 0.9
-    ) -> pd.DataFrame:
+    def predictions_frame(self, graph: MultilayerGraph | None = None, *, coverage: float = 0.9) -> pd.DataFrame:
         """The predictions as a table with a row per node.
 
         Parameters
@@ -371,9 +300,7 @@ class GrammeRegressor(NodeRegressor):
         if graph is None or graph is vars(model).get("graph_"):
             known[model.known_] = model.known_values_
         columns = {"known": known, "predicted": model.predict(graph)}
-        return pd.DataFrame(
-            columns | {"low": bounds[:, 0], "high": bounds[:, 1]}, index=nodes.rename("node")
-        )
+        return pd.DataFrame(columns | {"low": bounds[:, 0], "high": bounds[:, 1]}, index=nodes.rename("node"))
 
     def report(self, path: Any, *, graph: MultilayerGraph | None = None) -> Path:
         """Write the page of the model, as ``gramme fit`` does: one HTML file that opens offline.
@@ -413,11 +340,7 @@ class GrammeRegressor(NodeRegressor):
         >>> from gramme import GrammeRegressor, datasets
         >>> g = datasets.load("wine")
         >>> y = np.where(np.arange(178) < 90, np.arange(178) % 7, np.nan)
-        >>> ax = (
-        ...     GrammeRegressor(ingredients=["propagation"], random_state=0)
-        ...     .fit(g, y)
-        ...     .plot_predictions()
-        ... )
+        >>> ax = GrammeRegressor(ingredients=["propagation"], random_state=0).fit(g, y).plot_predictions()
         >>> len(ax.collections[-1].get_offsets())
         90
         """
@@ -453,9 +376,7 @@ class GrammeRegressor(NodeRegressor):
         )
         rows = "".join(
             f'<tr><td style="text-align:left">{escape(name)}</td><td>{weight:.1%}</td><td>{error:.4g}</td></tr>'
-            for name, weight, error in zip(
-                *model.ingredients_.to_dict("list").values(), strict=True
-            )
+            for name, weight, error in zip(*model.ingredients_.to_dict("list").values(), strict=True)
         )
         return (
             f"<div>{title}<div>{facts}</div><table><thead><tr><th>ingredient</th><th>weight</th><th>error alone</th>"
@@ -482,17 +403,13 @@ def error_line(columns: Floats, errors: Floats) -> Floats:
 
     The least squares are drawn to the mean error for all alike, which counts as much as so many labels.
 
-    >>> error_line(
-    ...     np.column_stack([np.ones(500), np.arange(500) % 5]), np.arange(500) % 5 * 2.0
-    ... ).round(1)
+    >>> error_line(np.column_stack([np.ones(500), np.arange(500) % 5]), np.arange(500) % 5 * 2.0).round(1)
     array([0.4, 1.8])
     """
     found, _ = nnls(columns, errors)
     same = np.zeros(columns.shape[1])
     same[0] = errors.mean()
-    kept: Floats = (errors.size * found + SAME_ERROR_LABELS * same) / (
-        errors.size + SAME_ERROR_LABELS
-    )
+    kept: Floats = (errors.size * found + SAME_ERROR_LABELS * same) / (errors.size + SAME_ERROR_LABELS)
     return kept
 
 
@@ -508,14 +425,14 @@ def conformal_quantile(errors: Floats, coverage: float) -> float:
     return float(np.sort(errors)[place - 1]) if place <= errors.size else math.inf
 
 
-def mixture_weights(unseen: Floats, values: Floats) -> Floats:
-    """Weights, not negative and summing to 1, of the predictions (labels, ingredients) with the least squared error.
+def mixture_weights(unseen: Floats, values: Floats, weights: Floats) -> Floats:
+    """Shares, not negative and summing to 1, of the predictions (labels, ingredients) with the least squared error.
 
-    >>> mixture_weights(np.array([[1.0, 0], [2, 0], [3, 0]]), np.array([1.0, 2, 3])).round(2)
+    >>> mixture_weights(np.array([[1.0, 0], [2, 0], [3, 0]]), np.array([1.0, 2, 3]), np.ones(3)).round(2)
     array([1., 0.])
     """
-    scale = max(float(values.std()), 1e-12) * math.sqrt(values.size)
-    rows = np.vstack([unseen / scale, np.full((1, unseen.shape[1]), SUM_WEIGHT)])
-    weights, _ = nnls(rows, np.append(values / scale, SUM_WEIGHT))
-    shares: Floats = weights / weights.sum()
+    scale = max(float(values.std()), 1e-12) * math.sqrt(values.size) / np.sqrt(weights)
+    rows = np.vstack([unseen / scale[:, None], np.full((1, unseen.shape[1]), SUM_WEIGHT)])
+    found, _ = nnls(rows, np.append(values / scale, SUM_WEIGHT))
+    shares: Floats = found / found.sum()
     return shares

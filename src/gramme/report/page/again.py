@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from jinja2 import UndefinedError
 
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
@@ -24,22 +25,16 @@ def page_from_page(path: Path) -> str:
     data = read_data(path)
     kinds = {"fit": render_fit, "numbers": render_numbers}
     if data.get("kind") not in kinds:
-        raise FileFormatError(
-            "is not a page about a fit; for one about a benchmark name its ledger instead",
-            file=path,
-        )
+        raise FileFormatError("is not a page about a fit; for one about a benchmark name its ledger instead", file=path)
     try:
         return kinds[data["kind"]](data)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, UndefinedError) as error:
         raise FileFormatError(
-            f"is a page whose data do not fit together ({error!r}); make it anew with --data",
-            file=path,
+            f"is a page whose data do not fit together ({error!r}); make it anew with --data", file=path
         ) from error
 
 
-def page_from_model(
-    folder: Path, model: NodeClassifier | GrammeRegressor, graph: MultilayerGraph
-) -> str:
+def page_from_model(folder: Path, model: NodeClassifier | GrammeRegressor, graph: MultilayerGraph) -> str:
     """The page of the fit in a folder, from its model and the graph that it was fitted on.
 
     Parameters
@@ -69,13 +64,10 @@ def page_from_model(
         measured = measured | {"predictions": _unseen(table)}
     known = None if table is None else np.array([one or None for one in table["known"]], object)
     try:
-        return render_fit(
-            fit_data(model, model.graph_, known=known, estimate=measured, config=config)
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        return render_fit(fit_data(model, model.graph_, known=known, estimate=measured, config=config))
+    except (KeyError, TypeError, ValueError, AttributeError, UndefinedError, RecursionError) as error:
         raise FileFormatError(
-            f"holds other settings than gramme fit notes ({error!r}); fit again",
-            file=folder / "config.json",
+            f"holds other settings than gramme fit notes ({error!r}); fit again", file=folder / "config.json"
         ) from error
 
 

@@ -1,6 +1,6 @@
-"""Small charts as SVG text: bars, an interval, and lines or points over axes.
+"""Where the parts of small charts lie: lines or points over axes, and ranks. ``charts.j2`` draws them as SVG.
 
-Written by hand rather than by a charting library. A page needs four kinds of chart; as plain SVG they print, take
+Written by hand rather than by a charting library. A page needs few kinds of chart; as plain SVG they print, take
 their colours from the style sheet (light, dark, paper), need no script, obey a strict policy (no inline styles), and
 weigh a few kilobytes, where a library would add megabytes of code to every page and to what must be trusted.
 """
@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .html import escape, shorten
+from markupsafe import Markup
+
+from .html import macro
 
 WIDTH, HEIGHT = 400, 250
 """The size of a chart with axes, about the width of a phone so that text keeps its size there."""
@@ -37,39 +39,6 @@ class Series:
     bare: bool = False  # a line without its points
 
 
-def bar(share: float, spread: float | None = None) -> str:
-    """A horizontal bar for a share of the width, with a whisker of ``spread`` to both sides."""
-    parts = [f'<rect class="fill" x="0" y="4" height="12" width="{_percent(share)}" rx="2"/>']
-    if spread:
-        low, high = max(0.0, share - spread), min(1.0, share + spread)
-        parts.append(
-            f'<line class="whisker" x1="{_percent(low)}" x2="{_percent(high)}" y1="10" y2="10"/>'
-        )
-        parts += [
-            f'<line class="whisker" x1="{_percent(end)}" x2="{_percent(end)}" y1="6" y2="14"/>'
-            for end in (low, high)
-        ]
-    return f'<svg class="bar" height="20" aria-hidden="true">{"".join(parts)}</svg>'
-
-
-def interval(value: float, low: float, high: float, mark: float | None = None) -> str:
-    """A share with its interval on a scale from 0 to 100 %, and a mark for what is compared with it."""
-    ticks = "".join(
-        f'<line class="grid" x1="{_percent(at)}" x2="{_percent(at)}" y1="4" y2="28"/>'
-        for at in (0, 0.25, 0.5, 0.75, 1)
-    )
-    marked = ""
-    if mark is not None:
-        place = _percent(mark)
-        marked = f'<line class="mark" x1="{place}" x2="{place}" y1="2" y2="30"/>'
-    return (
-        f'<svg class="interval" height="32" role="img" aria-label="{value:.1%}, interval from {low:.1%} to '
-        f'{high:.1%}">{ticks}<rect class="range" x="{_percent(low)}" y="10" height="12" '
-        f'width="{_percent(max(high - low, 0.004))}" rx="2"/>{marked}'
-        f'<circle class="dot" cx="{_percent(value)}" cy="16" r="6"/></svg>'
-    )
-
-
 def chart(
     series: Sequence[Series],
     *,
@@ -82,7 +51,7 @@ def chart(
     numbered: bool = False,
     ticks_x: Sequence[float] | None = None,
     percent_x: bool = False,
-) -> str:
+) -> Markup:
     """Lines (or points only) over two axes, with intervals where a series has them.
 
     ``numbered`` writes 1, 2, ... beside the first point of each series; ``ticks_x`` are the only places to mark below.
@@ -90,46 +59,51 @@ def chart(
     """
     drawn = [one for one in series if len(one.x)]
     if not drawn:
-        return ""
+        return Markup("")
     x_ticks = _ticks([value for one in drawn for value in one.x], log=log_x)
-    heights = [
-        value for one in drawn for part in (one.y, one.low, one.high) for value in part or ()
-    ]
-    y_ticks = _ticks(heights)
+    y_ticks = _ticks([value for one in drawn for part in (one.y, one.low, one.high) for value in part or ()])
     if percent:
         y_ticks = [tick for tick in y_ticks if -1e-9 <= tick <= 1 + 1e-9]
         if len(y_ticks) < 2:
             y_ticks = [0.0, 1.0]
-    longest = max(len(f"{tick:.0%}" if percent else _number(tick)) for tick in y_ticks)
-    left = max(_LEFT, 18 + 7 * longest)  # so that the numbers leave room for what they mean
-    horizontal = _Axis(x_ticks, left, WIDTH - _RIGHT, log=log_x)
+    y_words = [f"{tick:.0%}" if percent else _number(tick) for tick in y_ticks]
+    left = max(_LEFT, 18 + 7 * max(map(len, y_words)))  # so that the numbers leave room for what they mean
+    x = _Axis(x_ticks, left, WIDTH - _RIGHT, log=log_x)
     if ticks_x is not None:
         margin = 0.08 * ((max(ticks_x) - min(ticks_x)) or 1.0)
-        horizontal = _Axis([min(ticks_x) - margin, max(ticks_x) + margin], left, WIDTH - _RIGHT)
-        horizontal.ticks = ticks_x
-    vertical = _Axis(y_ticks, HEIGHT - _BOTTOM, _TOP)
-    parts = [_frame(horizontal, vertical, x_label, y_label, percent=percent, percent_x=percent_x)]
+        x = _Axis([min(ticks_x) - margin, max(ticks_x) + margin], left, WIDTH - _RIGHT)
+        x.ticks = ticks_x
+    y = _Axis(y_ticks, HEIGHT - _BOTTOM, _TOP)
     # Over one place alone, points and intervals would cover each other
     gap = min(14.0, 160 / len(drawn)) if ticks_x is not None and len(ticks_x) == 1 else 0.0
-    for number, one in enumerate(drawn):
-        shift = gap * (number - (len(drawn) - 1) / 2)
-        parts.append(_series(one, horizontal, vertical, lines=lines, shift=shift))
-    if numbered:
-        parts.append(_numbers(drawn, horizontal, vertical))
-    return (
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">'
-        f"{''.join(parts)}</svg>"
+    shapes = [
+        _shape(one, x, y, lines=lines, shift=gap * (number - (len(drawn) - 1) / 2)) for number, one in enumerate(drawn)
+    ]
+    return macro(
+        "charts",
+        "chart",
+        {
+            "width": WIDTH,
+            "height": HEIGHT,
+            "left": left,
+            "right": WIDTH - _RIGHT,
+            "bottom": HEIGHT - _BOTTOM,
+            "middle": (HEIGHT - _BOTTOM + _TOP) / 2,
+            "title": title,
+            "x_label": x_label,
+            "y_label": y_label,
+            "x_ticks": [(x(tick), f"{tick:.0%}" if percent_x else _number(tick)) for tick in x.ticks],
+            "y_ticks": [(y(tick), words) for tick, words in zip(y.ticks, y_words, strict=True)],
+            "radius": 3 if lines else 4.5,
+            "series": shapes,
+            "numbers": _numbers(drawn, x, y) if numbered else [],
+        },
     )
 
 
-def legend(series: Sequence[Series]) -> str:
+def legend(series: Sequence[Series]) -> Markup:
     """What the colours of a chart mean."""
-    items = "".join(
-        f'<li><svg class="key" width="22" height="12" aria-hidden="true"><line class="line c{one.style}'
-        f'{" dashed" if one.dashed else ""}" x1="1" x2="21" y1="6" y2="6"/></svg> {escape(one.name)}</li>'
-        for one in series
-    )
-    return f'<ul class="legend">{items}</ul>'
+    return macro("charts", "legend", series)
 
 
 class _Axis:
@@ -149,72 +123,33 @@ class _Axis:
         return round(self.start + min(max(share, -0.02), 1.02) * (self.end - self.start), 1)
 
 
-def _frame(
-    x: _Axis, y: _Axis, x_label: str, y_label: str, *, percent: bool, percent_x: bool
-) -> str:
-    bottom = HEIGHT - _BOTTOM
-    parts = []
-    for tick in y.ticks:
-        words = f"{tick:.0%}" if percent else _number(tick)
-        parts.append(
-            f'<line class="grid" x1="{x.start}" x2="{WIDTH - _RIGHT}" y1="{y(tick)}" y2="{y(tick)}"/>'
-        )
-        parts.append(f'<text class="tick end" x="{x.start - 6}" y="{y(tick) + 4}">{words}</text>')
-    for tick in x.ticks:
-        words = f"{tick:.0%}" if percent_x else _number(tick)
-        parts.append(
-            f'<line class="axis" x1="{x(tick)}" x2="{x(tick)}" y1="{bottom}" y2="{bottom + 4}"/>'
-        )
-        parts.append(f'<text class="tick middle" x="{x(tick)}" y="{bottom + 16}">{words}</text>')
-    parts.append(
-        f'<line class="axis" x1="{x.start}" x2="{WIDTH - _RIGHT}" y1="{bottom}" y2="{bottom}"/>'
-    )
-    middle = (x.start + WIDTH - _RIGHT) / 2
-    parts.append(
-        f'<text class="label middle" x="{middle}" y="{HEIGHT - 6}">{escape(x_label)}</text>'
-    )
-    height = (bottom + _TOP) / 2
-    parts.append(
-        f'<text class="label middle" x="11" y="{height}" transform="rotate(-90 11 {height})">'
-        f"{escape(y_label)}</text>"
-    )
-    return "".join(parts)
-
-
-def _series(one: Series, x: _Axis, y: _Axis, *, lines: bool, shift: float = 0.0) -> str:
+def _shape(one: Series, x: _Axis, y: _Axis, *, lines: bool, shift: float) -> dict[str, Any]:
+    """The places of a series: intervals, the line and the points."""
     points = [(round(x(across) + shift, 1), y(up)) for across, up in zip(one.x, one.y, strict=True)]
-    parts = []
+    errors = []
     if one.low is not None and one.high is not None:
-        for (across, _), low, high in zip(points, one.low, one.high, strict=True):
-            parts.append(
-                f'<line class="error c{one.style}" x1="{across}" x2="{across}" y1="{y(low)}" y2="{y(high)}"/>'
-            )
-    if lines and len(points) > 1:
-        path = " ".join(f"{across},{up}" for across, up in points)
-        dashed = " dashed" if one.dashed else ""
-        parts.append(f'<polyline class="line c{one.style}{dashed}" points="{path}"/>')
-    if not one.bare and (not lines or len(points) <= 12):
-        parts += [
-            f'<circle class="point c{one.style}" cx="{across}" cy="{up}" r="{4.5 if not lines else 3}">'
-            f"<title>{escape(shorten(one.name, 80))}</title></circle>"
-            for across, up in points
-        ]
-    return "".join(parts)
+        errors = [(at, y(low), y(high)) for (at, _), low, high in zip(points, one.low, one.high, strict=True)]
+    return {
+        "name": one.name,
+        "style": one.style,
+        "dashed": one.dashed,
+        "errors": errors,
+        "path": " ".join(f"{across},{up}" for across, up in points) if lines and len(points) > 1 else "",
+        "points": points if not one.bare and (not lines or len(points) <= 12) else [],
+    }
 
 
-def _numbers(series: Sequence[Series], x: _Axis, y: _Axis) -> str:
+def _numbers(series: Sequence[Series], x: _Axis, y: _Axis) -> list[tuple[float, float, int]]:
     """Numbers beside the points, in the order of the series, moved down where they would cover each other."""
-    placed: list[tuple[float, float]] = []
-    parts = []
+    placed: list[tuple[float, float, int]] = []
     for number, one in enumerate(series, start=1):
         left, height = x(one.x[0]) + 8, y(one.y[0]) + 4
         if left > WIDTH - 16:
             left -= 24
-        while any(abs(height - other) < 11 and abs(left - beside) < 15 for beside, other in placed):
+        while any(abs(height - other) < 11 and abs(left - beside) < 15 for beside, other, _ in placed):
             height += 4
-        placed.append((left, height))
-        parts.append(f'<text class="strong" x="{left:.1f}" y="{height:.1f}">{number}</text>')
-    return "".join(parts)
+        placed.append((left, height, number))
+    return placed
 
 
 def _ticks(values: Sequence[float], *, log: bool = False) -> list[float]:
@@ -241,22 +176,7 @@ def _number(value: float) -> str:
     return f"{value:,.6g}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * min(max(share, 0.0), 1.0):.2f}%"
-
-
-# The critical-difference figure, standing upright: a row per method, so that it can be read on a
-# phone.
-
-
-RANK_FIGURE_WIDTH = 400
-_ROW = 24
-_RANKS_TOP = 58
-_RANKS_LEFT, _RANKS_RIGHT = 172, 338
-_BAR = 9
-
-
-def rank_figure(ranking: dict[str, Any]) -> str:
+def rank_figure(ranking: dict[str, Any]) -> Markup:
     """Average ranks as dots, and bars that join methods which are not told apart.
 
     Parameters
@@ -264,50 +184,52 @@ def rank_figure(ranking: dict[str, Any]) -> str:
     ranking : dict
         ``methods`` in the order of their ``ranks``, ``critical_difference`` and ``groups`` (first, last).
     """
-    methods, values = ranking["methods"], ranking["ranks"]
+    methods, groups, difference = ranking["methods"], ranking["groups"], ranking["critical_difference"]
+    row, top, left, right, bar = 24, 58, 172, 338, 9
     highest = max(len(methods), 2)
-    height = _RANKS_TOP + _ROW * len(methods) + 8
 
     def across(rank: float) -> float:
-        return round(
-            _RANKS_LEFT + (rank - 1) / (highest - 1) * (_RANKS_RIGHT - _RANKS_LEFT),
-            1,
-        )
+        return round(left + (rank - 1) / (highest - 1) * (right - left), 1)
 
-    step = max(1, math.ceil(highest / 8))
-    parts = []
-    for rank in range(1, highest + 1, step):
-        parts.append(
-            f'<line class="grid" x1="{across(rank)}" x2="{across(rank)}" y1="{_RANKS_TOP - 6}" y2="{height - 6}"/>'
-            f'<text class="tick middle" x="{across(rank)}" y="{_RANKS_TOP - 12}">{rank}</text>'
-        )
-    difference = ranking["critical_difference"]
-    reach = (
-        min(across(1 + difference), _RANKS_RIGHT + 30) if difference == difference else _RANKS_LEFT
+    rows = enumerate(zip(methods, ranking["ranks"], strict=True))
+    return macro(
+        "charts",
+        "rank_figure",
+        {
+            "width": WIDTH,
+            "height": top + row * len(methods) + 8,
+            "top": top,
+            "left": left,
+            "ticks": [(across(rank), rank) for rank in range(1, highest + 1, max(1, math.ceil(highest / 8)))],
+            "difference": difference,
+            "reach": min(across(1 + difference), right + 30) if difference == difference else left,
+            "beyond": not difference <= highest - 1,
+            "methods": [
+                {"name": method, "rank": rank, "x": across(rank), "y": top + row * place + row / 2 - 4}
+                for place, (method, rank) in rows
+            ],
+            "bars": [
+                (WIDTH - 6 - bar * (len(groups) - 1 - number), top + row * first + 2, top + row * (last + 1) - 10)
+                for number, (first, last) in enumerate(groups)
+            ],
+        },
     )
-    more = "" if difference <= highest - 1 else " (beyond the scale)"
-    parts.append(
-        f'<text class="label" x="{_RANKS_LEFT}" y="12">critical difference {difference:.2f}{more}</text>'
-        f'<line class="rank-difference" x1="{_RANKS_LEFT}" x2="{reach}" y1="22" y2="22"/>'
-    )
-    for place, (method, rank) in enumerate(zip(methods, values, strict=True)):
-        middle = _RANKS_TOP + _ROW * place + _ROW / 2 - 4
-        parts.append(
-            f'<text class="strong end" x="{_RANKS_LEFT - 14}" y="{middle + 4}">{escape(shorten(method, 20))}'
-            f"<title>{escape(shorten(method, 200))}</title></text>"
-            f'<circle class="point c1" cx="{across(rank)}" cy="{middle}" r="5"/>'
-            f'<text class="tick" x="{across(rank) + 9}" y="{middle + 4}">{rank:.2f}</text>'
-        )
-    for number, (first, last) in enumerate(ranking["groups"]):
-        x = RANK_FIGURE_WIDTH - 6 - _BAR * (len(ranking["groups"]) - 1 - number)
-        start = _RANKS_TOP + _ROW * first + 2
-        parts.append(
-            f'<line class="rank-group" x1="{x}" x2="{x}" y1="{start}" y2="{_RANKS_TOP + _ROW * (last + 1) - 10}"/>'
-        )
-    told = "; ".join(
-        f"{shorten(method, 60)} {rank:.2f}" for method, rank in zip(methods, values, strict=True)
-    )
-    return (
-        f'<svg class="chart" viewBox="0 0 {RANK_FIGURE_WIDTH} {height}" role="img" '
-        f'aria-label="Average ranks: {escape(told)}. Critical difference {difference:.2f}.">{"".join(parts)}</svg>'
-    )
+
+
+def rank_intervals(measure: str, ranked: list[tuple[str, dict[str, int]]]) -> Markup:
+    """A line from the best to the worst rank of each node, with a dot at its rank."""
+    width, row, left, right = 420, 22, 120, 406
+    worst = max(one["high"] for _, one in ranked)
+
+    def across(rank: float) -> float:
+        return round(left + (right - left) * (rank - 1) / max(worst - 1, 1), 1)
+
+    places = [
+        {"node": node, "y": row * number + 14, "x": across(one["rank"])}
+        | {"from_x": across(one["low"]), "to_x": across(one["high"])}
+        | one
+        for number, (node, one) in enumerate(ranked)
+    ]
+    ticks = [(across(rank), rank) for rank in sorted({1, (1 + worst) // 2, worst})]
+    shape = {"measure": measure, "width": width, "height": row * len(ranked) + 30, "left": left}
+    return macro("charts", "intervals", shape | {"rows": places, "ticks": ticks})

@@ -24,21 +24,11 @@ from gramme.methods.auto.ingredients import INGREDIENTS
 from gramme.plots.plane import plane
 from gramme.report.tables import layer_table
 
-from .fit_sections import fit_body, page_title
-from .html import pack_shares, page
+from .fit_facts import page_head
+from .html import pack_shares, render
 from .layer_comparison import layer_comparison
 from .network import network
-from .node_details import (
-    LEARNED,
-    leading_groups,
-    neighbourhoods,
-    node_table,
-    packed_sets,
-    page_reasons,
-    why,
-)
-
-FORMAT, VERSION = "gramme-report", 1
+from .node_details import LEARNED, leading_groups, neighbourhoods, node_table, packed_sets, page_reasons, why
 
 
 def write_fit_page(
@@ -75,7 +65,7 @@ def write_fit_page(
 
 def render_fit(data: dict[str, Any]) -> str:
     """The page as text, from its data alone."""
-    return page(page_title(data), fit_body(data), data)
+    return render("fit", data)
 
 
 def fit_data(
@@ -105,23 +95,14 @@ def fit_data(
     around = neighbourhoods(model, seen, chosen, order)
     reasons = page_reasons(model, seen, chosen)
     classes = [str(label) for label in model.classes_.tolist()]
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "kind": "fit",
-        "config": dict(config or {}),
+    return page_head("fit", config or {}, graph.name) | {
         "method": type(model).__name__,
         "graph": _graph_facts(graph),
-        "labels": {
-            "learned": int((nodes.use == 1).sum()),
-            "held_out": int((nodes.use == 2).sum()),
-            "classes": classes,
-        },
+        "labels": {"learned": int((nodes.use == 1).sum()), "held_out": int((nodes.use == 2).sum()), "classes": classes},
         "estimate": measured,
+        "doubtful": int(nodes.doubtful.sum()),
         "layers": None if layers is None else layers.to_dict(orient="list"),
-        "stories": layer_comparison(
-            seen, order, np.where(nodes.use == LEARNED, nodes.label, 0), nodes.labels
-        ),
+        "stories": layer_comparison(seen, order, np.where(nodes.use == LEARNED, nodes.label, 0), nodes.labels),
         "members": len(getattr(model, "layer_importances_", ())) or None,
         "explanation": getattr(model, "explanation_", None),
         "ingredients": _ingredients(model),
@@ -129,9 +110,7 @@ def fit_data(
         "nodes": nodes.packed(chosen) | _sets(model, chosen, classes, config),
         "map": _map(model, graph, chosen),
         "neighbourhoods": around,
-        "network": network(graph, chosen, order, held=[layer["name"] for layer in around])
-        if chosen.size
-        else None,
+        "network": network(graph, chosen, order, held=[layer["name"] for layer in around]) if chosen.size else None,
         "why": why(model, seen, chosen, reasons),
         "leading_groups": leading_groups(reasons, seen, classes),
         "next_labels": next_labels(graph, nodes.learned_labels(), nodes.use > 0),
@@ -139,10 +118,7 @@ def fit_data(
 
 
 def _sets(
-    model: NodeClassifier,
-    chosen: NDArray[np.int64],
-    classes: list[str],
-    config: Mapping[str, Any] | None,
+    model: NodeClassifier, chosen: NDArray[np.int64], classes: list[str], config: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """The plausible classes of each node, where they were asked for and something is promised of them."""
     wanted = (config or {}).get("sets")
@@ -170,13 +146,9 @@ def _graph_facts(graph: MultilayerGraph) -> dict[str, Any]:
     }
 
 
-def _map(
-    model: NodeClassifier, graph: MultilayerGraph, chosen: NDArray[np.int64]
-) -> dict[str, Any]:
+def _map(model: NodeClassifier, graph: MultilayerGraph, chosen: NDArray[np.int64]) -> dict[str, Any]:
     """Places of the nodes after training and, where a method starts from features, before it."""
-    if isinstance(
-        model, GrammeAuto
-    ):  # what is shown is what predicts: all of it, not one ingredient's embedding
+    if isinstance(model, GrammeAuto):  # what is shown is what predicts: all of it, not one ingredient's embedding
         after = plane(model.evidence()[chosen])
         return {"source": "mixture", "how": after.how, "after": _pack(after.places)}
     embedding = getattr(model, "embedding_", None)

@@ -1,33 +1,38 @@
-"""One HTML file that needs nothing else: escaping, data in the page, and a policy that lets only our own script run.
+"""One HTML file that needs nothing else: its templates, the data in it, and a policy that lets only our own script run.
 
-Names and labels come from files we do not know, so none of them is ever trusted. In markup they pass
-:func:`escape`; as data they lie in a JSON block in which no character can end the block; the script of the page puts
-them in place as text. Beyond that, the page carries a content security policy that names its one script and its one
-style sheet by their digests: whatever else should find its way into the file does not run, and nothing can be loaded
-from or sent to anywhere.
+What a page says stands in ``templates``, a file of macros per kind of page; Python hands them plain values. Names and
+labels come from files we do not know, so none of them is ever trusted. The templates escape all text; as data it lies
+in a JSON block in which no character can end the block; the script of the page puts it in place as text. Beyond that,
+the page carries a content security policy that names its one script and its one style sheet by their digests: whatever
+else should find its way into the file does not run, and nothing can be loaded from or sent to anywhere.
 """
 
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
-import html
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import jinja2
+import markupsafe
 import numpy as np
+from jinja2.ext import Extension
+from jinja2.lexer import Token, TokenStream
+from markupsafe import Markup
 from numpy.typing import NDArray
 
+from gramme._text import rough_number
 from gramme.errors import FileFormatError
+from gramme.links.explain import percent
 
-# Columns of numbers as compact text: a hundred thousand nodes must not make a page of a hundred
-# megabytes.
-
+# Columns of numbers as compact text: a hundred thousand nodes must not make a page of a hundred megabytes.
 
 Packed = dict[str, Any]
 
@@ -42,9 +47,7 @@ def pack_integers(values: NDArray[Any]) -> Packed:
     {'type': 'u16', 'data': 'AQACACwB'}
     """
     highest = int(values.max(initial=0))
-    kind = "u8" if highest < 2**8 else "u16" if highest < 2**16 else "u32"
-    numbers = np.ascontiguousarray(values, dtype={"u8": "<u1", "u16": "<u2", "u32": "<u4"}[kind])
-    return {"type": kind, "data": base64.b64encode(numbers.tobytes()).decode()}
+    return _packed(values, "u8" if highest < 2**8 else "u16" if highest < 2**16 else "u32")
 
 
 def pack_shares(values: NDArray[Any]) -> Packed:
@@ -53,15 +56,17 @@ def pack_shares(values: NDArray[Any]) -> Packed:
     >>> pack_shares(np.array([0.0, 1.0]))
     {'type': 'u16', 'data': 'AAD//w=='}
     """
-    whole = np.rint(np.clip(np.nan_to_num(values.astype(np.float64)), 0, 1) * FULL_SHARE)
-    numbers = whole.astype("<u2")
-    return {"type": "u16", "data": base64.b64encode(numbers.tobytes()).decode()}
+    return _packed(np.rint(np.clip(np.nan_to_num(values.astype(np.float64)), 0, 1) * FULL_SHARE), "u16")
 
 
 def pack_floats(values: NDArray[Any]) -> Packed:
     """Numbers in 32 bits."""
-    numbers = np.ascontiguousarray(values, dtype="<f4")
-    return {"type": "f32", "data": base64.b64encode(numbers.tobytes()).decode()}
+    return _packed(values, "f32")
+
+
+def _packed(values: NDArray[Any], kind: str) -> Packed:
+    numbers = np.ascontiguousarray(values, dtype={"u8": "<u1", "u16": "<u2", "u32": "<u4", "f32": "<f4"}[kind])
+    return {"type": kind, "data": base64.b64encode(numbers.tobytes()).decode()}
 
 
 BLOCK = "report-data"
@@ -81,6 +86,7 @@ SCRIPTS = (
     "benchmark.js",
     "fit.js",
     "picture.js",
+    "save.js",
 )
 
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -89,33 +95,37 @@ _START = f'<script type="application/json" id="{BLOCK}">'
 _END = "</script>"
 
 
-def escape(value: Any) -> str:
-    """A value as text in markup or in an attribute; what HTML cannot hold becomes the replacement character.
+def _proper(value: Any) -> Any:
+    """Text in which what HTML cannot hold has become the replacement character; markup stays as it is."""
+    return value if hasattr(value, "__html__") else _UNFIT.sub("\ufffd", str(value))
+
+
+def escape(value: Any) -> Markup:
+    """A value as text in markup or in an attribute.
 
     >>> escape('<b class="x">')
-    '&lt;b class=&quot;x&quot;&gt;'
+    Markup('&lt;b class=&#34;x&#34;&gt;')
     """
-    return html.escape(_UNFIT.sub("\ufffd", str(value)), quote=True)
+    return markupsafe.escape(_proper(value))
 
 
-def name(value: Any, longest: int = 200) -> str:
+def name(value: Any, longest: int = 200) -> Markup:
     """A user's name for something, shortened, and isolated so that its writing direction cannot reorder other text.
 
     >>> name("a&b")
-    '<bdi>a&amp;b</bdi>'
+    Markup('<bdi>a&amp;b</bdi>')
     """
-    return f"<bdi>{escape(shorten(value, longest))}</bdi>"
+    return Markup("<bdi>{}</bdi>").format(escape(shorten(value, longest)))
 
 
-def soft_name(value: Any, longest: int = 200) -> str:
+def soft_name(value: Any, longest: int = 200) -> Markup:
     """A name that may be broken after its own marks, so that a narrow column need not break it within a word.
 
     >>> soft_name("right_distance")
-    '<bdi>right_<wbr>distance</bdi>'
+    Markup('<bdi>right_<wbr>distance</bdi>')
     """
-    text = _UNFIT.sub("\ufffd", shorten(value, longest))
-    parts = [part for part in re.split(r"(?<=[_./:-])(?=\w)", text) if part]
-    return f"<bdi>{'<wbr>'.join(html.escape(part, quote=True) for part in parts)}</bdi>"
+    parts = [part for part in re.split(r"(?<=[_./:-])(?=\w)", _proper(shorten(value, longest))) if part]
+    return Markup("<bdi>{}</bdi>").format(Markup("<wbr>").join(parts))
 
 
 def shorten(value: Any, longest: int) -> str:
@@ -128,6 +138,157 @@ def shorten(value: Any, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
+def share(value: float, digits: int = 0) -> str:
+    """A share in percent.
+
+    >>> share(0.123), share(0.123, 1)
+    ('12%', '12.3%')
+    """
+    return f"{100 * value:.{digits}f}%"
+
+
+def signed(value: float) -> str:
+    """Two decimals, with a proper minus sign.
+
+    >>> signed(-0.25), signed(-0.001)
+    ('−0.25', '0.00')
+    """
+    return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
+
+
+def plural(count: int, thing: str, ending: str = "s") -> str:
+    """A number of things in words.
+
+    >>> plural(1, "node"), plural(1200, "class", "es")
+    ('1 node', '1,200 classes')
+    """
+    return f"{count:,} {thing}{'' if count == 1 else ending}"
+
+
+def class_text(label: Any) -> str:
+    """The name of a class in a sentence, marked as one where it is a number.
+
+    >>> class_text("oak"), class_text("3"), class_text("-1.5")
+    ('oak', 'class 3', 'class -1.5')
+    """
+    return f"class {label}" if re.fullmatch(r"[+-]?[\d.]+", str(label)) else str(label)
+
+
+def there(value: Any) -> bool:
+    """Whether a value is a number that can be shown."""
+    return isinstance(value, (int, float)) and math.isfinite(value)
+
+
+def listed(values: Iterable[Any], most: int, longest: int = 40, more: str = "…") -> Markup:
+    """The first of some names with commas between, and ``more`` where there are others; ``{}`` in it is how many."""
+    every = list(values)
+    rest = f"{len(every) - most:,}"
+    return Markup(", ").join(name(one, longest) for one in every[:most]) + (
+        "" if len(every) <= most else more.replace("{}", rest)
+    )
+
+
+TABLE_WORDS = {"node": "row", "nodes": "rows", "layer": "column", "layers": "columns"}
+"""What nodes and layers are called where the data are a table."""
+_SENTENCE_WORD = re.compile(rf"(?<![^\s(>“])({'|'.join(TABLE_WORDS)})(?=[\s,:;)<’]|\.(?!\w)|$)", re.IGNORECASE)
+
+
+class TableWords(Extension):
+    """Makes the sentences of all templates speak of rows and columns; names, ids and data stay as they are."""
+
+    def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
+        """Change the words in what is printed: text between tags, and quoted text that holds a space."""
+        for token in stream:
+            if token.type == "data" or (token.type == "string" and " " in token.value):
+                token = Token(token.lineno, token.type, _SENTENCE_WORD.sub(_table_word, token.value))
+            yield token
+
+
+def _table_word(found: re.Match[str]) -> str:
+    word = TABLE_WORDS[found[0].lower()]
+    return word.capitalize() if found[0][0].isupper() else word
+
+
+def for_templates(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let templates call a function by its name."""
+    for rows in (False, True):
+        _environment(rows).globals[function.__name__] = function
+    return function
+
+
+@functools.cache
+def _environment(rows: bool) -> jinja2.Environment:
+    """What makes pages of templates; with ``rows``, of a table."""
+    environment = jinja2.Environment(
+        extensions=[TableWords] if rows else [],
+        loader=jinja2.PackageLoader("gramme.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_proper,
+    )
+
+    def word(thing: str) -> str:
+        return _SENTENCE_WORD.sub(_table_word, thing) if rows else thing
+
+    environment.filters |= {
+        "name": name,
+        "soft_name": soft_name,
+        "shorten": shorten,
+        "count": lambda value: f"{value:,}",
+        "share": share,
+        "signed": signed,
+        "plural": lambda count, thing, *ending: plural(count, word(thing), *ending),
+        "listed": listed,
+        "spec": lambda value, spec: format(value, spec),
+        "rough": rough_number,
+        "class_text": class_text,
+        "things": word,
+        "class_name": lambda value, longest=40: name(class_text(value), longest),
+        "percent": percent,
+        "capital": lambda value: value[:1].upper() + value[1:],
+        "across": lambda value: f"{100 * min(max(value, 0.0), 1.0):.2f}%",
+    }
+    environment.tests["there"] = there
+    return environment
+
+
+def macro(kind: str, name: str, *values: Any, rows: bool = False) -> Markup:
+    """What a macro of a template makes of some values; with ``rows``, in the words for tables."""
+    made: Markup = getattr(_environment(rows).get_template(f"{kind}.j2").module, name)(*values)
+    return made
+
+
+def render(kind: str, data: dict[str, Any], shown: dict[str, Any] | None = None) -> str:
+    """The page of a kind as text: the template's ``title`` and ``body`` about some data, which the page then holds.
+
+    ``shown`` is what the template gets, the data with what follows from them, if that is more than the data.
+    """
+    shown, rows = data if shown is None else shown, bool(data.get("of_table"))
+    return page(macro(kind, "title", shown, rows=rows).unescape(), macro(kind, "body", shown, rows=rows), data)
+
+
+def page(title: str, body: str, data: dict[str, Any]) -> str:
+    """A whole page: head with policy, style and script, the body, and the data block."""
+    style, script = _assets(STYLES), _assets(SCRIPTS)
+    text = (
+        _environment(False)
+        .get_template("page.j2")
+        .render(
+            title=shorten(title, 100),
+            body=Markup(body),
+            style=Markup(style),
+            script=Markup(script),
+            style_digest=_digest(style),
+            script_digest=_digest(script),
+            data=Markup(f"{_START}{embed_json(data)}{_END}"),
+        )
+    )
+    # a name that is not valid Unicode text is shown as an escape, which the data block reads back
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def embed_json(data: Any) -> str:
     r"""JSON that may stand within a script element: no character in it can end the element or a line of script.
 
@@ -136,26 +297,6 @@ def embed_json(data: Any) -> str:
     """
     text = json.dumps(_plain(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return _RISKY.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def page(title: str, body: str, data: dict[str, Any]) -> str:
-    """A whole page: head with policy, style and script, the body, and the data block."""
-    style, script = _assets(STYLES), _assets(SCRIPTS)
-    policy = (
-        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    text = (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        '<meta name="referrer" content="no-referrer">\n'
-        f"<title>{escape(shorten(title, 100))}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f"{body}\n{_START}{embed_json(data)}{_END}\n<script>{script}</script>\n</body>\n</html>\n"
-    )
-    # a name that is not valid Unicode text is shown as an escape, which the data block reads back
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def read_data(path: Path) -> dict[str, Any]:
@@ -192,67 +333,8 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
-    if isinstance(value, np.ndarray):
-        return [_plain(inner) for inner in value.tolist()]
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _plain(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (str, int, bool)):
-        return value
-    return str(value)
-
-
-# The frame around the sections of every page: title, theme, links to the sections, footer.
-
-
-def frame(
-    kind: str,
-    title: str,
-    summary: str,
-    sections: Sequence[tuple[str, str, str]],
-    *,
-    without_script: str,
-) -> str:
-    """Everything between the body tags but the data and the script.
-
-    Parameters
-    ----------
-    kind : str
-        What the page is about, in words.
-    title : str
-        The user's name for it.
-    summary : str
-        What was done, as markup.
-    sections : sequence of (id, title, content)
-        Sections without content are left out.
-    without_script : str
-        What a reader misses where scripts are switched off.
-    """
-    shown = [section for section in sections if section[2]]
-    links = "".join(f'<li><a href="#{place}">{heading}</a></li>' for place, heading, _ in shown)
-    body = "".join(
-        f'<section id="{place}" aria-labelledby="{place}-title">'
-        f'<h2 id="{place}-title">{heading}</h2>{content}</section>'
-        for place, heading, content in shown
-    )
-    return (
-        '<a class="skip" href="#main">Skip to the content</a>'
-        f'<header class="top"><p class="brand">gramme <span>{escape(kind)}</span></p>'
-        '<button type="button" class="quiet" id="theme" aria-label="Change between light and dark">'
-        '<span aria-hidden="true">◐</span> <span id="theme-name">Theme</span></button></header>'
-        f'<main id="main"><h1>{name(title, 120)}</h1>{summary}'
-        f'<nav aria-label="Sections"><ul>{links}</ul></nav>'
-        f'<noscript><p class="note">{escape(without_script)}</p></noscript>{body}</main>'
-        "<footer><p>Made by gramme. This file holds everything it shows; it loads nothing and sends "
-        "nothing.</p></footer>"
-    )
-
-
-def command_and_versions(config: Mapping[str, Any], otherwise: str) -> str:
-    """The command that a page was made by, or one that does the same, and the versions it was made with."""
-    command = config.get("command") or otherwise
-    versions = config.get("versions") or {}
-    told = ", ".join(f"{escape(key)} {escape(value)}" for key, value in versions.items())
-    made = f"<p>Made with {told}.</p>" if told else ""
-    return f'<pre tabindex="0"><code>{escape(shorten(command, 4000))}</code></pre>{made}'
+    return value if value is None or isinstance(value, (str, int, bool)) else str(value)

@@ -19,7 +19,7 @@ from gramme.evaluation.metrics import accuracy_interval
 from gramme.graph import MultilayerGraph
 from gramme.graph.layer import Layer
 
-from .html import name, soft_name
+from .html import for_templates
 
 # Which layers are alike: the correlation of two layers over all pairs of nodes.
 
@@ -61,10 +61,7 @@ def layer_similarity(
     Examples
     --------
     >>> from gramme.graph import MembershipLayer
-    >>> one, other = (
-    ...     MembershipLayer.from_codes([0, 0, 1, 1]),
-    ...     MembershipLayer.from_codes([0, 1, 0, 1]),
-    ... )
+    >>> one, other = (MembershipLayer.from_codes([0, 0, 1, 1]), MembershipLayer.from_codes([0, 1, 0, 1]))
     >>> g = MultilayerGraph({"a": one, "b": one, "c": other})
     >>> layer_similarity(g).table.round(2).loc["a"].tolist()
     [1.0, 1.0, -0.5]
@@ -106,11 +103,7 @@ def _sums(layers: list[Layer], count: int) -> tuple[Floats, Floats]:
     """The sum of each layer over all ordered pairs, and of the product of every two."""
     inside = [layer.incidence() for layer in layers]
     grouped = [place for place, matrix in enumerate(inside) if matrix is not None]
-    edged = {
-        place: _unit(layer.to_scipy())
-        for place, layer in enumerate(layers)
-        if inside[place] is None
-    }
+    edged = {place: _unit(layer.to_scipy()) for place, layer in enumerate(layers) if inside[place] is None}
     empty = sp.csr_array((count, 0))
     parts = [_unit(matrix) for matrix in inside if matrix is not None]
     all_groups = sp.csr_array(sp.hstack([empty, *parts]))
@@ -145,11 +138,7 @@ def _unit(matrix: sp.csr_array) -> sp.csr_array:
 
 MAX_COMPARED_LAYERS = 16
 """Layers in the table of similarities, the most important ones."""
-MIN_ALIKE_CORRELATION = 0.5
-"""A correlation from which two layers are said to tell much the same."""
-
 _MAX_CLASSES = 12  # classes with a row, the most frequent ones
-_MAX_NAMED = 4  # layers named for a class, and pairs named as alike
 _MIN_NODES = 3  # labelled nodes with labelled neighbours, below which nothing is said about a class and a layer
 
 Codes = NDArray[np.int64]
@@ -174,11 +163,7 @@ def layer_comparison(
     known = np.flatnonzero(codes)
     counts = np.bincount(codes[known], minlength=len(classes) + 1)[1:]
     kept = np.argsort(-counts, kind="stable")[:_MAX_CLASSES]
-    spoken = [
-        class_shares(graph.layers[layer], codes, len(classes))
-        for layer in compared
-        if graph.num_nodes
-    ]
+    spoken = [class_shares(graph.layers[layer], codes, len(classes)) for layer in compared if graph.num_nodes]
     return {
         "layers": compared,
         "total_layers": graph.num_layers,
@@ -203,9 +188,7 @@ def layer_comparison(
     }
 
 
-def class_shares(
-    layer: Layer, codes: Codes, classes: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def class_shares(layer: Layer, codes: Codes, classes: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """For each class: of the labelled neighbours of its labelled nodes, the share that is of the class too.
 
     The mean over the nodes that have labelled neighbours, and how many these are.
@@ -230,132 +213,25 @@ def _number(value: float) -> float | None:
     return None if value != value else round(float(value), 4)
 
 
-def stories_section(data: dict[str, Any]) -> str:
-    """The table of similarities and the table of classes; nothing for a page from before there were any."""
-    stories = data.get("stories")
-    if not stories:
-        return ""
-    return _similarity(stories) + _classes(stories)
-
-
-def _similarity(stories: dict[str, Any]) -> str:
-    layers, table = stories["layers"], stories["similarity"]
-    if len(layers) < 2:
-        return ""
-    title = "<h3>Which layers are alike</h3>"
-    if not any(value is not None for row in table for value in row):
-        return f"{title}<p>{similarity_told(layers, table)}</p>"
-    head = "".join(f'<th scope="col">{place}</th>' for place in range(1, len(layers) + 1))
-    rows = []
-    for place, layer in enumerate(layers):
-        cells = "".join(
-            _cell(table[place][other], same=place == other) for other in range(len(layers))
-        )
-        rows.append(
-            f'<tr><th scope="row"><span class="faint">{place + 1}</span> {soft_name(layer, 40)}</th>{cells}</tr>'
-        )
-    sampled = ""
-    if stories["nodes"] < stories["all_nodes"]:
-        sampled = f" Computed among {stories['nodes']:,} nodes drawn at random."
-    some = ""
-    if len(layers) < stories["total_layers"]:
-        some = f" Shown are the {len(layers)} most important of {stories['total_layers']:,} layers."
-    return (
-        f"{title}<p>{similarity_told(layers, table)} "
-        "The numbers are correlations of two layers over all pairs of nodes: 1 where they join the same pairs, 0 where "
-        "one says nothing about the other, below 0 where one joins the pairs that the other does not."
-        f'{sampled}{some}</p><div class="scroll" tabindex="0" role="region" aria-label="Similarity of layers">'
-        '<table class="confusion alike"><caption class="sr">Correlations of layers</caption>'
-        f"<thead><tr><td></td>{head}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
-
-
-def _cell(value: float | None, *, same: bool) -> str:
-    if value is None:
-        return '<td class="faint">–</td>'
-    if same:
-        return '<td class="faint">·</td>'
-    kind = "right" if value >= 0 else "wrong"
-    level = 0 if abs(value) < 0.05 else 1 + min(7, int(abs(value) * 10))
-    return f'<td class="{kind} heat{level}">{_signed(value)}</td>'
-
-
-def _signed(value: float) -> str:
-    """Two digits, with a proper minus sign.
-
-    >>> _signed(-0.25), _signed(-0.001)
-    ('−0.25', '0.00')
-    """
-    text = f"{value:.2f}"
-    return "0.00" if text == "-0.00" else text.replace("-", "−")
-
-
-def similarity_told(layers: Sequence[str], table: Sequence[Sequence[float | None]]) -> str:
-    """The table of similarities in words, from its numbers."""
+@for_templates
+def alike_pairs(layers: Sequence[str], table: Sequence[Sequence[float | None]]) -> list[dict[str, Any]]:
+    """Every two layers that can be compared, those most alike first."""
     pairs = [
-        (value, layers[one], layers[other])
+        {"first": layers[one], "second": layers[other], "value": table[one][other]}
         for one in range(len(layers))
         for other in range(one + 1, len(layers))
-        if (value := table[one][other]) is not None
+        if table[one][other] is not None
     ]
-    if not pairs:
-        return "No two layers can be compared: each joins no pair of nodes, or all pairs alike."
-    pairs.sort(key=lambda pair: -pair[0])
-    alike = [pair for pair in pairs if pair[0] >= MIN_ALIKE_CORRELATION]
-    if alike:
-        told = "; ".join(
-            f"{name(one, 40)} and {name(other, 40)} ({value:.2f})"
-            for value, one, other in alike[:_MAX_NAMED]
-        )
-        more = f" and {len(alike) - _MAX_NAMED:,} more pairs" if len(alike) > _MAX_NAMED else ""
-        more = more.replace(" 1 more pairs", " 1 more pair")
-        return f"Much the same is told by {told}{more}."
-    value, one, other = pairs[0]
-    return (
-        f"No two layers tell much the same: even the two most alike, {name(one, 40)} and {name(other, 40)}, have a "
-        f"correlation of {_signed(value)} only."
-    )
+    return sorted(pairs, key=lambda pair: -pair["value"])
 
 
+@for_templates
 def speaking_layers(row: dict[str, Any]) -> list[dict[str, Any]]:
     """The layers that speak for a class: the share lies above chance by more than its 95 % interval."""
-    found = []
-    for layer in row["layers"]:
-        if layer["nodes"] < _MIN_NODES:
-            continue
-        low, _ = accuracy_interval(layer["share"] * layer["nodes"], layer["nodes"])
-        if low > row["chance"]:
-            found.append(layer)
+    found = [
+        layer
+        for layer in row["layers"]
+        if layer["nodes"] >= _MIN_NODES
+        and accuracy_interval(layer["share"] * layer["nodes"], layer["nodes"])[0] > row["chance"]
+    ]
     return sorted(found, key=lambda layer: -layer["share"])
-
-
-def _classes(stories: dict[str, Any]) -> str:
-    rows = []
-    none = '<span class="faint">none clearly</span>'
-    for row in stories["classes"]:
-        speaking = speaking_layers(row)
-        told = ", ".join(
-            f"{name(layer['layer'], 40)} {layer['share']:.0%}" for layer in speaking[:_MAX_NAMED]
-        )
-        if len(speaking) > _MAX_NAMED:
-            told += f", and {len(speaking) - _MAX_NAMED:,} more"
-        rows.append(
-            f'<tr><th scope="row">{name(row["class"], 40)}</th><td class="number">{row["chance"]:.0%}</td>'
-            f"<td>{told or none}</td></tr>"
-        )
-    if not rows:
-        return ""
-    some = ""
-    if len(rows) < stories["total_classes"]:
-        some = f" Shown are the {len(rows)} most frequent of {stories['total_classes']:,} classes."
-    return (
-        "<h3>Which layers speak for which class</h3>"
-        "<p>Of the labelled neighbours that a class’s labelled nodes have in a layer, some share is of the same class. "
-        "Named are the layers where this share is higher than chance by more than its 95 % interval, the highest "
-        f'first.{some}</p><div class="scroll"><table><caption class="sr">Layers that speak for a class</caption>'
-        "<thead><tr>"
-        '<th scope="col">Class</th><th scope="col" class="number">By chance</th>'
-        '<th scope="col">Layers that speak for it</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )

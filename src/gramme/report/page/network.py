@@ -18,7 +18,7 @@ from gramme.graph.coupling import with_coupling_layers
 from gramme.graph.layer import Layer
 from gramme.graph.layout import node_positions
 
-from .html import escape, pack_integers, pack_shares, shorten
+from .html import pack_integers, pack_shares, shorten
 
 MAX_DRAWN_EDGES = 20_000
 """Edges that a page draws, of all layers together."""
@@ -26,20 +26,12 @@ MAX_DRAWN_MEMBERSHIPS = 20_000
 """Lines from members to their groups that a page draws, of all layers together."""
 MAX_PANELS = 24
 """Layers that have a small picture of their own; the others are in the list."""
-ONE_SIZE_NODES = 4000
-"""Nodes beyond which all points have one size, as in ``map.js``."""
-
-_MAX_NAMED = 4  # layers named in a sentence
 
 Places = NDArray[np.int64]
 
 
 def network(
-    graph: MultilayerGraph,
-    chosen: Places,
-    order: Sequence[str],
-    *,
-    held: Iterable[str] | None = None,
+    graph: MultilayerGraph, chosen: Places, order: Sequence[str], *, held: Iterable[str] | None = None
 ) -> dict[str, Any]:
     """What a page needs to draw the network.
 
@@ -140,111 +132,6 @@ def _standing(layer: Layer) -> dict[str, Any]:
     }
 
 
-def network_section(drawn: dict[str, Any], *, total: int, colours: str, sizes: str = "") -> str:
-    """The frame of the network's pictures; its script fills it.
-
-    Parameters
-    ----------
-    drawn : dict
-        As :func:`network` makes it.
-    total : int
-        Nodes of the whole graph.
-    colours, sizes : str
-        Controls for colour and size, as markup.
-    """
-    kinds = {layer.get("kind", "groups") for layer in drawn["layers"]}
-    lines = []
-    if "edges" in kinds:
-        lines.append("A line is an edge.")
-    if "groups" in kinds:
-        lines.append(
-            "In a layer of groups, lines lead from the members to the middle of their group."
-        )
-    if any(layer["coupling"] for layer in drawn["layers"]):
-        lines.append("Dashed lines join two layers.")
-    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in drawn_told(drawn, total))
-    options = "".join(
-        f'<option value="{place}">{escape(shorten(layer["name"], 70))}</option>'
-        for place, layer in enumerate(drawn["layers"])
-        if not layer.get("proposed")
-    )
-    return (
-        "<p>Each point is a node. It has the same place in every picture, near the nodes that all layers together join "
-        f"it to; every layer counts alike for that. {' '.join(lines)}</p>{notes}"
-        '<div class="controls"><label>Layer <select id="network-layer"><option value="-1">all layers</option>'
-        f"{options}</select></label>{colours}{sizes}"
-        f"{search_box('network')}{zoom_buttons('network')}</div>"
-        '<div class="stage screen"><div class="canvas"><canvas id="network-canvas" tabindex="0" role="img" '
-        'aria-label="Picture of the network. Arrow keys move it, plus and minus zoom, 0 shows all, '
-        'brackets change the layer." aria-describedby="network-keys"></canvas>'
-        '<div id="network-tip" class="tip" role="status" hidden></div></div></div>'
-        '<p id="network-shown" class="faint" role="status"></p>'
-        '<ul id="network-legend" class="legend"></ul>'
-        '<p class="faint keys" id="network-keys">Drag to move; wheel, pinch or + and − to zoom; 0 shows all; [ and ] '
-        "change the layer. Select a point to see whom it is joined to.</p>"
-        '<div id="network-panels" class="panels" role="group" aria-label="A picture per layer"></div>'
-    )
-
-
-def drawn_told(drawn: dict[str, Any], total: int) -> list[str]:
-    """What of the network is not drawn, in sentences; none where all is."""
-    told = []
-    layers = [layer for layer in drawn["layers"] if not layer.get("proposed")]
-    if drawn["nodes"] < total:
-        told.append(
-            f"The pictures show {drawn['nodes']:,} of {total:,} nodes, and what joins these to each other."
-        )
-    edges = sum(layer["edges"] for layer in layers if layer.get("kind") == "edges")
-    lines = sum(layer["drawn"] for layer in layers)
-    if lines < edges:
-        told.append(
-            f"Drawn are {lines:,} of {edges:,} edges: a random sample of {drawn['budget']:,} from each layer that has "
-            "more."
-        )
-    thinned = [
-        layer for layer in layers if layer.get("member_lots", drawn["nodes"]) < drawn["nodes"]
-    ]
-    if drawn["lots"] is not None and thinned:
-        some = "; ".join(
-            f"{shorten(layer['name'], 40)} {layer['member_lots']:,}"
-            for layer in thinned[:_MAX_NAMED]
-        )
-        more = "; …" if len(thinned) > _MAX_NAMED else ""
-        told.append(
-            "Where there are many memberships, the lines to groups are drawn for some nodes only, chosen at random "
-            f"(of {drawn['nodes']:,} nodes: {some}{more})."
-        )
-    missing = drawn["total_layers"] - len(layers)
-    if missing:
-        others = "1 other counts" if missing == 1 else f"{missing:,} others count"
-        told.append(
-            f"Drawn are the {len(layers):,} most important layers; {others} for the places only."
-        )
-    return told
-
-
-def search_box(place: str) -> str:
-    """A field that finds a node by its name, with the list of what it found."""
-    prefix = f"{place}-" if place else ""
-    return (
-        f'<div class="search"><label>Find a node <input id="{prefix}search" type="search" autocomplete="off" '
-        f'spellcheck="false" role="combobox" aria-expanded="false" aria-controls="{prefix}found" '
-        f'aria-autocomplete="list"></label><ul id="{prefix}found" class="found" role="listbox" '
-        'aria-label="Nodes found" hidden></ul></div>'
-    )
-
-
-def zoom_buttons(place: str) -> str:
-    """Buttons to zoom in and out and to show all."""
-    prefix = f"{place}-" if place else ""
-    return (
-        '<div class="zoom" role="group" aria-label="Zoom">'
-        f'<button type="button" id="{prefix}zoom-in" aria-label="Zoom in">+</button>'
-        f'<button type="button" id="{prefix}zoom-out" aria-label="Zoom out">−</button>'
-        f'<button type="button" id="{prefix}zoom-all">Show all</button></div>'
-    )
-
-
 # The network on the pages of ranks and links: nodes by rank, or with the links that are proposed.
 
 
@@ -256,9 +143,7 @@ MAX_PROPOSED = 50
 _MAX_NAME_CHARACTERS = 80
 
 
-def ranked_network(
-    graph: MultilayerGraph, order: Places, ranks: Mapping[str, NDArray[Any]]
-) -> dict[str, Any]:
+def ranked_network(graph: MultilayerGraph, order: Places, ranks: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """The network of a ranking.
 
     Parameters
@@ -310,14 +195,8 @@ def linked_network(graph: MultilayerGraph, links: pd.DataFrame) -> dict[str, Any
                 "degree": None,
             }
         )
-    ends = np.bincount(
-        np.concatenate([number[source], number[target]]).clip(0), minlength=chosen.size
-    )
-    return picture | {
-        "ends": pack_integers(ends),
-        "proposed": len(shown),
-        "proposed_total": len(links),
-    }
+    ends = np.bincount(np.concatenate([number[source], number[target]]).clip(0), minlength=chosen.size)
+    return picture | {"ends": pack_integers(ends), "proposed": len(shown), "proposed_total": len(links)}
 
 
 def marked_network(
@@ -371,23 +250,3 @@ def _picture(graph: MultilayerGraph, chosen: Places) -> dict[str, Any]:
         "network": network(graph, chosen, list(graph.layers)),
         "names": [shorten(graph.nodes[place], _MAX_NAME_CHARACTERS) for place in chosen.tolist()],
     }
-
-
-def plain_network_section(data: dict[str, Any]) -> str:
-    """The frame of the network on a page of ranks or links; nothing for a page from before there was one."""
-    picture = data.get("picture")
-    if not picture or not picture["names"]:
-        return ""
-    sizes = ""
-    if len(picture["names"]) <= ONE_SIZE_NODES:
-        sizes = '<label>Size by <select id="network-size"></select></label>'
-    told = ""
-    if "proposed" in picture:
-        some = f"{picture['proposed']:,} proposed"
-        if picture["proposed"] < picture["proposed_total"]:
-            some = (
-                f"{picture['proposed']:,} most probable of {picture['proposed_total']:,} proposed"
-            )
-        told = f"<p>The thick dashed lines are the {some} links.</p>"
-    drawn = network_section(picture["network"], total=data["nodes"], colours="", sizes=sizes)
-    return f'{told}{drawn}<p id="network-chosen" role="status"></p>'

@@ -27,7 +27,7 @@ from gramme.methods.auto.ingredients import INGREDIENTS
 from gramme.methods.contributions import GROUPS, NEIGHBOURS
 from gramme.methods.explain import Part, Reasons, reasons
 
-from .html import Packed, name, pack_floats, pack_integers, pack_shares, shorten, soft_name
+from .html import Packed, pack_floats, pack_integers, pack_shares, shorten
 
 # What the page shows about each node: name, label, prediction, how certain, and whether its label
 # looks wrong.
@@ -128,18 +128,12 @@ def packed_sets(sets: NDArray[np.bool_], classes: list[str]) -> dict[str, Any]:
     ['b', 'a or b']
     """
     distinct, which = np.unique(sets, axis=0, return_inverse=True)
-    names = [
-        " or ".join(name for name, there in zip(classes, row, strict=True) if there)
-        for row in distinct.tolist()
-    ]
+    names = [" or ".join(name for name, there in zip(classes, row, strict=True) if there) for row in distinct.tolist()]
     return {"names": names, "of": pack_integers(which.ravel())}
 
 
 def node_table(
-    model: NodeClassifier,
-    graph: MultilayerGraph,
-    known: Iterable[Any] | None,
-    predictions: Mapping[Any, Any] | None,
+    model: NodeClassifier, graph: MultilayerGraph, known: Iterable[Any] | None, predictions: Mapping[Any, Any] | None
 ) -> NodeTable:
     """What is known about each node.
 
@@ -211,9 +205,7 @@ MAX_NEIGHBOURS = 30
 """Neighbours of a node that a page holds in a layer of edges."""
 
 _MAX_NEIGHBOUR_ENTRIES = 200_000  # neighbours that a page holds in all layers of edges together
-_ATTENTION_WORK = (
-    20_000_000  # nodes x layers x layers shown, beyond which attention is left out of a page
-)
+_ATTENTION_WORK = 20_000_000  # nodes x layers x layers shown, beyond which attention is left out of a page
 _MAX_GROUP_NAMES = 20_000  # groups of a layer whose names a page holds
 _NEIGHBOURS_MAX_NAME_CHARACTERS = 120
 
@@ -257,9 +249,7 @@ def neighbourhoods(
 
 def tells_attention(model: NodeClassifier) -> bool:
     """Whether a method attends to neighbours; a mixture does only with an attention model among its ingredients."""
-    return hasattr(model, "node_attention") and (
-        not isinstance(model, GrammeAuto) or hasattr(model, "attention_")
-    )
+    return hasattr(model, "node_attention") and (not isinstance(model, GrammeAuto) or hasattr(model, "attention_"))
 
 
 def attention_received(model: NodeClassifier, layer: str) -> Floats | None:
@@ -296,9 +286,7 @@ def _edges(layer: Layer, attention: Floats | None, chosen: Places, most: int) ->
         "counts": pack_integers(counts),
         "neighbours": pack_integers(other[top]),
         "shares": None if attention is None else pack_shares(share[top]),
-        "self": None
-        if attention is None
-        else pack_shares(heard[chosen] / np.maximum(total, 1e-300)),
+        "self": None if attention is None else pack_shares(heard[chosen] / np.maximum(total, 1e-300)),
         "colour": _edge_colours(matrix, layer, chosen),
     }
 
@@ -332,10 +320,7 @@ def _groups(layer: MembershipLayer, attention: Floats | None, chosen: Places) ->
     heard = np.ones(layer.num_nodes) if attention is None else np.nan_to_num(attention)
     sums = layer.incidence().T @ heard
     used, renumbered = np.unique(rows.indices, return_inverse=True)
-    texts = [
-        shorten(one, _NEIGHBOURS_MAX_NAME_CHARACTERS)
-        for one in layer.group_names[used[:_MAX_GROUP_NAMES]]
-    ]
+    texts = [shorten(one, _NEIGHBOURS_MAX_NAME_CHARACTERS) for one in layer.group_names[used[:_MAX_GROUP_NAMES]]]
     record: dict[str, Any] = {
         "kind": "groups",
         "groups": pack_integers(renumbered),
@@ -363,9 +348,7 @@ def page_reasons(model: NodeClassifier, graph: MultilayerGraph, chosen: Places) 
     return reasons(model, graph, chosen)
 
 
-def why(
-    model: NodeClassifier, graph: MultilayerGraph, chosen: Places, found: Reasons | None
-) -> dict[str, Any] | None:
+def why(model: NodeClassifier, graph: MultilayerGraph, chosen: Places, found: Reasons | None) -> dict[str, Any] | None:
     """The reasons of the nodes that a page shows, None if there are none to show.
 
     Each part has ``value``, what it adds to the log-odds of the predicted class against the runner-up, and the largest
@@ -374,9 +357,7 @@ def why(
     """
     if found is None:
         return None
-    most = int(
-        np.clip(MAX_PAGE_THROUGH // (chosen.size * len(found.parts)), 1, MAX_THROUGH_PER_PART)
-    )
+    most = int(np.clip(MAX_PAGE_THROUGH // (chosen.size * len(found.parts)), 1, MAX_THROUGH_PER_PART))
     layers = list(graph.layers)
     names = {layer: _page_numbers(graph, layer, chosen) for layer in layers}
     inner = getattr(model, "models_", {})
@@ -386,9 +367,7 @@ def why(
         "parts": [
             {
                 "name": part.name,
-                "words": INGREDIENTS[part.name].in_words(inner[part.name])
-                if part.name in inner
-                else part.name,
+                "words": INGREDIENTS[part.name].in_words(inner[part.name]) if part.name in inner else part.name,
                 "weight": part.weight,
                 "value": pack_floats(part.log_odds),
             }
@@ -448,9 +427,7 @@ _LEAST_SHARE = 0.02  # of what came through a layer, below which a group is not 
 _LEADING_GROUPS_MAX_NAME_CHARACTERS = 60
 
 
-def leading_groups(
-    found: Reasons | None, graph: MultilayerGraph, classes: list[str]
-) -> dict[str, Any] | None:
+def leading_groups(found: Reasons | None, graph: MultilayerGraph, classes: list[str]) -> dict[str, Any] | None:
     """The groups through which most of the predictions came, by layer; None if a method does not tell.
 
     Parameters
@@ -511,38 +488,3 @@ def _for_classes(parts: sp.csr_array, found: Reasons, classes: int) -> np.ndarra
     mean = added.sum(axis=0) / max(int(members.sum()), 1)
     found_more: np.ndarray = added - members[:, None] * mean
     return found_more
-
-
-def leading_groups_section(data: dict[str, Any]) -> str:
-    """A row per layer with its leading groups; nothing where there are none."""
-    found = data.get("leading_groups")
-    if not found or not found["layers"]:
-        return ""
-    rows = []
-    for row in found["layers"]:
-        if row["leading"]:
-            told = ", ".join(
-                f"<strong>{name(one['group'], 60)}</strong> {one['share']:.0%} "
-                f'<span class="faint">for {name(one["class"], 40)}</span>'
-                for one in row["leading"]
-            )
-        else:
-            told = '<span class="faint">no single one: each has less than 2%</span>'
-        rows.append(
-            f'<tr><th scope="row">{soft_name(row["layer"], 60)}</th><td>{told}</td>'
-            f'<td class="number">{row["groups"]:,}</td><td class="number">{row["amount"]:.2f}</td></tr>'
-        )
-    some = ""
-    if len(rows) < found["total_layers"]:
-        some = f" Shown are the {len(rows)} layers through which most came, of {found['total_layers']:,}."
-    return (
-        "<h3>Which groups mattered</h3><p>The log-odds of a prediction add up over the groups that a node is in. Named "
-        "are the groups of each layer through which most of the log-odds came, over all nodes and whichever way they "
-        "spoke: their share of the layer’s, and the class that each speaks for more than the layer’s other groups do. "
-        f"The last column is how much came through the layer for the mean node.{some}</p>"
-        '<div class="scroll" tabindex="0" role="region" aria-label="Groups that mattered"><table class="groups">'
-        '<caption class="sr">Groups that mattered, by layer</caption><thead><tr><th scope="col">Layer</th>'
-        '<th scope="col">Leading groups</th><th scope="col" class="number">Groups</th>'
-        '<th scope="col" class="number">Log-odds per node</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )

@@ -5,6 +5,7 @@
   const byId = (id) => document.getElementById(id);
   const raw = data.nodes, total = raw.count;
   const nodes = {
+    thing: data.of_table ? "row" : "node", Thing: data.of_table ? "Row" : "Node", things: data.of_table ? "Rows" : "Nodes",
     names: raw.names, labels: raw.labels, label: unpack(raw.label), predicted: unpack(raw.predicted), use: unpack(raw.use),
     probability: unpackShares(raw.probability), own: unpackShares(raw.own), judged: unpack(raw.judged),
     judgedProbability: unpackShares(raw.judged_probability), inDoubt: unpack(raw.doubtful) || new Uint8Array(total),
@@ -65,9 +66,11 @@
     const guess = 1 / Math.max(2, data.labels.classes.length);
     return byShare("confidence", nodes.probability, guess, 1, [percent(guess), "100 % sure"]);
   };
+  // a model knows the labels it learned from, so a labelled node has the colour of what was predicted without its own
+  const unseen = Uint32Array.from(nodes.predicted, (code, i) => (nodes.use[i] === 1 && nodes.judged[i] ? nodes.judged[i] : code));
   const schemes = [
     ...(nodes.label.some((code) => code) ? [byCodes("known label", nodes.label, nodes.labels)] : []),
-    byCodes("prediction", nodes.predicted, nodes.labels), confidence(), ...neighbourhoods.flatMap(layerColours),
+    byCodes("prediction", unseen, nodes.labels), confidence(), ...neighbourhoods.flatMap(layerColours),
   ];
   const choosers = [byId("colour"), byId("network-colour")];
   for (const chooser of choosers)

@@ -119,6 +119,30 @@ gramme.network = function ({ drawn, standing, count, colourOf, describe, onSelec
     }
   }
 
+  /* The names of the nodes in view, once few enough are that they can be read, unless they would cover each other. */
+  function drawNodeNames(pen, frame) {
+    const MOST = 80, seen = [], wide = canvas.clientWidth, tall = canvas.clientHeight;
+    for (let i = 0; i < count && seen.length <= MOST; i++) {
+      const x = frame.left + places.x[i] * frame.wide, y = frame.top - places.y[i] * frame.tall;
+      if (x > 0 && y > 0 && x < wide && y < tall) seen.push({ i, x, y });
+    }
+    if (seen.length > MOST || (seen.length === count && count > 40)) return;
+    const taken = [];
+    pen.font = "12px system-ui, sans-serif";
+    pen.textAlign = "left";
+    pen.textBaseline = "middle";
+    pen.lineWidth = 3;
+    pen.strokeStyle = gramme.colour("--raised");
+    pen.fillStyle = gramme.colour("--text");
+    for (const { i, x, y } of seen) {
+      const text = names[i].length > 24 ? names[i].slice(0, 23) + "…" : names[i], right = x + 8 + pen.measureText(text).width;
+      if (taken.some((one) => x < one.right && right > one.x && Math.abs(one.y - y) < 14)) continue;
+      taken.push({ x, y, right });
+      pen.strokeText(text, x + 8, y);
+      pen.fillText(text, x + 8, y);
+    }
+  }
+
   /* The selected node's own lines: to its neighbours, and of all members of its groups. */
   function drawChosen(pen, frame, i) {
     pen.strokeStyle = gramme.colour("--accent");
@@ -222,7 +246,10 @@ gramme.network = function ({ drawn, standing, count, colourOf, describe, onSelec
   const map = gramme.map({
     canvas, count, places, colourOf, sizes: factor, onHover: tip, onSelect,
     under: { lines: (pen, frame) => drawLines(pen, frame, shownLayers(), 1), chosen: drawChosen },
-    over: (pen, frame) => { if (shown >= 0 && own[shown].groups) drawNames(pen, frame, own[shown]); },
+    over: (pen, frame) => {
+      drawNodeNames(pen, frame);
+      if (shown >= 0 && own[shown].groups) drawNames(pen, frame, own[shown]);
+    },
   });
 
   function choose(k) {

@@ -8,16 +8,16 @@ gramme.nodeTable = function ({ nodes, total, choose }) {
   const doubtful = every.filter((i) => nodes.doubtful(i));
   const sets = { uncertain: open.length ? open : every, doubtful, all: every };
   const told = {
-    uncertain: open.length ? "Nodes the model did not learn from, the least certain first." : "Every node has a label, so these are the nodes whose own label was given the lowest probability.",
+    uncertain: open.length ? nodes.things + " the model did not learn from, the least certain first." : "Every " + nodes.thing + " has a label, so these are those whose own label was given the lowest probability.",
     doubtful: doubtful.length ? "Labels that look wrong, with the class that is suggested in their place (without its label), the most probable suggestion first."
       : every.some((i) => nodes.judged[i]) ? "No label looks wrong by this rule." : "No label was judged.",
-    all: "All nodes on this page.",
+    all: "All " + nodes.things.toLowerCase() + " on this page.",
   };
   view.options[1].textContent = "likely mislabelled (" + count(doubtful.length) + ")";
   const uses = ["", "learned from", "held out"];
   const text = (get) => ({ key: get, value: get });
   const columns = [
-    { title: "Node", field: "node", ...text((i) => nodes.names[i]),
+    { title: nodes.Thing, field: "node", ...text((i) => nodes.names[i]),
       show: (i) => element("button", { type: "button", class: "link", onclick: () => { choose(i); byId("map").scrollIntoView(); } }, name(nodes.names[i], 60)) },
     { title: "Label", field: "label", ...text((i) => nodes.labelText(i)), show: (i) => name(nodes.labelText(i), 40) },
     { title: "Used for", field: "label_use", ...text((i) => uses[nodes.use[i]]), show: (i) => uses[nodes.use[i]] || "–" },

@@ -25,8 +25,9 @@ gramme.percent = (share) => (100 * share).toFixed(1) + " %";
 gramme.count = (number) => number.toLocaleString("en");
 gramme.colour = (variable) => getComputedStyle(document.documentElement).getPropertyValue(variable).trim();
 
-gramme.saveFile = function (name, text) {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+gramme.saveFile = (name, text) => gramme.saveBlob(name, new Blob([text], { type: "text/csv;charset=utf-8" }));
+gramme.saveBlob = function (name, blob) {
+  const address = URL.createObjectURL(blob);
   const link = gramme.element("a", { href: address, download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10000);

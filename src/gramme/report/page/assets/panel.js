@@ -165,7 +165,7 @@ gramme.panel = function ({ place, nodes, neighbourhoods, choose, why }) {
     facts.push(element("strong", {}, name(nodes.labels[nodes.predicted[i] - 1] || "?", 80)), " predicted with " + percent(nodes.probability[i]));
     if (nodes.label[i]) {
       facts.push(" · labelled ", element("strong", {}, name(nodes.labels[nodes.label[i] - 1], 80)),
-        nodes.use[i] === 2 ? " (held out)" : "");
+        nodes.use[i] === 2 ? " (held out)" : " (the model learned this label, which speaks for itself below)");
       if (nodes.judged[i]) facts.push(" · without this label, a model says ", element("strong", {}, name(nodes.judgedText(i), 80)),
         " with " + percent(nodes.judgedProbability[i]) + (nodes.doubtful(i) ? ", so the label looks wrong" : ""));
     } else facts.push(" · no known label");

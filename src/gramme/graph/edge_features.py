@@ -1,0 +1,112 @@
+"""Numbers that describe each edge or membership: an amount, a time, a kind of contact; a row per entry of a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from gramme.errors import DataError, did_you_mean
+
+from .arrays import FloatArray, frozen, same_values
+
+MAX_EDGE_KINDS = 100
+"""Distinct texts up to which a column of edges is a kind, with a feature for each; beyond, it is more likely a note."""
+
+
+def checked_edge_features(
+    features: ArrayLike | None, names: Sequence[str] | None, size: int, what: str, named: Callable[[int], str]
+) -> tuple[FloatArray | None, tuple[str, ...] | None]:
+    """Features as float64 with a name per column, or an error that names the first entry without finite numbers."""
+    if features is None:
+        if names is not None:
+            raise DataError(f"feature_names were given for {what}s without features")
+        return None, None
+    if names is None and isinstance(features, pd.DataFrame):
+        names = [str(column) for column in features.columns]
+    try:
+        matrix = np.array(features, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the features of the {what}s must be numbers, in rows of equal length: {error}") from error
+    if matrix.ndim == 1 and matrix.size == size:
+        matrix = matrix[:, None]
+    if matrix.ndim != 2 or matrix.shape[0] != size:
+        raise DataError(f"features of shape {matrix.shape} were given for {size} {what}s; a row for each is needed")
+    if not matrix.shape[1]:
+        raise DataError(f"the features of the {what}s have no columns; leave them out")
+    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+    if bad.size:
+        raise DataError(f"the features of {named(int(bad[0]))} are not all finite numbers")
+    columns = tuple(names) if names is not None else tuple(f"feature {k + 1}" for k in range(matrix.shape[1]))
+    if isinstance(names, str) or not all(isinstance(name, str) for name in columns):
+        raise DataError(f"feature_names must be texts, not {names!r}")
+    if len(columns) != matrix.shape[1]:
+        raise DataError(f"{len(columns)} feature_names were given for {matrix.shape[1]} columns of features")
+    if len(set(columns)) < len(columns):
+        raise DataError(f"two features of the {what}s have one name; names must differ: {', '.join(columns)}")
+    return matrix, columns
+
+
+def mean_rows(features: FloatArray, group: NDArray[np.int64], count: int) -> FloatArray:
+    """The mean of the rows of each group; a group of one row keeps it bit for bit."""
+    sizes = np.bincount(group, minlength=count)
+    sums = np.zeros((count, features.shape[1]))
+    np.add.at(sums, group, features)
+    return frozen(sums / sizes[:, None])
+
+
+def same_edge_features(left: Any, right: Any) -> bool:
+    """Whether two layers have the same features under the same names."""
+    return left.feature_names == right.feature_names and same_values(left.features, right.features)
+
+
+def encoded_columns(table: Any, columns: Sequence[Any]) -> tuple[FloatArray, tuple[str, ...]]:
+    """Columns of a table of edges as features and their names.
+
+    Numbers stay as they are (models standardise them), truth values become 0 and 1, dates days since 1970; any other
+    column is a kind, with a feature ``column=value`` of 0 and 1 for each of its values. A missing number becomes the
+    mean of the known ones, a missing kind has 0 in all of its features.
+
+    Examples
+    --------
+    >>> matrix, names = encoded_columns({"minutes": [5, None], "kind": ["call", "mail"]}, ["minutes", "kind"])
+    >>> names, matrix.tolist()
+    (('minutes', 'kind=call', 'kind=mail'), [[5.0, 1.0, 0.0], [5.0, 0.0, 1.0]])
+    """
+    if isinstance(columns, str) or not len(columns):
+        raise DataError(f"edge_features must be a list of columns, not {columns!r}")
+    made: dict[str, FloatArray] = {}
+    for column in columns:
+        if column not in table:
+            raise DataError(f"the edges have no column {column!r}; {did_you_mean(str(column), map(str, table.keys()))}")
+        for name, values in _encoded(str(column), pd.Series(table[column])).items():
+            if made.setdefault(name, values) is not values:
+                raise DataError(f"the column {name!r} was named twice in edge_features, or another makes its name")
+    return np.column_stack(list(made.values())), tuple(made)
+
+
+def _encoded(name: str, column: pd.Series) -> dict[str, FloatArray]:
+    column = column.reset_index(drop=True).infer_objects()
+    if not column.notna().any():
+        if not len(column):
+            return {name: np.zeros(0)}
+        raise DataError(f"the column {name!r} of the edges has no value at all; leave it out of edge_features")
+    inferred = pd.api.types.infer_dtype(column, skipna=True)
+    if inferred in ("datetime64", "datetime", "date"):
+        days = pd.to_datetime(column, utc=True) - pd.Timestamp(0, tz="UTC")
+        column, inferred = days / pd.Timedelta(days=1), "floating"
+    if inferred in ("integer", "floating", "mixed-integer-float", "decimal", "boolean"):
+        numbers = column.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
+        if np.isinf(numbers).any():
+            raise DataError(f"the column {name!r} of the edges holds a number that is not finite")
+        return {name: np.where(np.isnan(numbers), np.nanmean(numbers), numbers)}
+    codes, kinds = pd.factorize(column.astype(str).where(column.notna()), sort=True)
+    if len(kinds) > MAX_EDGE_KINDS:
+        raise DataError(
+            f"the column {name!r} of the edges has {len(kinds)} distinct texts; up to {MAX_EDGE_KINDS} can be kinds of "
+            "edges. Group them first, or leave the column out of edge_features"
+        )
+    return {f"{name}={kind}": (codes == code).astype(np.float64) for code, kind in enumerate(kinds)}

@@ -1,0 +1,268 @@
+"""How far each layer can be trusted, from what it says by itself about labels that it has not seen.
+
+A label spreads within layer l alone, F = 0.9 P_l F + Y, as in label propagation. What reaches a labelled node from the
+labels of other folds is compared between the classes, each by the number of its labels,
+
+    r_c  =  F_c / n_c  +  0.1 s,        p_c  ~  prior_c r_c^sharpness,
+
+where s is what a label gives to any node on average. The layer's gain is the log likelihood of the labels under p less
+that under the class frequencies, at the best of some sharpnesses and never below 0. The gain per label that hears
+anything in the layer is its skill; weights are proportional to it.
+
+As far as chance explains how the skills differ, they are drawn towards how far the layers agree with each other, which
+needs no labels: a layer of noise joins nodes that walks in the other layers do not lead to. With S_l the adjacency of
+layer l scaled by the square roots of the degrees, and K_m four steps of a walk in layer m less where every walk leads,
+
+    a_lm  =  tr(S_l K_m) / (|S_l| |K_m|),
+
+estimated with random signs for the nodes.
+
+Cost: 15 neighbourhood sums per layer of 5 or 10 columns per class, or of a column per label where these are fewer; 5 of
+512 columns for the agreement, or of fewer columns on large graphs.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from gramme._types import Floats, Ints
+from gramme.distributed import communicator_of, node_count
+from gramme.graph import MultilayerGraph
+from gramme.methods.labels import ENOUGH_LABELS, KnownLabels, class_prior, stratified_folds
+from gramme.ops import layers_sum, random_features
+
+from .series import Walk, has_many_small_layers, layer_pairs, walk_of
+
+TRUST_ALPHA, TRUST_STEPS = 0.9, 15
+SHARPNESS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+FAINT = 0.1
+"""Of what a label gives to a node on average, heard from every class; 0.03 to 0.3 made no difference."""
+SHARPNESS_COST = 0.5  # log likelihood that the best of several sharpnesses is expected to gain by chance
+WALK_STEPS, STAY_SHARE = 4, 0.2
+"""Of the agreement. Like the even share chosen on label samples 0 and 1 of 3sources and Wikipedia, and on planted
+graphs with layers of noise."""
+LEAST_GAIN = 1e-3  # of log likelihood per label, so that agreement counts where labels say nothing at all
+PROBES = 512  # random signs of each node, one for each node at most, ...
+PROBE_NUMBERS = 10_000_000  # ... fewer where they would take more numbers than this over all layers, ...
+LEAST_PROBES = 4  # ... but not fewer than these
+EVEN_SHARE = 0.05  # part of the weight that all layers share, as a node may be reached through the least of them only
+BLOCK_NUMBERS = 1 << 22  # looked at together, which bounds the memory
+
+
+def trust_folds(codes: Ints, folds: int | None, seed: int) -> Ints:
+    """The fold of each label: as many as are given, ten of up to 200 labels and five of more."""
+    return stratified_folds(codes, folds or (10 if codes.size <= 200 else 5), seed)
+
+
+def layer_skills(
+    graph: MultilayerGraph,
+    known: KnownLabels,
+    fold: Ints,
+    held: Sequence[int | None] = (None,),
+    walk: Walk | None = None,
+) -> Floats:
+    """The skill of every layer where the labels of a fold are not known, (held, layers).
+
+    Parameters
+    ----------
+    graph : MultilayerGraph
+    known : KnownLabels
+    fold : array of int, shape (labels,)
+        Every label is predicted from those of other folds.
+    held : sequence of int or None
+        The folds that are left out, one after the other; None leaves out none.
+    walk : Walk, optional
+        Of the graph, where there is one already.
+    """
+    classes, folds = len(known.classes), int(fold.max()) + 1
+    unit = fold * classes + known.codes
+    units, column = np.unique(unit, return_inverse=True)
+    start = np.zeros((known.nodes.size, units.size))
+    start[np.arange(known.nodes.size), column] = 1
+    gains, heard = np.zeros((len(held), graph.num_layers)), np.zeros((len(held), graph.num_layers))
+    nodes = node_count(graph)
+    walk = walk_of(graph) if walk is None else walk
+    for layers, values, totals in walk.within_layers(known.nodes, start, TRUST_ALPHA, TRUST_STEPS):
+        faint = FAINT * totals.sum(axis=1) / (nodes * known.nodes.size)
+        for some in _blocks(values.shape[0], known.nodes.size * folds * classes):
+            spread = np.zeros((len(faint[some]), known.nodes.size, folds * classes))
+            spread[:, :, units] = values[some]
+            reached = spread.reshape(-1, known.nodes.size, folds, classes)
+            for row, fold_left_out in enumerate(held):
+                gains[row, layers][some], heard[row, layers][some] = _gains(
+                    reached, known.codes, fold, fold_left_out, faint[some]
+                )
+    agreement = layer_agreement(graph) if known.nodes.size < ENOUGH_LABELS else np.ones(graph.num_layers)
+    return np.stack([_shrunk(*row, agreement) for row in zip(gains, heard, strict=True)])
+
+
+def _shrunk(gains: Floats, heard: Floats, agreement: Floats) -> Floats:
+    """Gains per label, drawn towards their mean times the agreement as far as chance explains how they differ.
+
+    A gain of G is about half the square of a normal variable with variance 1, so that its own variance is 2 G + 1/2;
+    what layers differ by beyond that is estimated by moments (DerSimonian and Laird, 1986).
+    """
+    mean = max(float(gains.sum() / max(heard.sum(), 1)), LEAST_GAIN)
+    expected = mean * agreement
+    precision = heard**2 / (
+        2 * mean * heard + 0.5
+    )  # one gain for all: a layer that others agree with is judged as well
+    total = precision.sum()
+    apart = gains / np.maximum(heard, 1) - expected
+    freedom = total - (precision**2).sum() / max(total, 1e-30)
+    excess = (precision * apart**2).sum() - (gains.size - 1)
+    between = max(float(excess / freedom), 0.0) if freedom > 1e-9 * total else 0.0
+    skills: Floats = expected + apart * between * precision / (between * precision + 1)
+    return skills
+
+
+def _blocks(count: int, numbers: int) -> Iterator[slice]:
+    size = max(1, BLOCK_NUMBERS // max(numbers, 1))
+    for begin in range(0, count, size):
+        yield slice(begin, begin + size)
+
+
+def _gains(reached: Floats, codes: Ints, fold: Ints, held: int | None, faint: Floats) -> tuple[Floats, Floats]:
+    """The gain in log likelihood of some layers, and how many labels they reach.
+
+    ``reached`` has the shape (layers, labels, folds, classes).
+    """
+    labels, classes = codes.size, reached.shape[-1]
+    counts = np.zeros((reached.shape[2], classes))
+    np.add.at(counts, (fold, codes), 1)
+    each = np.arange(labels)
+    known, others = counts.sum(axis=0), reached.sum(axis=2) - reached[:, each, fold]
+    if held is not None:
+        known = known - counts[held]
+        others = others - reached[:, :, held]
+    left = known - counts[fold]
+    # a class whose labels are all in one fold cannot be told by the others, whatever the layer is worth
+    tested = (fold != held) & (left[each, codes] > 0)
+    if not tested.any():
+        return np.zeros(len(reached)), np.zeros(len(reached))
+    codes, others = codes[tested], np.maximum(others[:, tested], 0)
+    prior = np.log(class_prior(known))
+    shares = np.log(others / np.maximum(left[tested], 1) + np.maximum(faint, 1e-300)[:, None, None])
+    own = np.arange(codes.size)
+    best = np.zeros(len(reached))
+    hears = others.sum(axis=2) > 0
+    for sharpness in SHARPNESS:
+        scores = prior + sharpness * shares
+        top = scores.max(axis=2)
+        total = top + np.log(np.exp(scores - top[..., None]).sum(axis=2))
+        gain = scores[:, own, codes] - total - prior[codes]
+        best = np.maximum(best, np.where(hears, gain, 0).sum(axis=1) - SHARPNESS_COST)
+    return best, hears.sum(axis=1).astype(np.float64)
+
+
+_latest: tuple[weakref.ref[MultilayerGraph], Floats] | None = None
+
+
+def layer_agreement(graph: MultilayerGraph) -> Floats:
+    """How far each layer agrees with the others, 1 on average; of two layers both agree alike.
+
+    The latest graph's is remembered, as several methods and folds ask for it in a row.
+    """
+    global _latest
+    if graph.num_layers < 3:
+        return np.ones(graph.num_layers)
+    if _latest is None or _latest[0]() is not graph:
+        _latest = (weakref.ref(graph), _agreement(graph))
+    return _latest[1]
+
+
+def _agreement(graph: MultilayerGraph) -> Floats:
+    all_sum, layers, nodes = communicator_of(graph).all_sum, graph.num_layers, graph.num_nodes
+    whole = node_count(graph)
+    probes = int(np.clip(PROBE_NUMBERS // max(whole * layers, 1), LEAST_PROBES, min(max(whole, LEAST_PROBES), PROBES)))
+    signs = np.where(random_features(graph.nodes, probes, 0) > 0, 1.0, -1.0)
+    blocks = list(_probed_at_once(graph, signs) if has_many_small_layers(graph) else _probed(graph, signs))
+    # by layer: |S_l|^2, |K_l|^2 and tr(S_l K_l)
+    products = np.zeros((3, layers))
+    for layer, _, step, walk in blocks:
+        for row, (one, other) in zip(products, ((step, step), (walk, walk), (step, walk)), strict=True):
+            row += np.bincount(layer, np.einsum("ij,ij->i", one, other), minlength=layers)
+    products = all_sum(products)
+    scale = 1 / np.maximum(products[:2] ** 0.5, 1e-30)
+    totals = np.zeros((2, nodes, probes))
+    for layer, node, step, walk in blocks:
+        np.add.at(totals[0], node, step * scale[0, layer][:, None])
+        np.add.at(totals[1], node, walk * scale[1, layer][:, None])
+    others = np.zeros(layers)
+    for layer, node, step, walk in blocks:
+        found = scale[0, layer] * np.einsum("ij,ij->i", step, totals[1, node])
+        found += scale[1, layer] * np.einsum("ij,ij->i", walk, totals[0, node])
+        others += np.bincount(layer, found, minlength=layers)
+    mean = (all_sum(others) / 2 - products[2] * scale[0] * scale[1]) / (layers - 1)
+    # what layers that have nothing in common come to by chance
+    agreement: Floats = np.maximum(mean, 0) + (2 / (probes * whole)) ** 0.5
+    relative: Floats = agreement / agreement.mean()
+    return relative
+
+
+Probed = tuple[Ints, Ints, Floats, Floats]
+"""The layer and the node of some rows, and what S and K make of the signs there."""
+
+
+def _probed(graph: MultilayerGraph, signs: Floats) -> Iterator[Probed]:
+    """Layer by layer."""
+    for number, name in enumerate(graph.layers):
+        neighbourhood = layers_sum(graph, [name])
+
+        def sums(values: Floats, neighbourhood: Callable[[Tensor], Tensor] = neighbourhood) -> Floats:
+            given = torch.from_numpy(values)
+            found: Floats = (neighbourhood(given) - given).numpy()
+            return found
+
+        layer = np.full(graph.num_nodes, number)
+        yield layer, np.arange(graph.num_nodes), *_walked(graph, layer, sums, signs)
+
+
+def _probed_at_once(graph: MultilayerGraph, signs: Floats) -> Iterator[Probed]:
+    """All layers in products of one matrix, whose rows are the nodes that each layer joins."""
+    rows, others, weights = layer_pairs(graph)
+    layer, node = np.divmod(np.unique(rows), graph.num_nodes)
+    places = layer * graph.num_nodes + node
+    ends = rows - rows % graph.num_nodes + others
+    column = np.minimum(np.searchsorted(places, ends), places.size - 1)
+    kept = places[column] == ends  # a neighbour that hears nobody has no row
+    entries = (weights[kept], (np.searchsorted(places, rows[kept]), column[kept]))
+    matrix = sp.csr_array(entries, shape=(places.size, places.size))
+    yield layer, node, *_walked(graph, layer, lambda values: matrix @ values, signs[node])
+
+
+def _walked(
+    graph: MultilayerGraph, layer: Ints, sums: Callable[[Floats], Floats], signs: Floats
+) -> tuple[Floats, Floats]:
+    """S and K applied to signs, from the sums over neighbours without the node itself."""
+    all_sum = communicator_of(graph).all_sum
+    degrees = np.maximum(sums(np.ones((layer.size, 1))), 0)
+    root = np.where(degrees > 0, 1 / np.sqrt(np.where(degrees > 0, degrees, 1)), 0)
+    each = sp.csr_array((np.ones(layer.size), (layer, np.arange(layer.size))), shape=(graph.num_layers, layer.size))
+    first = np.sqrt(degrees) / np.maximum(all_sum(each @ degrees) ** 0.5, 1e-30)[layer]
+    state = signs - first * all_sum(each @ (first * signs))[layer]
+    for _ in range(WALK_STEPS):
+        state = STAY_SHARE * state + (1 - STAY_SHARE) * root * sums(root * state)
+    return root * sums(root * signs), state
+
+
+def trust_weights(skills: Floats, power: float = 1.0) -> Floats:
+    """Layer weights that sum to 1: a part spread evenly, the rest proportional to a power of the skills."""
+    best = skills.max(axis=-1, keepdims=True)
+    raised = np.where(best > 0, (skills / np.where(best > 0, best, 1)) ** power, 1.0)
+    weights: Floats = raised / raised.sum(axis=-1, keepdims=True)
+    mixed: Floats = (1 - EVEN_SHARE) * weights + EVEN_SHARE / skills.shape[-1]
+    return mixed
+
+
+def layer_trust(graph: MultilayerGraph, known: KnownLabels, seed: int) -> Floats:
+    """How much to trust each layer, summing to 1."""
+    if graph.num_layers < 2:
+        return np.ones(graph.num_layers)
+    return trust_weights(layer_skills(graph, known, trust_folds(known.codes, None, seed))[0])
