@@ -138,9 +138,13 @@ class ReadCase:
                     victim = next(iter(files))
                     files = {victim: random_bytes(randomness, self.words)}
                 else:
-                    files[victim] = mutated(randomness, files[victim], self.words)
+                    files[victim] = self.mutated(randomness, files[victim])
                 graphs += self.accepts(files, Path(folder))
         assert 0 < graphs < count
+
+    def mutated(self, randomness: random.Random, data: bytes) -> bytes:
+        """A file with something changed; a packed format also changes what is inside."""
+        return mutated(randomness, data, self.words)
 
     def accepts(self, files: dict[str, bytes], folder: Path) -> bool:
         """Whether the files, alone in a folder, make a graph; anything but a GrammeError is a failure."""
