@@ -119,7 +119,7 @@ class Page:
 
     def key(self, key: str) -> None:
         codes = {"Enter": 13, "ArrowDown": 40, "ArrowLeft": 37, "Tab": 9, "Escape": 27}
-        more = {"windowsVirtualKeyCode": codes[key]} if key in codes else {"text": key}
+        more: dict[str, int | str] = {"windowsVirtualKeyCode": codes[key]} if key in codes else {"text": key}
         if key == "Enter":
             more["text"] = "\r"  # a button is pressed by the letter, not by the key
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **more)

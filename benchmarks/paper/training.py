@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,7 @@ from gramme.evaluation import random_split
 from gramme.ops import random_features
 
 PERCENTS = (10.0, 20.0, 30.0)
-PAPER = PAPER_SETTINGS | {
+PAPER: dict[str, Any] = PAPER_SETTINGS | {
     "heads": 1,
     "depth": 2,
     "fusion_heads": 5,
@@ -92,7 +93,7 @@ def convergence(chosen: argparse.Namespace) -> None:
     refresh(chosen.out, "convergence.csv", "tsne.csv", "tsne_agreement.csv")
 
 
-TSNE_SETTINGS = PAPER_SETTINGS | {"feature_dim": 64, "hidden_dim": 32, "ensemble": 1, "random_state": 0}
+TSNE_SETTINGS: dict[str, Any] = PAPER_SETTINGS | {"feature_dim": 64, "hidden_dim": 32, "ensemble": 1, "random_state": 0}
 NEAREST = 10
 
 
@@ -100,7 +101,7 @@ def plane(columns: np.ndarray) -> np.ndarray:
     """Two coordinates for each row."""
     perplexity = min(30, (len(columns) - 1) / 4)
     solver = TSNE(perplexity=perplexity, init="pca", learning_rate="auto", random_state=0)
-    return solver.fit_transform(columns)
+    return np.asarray(solver.fit_transform(columns))
 
 
 def agreement(columns: np.ndarray, labels: np.ndarray, test: np.ndarray) -> float:
@@ -134,7 +135,8 @@ def cora(epochs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def tsne(chosen: argparse.Namespace) -> None:
     """Before and after training in two dimensions."""
-    names, epochs = ("congress_votes", "mammography"), 40
+    names: tuple[str, ...] = ("congress_votes", "mammography")
+    epochs = 40
     if chosen.quick:
         names, epochs = ("wine",), 3
     views: list[tuple[str, str, np.ndarray, np.ndarray, np.ndarray]] = []
@@ -171,7 +173,7 @@ def draw_planes(table: pd.DataFrame, numbers: pd.DataFrame, path: Path) -> None:
     rows = table["dataset"].nunique()
     size = 4.6 if len(views) == 1 else 3.2
     figure, axes = panels(len(views), rows=rows, width=size * 1.2, height=size)
-    share = numbers.set_index(["dataset", "when"])["agreement"]
+    share: dict[Any, float] = numbers.set_index(["dataset", "when"])["agreement"].to_dict()
     for one, (key, part) in zip(axes, views, strict=True):
         for place, (label, mine) in enumerate(part.groupby("label", sort=True)):
             one.scatter(

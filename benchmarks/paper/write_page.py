@@ -71,7 +71,7 @@ def lead(table: pd.DataFrame) -> str:
                 cells.append("–")
                 continue
             gaps = [
-                mine.loc[ours, column].max() - mine.loc[list(BASELINES), column].max()
+                mine[column].reindex(ours).max() - mine[column].reindex(list(BASELINES)).max()
                 for column in ("accuracy_mean", "paper_accuracy")
             ]
             cells.append("{:+.1f} ({:+.1f})".format(*gaps))
@@ -84,13 +84,13 @@ def cora(table: pd.DataFrame) -> str:
     """Both methods beside the paper's figures."""
     rows = [
         [
-            row.method,
-            f"{row.test_accuracy_mean:.2f} ± {row.test_accuracy_std:.2f}",
-            f"{row.paper_accuracy:.1f}",
-            str(row.seeds),
-            f"{row.cpu_seconds_mean:.0f}",
+            row["method"],
+            f"{row['test_accuracy_mean']:.2f} ± {row['test_accuracy_std']:.2f}",
+            f"{row['paper_accuracy']:.1f}",
+            str(row["seeds"]),
+            f"{row['cpu_seconds_mean']:.0f}",
         ]
-        for row in table.itertuples()
+        for row in table.to_dict("records")
     ]
     return grid(["", "test accuracy (%)", "paper", "seeds", "CPU s a run"], rows)
 
@@ -99,7 +99,7 @@ def convergence(table: pd.DataFrame) -> str:
     """The last epoch, and the mean of each realisation's best epoch."""
     rows = []
     for percent, part in table.groupby("train_percent"):
-        last = part.loc[part["epoch"].idxmax()]
+        last = part.sort_values("epoch").iloc[-1]
         rows.append(
             [
                 f"{percent:g} %",
@@ -115,7 +115,7 @@ def convergence(table: pd.DataFrame) -> str:
 
 def agreement(table: pd.DataFrame) -> str:
     """How many of the nearest nodes have a node's class."""
-    rows = [[row.dataset, row.when, f"{100 * row.agreement:.1f}"] for row in table.itertuples()]
+    rows = [[row["dataset"], row["when"], f"{100 * row['agreement']:.1f}"] for row in table.to_dict("records")]
     return grid(["dataset", "columns", "nearest nodes of the same class (%)"], rows)
 
 
@@ -153,7 +153,7 @@ def growth(table: pd.DataFrame) -> str:
     """By how much time and memory grow when the size grows from the middle of a sweep to its end."""
     rows = []
     for (swept, method), part in table.groupby(["swept", "method"], sort=False):
-        x = "edges" if swept == "degree" else swept
+        x = "edges" if swept == "degree" else str(swept)
         part = part.sort_values(x)
         start, end = part.iloc[len(part) // 2], part.iloc[-1]
         rows.append(
@@ -189,11 +189,9 @@ def untouched(table: pd.DataFrame) -> str:
     for dataset, part in table.groupby("dataset", sort=False):
         mine = part.set_index("method")
         cells = [
-            f"{row['accuracy_mean']:.1f} ± {row['accuracy_ci95']:.1f} ({row['repeats']:.0f})"
-            if method in mine.index
-            else "–"
+            f"{row['accuracy_mean']:.1f} ± {row['accuracy_ci95']:.1f} ({row['repeats']:.0f})" if row else "–"
             for method in methods
-            for row in [mine.loc[method] if method in mine.index else None]
+            for row in [mine.to_dict("index").get(method, {})]
         ]
         rows.append([str(dataset), *(cell.replace("± nan ", "") for cell in cells)])
     return grid(["dataset", *methods], rows)

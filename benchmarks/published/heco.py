@@ -143,9 +143,9 @@ def chosen_by_validation(
     """Predictions where the validation labels may choose."""
     estimator = method(name).estimator
     if name in ("gramme-fusion", "gramme-sg"):
-        model = estimator(random_state=seed, epochs=PUBLISHED_EPOCHS)
+        attention: Any = estimator(random_state=seed, epochs=PUBLISHED_EPOCHS)
         known, validation = folder.known(split["train"]), folder.known(split["val"])
-        stopped: NDArray[Any] = model.fit(graph, known, validation=validation).predict()
+        stopped: NDArray[Any] = attention.fit(graph, known, validation=validation).predict()
         return stopped
     model = fitted(folder, graph, name, split, seed)
     candidates = [model.predict()]

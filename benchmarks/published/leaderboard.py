@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,7 +51,7 @@ def heco(data: Path, name: str, method: str) -> Scores:
     """20, 40 and 60 labels of each class; the view with more information, relations, where it is there."""
     view = "relations" if (data / name / "relations.npz").exists() else "edges"
     rows = output_of("heco.py", "--data", str(data / name), "--view", view, "--methods", method)
-    return {str(row.labels_per_class): (row.macro_f1, row.cpu_seconds) for row in rows.itertuples()}
+    return {str(row["labels_per_class"]): (row["macro_f1"], row["cpu_seconds"]) for row in rows.to_dict("records")}
 
 
 def right_layers(data: Path, name: str, method: str) -> Scores:
@@ -66,13 +67,16 @@ def right_layers(data: Path, name: str, method: str) -> Scores:
             ),
         ]
     )
-    return {f"{row.percent} % noise {row.noise}": (row.accuracy, row.cpu_seconds) for row in rows.itertuples()}
+    return {
+        f"{row['percent']} % noise {row['noise']}": (row["accuracy"], row["cpu_seconds"])
+        for row in rows.to_dict("records")
+    }
 
 
 def gatne(data: Path, name: str, method: str) -> Scores:
     """Pairs of the test file by edge type."""
     rows = output_of("gatne.py", "--data", str(data / name))
-    return {str(row.edge_type): (row.roc_auc, row.cpu_seconds) for row in rows.itertuples()}
+    return {str(row["edge_type"]): (row["roc_auc"], row["cpu_seconds"]) for row in rows.to_dict("records")}
 
 
 def s_ffsd(data: Path, name: str, method: str) -> Scores:
@@ -112,7 +116,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     chosen = parser.parse_args()
     published = pd.read_csv(FOLDER / "published.csv", dtype={"cell": str})
-    rows = pd.read_csv(chosen.out, dtype={"cell": str}).to_dict("records") if chosen.out and chosen.out.exists() else []
+    rows: list[Any] = (
+        pd.read_csv(chosen.out, dtype={"cell": str}).to_dict("records") if chosen.out and chosen.out.exists() else []
+    )
     print(",".join(COLUMNS))
     for (protocol, name), cells in published.groupby(["protocol", "data"], sort=False):
         asked = protocol in chosen.protocols.split(",") and (not chosen.sets or name in chosen.sets.split(","))
@@ -121,21 +127,21 @@ def main() -> None:
         if not asked or done:
             continue
         scores = PROTOCOLS[str(protocol)](chosen.data, str(name), method)
-        for cell in cells.itertuples():
-            if cell.cell not in scores:
+        for cell in cells.to_dict("records"):
+            if cell["cell"] not in scores:
                 continue
-            ours, seconds = scores[cell.cell]
+            ours, seconds = scores[cell["cell"]]
             row = {
                 "protocol": protocol,
                 "data": name,
-                "cell": cell.cell,
-                "score": cell.score,
+                "cell": cell["cell"],
+                "score": cell["score"],
                 "method": method,
                 "ours": round(ours, 2),
-                "published": cell.published,
-                "difference": round(ours - cell.published, 2),
+                "published": cell["published"],
+                "difference": round(ours - cell["published"], 2),
                 "cpu_seconds": round(seconds, 1),
-                "published_by": cell.published_by,
+                "published_by": cell["published_by"],
             }
             rows.append(row)
             print(",".join(str(value) for value in row.values()), flush=True)

@@ -74,8 +74,9 @@ def leidenalg_multiplex(graph: gramme.MultilayerGraph) -> np.ndarray:
 
 def networkx_pagerank(graph: gramme.MultilayerGraph) -> object:
     import networkx as nx
+    from networkx.algorithms.link_analysis import pagerank
 
-    return nx.pagerank(nx.from_scipy_sparse_array(graph.supra_adjacency()), tol=1e-13, max_iter=1000)
+    return pagerank(nx.from_scipy_sparse_array(graph.supra_adjacency()), tol=1e-13, max_iter=1000)
 
 
 def main() -> None:

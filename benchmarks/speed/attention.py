@@ -55,7 +55,7 @@ def training_step(network: nn.Module, scores: Callable[[], Tensor], known: Tenso
 
     def step() -> None:
         optimiser.zero_grad(set_to_none=True)
-        F.cross_entropy(scores().flatten(0, -2), labels).backward()
+        torch.autograd.backward(F.cross_entropy(scores().flatten(0, -2), labels))
         optimiser.step()
 
     return step
@@ -105,11 +105,12 @@ class PeerNetwork(nn.Module):
         found = []
         for hops, edges in zip(self.hops, self.edges, strict=True):
             values = features
-            for hop in hops:
+            for hop in hops.children():
                 values = F.elu(hop(values, edges))
             found.append(values)
         fused = torch.einsum("l,lnd->nd", self.kappa @ self.gamma, torch.stack(found))
-        return self.classifier(fused.view(self.copies, -1, HIDDEN).mean(0))
+        scores: Tensor = self.classifier(fused.view(self.copies, -1, HIDDEN).mean(0))
+        return scores
 
 
 def peer_step(graph: MultilayerGraph, kind: str, *, depth: int = 2) -> Step:
@@ -136,8 +137,8 @@ def against_peer(
 
 def csr_tensor(matrix: sp.csr_array) -> Tensor:
     """The same matrix for torch."""
-    parts = (torch.from_numpy(one) for one in (matrix.indptr, matrix.indices, matrix.data))
-    return torch.sparse_csr_tensor(*parts, size=matrix.shape, check_invariants=False)
+    ends, heard, data = (torch.from_numpy(one) for one in (matrix.indptr, matrix.indices, matrix.data))
+    return torch.sparse_csr_tensor(ends, heard, data, size=matrix.shape, check_invariants=False)
 
 
 def against_products(what: str, graph: MultilayerGraph, depth: int) -> Iterator[Comparison]:
@@ -267,7 +268,8 @@ def sums_against_products(what: str, matrix: sp.csr_array) -> Comparison:
     values = torch.randn(matrix.shape[0], columns)
     sums = EdgeSum(matrix, symmetric=False)
     both = [csr_tensor(one) for one in (matrix, matrix.T.tocsr())]
-    for apply, product in zip((sums, sums.transposed), both, strict=True):
+    directions: list[Callable[[Tensor], Tensor]] = [sums, sums.transposed]
+    for apply, product in zip(directions, both, strict=True):
         wanted = torch.sparse.mm(product, values) + values
         torch.testing.assert_close(apply(values), wanted, rtol=1e-4, atol=1e-3)
     ours = cpu_seconds(lambda: (sums(values), sums.transposed(values)), repeats=3)

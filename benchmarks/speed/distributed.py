@@ -66,7 +66,8 @@ CHECKS = [
 
 def graph_of(kind: str, nodes: int, degree: int) -> MultilayerGraph:
     random = np.random.default_rng(0)
-    labels = np.where(random.random(nodes) < 0.01, random.integers(0, 4, nodes).astype(object), None)
+    labels = random.integers(0, 4, nodes).astype(object)
+    labels[random.random(nodes) >= 0.01] = None
     if kind == "table":
         columns = {f"column {k}": random.integers(0, 20, nodes) for k in range(5)}
         layers: dict[str, Any] = {name: MembershipLayer.from_codes(codes) for name, codes in columns.items()}

@@ -44,13 +44,13 @@ def column(rows: Rows, name: str) -> Floats:
 def work(rows: Rows) -> Floats:
     """What a step's seconds are made of, a column per constant."""
     shares = ("nodes", "edges", "sent_mib_per_step", "messages_per_step")
-    return np.stack([column(rows, name) for name in shares], 1) / column(rows, "processes")[:, None]
+    return np.asarray(np.stack([column(rows, name) for name in shares], 1) / column(rows, "processes")[:, None])
 
 
 def held(rows: Rows) -> Floats:
     """What a process's memory is made of."""
     shares = np.stack([column(rows, name) for name in ("nodes", "edges", "halo_rows")], 1)
-    return np.c_[np.ones(len(rows)), shares / column(rows, "processes")[:, None]]
+    return np.hstack([np.ones((len(rows), 1)), shares / column(rows, "processes")[:, None]])
 
 
 def fitted(table: Floats, measured: Floats) -> Floats:
@@ -92,11 +92,11 @@ def tell(path: Path) -> None:
     units = [f"{n} {m * 2**20:,.0f}" for n, m in zip(names, memory, strict=True)]
     print("  bytes of", ", ".join(units))
     print(f"  bytes sent for a row of the halo {per_row:.0f}; messages between two processes {per_pair:.0f}")
-    for what, told, said in (
+    for what, expected, measured in (
         ("CPU seconds", work(rows) @ seconds, cpu_of_a_process(rows)),
         ("memory", held(rows) @ memory, column(rows, "peak_mib")),
     ):
-        off = np.abs(told / said - 1)
+        off = np.abs(expected / measured - 1)
         print(f"  {what}: off by {np.median(off):.0%} in the middle, {off.max():.0%} at most")
     for row in checks:
         one = [row]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,11 @@ def categories(rows: int) -> pd.DataFrame:
     random, made = np.random.default_rng(0), dict[str, Any]()
     for number in range(10):
         codes = random.integers(0, 2 + 2 * number, rows)
-        kinds = [
+        kinds: list[Callable[[Any], Any]] = [
             lambda codes: pd.Series([f"value {code}" for code in codes]),
             lambda codes: codes,
             lambda codes: codes % 2 == 0,
-            lambda codes: pd.Categorical.from_codes(codes, [f"value {code}" for code in range(21)]),
+            lambda codes: pd.Categorical.from_codes(codes, pd.Index([f"value {code}" for code in range(21)])),
         ]
         made[f"column {number}"] = kinds[number % 4](codes)
     return pd.DataFrame(made)

@@ -28,6 +28,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -216,11 +217,11 @@ def main() -> None:
     chosen = parser.parse_args()
     works: dict[str, Callable[[Path], Prepared]] = {}
     for case in filter(None, chosen.cases.split(",")):
-        works[case] = lambda folder, case=case: CASES[case](chosen, folder)  # type: ignore[misc]
+        works[case] = partial(CASES[case], chosen)
     for what in filter(None, chosen.grow.split(",")):
         for step in range(chosen.steps):
-            works[f"{what} x {2**step}"] = lambda folder, what=what, step=step: grown(what, 2**step, folder)  # type: ignore[misc]
-    rows = pd.read_csv(chosen.out).to_dict("records") if chosen.out and chosen.out.exists() else []
+            works[f"{what} x {2**step}"] = partial(grown, what, 2**step)
+    rows: list[Any] = pd.read_csv(chosen.out).to_dict("records") if chosen.out and chosen.out.exists() else []
     writer = csv.DictWriter(sys.stdout, COLUMNS)
     writer.writeheader()
     for case, prepare in works.items():
@@ -233,7 +234,8 @@ def main() -> None:
         if chosen.out:
             pd.DataFrame(rows, columns=COLUMNS).to_csv(chosen.out, index=False)
     if chosen.grow:
-        print(slopes(pd.DataFrame(rows)[lambda table: table["case"].str.contains(" x ")]).to_string(index=False))
+        table = pd.DataFrame(rows)
+        print(slopes(table[table["case"].str.contains(" x ")]).to_string(index=False))
 
 
 if __name__ == "__main__":

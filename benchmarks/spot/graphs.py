@@ -211,7 +211,8 @@ def write_spot_files(folder: Path) -> None:
     rows = [
         (name, graph.nodes[source], graph.nodes[target])
         for name, layer in graph.layers.items()
-        for source, target in zip(layer.source, layer.target, strict=True)
+        for edges in [layer.to_edges()]
+        for source, target in zip(edges.source, edges.target, strict=True)
     ]
     pd.DataFrame(rows, columns=["layer", "source", "target"]).to_csv(folder / "talk.csv", index=False)
     labels = pd.DataFrame({"node": graph.nodes, "label": graph.labels})
