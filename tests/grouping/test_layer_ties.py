@@ -5,7 +5,7 @@ import pytest
 
 from gramme.errors import DataError
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
-from gramme.grouping.layer_ties import RINGS, check_has_ties, ties_of
+from gramme.grouping.layer_ties import RINGS, LayerTies, check_has_ties, ties_of
 
 
 def ties(layer, seed=0):
@@ -49,6 +49,16 @@ def test_shuffled_ties_keep_degrees_but_for_loops():
     counts = [np.bincount(np.r_[one.source, one.target], minlength=40) for one in (before, after)]
     assert (counts[0] - counts[1]).min() >= 0
     assert (counts[0] - counts[1]).sum() == 2 * lost < 40
+
+
+def test_a_star_stays_a_star():
+    """No graph without loops has its degrees and other ties: chance must not tie leaves with each other."""
+    leaves = np.arange(1, 2001)
+    before = LayerTies(2001, np.zeros(2000, dtype=np.int64), leaves, np.ones(2000), False)
+    after = before.shuffled(np.random.default_rng(0))
+    ends = np.sort(np.stack([after.source, after.target]), axis=0)
+    assert (ends[0] == 0).mean() > 0.97
+    assert np.unique(ends[1]).size > 1940
 
 
 def test_shuffled_columns_keep_their_sizes():

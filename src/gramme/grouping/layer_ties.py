@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from gramme._types import Floats, Ints
 from gramme.errors import DataError
@@ -58,11 +59,40 @@ class LayerTies:
             owner[held] = random.permutation(held)
             source, target = owner[self.source], owner[self.target]
         else:
-            ends = np.concatenate([self.source, self.target])
-            ends = random.permutation(ends)
-            source, target = ends[: self.source.size], ends[self.source.size :]
+            source, target = _random_partners(self.source, self.target, self.num_nodes, random)
         apart = source != target
         return LayerTies(self.num_nodes, source[apart], target[apart], self.weight[apart], self.from_groups)
+
+
+def _random_partners(source: Ints, target: Ints, num_nodes: int, random: np.random.Generator) -> tuple[Ints, Ints]:
+    """Ties of the same degrees between random nodes.
+
+    A tie of a node with itself or one that is there already changes its end with a tie drawn at random, as long as
+    that helps: without it half of a star's ties would join leaves, which no graph with its degrees has.
+    """
+
+    def impossible(target: Ints) -> NDArray[np.bool_]:
+        pair = np.minimum(source, target) * num_nodes + np.maximum(source, target)
+        repeated = np.ones(pair.size, dtype=bool)
+        repeated[np.unique(pair, return_index=True)[1]] = False
+        return repeated | (source == target)
+
+    ends = random.permutation(np.concatenate([source, target]))
+    source, target = ends[: source.size], ends[source.size :]
+    for _ in range(50):
+        wrong = impossible(target)
+        if not wrong.any():
+            break
+        other = random.permutation(np.flatnonzero(~wrong))
+        place = random.permutation(np.flatnonzero(wrong))[: other.size]
+        other = other[: place.size]
+        tried = target.copy()
+        tried[place], tried[other] = target[other], target[place]
+        still = impossible(tried)
+        helps = ~(still[place] | still[other])
+        target = target.copy()
+        target[place[helps]], target[other[helps]] = tried[place[helps]], tried[other[helps]]
+    return source, target
 
 
 def ties_of(graph: MultilayerGraph, random: np.random.Generator) -> list[LayerTies]:
