@@ -75,7 +75,8 @@ def _random_partners(source: Ints, target: Ints, num_nodes: int, random: np.rand
         pair = np.minimum(source, target) * num_nodes + np.maximum(source, target)
         repeated = np.ones(pair.size, dtype=bool)
         repeated[np.unique(pair, return_index=True)[1]] = False
-        return repeated | (source == target)
+        repeated |= source == target
+        return repeated
 
     ends = random.permutation(np.concatenate([source, target]))
     source, target = ends[: source.size], ends[source.size :]
