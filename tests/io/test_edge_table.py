@@ -318,3 +318,11 @@ def test_attributes_of_edges_that_networkx_writes_become_features(tmp_path, writ
         getattr(networkx, f"write_{writer}")(graph, path)
     layers = read(path, edge_features=["minutes"]).layers
     assert np.concatenate([layer.features for layer in layers.values()]).tolist() == [[3.5], [8.0]]
+
+
+def test_naming_the_ends_leaves_the_other_columns_to_their_names(tmp_path):
+    (tmp_path / "g.csv").write_text("student_a,student_b,weight,Relation\nAnn,Bo,2,chat\nBo,Cy,3,lunch\n")
+    graph, report = inspect(tmp_path / "g.csv", source="student_a", target_column="student_b")
+    assert list(graph.layers) == ["chat", "lunch"]
+    assert graph.layers["chat"].weight.tolist() == [2]
+    assert not any("not used" in note for note in report.notes)

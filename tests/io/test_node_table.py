@@ -187,7 +187,7 @@ def test_names_that_differ_in_spaces_alone_are_told(tmp_path):
     graph, report = inspect(tmp_path / "g.csv")
     assert graph.num_nodes == 4
     assert report.doubts == (
-        "the names 'Ann' and 'Ann ' differ in case, spaces or invisible characters alone and are two nodes",
+        "the names 'Ann' and 'Ann ' differ in case, spaces, zeros or invisible characters alone and are two nodes",
     )
 
 
@@ -297,3 +297,17 @@ def test_neither_the_label_nor_the_name_can_be_a_feature_or_a_layer(tmp_path, op
     graph = read(tmp_path / "g.csv", labels=tmp_path / "people.csv", label="team", columns=["age", "team"])
     assert graph.features.tolist() == [[1], [2], [3]]
     assert list(graph.layers) == ["edges"]
+
+
+def test_a_table_as_write_table_has_it(tmp_path):
+    (tmp_path / "g.csv").write_text("source,target\n1,2\n2,3\n")
+    (tmp_path / "people.txt").write_text('"name" "club"\n"1" 3 "x"\n"2" 1 "y"\n"3" 2 "z"\n')
+    graph = read(tmp_path / "g.csv", labels=tmp_path / "people.txt", label="club")
+    assert dict(zip(graph.nodes, graph.labels, strict=True)) == {"1": "y", "2": "z", "3": "x"}
+
+
+def test_a_number_and_the_same_with_zeros_are_told(tmp_path):
+    """Pandas writes 7.0 for 7 in a column of ids with gaps."""
+    (tmp_path / "g.csv").write_text("source,target\n7,8\n8,7.0\n")
+    _, report = inspect(tmp_path / "g.csv")
+    assert "'7' and '7.0' differ in case, spaces, zeros" in report.doubts[0]

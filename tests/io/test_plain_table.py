@@ -250,3 +250,23 @@ def test_a_header_is_that_of_the_table(tmp_path, ending):
     path = tmp_path / f"t.{ending}"
     writers[ending](path, index=False)
     assert header_of(path) == list(read_table(path).columns)
+
+
+@pytest.mark.parametrize("separator", [" ", "   "])
+def test_a_table_with_spaces_between_cells(tmp_path, separator):
+    text = 'name "mean age"\nAnn 31\n"Bo Lee" 1.5\n'.replace(" ", separator).replace("Bo" + separator, "Bo ")
+    table = read(tmp_path, text.replace("mean" + separator, "mean "), "a.txt")
+    assert cells(table["name"]) == ["Ann", "Bo Lee"]
+    assert cells(table["mean age"]) == [31.0, 1.5]
+
+
+def test_names_of_rows_as_write_table_has_them(tmp_path):
+    with gathered() as notes:
+        table = read(tmp_path, '"name" "age"\n"1" "Ann" 31\n"2" "Bo" NA\n', "a.csv")
+    assert list(table.columns) == ["row", "name", "age"]
+    assert cells(table["age"]) == [31.0, None]
+    assert "a.csv: read with spaces between the cells" in notes.all
+
+
+def test_one_column_of_words_stays_one(tmp_path):
+    assert list(read(tmp_path, "First name\nAnn\nBo Lee Cy\n").columns) == ["First name"]

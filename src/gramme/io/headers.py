@@ -103,8 +103,8 @@ def repeated_role(names: Sequence[str]) -> tuple[str, str, str] | None:
     return None
 
 
-def edge_header(names: Sequence[str]) -> EdgeHeader | None:
-    """Which column is what in a list of edges; None if no two columns are the ends of one.
+def edge_header(names: Sequence[str], ends: tuple[int, int] | None = None) -> EdgeHeader | None:
+    """Which column is what in a list of edges; None if no two columns are the ends of one, and none are given.
 
     >>> found = edge_header(["Ego", "Alter", "Relation"])
     >>> found.source, found.target, found.layer
@@ -113,10 +113,12 @@ def edge_header(names: Sequence[str]) -> EdgeHeader | None:
     True
     """
     words = [plain_word(name) for name in names]
-    ends = next(((a, b) for a, b in _ENDS if words.count(a) == 1 and words.count(b) == 1), None)
     if ends is None:
-        return None
-    found = EdgeHeader(words.index(ends[0]), words.index(ends[1]))
+        called = next(((a, b) for a, b in _ENDS if words.count(a) == 1 and words.count(b) == 1), None)
+        if called is None:
+            return None
+        ends = (words.index(called[0]), words.index(called[1]))
+    found = EdgeHeader(*ends)
     taken = {found.source, found.target}
     for role, known in (("layer", _LAYER), ("weight", _WEIGHT)):
         place = next((words.index(word) for word in known if words.count(word) == 1), None)
@@ -149,7 +151,8 @@ def find_header(names: Sequence[str], path: Path, options: ReadOptions) -> EdgeH
             shown = setting(option, column, option="layer_column" if option == "layer" else option)
             raise DataError(f"{path}: there is no column {column!r} for {shown}; {hint}")
         places[part] = columns.index(column)
-    found = edge_header(names)
+    both_named = {"source", "target"} <= places.keys()
+    found = edge_header(names, (places["source"], places["target"]) if both_named else None)
     if not named:
         repeated = None if found is None else repeated_role(names)
         if repeated is not None:
@@ -160,10 +163,8 @@ def find_header(names: Sequence[str], path: Path, options: ReadOptions) -> EdgeH
             )
         return found
     if found is None:
-        if not {"source", "target"} <= set(places):
-            wanted = f"{setting('source')} and {setting('target_column')}"
-            raise DataError(f"{path}: name the columns of both ends of an edge, with {wanted}")
-        found = EdgeHeader(places["source"], places["target"])
+        wanted = f"{setting('source')} and {setting('target_column')}"
+        raise DataError(f"{path}: name the columns of both ends of an edge, with {wanted}")
     for part in ("source", "target", "weight", "layer"):
         if part in places:
             setattr(found, part, places[part])

@@ -133,16 +133,18 @@ def tabled(lines: Iterable[tuple[int, list[str]]], path: Path, *, decimal_comma:
             if len(set(row)) != len(row):
                 raise FileFormatError("a column is named twice in the header", file=path, line=line)
             table = AttributeTable(path, row, decimal_comma=decimal_comma)
-        elif len(row) != len(table.header):
+            continue
+        if not table.rows and len(row) == len(table.header) + 1 and "" not in table.header:
+            table.header.insert(0, "")  # R's write.table gives the names of rows no name
+        if len(row) != len(table.header):
             raise FileFormatError(
                 f"there are {len(row)} cells, but the header names {len(table.header)} columns: "
                 f"{', '.join(table.header)[:100]}",
                 file=path,
                 line=line,
             )
-        else:
-            table.rows.append(row)
-            table.lines.append(line)
+        table.rows.append(row)
+        table.lines.append(line)
     if table is None:
         raise FileFormatError("the file is blank; its first line must be a header", file=path)
     return table

@@ -12,6 +12,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,10 @@ from .arrow import PARQUET, read_arrow
 from .cells import in_nanoseconds, typed_column
 from .source import AUTO, MAX_DECLARED_BEYOND_FILE, checked_file, decode, read_bytes, tell
 from .spreadsheet import cell_text, sheet_values
-from .text import check_width, tell_separator, without_comments
+from .text import SEPARATORS, check_width, tell_separator, without_comments
 from .values import tell_of_labels, unknown_marks
 
 ENDINGS = (".csv", ".tsv", ".tab", ".txt", *PARQUET, ".xlsx")
-_SEPARATORS = (",", ";", "\t", "|")
 
 
 def read_table(
@@ -99,7 +99,7 @@ def _delimited(
             warnings.simplefilter("error", pd.errors.ParserWarning)
             table = pd.read_csv(
                 io.StringIO(body, newline=""),
-                sep=separator,
+                sep=r"\s+" if separator == " " else separator,
                 dtype=str,
                 header=None,
                 names=list(range(len(names))),
@@ -133,13 +133,18 @@ def _delimited(
 
 def _has_row_names(body: str, separator: str, columns: int) -> bool:
     """Whether the first rows have one cell more than the header: names of rows, as R writes them."""
-    try:
-        rows = csv.reader(io.StringIO(body, newline=""), delimiter=separator)
-        first = [row for _, row in zip(range(5), rows, strict=False) if row]
-    except csv.Error:
-        return False
+    first = _first_rows(body, separator)
     different = len({row[0] for row in first}) == len(first) > 1
     return columns > 1 and different and {len(row) for row in first} == {columns + 1}
+
+
+def _first_rows(body: str, separator: str, most: int = 5) -> list[list[str]]:
+    """The first rows that are not blank; with a space for the separator, any number of them stands between cells."""
+    lines = (line.strip(" ") if separator == " " else line for line in io.StringIO(body, newline=""))
+    try:
+        return list(islice(filter(None, csv.reader(lines, delimiter=separator, skipinitialspace=True)), most))
+    except csv.Error:
+        return []
 
 
 def _header_lines(content: str) -> int:
@@ -162,11 +167,16 @@ def _header(content: str, path: Path) -> tuple[str, list[str]]:
     if not start.strip():
         raise FileFormatError("the file is blank; its first line must be a header", file=path)
     outside = re.sub(r'"[^"]*"', "", start)
-    counts = {mark: outside.count(mark) for mark in _SEPARATORS}
-    separator = max(_SEPARATORS, key=lambda mark: counts[mark])
+    counts = {mark: outside.count(mark) for mark in SEPARATORS}
+    separator = max(SEPARATORS, key=lambda mark: counts[mark])
     check_width(counts[separator] + 1, path, 1)
+    if not counts[separator]:  # R's write.table puts spaces between cells
+        head, *rows = _first_rows(content, " ", 10) or [[]]
+        widths = {len(row) for row in rows}
+        if len(head) > 1 and (widths == {len(head)} or widths == {len(head) + 1}):
+            separator = " "
     try:
-        names = next(csv.reader(io.StringIO(start, newline=""), delimiter=separator))
+        names = next(csv.reader(io.StringIO(start.strip(" "), newline=""), delimiter=separator, skipinitialspace=True))
     except (csv.Error, StopIteration) as error:
         raise FileFormatError(f"the header cannot be read: {error}", file=path, line=1) from None
     return separator, _column_names(names, path)

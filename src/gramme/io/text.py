@@ -153,7 +153,7 @@ def separator_of(path: Path, text: str) -> str:
 def tell_separator(path: Path, mark: str) -> None:
     """Say which separator was found, where the name of the file lets expect another."""
     if _USUAL.get(path.suffix.lower(), mark) != mark:
-        tell(f"{path.name}: read with {'tabs' if mark == chr(9) else mark} between the cells")
+        tell(f"{path.name}: read with { {chr(9): 'tabs', ' ': 'spaces'}.get(mark, mark) } between the cells")
 
 
 Rows = list[tuple[int, list[str]]]

@@ -28,6 +28,8 @@ from .source import tell
 
 # "7" but neither "07" nor "+7": the text of a whole number as it is usually written.
 _WHOLE = re.compile(r"(?:0|-?[1-9][0-9]{0,99})\Z")
+# "07" and "7.0", which programs make of 7
+_WITH_ZEROS = re.compile(r"0*([0-9]{1,99})(?:\.0*)?\Z")
 
 
 def is_whole(name: str) -> bool:
@@ -61,13 +63,16 @@ def id_base(names: Sequence[str]) -> int | None:
 def plain_form(name: str) -> str:
     """A name without what a reader overlooks: case, spaces around and repeated, invisible marks, forms of letters.
 
-    >>> plain_form(" Zoe\u0308  K\u200b") == plain_form("zo\u00eb k")
-    True
+    Of a whole number it is the number, since a column with gaps comes out of pandas with 7.0 for 7.
+
+    >>> plain_form(" Zoe\u0308  K\u200b") == plain_form("zo\u00eb k"), plain_form("07.0")
+    (True, '7')
     """
     if not name.isascii():
         name = unicodedata.normalize("NFKC", name)
         name = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
-    return " ".join(name.casefold().split())
+    whole = _WITH_ZEROS.match(name)
+    return whole[1] if whole else " ".join(name.casefold().split())
 
 
 def tell_of_twins(names: Iterable[str], what: str, become: str) -> None:
@@ -81,7 +86,7 @@ def tell_of_twins(names: Iterable[str], what: str, become: str) -> None:
     if pairs:
         more = f", and {len(pairs) - 1:,} more pairs" if len(pairs) > 1 else ""
         tell(
-            f"the {what} {pairs[0][0]!a} and {pairs[0][1]!a} differ in case, spaces or invisible characters "
+            f"the {what} {pairs[0][0]!a} and {pairs[0][1]!a} differ in case, spaces, zeros or invisible characters "
             f"alone and are two {become}{more}",
             doubt=True,
         )

@@ -48,7 +48,9 @@ def reader(kind: str) -> Callable[[Path, ReadOptions], Parsed]:
         except faults as error:
             if isinstance(error, DataError):
                 raise
-            raise FileFormatError(f"the database cannot be read: {error}", file=path) from None
+            # DuckDB goes on with advice about settings that nobody can change here
+            problem = str(error).partition("\n")[0]
+            raise FileFormatError(f"the database cannot be read: {problem}", file=path) from None
 
     return read
 
