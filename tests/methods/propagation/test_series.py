@@ -8,7 +8,15 @@ from gramme import datasets
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.methods.propagation import series as many
 from gramme.methods.propagation.label_propagation import LabelPropagation
-from gramme.methods.propagation.series import GroupWalk, ManyLayersWalk, NodeWalk, Walk, propagate, walk_of
+from gramme.methods.propagation.series import (
+    AddedLayersWalk,
+    GroupWalk,
+    ManyLayersWalk,
+    NodeWalk,
+    Walk,
+    propagate,
+    walk_of,
+)
 
 ALPHAS = [0.0, 0.3, 0.9]
 
@@ -116,9 +124,11 @@ def test_a_step_equals_that_of_the_layers_one_by_one(directed, weighted, dtype):
     random = np.random.default_rng(0)
     state = torch.from_numpy(random.random((NODES, 3))).to(dtype)
     weights = torch.from_numpy(random.random((LAYERS, 3))).to(dtype)
-    found, expected = (kind(g).step(state, weights) for kind in (ManyLayersWalk, NodeWalk))
-    assert found.dtype == dtype
+    weights[:, 2] = weights[:, 0]  # columns of the same weights step together
+    found, added, expected = (kind(g).step(state, weights) for kind in (ManyLayersWalk, AddedLayersWalk, NodeWalk))
+    assert found.dtype == added.dtype == dtype
     torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(added, expected)
 
 
 def test_a_fit_comes_out_the_same(monkeypatch):
@@ -138,5 +148,18 @@ def test_many_small_layers_of_edges_are_taken_together(monkeypatch):
     groups = MembershipLayer.from_values([1, 2] * (NODES // 2))
     assert not isinstance(walk_of(MultilayerGraph({**g.layers, "groups": groups})), ManyLayersWalk)
     monkeypatch.setattr(many, "FEW_ROWS", 0)
-    monkeypatch.setattr(many, "MAX_ROWS_PER_NODE", 1)
-    assert isinstance(walk_of(g), NodeWalk)
+    wide = MultilayerGraph({name: EdgeLayer(1_000, [0], [1 + place]) for place, name in enumerate(g.layers)})
+    monkeypatch.setattr(many, "MAX_ROWS_PER_NODE", 0)
+    assert isinstance(walk_of(wide), NodeWalk)
+
+
+def test_many_layers_over_few_nodes_are_added_up(monkeypatch):
+    rings = {str(number): EdgeLayer(6, range(6), [(node + 1) % 6 for node in range(6)]) for number in range(64)}
+    g, y = MultilayerGraph(rings), np.array([*"aab", None, None, None], dtype=object)
+    expected = LabelPropagation().fit(g, y).predict_proba()
+    monkeypatch.setattr(many, "FEW_ROWS", 0)
+    assert isinstance(walk_of(g), AddedLayersWalk)
+    for numbers in (1, 1 << 24):
+        monkeypatch.setattr(many, "MAX_STATE_NUMBERS", numbers)
+        again = g.replace(name=str(numbers))
+        np.testing.assert_allclose(LabelPropagation().fit(again, y).predict_proba(), expected, atol=1e-6)

@@ -23,6 +23,7 @@ Cost: 15 neighbourhood sums per layer of 5 or 10 columns per class, or of a colu
 
 from __future__ import annotations
 
+import hashlib
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 
@@ -52,7 +53,7 @@ PROBES = 512  # random signs of each node, one for each node at most, ...
 PROBE_NUMBERS = 10_000_000  # ... fewer where they would take more numbers than this over all layers, ...
 LEAST_PROBES = 4  # ... but not fewer than these
 EVEN_SHARE = 0.05  # part of the weight that all layers share, as a node may be reached through the least of them only
-BLOCK_NUMBERS = 1 << 22  # looked at together, which bounds the memory
+BLOCK_NUMBERS = 1 << 17  # looked at together, so that they stay in cache
 
 
 def trust_folds(codes: Ints, folds: int | None, seed: int) -> Ints:
@@ -79,7 +80,28 @@ def layer_skills(
         The folds that are left out, one after the other; None leaves out none.
     walk : Walk, optional
         Of the graph, where there is one already.
+
+    Notes
+    -----
+    What was found for the latest graph is remembered, as several methods ask for the same folds of the same labels.
     """
+    global _latest_skills
+    if _latest_skills is None or _latest_skills[0]() is not graph:
+        _latest_skills = (weakref.ref(graph), {})
+    kept = _latest_skills[1]
+    labels = b"".join(np.ascontiguousarray(part).tobytes() for part in (known.nodes, known.codes, fold))
+    asked = hashlib.sha256(labels).digest()
+    if not all((asked, one) in kept for one in held):
+        kept |= {(asked, one): row for one, row in zip(held, _skills(graph, known, fold, held, walk), strict=True)}
+    return np.stack([kept[asked, one] for one in held])
+
+
+_latest_skills: tuple[weakref.ref[MultilayerGraph], dict[tuple[bytes, int | None], Floats]] | None = None
+
+
+def _skills(
+    graph: MultilayerGraph, known: KnownLabels, fold: Ints, held: Sequence[int | None], walk: Walk | None
+) -> Floats:
     classes, folds = len(known.classes), int(fold.max()) + 1
     unit = fold * classes + known.codes
     units, column = np.unique(unit, return_inverse=True)
@@ -94,9 +116,11 @@ def layer_skills(
             spread = np.zeros((len(faint[some]), known.nodes.size, folds * classes))
             spread[:, :, units] = values[some]
             reached = spread.reshape(-1, known.nodes.size, folds, classes)
+            others = reached.sum(axis=2) - reached[:, np.arange(fold.size), fold]
             for row, fold_left_out in enumerate(held):
+                heard_here = others if fold_left_out is None else others - reached[:, :, fold_left_out]
                 gains[row, layers][some], heard[row, layers][some] = _gains(
-                    reached, known.codes, fold, fold_left_out, faint[some]
+                    heard_here, known.codes, fold, fold_left_out, faint[some]
                 )
     agreement = layer_agreement(graph) if known.nodes.size < ENOUGH_LABELS else np.ones(graph.num_layers)
     return np.stack([_shrunk(*row, agreement) for row in zip(gains, heard, strict=True)])
@@ -128,29 +152,27 @@ def _blocks(count: int, numbers: int) -> Iterator[slice]:
         yield slice(begin, begin + size)
 
 
-def _gains(reached: Floats, codes: Ints, fold: Ints, held: int | None, faint: Floats) -> tuple[Floats, Floats]:
+def _gains(others: Floats, codes: Ints, fold: Ints, held: int | None, faint: Floats) -> tuple[Floats, Floats]:
     """The gain in log likelihood of some layers, and how many labels they reach.
 
-    ``reached`` has the shape (layers, labels, folds, classes).
+    ``others`` is what reaches each label from those of other folds, (layers, labels, classes).
     """
-    labels, classes = codes.size, reached.shape[-1]
-    counts = np.zeros((reached.shape[2], classes))
+    counts = np.zeros((int(fold.max()) + 1, others.shape[-1]))
     np.add.at(counts, (fold, codes), 1)
-    each = np.arange(labels)
-    known, others = counts.sum(axis=0), reached.sum(axis=2) - reached[:, each, fold]
+    each = np.arange(codes.size)
+    known = counts.sum(axis=0)
     if held is not None:
         known = known - counts[held]
-        others = others - reached[:, :, held]
     left = known - counts[fold]
     # a class whose labels are all in one fold cannot be told by the others, whatever the layer is worth
     tested = (fold != held) & (left[each, codes] > 0)
     if not tested.any():
-        return np.zeros(len(reached)), np.zeros(len(reached))
+        return np.zeros(len(others)), np.zeros(len(others))
     codes, others = codes[tested], np.maximum(others[:, tested], 0)
     prior = np.log(class_prior(known))
     shares = np.log(others / np.maximum(left[tested], 1) + np.maximum(faint, 1e-300)[:, None, None])
     own = np.arange(codes.size)
-    best = np.zeros(len(reached))
+    best = np.zeros(len(others))
     hears = others.sum(axis=2) > 0
     for sharpness in SHARPNESS:
         scores = prior + sharpness * shares

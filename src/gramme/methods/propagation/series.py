@@ -8,8 +8,8 @@ solves F = alpha P F + Y. One run of the powers P^k Y serves every alpha. Column
 each has its own layer weights, so folds, candidates and classes are all columns of one call.
 
 Ways to take a step, equal in values: in the space of the nodes with the layers' neighbourhood sums (all at once where
-there are very many layers, ``many_layers.py``), or, where every layer is a table column, in the space of the groups,
-whose number does not grow with the table. ``walk_choice.py`` takes the cheapest.
+there are very many layers), or, where every layer is a table column, in the space of the groups, whose number does not
+grow with the table. ``walk_of`` takes the cheapest.
 """
 
 from __future__ import annotations
@@ -309,6 +309,7 @@ MAX_ROWS_PER_NODE = 16
 """Rows of all layers per node at most, on average, so that a step takes little more memory than its result ..."""
 FEW_ROWS = 100_000
 """... unless there are so few rows that it does not matter."""
+MAX_STATE_NUMBERS = 1 << 24  # of layers that labels spread in at once, each by itself
 
 
 class ManyLayersWalk(NodeSpace):
@@ -346,7 +347,7 @@ class ManyLayersWalk(NodeSpace):
     def within_layers(
         self, known: Ints, values: Floats, alpha: float, steps: int
     ) -> Iterator[tuple[slice, Floats, Floats]]:
-        """All layers at once: a row of the state is a node in a layer."""
+        """Many layers at once: a row of the state is a node in a layer."""
         layers, columns = self.graph.num_layers, values.shape[1]
         entries = self.sums.tocoo()
         # a neighbour that hears nobody in the layer has no row, and nothing to pass on after the first step
@@ -359,17 +360,25 @@ class ManyLayersWalk(NodeSpace):
         ).astype(np.float32)
         start = np.zeros((self.nodes, columns), dtype=np.float32)
         start[known] = values
-        state: NDArray[Any] = np.float32(alpha) * self.means(start)
-        total = state.astype(np.float64)
-        for _ in range(steps - 1):
-            state = np.float32(alpha) * (step @ state)
-            total += state
-        sums = np.zeros((layers, columns))
-        np.add.at(sums, self.layer, total)
-        wanted = np.arange(layers)[:, None] * self.nodes + known
-        place = np.minimum(np.searchsorted(self.places, wanted), self.places.size - 1)
-        reached = total[place] * (self.places[place] == wanted)[..., None]
-        yield slice(0, layers), reached + values, sums + values.sum(axis=0)
+        count = max(1, MAX_STATE_NUMBERS * layers // max(self.places.size * columns, 1))
+        for begin in range(0, layers, count):
+            some = np.arange(begin, min(begin + count, layers))
+            first, last = np.searchsorted(self.places, [some[0] * self.nodes, (some[-1] + 1) * self.nodes])
+            rows = slice(first, last)
+            sums = np.zeros((some.size, columns))
+            reached = np.zeros((some.size, known.size, columns))
+            if last > first:
+                heard = self.sums[rows].astype(np.float32) @ start
+                state: NDArray[Any] = np.float32(alpha) * (heard * self.share[rows].astype(np.float32))
+                total, within = state.astype(np.float64), step[rows, rows]
+                for _ in range(steps - 1):
+                    state = np.float32(alpha) * (within @ state)
+                    total += state
+                np.add.at(sums, self.layer[rows] - begin, total)
+                wanted = some[:, None] * self.nodes + known
+                place = np.clip(np.searchsorted(self.places, wanted), first, last - 1)
+                reached = total[place - first] * (self.places[place] == wanted)[..., None]
+            yield slice(begin, begin + some.size), reached + values, sums + values.sum(axis=0)
 
     def spreads(self, values: Floats) -> Floats:
         """Per layer, the sum of the squared deviations of its means from their own mean."""
@@ -380,6 +389,33 @@ class ManyLayersWalk(NodeSpace):
             centre = np.bincount(self.layer, column, minlength=layers) / counts
             total += np.bincount(self.layer, (column - centre[self.layer]) ** 2, minlength=layers)
         return total
+
+
+class AddedLayersWalk(ManyLayersWalk):
+    """The same where many layers join the same few pairs of nodes: each column's layers are added up before it steps.
+
+    Cost of a step: pairs of nodes x columns, after once entries x different weights of the layers.
+    """
+
+    def __init__(self, graph: MultilayerGraph) -> None:
+        super().__init__(graph)
+        entries = self.sums.tocoo()
+        pair = self.places[entries.row] % self.nodes * self.nodes + entries.col
+        shares = self.share[entries.row, 0] * entries.data
+        self.pairs = sp.csr_array((shares, (pair, self.layer[entries.row])), shape=(self.nodes**2, graph.num_layers))
+        self.added: tuple[Tensor, Ints, NDArray[Any]] | None = None  # of some weights: of each column, its matrix
+
+    def step(self, state: Tensor, weights: Tensor) -> Tensor:
+        if self.added is None or self.added[0] is not weights:
+            different, place = np.unique(weights.numpy(), axis=1, return_inverse=True)
+            matrices = (self.pairs @ different.astype(np.float64)).T.astype(different.dtype)
+            self.added = weights, place.reshape(-1), matrices.reshape(-1, self.nodes, self.nodes)
+        _, place, matrices = self.added
+        values, found = state.numpy(), np.empty(state.shape, dtype=matrices.dtype)
+        for number, matrix in enumerate(matrices):
+            mine = np.flatnonzero(place == number)
+            found[:, mine] = matrix @ values[:, mine]
+        return torch.from_numpy(found)
 
 
 def layer_pairs(graph: MultilayerGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
@@ -399,13 +435,19 @@ def layer_pairs(graph: MultilayerGraph) -> tuple[NDArray[np.int64], NDArray[np.i
 
 def has_many_small_layers(graph: MultilayerGraph) -> bool:
     """Whether taking the layers together is the better way: many, all of edges, in one process."""
+    return _walk_of_many(graph) is not None
+
+
+def _walk_of_many(graph: MultilayerGraph) -> type[ManyLayersWalk] | None:
     layers = graph.layers.values()
     if graph.num_layers < MANY_LAYERS or not communicator_of(graph).alone:
-        return False
+        return None
     if any(layer.as_groups() is not None for layer in layers):
-        return False
+        return None
     rows = sum(min(2 * layer.num_entries, layer.num_nodes) for layer in layers)
-    return rows <= max(MAX_ROWS_PER_NODE * graph.num_nodes, FEW_ROWS)
+    if rows <= max(MAX_ROWS_PER_NODE * graph.num_nodes, FEW_ROWS):
+        return ManyLayersWalk
+    return AddedLayersWalk if graph.num_nodes**2 <= rows else None
 
 
 # Which of the ways to take a step of label propagation is the cheapest on a graph.
@@ -421,4 +463,4 @@ def walk_of(graph: MultilayerGraph) -> Walk:
         memberships = sum(layer.num_entries for layer in columns)
         if 0 < groups**2 <= 4 * memberships:
             return GroupWalk(graph, columns)
-    return ManyLayersWalk(graph) if has_many_small_layers(graph) else NodeWalk(graph)
+    return (_walk_of_many(graph) or NodeWalk)(graph)
