@@ -97,12 +97,3 @@ def advance(share: float) -> None:
     if watch is not None:
         _, start, width = watch.stack[-1]
         watch.moved(start + width * share)
-
-
-def share_done() -> Callable[[], float]:
-    """A function that says, from any thread, what share of the part that is innermost now is done."""
-    watch = _WATCH.get()
-    if watch is None:
-        return lambda: 0.0
-    _, start, width = watch.stack[-1]
-    return lambda: min(max((watch.done - start) / max(width, 1e-12), 0.0), 1.0)

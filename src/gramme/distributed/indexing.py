@@ -66,16 +66,7 @@ def gather_sparse_rows(graph: MultilayerGraph, table: sp.csr_array, nodes: Ints)
 
 
 def gather_columns(graph: MultilayerGraph, places: Ints, names: pd.Index) -> tuple[Ints, pd.Index]:
-    """The distinct columns that some process uses, in order, with their names.
-
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    places : array of int
-        Distinct columns that this process uses, and ...
-    names : pandas.Index
-        ... what they are called.
-    """
+    """The distinct columns that some process uses, in order, with their names, from those that this process uses."""
     communicator = communicator_of(graph)
     every = communicator.gather(places)
     listed: list[Any] = []

@@ -79,7 +79,15 @@ def rendezvous(store: Store, rank: int, size: int, seconds: float, terms: Mappin
     notes = [json.loads(store.get(f"meeting/{other}")) for other in range(size)]
     names = [str(note["name"]) for note in notes]
     for other in range(1, size):
-        _compare(names, notes[0]["terms"], other, notes[other]["terms"])
+        first, others = notes[0]["terms"], notes[other]["terms"]
+        for what in {**first, **others}:
+            one, another = first.get(what), others.get(what)
+            if one != another:
+                raise DifferentTermsError(
+                    f"worker {other} ({names[other]}) has {what} {'nothing' if another is None else another}, and "
+                    f"worker 0 ({names[0]}) has {'nothing' if one is None else one}; start all workers with the same "
+                    "options on the same parts"
+                )
     return names
 
 
@@ -91,19 +99,6 @@ def missing_ranks(missing: list[int], size: int, seconds: float) -> str:
         f"{who} not come within {seconds:g} seconds, so the work cannot begin; start all {size} at about the same "
         "time, or wait longer with GRAMME_RENDEZVOUS_SECONDS"
     )
-
-
-def _compare(names: list[str], first: Mapping[str, Any], rank: int, other: Mapping[str, Any]) -> None:
-    for what in {**first, **other}:
-        if first.get(what) != other.get(what):
-            raise DifferentTermsError(
-                f"worker {rank} ({names[rank]}) has {what} {_shown(other.get(what))}, and worker 0 ({names[0]}) has "
-                f"{_shown(first.get(what))}; start all workers with the same options on the same parts"
-            )
-
-
-def _shown(value: Any) -> str:
-    return "nothing" if value is None else str(value)
 
 
 @contextlib.contextmanager
@@ -149,33 +144,19 @@ def cleaned_up(cleanup: Callable[[], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def watched(store: TCPStore, rank: int, names: list[str]) -> Iterator[None]:
-    """Within this, the loss of another process ends this one with a message that names the lost one.
-
-    Parameters
-    ----------
-    store : TCPStore
-        Where the processes met.
-    rank : int
-    names : list of str
-        Of all processes, by rank.
-    """
+    """Within this, the loss of another process ends this one with a message that names the lost one."""
     watch = _Watch(store, rank, names)
     watch.start()
     try:
         yield
     except RuntimeError as error:
-        if isinstance(error, GrammeError) or not _of_connection(error):
+        words = ("Connection", "gloo", "NCCL", "timed out", "Timed out", "socket")
+        of_connection = isinstance(error, dist.DistError) or any(word in str(error) for word in words)
+        if isinstance(error, GrammeError) or not of_connection:
             raise
         raise LostWorkerError(watch.who_is_gone()) from error
     finally:
         watch.stop()
-
-
-def _of_connection(error: RuntimeError) -> bool:
-    text = str(error)
-    return isinstance(error, dist.DistError) or any(
-        word in text for word in ("Connection", "gloo", "NCCL", "timed out", "Timed out", "socket")
-    )
 
 
 class _Watch:

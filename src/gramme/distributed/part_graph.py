@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from inspect import signature
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any
@@ -40,16 +41,9 @@ def _refuse(*_: Any, **__: Any) -> Any:
 
 
 class PartEdges(Layer):
-    """The edges of one process's nodes to nodes anywhere.
+    """The edges of one process's nodes to nodes anywhere; ``num_edges`` and ``num_entries`` are those of all processes.
 
-    Attributes
-    ----------
-    num_nodes : int
-        Nodes of this process.
-    links : Links
-        Who of them listens to whom.
-    halo_place : array of int
-        Positions in the whole graph of the nodes of others that they listen to.
+    ``halo_place`` has the positions in the whole graph of the nodes of others that nodes here listen to.
     """
 
     made_of = "edges"
@@ -79,17 +73,13 @@ class PartEdges(Layer):
 
     @property
     def num_edges(self) -> int:
-        """Edges of the whole layer, at all processes."""
         return self._edges
+
+    num_entries = num_edges
 
     @property
     def weighted(self) -> bool:
         return self._weighted
-
-    @property
-    def num_entries(self) -> int:
-        """The same: edges of the whole layer."""
-        return self._edges
 
     def degrees(self) -> NDArray[np.int64]:
         return np.diff(self.links.matrix.indptr).astype(np.int64)
@@ -243,7 +233,7 @@ class PartGraph(MultilayerGraph):
         whole: WholeFacts,
         features: Any = None,
         layer_features: Mapping[str, Any] | None = None,
-        couplings: PartCouplings | None = None,
+        part_couplings: PartCouplings | None = None,
         masks: Mapping[str, BoolArray] | None = None,
         name: str | None = None,
     ) -> None:
@@ -251,7 +241,7 @@ class PartGraph(MultilayerGraph):
         self.layers = MappingProxyType(dict(layers))
         self.communicator, self.whole = communicator, whole
         self.places, self.given = places, given
-        self.label_codes, self.part_couplings = label_codes, couplings
+        self.label_codes, self.part_couplings = label_codes, part_couplings
         self.features, self.feature_names, self.name = features, None, name
         self.layer_features = MappingProxyType(dict(layer_features or {}))
         self.couplings = MappingProxyType({})
@@ -273,20 +263,8 @@ class PartGraph(MultilayerGraph):
         return self.whole.entries
 
     def replace(self, **changes: Any) -> PartGraph:
-        parts: dict[str, Any] = {
-            "layers": self.layers,
-            "nodes": self.nodes,
-            "places": self.places,
-            "given": self.given,
-            "label_codes": self.label_codes,
-            "communicator": self.communicator,
-            "whole": self.whole,
-            "features": self.features,
-            "layer_features": self.layer_features,
-            "couplings": self.part_couplings,
-            "masks": self.masks,
-            "name": self.name,
-        }
+        names = list(signature(PartGraph.__init__).parameters)[1:]
+        parts: dict[str, Any] = {name: getattr(self, name) for name in names}
         kept = changes.get("layers", self.layers)
         parts["layer_features"] = {name: matrix for name, matrix in self.layer_features.items() if name in kept}
         return PartGraph(**(parts | changes))
@@ -296,7 +274,7 @@ class PartGraph(MultilayerGraph):
             return self
         layers = {**self.layers, **self.part_couplings.layers}
         ordered = {name: layers[name] for name in sorted(layers)}
-        return self.replace(layers=ordered, couplings=None)
+        return self.replace(layers=ordered, part_couplings=None)
 
     @property
     def training_codes(self) -> Ints:
@@ -320,19 +298,16 @@ class PartGraph(MultilayerGraph):
 
     def in_order(self, rows: NDArray[Any]) -> NDArray[Any]:
         """A row for every node of the whole graph, in its order, from the rows that all processes have."""
-        parts = self.communicator.gather(rows)
-        whole = np.empty((self.whole.nodes, *rows.shape[1:]), dtype=rows.dtype)
-        for places, part in zip(self._all_places, parts, strict=True):
-            whole[places] = part
-        return whole
+        return self._put_at(self._all_places, self.communicator.gather(rows))
 
     def at_first(self, rows: NDArray[Any]) -> NDArray[Any] | None:
         """A row for every node in the order they were given in, at the first process; None at the others."""
         places = self.communicator.gather_to_first(np.asarray(self.given, dtype=np.int64))
         parts = self.communicator.gather_to_first(np.ascontiguousarray(rows))
-        if places is None or parts is None:
-            return None
-        whole = np.empty((self.whole.nodes, *rows.shape[1:]), dtype=rows.dtype)
+        return None if places is None or parts is None else self._put_at(places, parts)
+
+    def _put_at(self, places: Sequence[Ints], parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        whole = np.empty((self.whole.nodes, *parts[0].shape[1:]), dtype=parts[0].dtype)
         for place, part in zip(places, parts, strict=True):
             whole[place] = part
         return whole

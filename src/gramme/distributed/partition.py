@@ -195,21 +195,11 @@ Members = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Cut:
-    """Who owns which node.
+    """Who owns which node."""
 
-    Attributes
-    ----------
-    owner : array of int, shape (nodes,)
-        The part of each node.
-    places : list of array of int
-        The nodes of each part, ascending.
-    position : array of int, shape (nodes,)
-        Where a node stands in its part.
-    """
-
-    owner: Ints
-    places: list[Ints]
-    position: Ints
+    owner: Ints  # the part of each node
+    places: list[Ints]  # the nodes of each part, ascending
+    position: Ints  # where a node stands in its part
 
     @classmethod
     def of(cls, owner: NDArray[Any], parts: int) -> Cut:
@@ -232,15 +222,7 @@ class Cut:
 def put_links(members: Members, key: str, matrix: sp.csr_array, cut: Cut, part: int, copies: int = 1) -> int:
     """Store the rows that one part has of a listening matrix over all nodes; returns the size of the halo.
 
-    Parameters
-    ----------
-    members : dict
-        Where to put the arrays, named by ``key``.
-    matrix : scipy CSR, shape (copies * nodes, copies * nodes)
-    cut : Cut
-    part : int
-    copies : int, default=1
-        Copies of each node, stacked: those of the first layer first.
+    With several copies of each node the matrix is stacked, the nodes of the first layer first.
     """
     nodes, places = cut.owner.size, cut.places[part]
     shifts = np.arange(copies)[:, None]
@@ -275,18 +257,9 @@ def dict_of_places(values: Ints, wanted: NDArray[Any]) -> Ints:
 def part_members(
     graph: MultilayerGraph, cut: Cut, codes: Ints, given: Ints, masks: Sequence[NDArray[np.bool_]] = ()
 ) -> Iterator[tuple[Members, dict[str, Any]]]:
-    """The arrays of each part in turn, and what else is to be said about it.
+    """The arrays of each part of a graph in the order of its names, and what else is to be said about it.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-        In the order of its names.
-    cut : Cut
-    codes : array of int, shape (nodes,)
-        The number of each node's label, -1 for none.
-    given : array of int, shape (nodes,)
-        Where each node stood before it was put in order.
-    masks : sequence of array of bool, shape (nodes,)
+    ``codes`` are the numbers of the nodes' labels, -1 for none; ``given`` is where each node stood before.
     """
     whole = graph.with_coupling_layers()
     matrices = {name: layer.to_scipy() for name, layer in whole.layers.items() if layer.incidence() is None}

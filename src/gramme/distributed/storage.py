@@ -1,4 +1,4 @@
-"""A small graph gathered from all its parts at every process, for work that is cheaper to repeat than to share."""
+"""A graph in parts on disk: its manifest, reading the part of one process, writing parts, and putting them together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -68,14 +68,7 @@ _WHOLE = {
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a folder of parts says about itself.
-
-    Attributes
-    ----------
-    folder : Path
-    record : dict
-        The manifest as it was read and checked.
-    """
+    """What a folder of parts says about itself: the record that was read and checked."""
 
     folder: Path
     record: dict[str, Any]
@@ -206,7 +199,14 @@ def read_part(folder: Path | str, communicator: Communicator = SINGLE_PROCESS) -
     """
     found, problem = None, ""
     try:
-        found = _own_part(Path(folder), communicator)
+        manifest = read_manifest(Path(folder))
+        count = len(manifest.parts)
+        if count != communicator.size:
+            raise DataError(
+                f"{folder} has {count} parts and {communicator.size} processes are to work on it; make as many parts "
+                f"with gramme convert DATA parts/ --parts {communicator.size}, or start {count} processes"
+            )
+        found = open_part(manifest, communicator.rank, communicator)
     except DataError as error:
         if communicator.alone:
             raise
@@ -218,17 +218,6 @@ def read_part(folder: Path | str, communicator: Communicator = SINGLE_PROCESS) -
             raise DataError(one + said)
     assert found is not None
     return found
-
-
-def _own_part(folder: Path, communicator: Communicator) -> PartGraph:
-    manifest = read_manifest(folder)
-    count = len(manifest.parts)
-    if count != communicator.size:
-        raise DataError(
-            f"{folder} has {count} parts and {communicator.size} processes are to work on it; make as many parts with "
-            f"gramme convert DATA parts/ --parts {communicator.size}, or start {count} processes"
-        )
-    return open_part(manifest, communicator.rank, communicator)
 
 
 def open_part(manifest: Manifest, number: int, communicator: Communicator) -> PartGraph:
@@ -282,7 +271,7 @@ class _Part:
             whole=self.whole,
             features=self._matrix("features"),
             layer_features={name: each for name, each in features.items() if each is not None},
-            couplings=self._couplings(layers, len(plain)),
+            part_couplings=self._couplings(layers, len(plain)),
             masks={name: self._mask(f"mask{k}") for k, name in enumerate(self.manifest.record["masks"])},
             name=self.manifest.record.get("name"),
         )
@@ -324,9 +313,7 @@ class _Part:
         indices = self._numbers(f"{key}.indices", entries, rows + halo, keep=True)
         data: NDArray[Any] = np.ones(entries, dtype=np.int8)  # a byte for each edge, not eight
         if f"{key}.weight.npy" in self.has:
-            data = self.archive.array(f"{key}.weight", "f", mapped=True)
-            if data.shape != (entries,) or not (np.isfinite(data) & (data > 0)).all():
-                raise ValueError(f"{key}: weights must be positive numbers, one for each edge")
+            data = self._weights(key, entries, "edge")
         shape = (rows, rows + halo)
         matrix = sp.csr_array((data, indices, indptr), shape=shape)
         return Links(matrix, owner, row), place
@@ -336,11 +323,7 @@ class _Part:
         names = take_names(self.archive, f"{key}.names", self.entry[key])
         groups = len(names)
         memberships = int(indptr[-1])
-        weight = None
-        if facts["weighted"]:
-            weight = self.archive.array(f"{key}.weight", "f", mapped=True)
-            if weight.shape != (memberships,) or not (np.isfinite(weight) & (weight > 0)).all():
-                raise ValueError(f"{key}: weights must be positive numbers, one for each membership")
+        weight = self._weights(key, memberships, "membership") if facts["weighted"] else None
         counts = np.diff(indptr)
         if facts["single"] and counts.max(initial=0) > 1:
             raise ValueError(f"{key}: a node is in several groups of a layer where none should be")
@@ -386,6 +369,12 @@ class _Part:
             raise ValueError(f"{key} must hold numbers, one for each entry")
         return sp.csr_array((data, indices, indptr), shape=shape)
 
+    def _weights(self, key: str, count: int, of: str) -> NDArray[Any]:
+        found = self.archive.array(f"{key}.weight", "f", mapped=True)
+        if found.shape != (count,) or not (np.isfinite(found) & (found > 0)).all():
+            raise ValueError(f"{key}: weights must be positive numbers, one for each {of}")
+        return found
+
     def _indptr(self, key: str, rows: int) -> NDArray[np.int64]:
         found = self._numbers(f"{key}.indptr", rows + 1, None)
         if found[0] != 0 or (np.diff(found) < 0).any():
@@ -409,13 +398,7 @@ class _Part:
 def write_parts(graph: MultilayerGraph, folder: Path, owner: NDArray[Any], parts: int) -> Manifest:
     """Write a whole graph in parts into a folder that is there and empty.
 
-    Parameters
-    ----------
-    graph : MultilayerGraph
-    folder : Path
-    owner : array of int, shape (nodes,)
-        The part of each node, 0 .. parts - 1, each with one node at least.
-    parts : int
+    ``owner`` is the part of each node, 0 .. parts - 1; each has one node at least.
     """
     if any(layer.features is not None for layer in graph.layers.values()):
         warnings.warn("a graph in parts cannot hold features of edges", LossyFormatWarning, stacklevel=2)
@@ -426,11 +409,9 @@ def write_parts(graph: MultilayerGraph, folder: Path, owner: NDArray[Any], parts
     if empty:
         raise DataError(f"{graph.num_nodes} nodes cannot be divided into {parts} parts: part {empty[0]} would be empty")
     classes = graph.classes
-    number = {label: code for code, label in enumerate(classes)}
-    codes = np.full(graph.num_nodes, -1, dtype=np.int64)
-    for place, label in enumerate([] if graph.labels is None else graph.labels.tolist()):
-        if label is not None:
-            codes[place] = number[label]
+    number = {None: -1} | {label: code for code, label in enumerate(classes)}
+    labels = [None] * graph.num_nodes if graph.labels is None else graph.labels.tolist()
+    codes = np.array([number[label] for label in labels], dtype=np.int64)
     ordered = order.graph
     facts = {
         "name": graph.name,
@@ -450,39 +431,21 @@ def write_parts(graph: MultilayerGraph, folder: Path, owner: NDArray[Any], parts
 def fill_parts(folder: Path, facts: dict[str, Any], parts: Iterable[tuple[Members, dict[str, Any]]]) -> Manifest:
     """Write parts one after the other as they come, then the manifest; for graphs that no memory holds.
 
-    Parameters
-    ----------
-    folder : Path
-    facts : dict
-        What the manifest says about the whole graph.
-    parts : iterable of pairs
-        The arrays of each part, and what the manifest says about it.
+    ``facts`` is what the manifest says about the whole graph; each part has its arrays and what is said about it.
     """
     entries = []
     for rank, (members, said) in enumerate(parts):
         path = folder / f"part-{rank:04d}.npz"
-        with path.open("wb") as file:
-            _write_arrays(file, members)
-        entries.append(
-            {
-                "file": path.name,
-                "nodes": int(members["places"].size),
-                "bytes": path.stat().st_size,
-                "sha256": sha256_of(path),
-                **said,
-            }
-        )
+        with path.open("wb") as file, ArrayWriter(file) as archive:
+            for name, array in members.items():
+                archive.add(name, np.asarray(array))
+        about = {"nodes": int(members["places"].size), "bytes": path.stat().st_size, "sha256": sha256_of(path)}
+        entries.append({"file": path.name, **about, **said})
     version = VERSION if facts.get("masks") else 1  # an older gramme would learn from labels outside "train"
     manifest = {"format": FORMAT, "version": version, **facts, "parts": entries}
     text = json.dumps(manifest, indent=1) + "\n"
     (folder / MANIFEST).write_text(text, encoding="ascii")
     return read_manifest(folder)
-
-
-def _write_arrays(file: BinaryIO, members: Members) -> None:
-    with ArrayWriter(file) as archive:
-        for name, array in members.items():
-            archive.add(name, np.asarray(array))
 
 
 def sha256_of(path: Path) -> str:

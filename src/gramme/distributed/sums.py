@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gramme._types import Ints
@@ -69,15 +68,7 @@ class Links:
 
 
 def stacked_links(links: list[Links], sizes: Ints) -> Links:
-    """Links of several layers as one, the rows of the first layer first.
-
-    Parameters
-    ----------
-    links : list of Links
-        Each over the same rows of this process.
-    sizes : array of int, shape (processes,)
-        Rows per layer of every process.
-    """
+    """Links of several layers as one, the rows of the first layer first; ``sizes`` are the rows of each process."""
     if len(links) == 1:
         return links[0]
     own = links[0].rows
@@ -105,13 +96,7 @@ def stacked_links(links: list[Links], sizes: Ints) -> Links:
 class Exchange(nn.Module):
     """Brings values of the halo's rows, and takes gradients back; agreed on once between all processes.
 
-    A module, so that its lists move with the sum that it serves.
-
-    Parameters
-    ----------
-    communicator : Communicator
-    owner, row : array of int, shape (halo,)
-        As of :class:`Links`.
+    A module, so that its lists move with the sum that it serves. ``owner`` and ``row`` are those of :class:`Links`.
     """
 
     rows_sent: Tensor
@@ -119,16 +104,12 @@ class Exchange(nn.Module):
     def __init__(self, communicator: Communicator, owner: Ints, row: Ints) -> None:
         super().__init__()
         self.communicator = communicator
-        self.receive = np.bincount(owner, minlength=communicator.size).tolist()
-        asked, handle = communicator.exchange(
-            torch.from_numpy(np.bincount(owner, minlength=communicator.size).astype(np.int64)),
-            [1] * communicator.size,
-            [1] * communicator.size,
-        )
-        self.send: list[int] = communicator.finish((asked, handle)).tolist()
+        counts, one_each = np.bincount(owner, minlength=communicator.size).astype(np.int64), [1] * communicator.size
+        self.receive: list[int] = counts.tolist()
+        asked = communicator.exchange(torch.from_numpy(counts), one_each, one_each)
+        self.send: list[int] = communicator.finish(asked).tolist()
         wanted = torch.from_numpy(row.astype(np.int64))
-        asked_for = communicator.finish(communicator.exchange(wanted, self.receive, self.send))
-        hold(self, "rows_sent", asked_for)
+        hold(self, "rows_sent", communicator.finish(communicator.exchange(wanted, self.receive, self.send)))
         self.largest = int(communicator.all_max(max(sum(self.receive), sum(self.send))))
 
     def start(self, values: Tensor) -> Any:
@@ -172,7 +153,10 @@ class AcrossProcesses(NeighbourhoodSum):
     """What every sum of a part asks the other processes."""
 
     across_processes = True
-    communicator: Communicator
+
+    def __init__(self, communicator: Communicator, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.communicator = communicator
 
     def range_of(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         columns = scores.shape[1:]
@@ -194,20 +178,10 @@ class AcrossProcesses(NeighbourhoodSum):
 
 
 class PartEdgeSum(AcrossProcesses):
-    """S for the edges of one process's rows.
+    """S for the edges of one process's rows. Cost: its edges x columns, and the halo's rows x columns to fetch.
 
-    Cost: its edges x columns, and the halo's rows x columns to fetch.
-
-    Parameters
-    ----------
-    communicator : Communicator
-    links : Links
-    symmetric : bool
-        Whether the edges of all processes together go both ways.
-    outputs : array of int, optional
-        The rows whose sums are wanted; all if not given. Every process says some or none does.
-    include_self : bool, default=True
-        Whether V_i is part of the sum.
+    ``symmetric`` says whether the edges of all processes together go both ways. ``outputs`` are the rows whose sums are
+    wanted; every process says some or none does.
     """
 
     supports_subset = True
@@ -221,8 +195,8 @@ class PartEdgeSum(AcrossProcesses):
         outputs: Ints | None = None,
         include_self: bool = True,
     ) -> None:
-        super().__init__()
-        self.communicator, self.rows = communicator, links.rows
+        super().__init__(communicator)
+        self.rows = links.rows
         own = sp.eye_array(self.rows, format="csr", dtype=links.matrix.dtype)
         if outputs is not None:
             links, own, symmetric = links.at(outputs), own[outputs], False
@@ -292,13 +266,7 @@ class PartEdgeSum(AcrossProcesses):
 class SharedGroups(nn.Module):
     """Adds up the sums of groups that have members on several processes.
 
-    Parameters
-    ----------
-    communicator : Communicator
-    shared : array of int, shape (groups here,)
-        The number of each group here among all that are shared, -1 for one that is not.
-    count : int
-        Groups that are shared, between whichever processes.
+    ``shared`` has the number of each group here among all ``count`` that are shared, -1 for one that is not.
     """
 
     here: Tensor
@@ -327,22 +295,12 @@ def padded(shared: Ints, groups: int) -> Ints:
 
 
 class PartMembershipSum(AcrossProcesses, MembershipSum):
-    """S for the members that one process has of groups, some of which it shares with others.
-
-    Parameters
-    ----------
-    communicator : Communicator
-    incidence : scipy CSR, shape (rows, groups here)
-    shared, count : array of int, int
-        As of the groups' layer: the number of each group among those shared, and how many there are.
-    outputs : array of int, optional
-    """
+    """S for the members that one process has of groups; the sums of those it shares are added up."""
 
     def __init__(
         self, communicator: Communicator, incidence: sp.csr_array, shared: Ints, count: int, outputs: Ints | None = None
     ) -> None:
-        super().__init__(incidence, outputs)
-        self.communicator = communicator
+        super().__init__(communicator, incidence, outputs)
         self._groups = SharedGroups(communicator, padded(shared, self.groups.bags), count)
         self.in_double = self._rounding_shows_somewhere(with_own_groups(incidence))
 
@@ -364,14 +322,6 @@ class PartGroupSum(AcrossProcesses, GroupSum):
     """S with one row per group that has members here; a shared group's row is at every process that has members.
 
     Gradients of a shared group's row come in parts, one from each of these processes, and are added up on the way back.
-
-    Parameters
-    ----------
-    communicator : Communicator
-    incidences : sequence of scipy CSR
-    shared : sequence of array of int
-    counts : sequence of int
-        Each as in :class:`PartMembershipSum`, one per layer.
     """
 
     def __init__(
@@ -381,8 +331,7 @@ class PartGroupSum(AcrossProcesses, GroupSum):
         shared: Sequence[Ints],
         counts: Sequence[int],
     ) -> None:
-        super().__init__(incidences)
-        self.communicator = communicator
+        super().__init__(communicator, incidences)
         numbers, start = [], 0
         for one, count in zip(shared, counts, strict=True):
             numbers.append(padded(np.where(one >= 0, one + start, -1), self.size))
@@ -400,24 +349,9 @@ class PartGroupSum(AcrossProcesses, GroupSum):
 class PartSideBySide(AcrossProcesses, SideBySide):
     """Several structures of a part one below the other."""
 
-    def __init__(self, communicator: Communicator, parts: Sequence[NeighbourhoodSum]) -> None:
-        super().__init__(parts)
-        self.communicator = communicator
-
 
 class PartSupraSum(AcrossProcesses, SupraSum):
     """S on the supra graph of a part: a node's copies are all here."""
-
-    def __init__(
-        self,
-        communicator: Communicator,
-        layers: NeighbourhoodSum,
-        present: NDArray[np.bool_],
-        nodes: Ints | None = None,
-        couplings: NeighbourhoodSum | None = None,
-    ) -> None:
-        super().__init__(layers, present, nodes, couplings)
-        self.communicator = communicator
 
 
 def _turned(matrix: sp.csr_array) -> sp.csr_array:

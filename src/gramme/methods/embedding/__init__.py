@@ -1,4 +1,1 @@
-"""Embeddings learned without labels, then a classifier: the paper's baselines.
-
-Start with ``estimator.py``, which all share; ``cache.py`` keeps embeddings on disk.
-"""
+"""Embeddings learned without labels, then a classifier: the paper's baselines. ``base.py`` has what all share."""

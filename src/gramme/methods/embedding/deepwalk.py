@@ -30,11 +30,6 @@ _KEPT = 1 << 24  # nodes of walks that are kept in memory, 4 bytes each
 Pass = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
-def gensim_version() -> str:
-    """The version of gensim, which other bits may depend on; an error if it is not installed."""
-    return str(import_extra("gensim", EXTRA, "learning from random walks").__version__)
-
-
 def skip_gram(
     walks: Walks, *, dim: int, window: int, walks_per_node: int, epochs: int = 1, negative: int = 5, seed: int = 0
 ) -> NDArray[np.float32]:
@@ -132,18 +127,10 @@ class WalkModel(EmbeddingModel):
 
     def _walk_settings(self, kind: str, p: float, q: float) -> Settings:
         """The settings of walks, first-order ones where p = q = 1, and of the skip-gram on them."""
-        return {
-            "embedding": kind,
-            "dim": int(self.dim),
-            "window": int(self.window),
-            "walks_per_node": int(self.walks_per_node),
-            "walk_length": int(self.walk_length),
-            "epochs": int(self.epochs),
-            "negative": int(self.negative),
-            "p": float(p),
-            "q": float(q),
-            "gensim": gensim_version(),
-        }
+        numbers = ("dim", "window", "walks_per_node", "walk_length", "epochs", "negative")
+        whole = {name: int(getattr(self, name)) for name in numbers}
+        gensim = import_extra("gensim", EXTRA, "learning from random walks")  # other versions may give other bits
+        return {"embedding": kind, **whole, "p": float(p), "q": float(q), "gensim": str(gensim.__version__)}
 
 
 def walk_vectors(graph: MultilayerGraph, settings: Settings, seed: int) -> list[Embedding]:
@@ -160,15 +147,8 @@ def walk_vectors(graph: MultilayerGraph, settings: Settings, seed: int) -> list[
 
 def trained(walks: Any, settings: Settings, seed: int) -> Embedding:
     """The skip-gram's vectors for some walks."""
-    return skip_gram(
-        walks,
-        dim=settings["dim"],
-        window=settings["window"],
-        walks_per_node=settings["walks_per_node"],
-        epochs=settings["epochs"],
-        negative=settings["negative"],
-        seed=seed,
-    )
+    names = ("dim", "window", "walks_per_node", "epochs", "negative")
+    return skip_gram(walks, seed=seed, **{name: settings[name] for name in names})
 
 
 class DeepWalk(WalkModel):

@@ -105,7 +105,8 @@ class OneMember(nn.Module):
 
     def largest(self, plan: EdgePlan) -> int:
         """Numbers in the largest tensors of a pass: these networks hold a row for every edge."""
-        return _count(plan.edges) * self.width
+        lists = plan.edges.values() if isinstance(plan.edges, dict) else plan.edges[:1]
+        return sum(edges.shape[-1] for edges in lists) * self.width
 
 
 class MeanTask(Task):
@@ -119,18 +120,10 @@ class MeanTask(Task):
 
 
 def moved(edges: Any, device: Any) -> Any:
-    """Edges on another device, in whatever form a network takes them."""
+    """Edges on another device, by relation or as the arguments of a convolution."""
     if isinstance(edges, dict):
         return {key: value.to(device) for key, value in edges.items()}
-    if isinstance(edges, tuple):
-        return tuple(value.to(device) for value in edges)
-    return edges.to(device)
-
-
-def _count(edges: Any) -> int:
-    if isinstance(edges, dict):
-        return sum(_count(one) for one in edges.values())
-    return int((edges[0] if isinstance(edges, tuple) else edges).shape[-1])
+    return tuple(value.to(device) for value in edges)
 
 
 MAX_PYG_EDGES = 20_000_000

@@ -1,7 +1,8 @@
-"""HAN: attention within each layer as in GAT, then attention over the layers."""
+"""GAT, R-GCN and HAN."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import ClassVar
@@ -83,33 +84,34 @@ class GAT(PygModel):
     heads: PositiveInt = 8
 
     def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
-        return GATNetwork(pyg, columns, self.hidden_dim, self.heads, classes, self.dropout)
+        first = pyg.GATConv(columns, self.hidden_dim, heads=self.heads, dropout=self.dropout)
+        width = self.hidden_dim * self.heads
+        last = pyg.GATConv(width, classes, heads=1, concat=False, dropout=self.dropout)
+        return TwoConvolutions(first, last, F.elu, self.dropout)
 
-    def _edges(self, graph: MultilayerGraph) -> Tensor:
+    def _edges(self, graph: MultilayerGraph) -> tuple[Tensor]:
         """Every pair of a heard node and a listener once, in however many layers it is."""
         size = graph.num_nodes
         joint = np.concatenate([listening(graph, name).numpy() for name in graph.layers], axis=1)
         matrix = sp.csr_array((np.ones(joint.shape[1]), (joint[1], joint[0])), shape=(size, size))
         matrix.sum_duplicates()
         pairs = matrix.tocoo()
-        return torch.from_numpy(np.stack([pairs.col, pairs.row]).astype(np.int64))
+        return (torch.from_numpy(np.stack([pairs.col, pairs.row]).astype(np.int64)),)
 
 
-class GATNetwork(nn.Module):
-    """Two attention layers; features (nodes, columns) and edges (2, edges) in."""
+class TwoConvolutions(nn.Module):
+    """Two convolutions of PyG's with an activation between them; features (nodes, columns) and their edges in."""
 
-    def __init__(self, pyg: ModuleType, columns: int, hidden: int, heads: int, classes: int, dropout: float) -> None:
+    def __init__(
+        self, first: nn.Module, last: nn.Module, activation: Callable[[Tensor], Tensor], dropout: float
+    ) -> None:
         super().__init__()
-        self.first = pyg.GATConv(columns, hidden, heads=heads, dropout=dropout)
-        self.last = pyg.GATConv(hidden * heads, classes, heads=1, concat=False, dropout=dropout)
-        self.dropout = dropout
+        self.first, self.last, self.activation, self.dropout = first, last, activation, dropout
 
-    def forward(self, features: Tensor, edges: Tensor) -> PygOutput:
+    def forward(self, features: Tensor, edges: tuple[Tensor, ...]) -> PygOutput:
         """Scores and embedding."""
-        inputs = F.dropout(features, self.dropout, self.training)
-        embedding = F.elu(self.first(inputs, edges))
-        scores = self.last(F.dropout(embedding, self.dropout, self.training), edges)
-        return PygOutput(scores, embedding)
+        embedding = self.activation(self.first(F.dropout(features, self.dropout, self.training), *edges))
+        return PygOutput(self.last(F.dropout(embedding, self.dropout, self.training), *edges), embedding)
 
 
 # R-GCN: the relational graph convolutional network, one relation per layer.
@@ -141,13 +143,8 @@ class RGCN(PygModel):
         L2 penalty on the weights.
     dropout : float, default=0.0
         Share of inputs to both convolutions that are zeroed in a training step.
-    features : {"random", "given", "both"} or None, default=None
-        Random features by node name, the graph's own, or both side by side. If not given, the graph's own if it
-        has any, else random ones.
-    device : str, default="auto"
-        "auto" takes a GPU if there is one.
-    random_state : int, numpy generator or None, default=None
-        The same number gives the same bits on the same machine.
+    features, device, random_state
+        As for :class:`GAT`.
 
     Attributes
     ----------
@@ -181,32 +178,15 @@ class RGCN(PygModel):
     dropout: Share = 0.0
 
     def _network(self, pyg: ModuleType, columns: int, layers: int, classes: int) -> nn.Module:
-        return RGCNNetwork(pyg, columns, self.hidden_dim, layers, self.bases, classes, self.dropout)
+        first = pyg.RGCNConv(columns, self.hidden_dim, layers, num_bases=self.bases)
+        last = pyg.RGCNConv(self.hidden_dim, classes, layers, num_bases=self.bases)
+        return TwoConvolutions(first, last, F.relu, self.dropout)
 
     def _edges(self, graph: MultilayerGraph) -> tuple[Tensor, Tensor]:
         """The edges of all layers, and the number of the layer each is from."""
         found = [listening(graph, name) for name in graph.layers]
         kinds = [torch.full((one.shape[1],), place) for place, one in enumerate(found)]
         return torch.cat(found, dim=1), torch.cat(kinds)
-
-
-class RGCNNetwork(nn.Module):
-    """Two relational convolutions; features (nodes, columns), edges (2, edges) and their layers (edges,) in."""
-
-    def __init__(
-        self, pyg: ModuleType, columns: int, hidden: int, layers: int, bases: int | None, classes: int, dropout: float
-    ) -> None:
-        super().__init__()
-        self.first = pyg.RGCNConv(columns, hidden, layers, num_bases=bases)
-        self.last = pyg.RGCNConv(hidden, classes, layers, num_bases=bases)
-        self.dropout = dropout
-
-    def forward(self, features: Tensor, edges: tuple[Tensor, Tensor]) -> PygOutput:
-        """Scores and embedding."""
-        inputs = F.dropout(features, self.dropout, self.training)
-        embedding = F.relu(self.first(inputs, *edges))
-        scores = self.last(F.dropout(embedding, self.dropout, self.training), *edges)
-        return PygOutput(scores, embedding)
 
 
 Edges = dict[tuple[str, str, str], Tensor]
@@ -238,13 +218,8 @@ class HAN(PygModel):
         L2 penalty on the weights.
     dropout : float, default=0.6
         Share of attention coefficients that are zeroed in a training step.
-    features : {"random", "given", "both"} or None, default=None
-        Random features by node name, the graph's own, or both side by side. If not given, the graph's own if it
-        has any, else random ones.
-    device : str, default="auto"
-        "auto" takes a GPU if there is one.
-    random_state : int, numpy generator or None, default=None
-        The same number gives the same bits on the same machine.
+    features, device, random_state
+        As for :class:`GAT`.
 
     Attributes
     ----------
