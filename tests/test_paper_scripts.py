@@ -28,6 +28,7 @@ WRITES = {
         "ablation_noise.png",
         "ablation_architecture.csv",
         "ablation_leak.csv",
+        "ablation_score.csv",
     ],
     "scaling.py": ["scaling.csv", "scaling.png"],
 }

@@ -22,9 +22,10 @@ SAID = {
     "analyst": r"(\d+)% predicted rightly",
     "bibliometrician": r"(\d+)% of 240 papers",
     "ml_engineer": r"GrAMME-Fusion: (\d+)",
+    "paper_model": r"(\d+)% of the hidden labels",
     "sociologist": r"(\d+)% of the 30 others",
 }
-GOOD = {"analyst": 65, "bibliometrician": 75, "ml_engineer": 70, "sociologist": 75}
+GOOD = {"analyst": 65, "bibliometrician": 75, "ml_engineer": 70, "paper_model": 70, "sociologist": 75}
 
 
 def cells(story: str) -> list[dict[str, Any]]:

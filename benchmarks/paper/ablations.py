@@ -7,12 +7,13 @@
 - fusion_heads: K = 1 .. 10, with and without the optional feed-forward layer
 - noise: GrAMME-SG against GrAMME-Fusion as layers of noise are added to a synthetic multiplex
 - architecture: the networks of the paper's text against those of its authors' code, with the paper's own settings
+- score: the score of the paper, in which the listener's part cancels, against LeakyReLU on both parts, as in GAT
 - leak: congress_votes without and with the party among the layers
 
 10 % of the labels, one network per fit as in the paper (the default is an ensemble of 8); architecture also has the
 paper's sizes and learning rate, the others our sizes; all start from random features, as the paper's models do. Runs go
 to build/paper/ablations.sqlite; each ablation writes
-a csv file and, but for the last two, a figure.
+a csv file and, but for the last three, a figure.
 """
 
 from __future__ import annotations
@@ -208,6 +209,24 @@ def architecture(bench: Bench) -> None:
     bench.csv("ablation_architecture", parts)
 
 
+def score(bench: Bench) -> None:
+    """The neighbour's part of a score alone, or both parts with LeakyReLU, in the model of the paper's text."""
+    paper = {
+        "feature_dim": 64,
+        "ensemble": 1,
+        "learning_rate": 0.001,
+        "epochs": 200,
+        "fuse": "end",
+        "activation": "elu",
+    }
+    data = bench.data((*NETWORKS, "vickers_chan"))
+    parts = [
+        bench.rows(data, "gramme-fusion", {"score": name}, attention_score=kind, score_bound=None, **paper)
+        for name, kind in {"neighbour (paper)": "neighbour", "both, LeakyReLU": "leaky"}.items()
+    ]
+    bench.csv("ablation_score", parts)
+
+
 def leak(bench: Bench) -> None:
     """The votes alone, and four layers of which one is the party itself: what the paper's edge count points to."""
     data = bench.data(("congress_votes", "congress_votes_leaky"))
@@ -228,6 +247,7 @@ ABLATIONS = {
     "fusion_heads": fusion_heads,
     "noise": noise,
     "architecture": architecture,
+    "score": score,
     "leak": leak,
 }
 

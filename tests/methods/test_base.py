@@ -202,19 +202,19 @@ def test_rules_and_fields_of_the_base_classes_count():
 def test_a_copy_is_handed_what_its_model_knows():
     model = Even(size=3, random_state=0).fit(GRAPH, Y)
     assert model.called_[3] is None
-    copy = model.fit_copy(GRAPH, Y)
+    copy = model._fit_copy(GRAPH, Y)
     assert copy is not model
     assert copy.size == 3
     assert copy.called_[3] == "from a model"
     with pytest.raises(NotFittedError):
-        Even().fit_copy(GRAPH, Y)
+        Even()._fit_copy(GRAPH, Y)
 
 
 def test_a_loaded_model_can_be_copied(tmp_path):
     model = OneHotLogistic(weigh_layers=True, random_state=0).fit(GRAPH, Y)
     model.save(tmp_path / "m")
-    expected = model.fit_copy(GRAPH, Y)
-    found = gramme.load(tmp_path / "m").fit_copy(GRAPH, Y)
+    expected = model._fit_copy(GRAPH, Y)
+    found = gramme.load(tmp_path / "m")._fit_copy(GRAPH, Y)
     assert found.probabilities_.tobytes() == expected.probabilities_.tobytes()
 
 

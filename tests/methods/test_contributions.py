@@ -62,7 +62,7 @@ def test_where_no_layer_joins_anybody_all_are_zero() -> None:
 )
 def test_a_copy_for_a_fold_predicts_alike_and_is_not_explained(model) -> None:
     seen = graph()
-    copy = model.fit(seen).fit_copy(seen)
+    copy = model.fit(seen)._fit_copy(seen)
     np.testing.assert_allclose(copy.probabilities_, model.probabilities_, rtol=1e-6)
     assert not hasattr(copy, "layer_importance_"), "nobody asks a copy what its layers count"
 

@@ -200,3 +200,11 @@ def test_empty_text_is_unknown_and_minus_one_as_text_is_said_to_be_a_class():
 def test_whole_numbers_with_missing_ones_stay_whole():
     known = known_labels(ring(), pd.Series([1, 2, None, 1, 2, None], dtype="Int64"))
     assert known.classes.dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    "y", [[["a", "b"]] * 36, [{"a"}, *[None] * 35], np.zeros((36, 2)), pd.DataFrame({"a": [0] * 36, "b": [1] * 36})]
+)
+def test_several_labels_per_node_name_what_takes_them(y):
+    with pytest.raises(DataError, match=r"gramme\.MultiLabelClassifier\(model\)"):
+        known_labels(planted(), y)

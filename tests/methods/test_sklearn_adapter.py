@@ -1,6 +1,9 @@
 """The scikit-learn face: its own checks, grid search, and what indices may be."""
 
+import re
 import warnings
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -170,3 +173,13 @@ def test_contradicting_labels_give_the_most_frequent_one_with_a_warning():
     with pytest.warns(GrammeWarning, match="several labels"):
         fitted = model().fit(np.append(NODES[:20], 0), once)
     assert fitted.predict_proba(NODES).shape == (60, 3)
+
+
+def test_the_recipe_for_optuna_in_the_docs_runs(capsys):
+    pytest.importorskip("optuna")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "choosing.md").read_text(encoding="utf-8")
+    found = re.search(r":caption: search\.py\n\n(.*?)```", page, re.DOTALL)
+    assert found
+    names: dict[str, Any] = {}
+    exec(found[1].replace("n_trials=20", "n_trials=1"), names)
+    assert set(names["study"].best_params) == {"hidden_dim", "learning_rate"}

@@ -1,5 +1,6 @@
 """The training loop, its callbacks and history."""
 
+import logging
 import subprocess
 import sys
 
@@ -7,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tests.methods.graphs import planted
+from tests.methods.graphs import PINNED, half_known, planted
 from torch import nn
 
+from gramme.methods import GrammeFusion
 from gramme.nn import FusionNetwork, MemberRandom, Shape, fusion_plan
 from gramme.training import (
     Callback,
@@ -310,3 +312,12 @@ def test_a_history_without_epochs_is_an_empty_table():
     table = joined_history([History()])
     assert table.columns.tolist() == ["epoch", "loss", "accuracy"]
     assert len(table) == 0
+
+
+def test_a_logger_says_how_a_training_goes(caplog):
+    graph = planted()
+    with caplog.at_level(logging.DEBUG, logger="gramme.training"):
+        GrammeFusion(**PINNED | {"epochs": 3}).fit(graph, half_known(graph))
+    said = [record.getMessage() for record in caplog.records]
+    assert said[0].startswith("epoch 1 of 3: loss ")
+    assert said[-1] == "trained 2 networks for 3 of at most 3 epochs"

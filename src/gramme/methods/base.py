@@ -107,7 +107,7 @@ class GraphEstimator(BaseEstimator, ABC):
         self._begin_on(graph, given, views)
         with one_thread_below(graph.num_entries):
             self._begin_with(known)
-            if self.delegates_preprocessing:
+            if self._delegates_preprocessing:
                 found = self._fit(graph, known, seed, **options)
             else:
                 inner = known.at(order.to_sorted(known.nodes))
@@ -263,7 +263,7 @@ class GraphEstimator(BaseEstimator, ABC):
     supports_couplings: ClassVar[bool] = False
 
     #: Whether the method passes the graph on to other methods as it was given; they put it in order themselves.
-    delegates_preprocessing: ClassVar[bool] = False
+    _delegates_preprocessing: ClassVar[bool] = False
 
     nodes_: pd.Index
 
@@ -289,7 +289,7 @@ class GraphEstimator(BaseEstimator, ABC):
     def _ordered(self, graph: Any) -> NameOrder:
         """Another graph as the method would see it in a fit, with the layers of its own fit."""
         seen = self._seen(self._check_graph(graph))
-        if self.delegates_preprocessing:
+        if self._delegates_preprocessing:
             return NameOrder(with_layers_of_fit(seen, self.layers_))
         return self._with_own_layers(in_name_order(seen))
 
@@ -383,7 +383,7 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
     """Whether a fit leaves predictions of the whole method for labels that it had not seen (``out_of_fold()``), from
     which its accuracy can be estimated without further fits. Such a method has a parameter ``folds``."""
     _copy_cost: ClassVar[float] = 1.0
-    """How long the fit of a copy takes (:meth:`fit_copy`) where the model's own takes 1; used only to show progress."""
+    """How long :meth:`_fit_copy` takes where the fit of the model takes 1; used only to show progress."""
 
     class_weight: Annotated[str | Mapping[Any, float], PerClass(("balanced",), POSITIVE)] | None = None
 
@@ -447,7 +447,7 @@ class NodeClassifier(PlotMixin, PredictionSetMixin, ClassifierMixin, GraphEstima
     def _begin_with(self, known: KnownLabels) -> None:
         self.classes_ = known.classes
 
-    def fit_copy(self, graph: MultilayerGraph, y: Any = None) -> Self:
+    def _fit_copy(self, graph: MultilayerGraph, y: Any = None) -> Self:
         """Fit a copy of this fitted model on a part of the same labels, as a cross-validation does.
 
         A method may hand down to the copy what takes long and needs no labels, and settings that were costly to choose.

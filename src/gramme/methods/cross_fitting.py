@@ -100,7 +100,7 @@ def refit_for_folds(
             found[held] = class_prior(left)
             continue
         with part("", 1 / folds):
-            copy = model.fit_copy(graph, known.without(held))
+            copy = model._fit_copy(graph, known.without(held))
         if copy.interrupted_:
             model.interrupted_ = True
             break

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from gramme._types import Floats
@@ -307,6 +308,18 @@ def aligned_labels(graph: MultilayerGraph, y: Any = None) -> NDArray[np.object_]
             raise DataError("the graph has no labels and none were given; pass y")
         y = labels_within(graph, None, "train" if "train" in graph.masks else None)
         y = graph.labels if y is None else y
+    if isinstance(y, (list, tuple, np.ndarray, pd.Series, dict)):
+        several = [one for one in (y.values() if isinstance(y, dict) else y) if isinstance(one, (list, set))]
+        if several:
+            raise DataError(
+                f"the label {several[0]!r} is not a value but unhashable; where nodes have several labels, take "
+                "gramme.MultiLabelClassifier(model)"
+            )
+    if getattr(y, "ndim", 1) == 2:
+        raise DataError(
+            "labels must be one-dimensional; a table with a column for each of several labels goes to "
+            "gramme.MultiLabelClassifier(model)"
+        )
     values = graph.align(y, "label").copy()
     minus_one = np.array([_is_number(value) and value == -1 for value in values], dtype=bool)
     values[[isinstance(value, str) and not value for value in values]] = None

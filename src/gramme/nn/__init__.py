@@ -8,7 +8,7 @@ from gramme.ops import ACTIVATIONS
 
 from .attention import HEAD_COMBINATIONS, HEAD_WEIGHTS, AttentionHop, MemberRandom, ScalingFactors, ShapesOnly
 from .networks import FittedNetworks, FusionNetwork, Network, SGNetwork, SupraFusion, levelled
-from .plan import READOUTS, Output, Plan, Shape, fusion_plan, supra_plan
+from .plan import READOUTS, SCORES, Output, Plan, Shape, fusion_plan, supra_plan
 from .weighted_attention import WeightedAttention, structure
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "HEAD_COMBINATIONS",
     "HEAD_WEIGHTS",
     "READOUTS",
+    "SCORES",
     "AttentionHop",
     "FittedNetworks",
     "FusionNetwork",

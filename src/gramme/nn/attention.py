@@ -25,6 +25,7 @@ from gramme.ops import (
     project,
 )
 from gramme.ops.kernels import keyed_mask
+from gramme.ops.listeners import ListenerSums
 
 # Small learned weights: the scaling factors of a fusion head, in the three ways they may be
 # constrained.
@@ -232,6 +233,7 @@ def weighted_attention(
     score_bound: float | None = None,
     drop: Callable[[Tensor], Tensor] | None = None,
     edge_vector: Tensor | None = None,
+    listening: Tensor | None = None,
 ) -> Tensor:
     """One hop of attention for all layers and members.
 
@@ -256,6 +258,8 @@ def weighted_attention(
         Applied to x, shape (nodes of all layers, members, heads, out), on the way into the sums.
     edge_vector : tensor, shape (members, heads, edge features), optional
         c, where the neighbourhood's edges or memberships have features.
+    listening : tensor, shape (members, layers, heads, out), optional
+        Gives the listener's part of a score, on which LeakyReLU then works; with a ``ListenerSums``.
 
     Returns
     -------
@@ -271,24 +275,27 @@ def weighted_attention(
     if neighbourhood is None:
         (sums,) = project(features, weight.flatten(3))
     else:
-        if shares is not None and drop is None and hop_fits(weight, neighbourhood, activation):
+        if shares is not None and drop is None and listening is None and hop_fits(weight, neighbourhood, activation):
             (projected,) = project(features, weight.flatten(3))
             found = attention_hop(projected, vector.transpose(0, 1), shares, neighbourhood, activation, score_bound)
             if found is not None:
                 return found
             (scores,) = project(features, score_weight(weight, vector))
         else:
-            projected, scores = project(features, weight.flatten(3), score_weight(weight, vector))
+            toward = [score_weight(weight, one) for one in (vector, listening) if one is not None]
+            projected, scores, *own = project(features, weight.flatten(3), *toward)
         rows = (neighbourhood.rows, members * heads)
         heard = projected.view(neighbourhood.rows, members, heads, columns)
         if drop is not None:
             heard = drop(heard)
         given = heard.view(*rows, columns), bounded(scores, score_bound).view(rows), neighbourhood
-        if neighbourhood.featured and edge_vector is not None:
+        if isinstance(neighbourhood, ListenerSums):
+            sums = neighbourhood.means(*given[:2], bounded(own[0], score_bound).view(rows))
+        elif neighbourhood.featured and edge_vector is not None:
             sums, totals = featured_attention_sums(*given, edge_vector.flatten(0, 1), score_bound)
         else:
             sums, totals = attention_sums(*given)
-        totals = totals.view(layers, -1, members, heads)
+        totals = None if totals is None else totals.view(layers, -1, members, heads)
     sums = sums.view(layers, -1, members, heads, columns)
     if shares is None:
         means = sums if totals is None else sums / totals.unsqueeze(-1)
@@ -366,6 +373,8 @@ class AttentionHop(nn.Module):
         Keep scores between minus and plus this.
     edge_columns : int, default=0
         Features of edges and memberships of all layers together.
+    score : {"neighbour", "leaky"}, default="neighbour"
+        Whether the neighbour's part of a score counts alone, or both ends' with LeakyReLU.
     """
 
     def __init__(
@@ -382,6 +391,7 @@ class AttentionHop(nn.Module):
         combine_heads: str = "weighted",
         score_bound: float | None = None,
         edge_columns: int = 0,
+        score: str = "neighbour",
     ) -> None:
         super().__init__()
         self.heads, self.out_dim, self.combine_heads = heads, out_dim, combine_heads
@@ -396,6 +406,7 @@ class AttentionHop(nn.Module):
         # of zeros: at first no feature counts
         c = self.attention.new_zeros(self.attention.shape[0], heads, edge_columns)
         self.edge_vector = nn.Parameter(c) if edge_columns else None
+        self.listening = glorot(random, (layers, heads, self.columns), self.columns, 1) if score == "leaky" else None
 
     def forward(
         self, features: Features, neighbourhood: NeighbourhoodSum | PooledGroups | None, places: Places | None = None
@@ -430,11 +441,13 @@ class AttentionHop(nn.Module):
             score_bound=self.score_bound,
             drop=partial(self._dropped, places) if self.training and self.attention_dropout > 0 else None,
             edge_vector=self.edge_coefficients(),
+            listening=self.listening,
         )
 
-    def scores(self, features: Features) -> Tensor:
-        """How much each node is listened to, t of the formula, shape (layers, nodes, members, heads)."""
-        scores = project(features, score_weight(self.weight, self.attention))[0]
+    def scores(self, features: Features, *, of_listener: bool = False) -> Tensor:
+        """How much each node is listened to, t of the formula, or how it listens, (layers, nodes, members, heads)."""
+        vector = self.listening if of_listener and self.listening is not None else self.attention
+        scores = project(features, score_weight(self.weight, vector))[0]
         return bounded(scores, self.score_bound)
 
     def messages(self, features: Features) -> tuple[Tensor, Tensor]:

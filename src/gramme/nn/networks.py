@@ -216,6 +216,7 @@ class Network(nn.Module, ABC):
             combine_heads=_heads_of_scores(shape.combine_heads) if scores else shape.combine_heads,
             score_bound=shape.score_bound,
             edge_columns=sum(shape.edge_columns[layer] for layer in layers) if shape.edge_columns else 0,
+            score=shape.score,
         )
 
 

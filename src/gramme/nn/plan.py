@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from gramme.distributed import SINGLE_PROCESS, Communicator, communicator_of, global_positions, node_count
 from gramme.graph import MultilayerGraph
 from gramme.ops import EdgeScales, GroupSum, NeighbourhoodSum, PooledGroups, groups_sum, layers_sum, spread, supra_sum
+from gramme.ops.listeners import listener_sums
 from gramme.ops.neighbourhood import hold
 
 from .attention import Places
@@ -28,6 +29,7 @@ from .attention import Places
 
 
 READOUTS = ("linear", "attention")
+SCORES = ("neighbour", "leaky")
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Shape:
         What gives the class scores: a fully connected layer after the last hop, or the last hop itself.
     edge_columns : tuple of int
         Features of the edges or memberships of each layer; empty where no layer has any.
+    score : {"neighbour", "leaky"}
+        Whether the neighbour's part of a score counts alone, as in the paper, or both ends' with LeakyReLU, as in GAT.
     """
 
     layers: int
@@ -62,6 +66,7 @@ class Shape:
     score_bound: float | None = None
     readout: str = "linear"
     edge_columns: tuple[int, ...] = ()
+    score: str = "neighbour"
 
     @property
     def out_dim(self) -> int:
@@ -234,9 +239,13 @@ def fusion_plan(
     """
     names = list(graph.layers)
     chosen = [[names[place] for place in group] for group in shape.architectures()]
-    alike = [not edge_scales or edge_scales.keys().isdisjoint(layers) for layers in chosen]
-    sums = [
-        (groups_sum(graph, layers) if same else None) or layers_sum(graph, layers, scales=edge_scales)
+    # members of a group hear alike, unless edges have features or listeners scores of their own
+    both = shape.score == "leaky"
+    alike = [not both and (not edge_scales or edge_scales.keys().isdisjoint(layers)) for layers in chosen]
+    sums: list[NeighbourhoodSum] = [
+        listener_sums(graph, layers)
+        if both
+        else (groups_sum(graph, layers) if same else None) or layers_sum(graph, layers, scales=edge_scales)
         for layers, same in zip(chosen, alike, strict=True)
     ]
     depths = [shape.depth[group[0]] for group in shape.architectures()]
@@ -278,7 +287,8 @@ def supra_plan(
 ) -> Plan:
     """The plan of a :class:`~gramme.nn.SGNetwork`: one chain over all copies; the rest is as in :func:`fusion_plan`."""
     depth = shape.depth[0]
-    whole = supra_sum(graph, scales=edge_scales)
+    both = shape.score == "leaky"
+    whole: NeighbourhoodSum = listener_sums(graph, pillars=True) if both else supra_sum(graph, scales=edge_scales)
     everywhere = Plan(
         [_chain(whole, depth, Step(whole))],
         _present(graph),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +19,9 @@ from gramme.nn import Network, Output, Plan
 from gramme.ops import Features
 
 from .checkpoint import current_keeper
+
+LOGGER = logging.getLogger("gramme.training")
+"""Says how every training went (INFO), and how it goes after each epoch (DEBUG)."""
 
 # How many threads a training may use: small tensors are faster on one.
 
@@ -324,6 +328,8 @@ def train(
         while state.epoch < epochs and not state.stop:
             _step(state, task, optimiser, loss)
             state.epoch += 1
+            if LOGGER.isEnabledFor(logging.DEBUG):
+                LOGGER.debug("epoch %d of %d: loss %.4f", state.epoch, epochs, state.losses.mean().item())
             for callback in callbacks:
                 callback.after_epoch(state)
             finished = state.epoch
@@ -336,6 +342,8 @@ def train(
         state.interrupted = True
     for callback in callbacks:
         callback.end(state)
+    how = "interrupted" if state.interrupted else "trained"
+    LOGGER.info("%s %d networks for %d of at most %d epochs", how, state.losses.numel(), state.epoch, epochs)
     return state
 
 

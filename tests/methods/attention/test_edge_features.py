@@ -85,7 +85,7 @@ def test_coefficients_of_attention_count_the_features(kind):
     assert ratio > 2
     np.testing.assert_allclose(alpha.sum(axis=1), 1, rtol=1e-5)
     # what two neighbours of a node get differs by their own loudness and by exp(<c, f>) alone
-    (scores, factors), *_ = scores_by_layer(model._each_batch(graph, member=0), model._hops, graph, 1)
+    (scores, _, factors), *_ = scores_by_layer(model._each_batch(graph, member=0), model._hops, graph, 1)
     i = 0
     j, k = np.flatnonzero(alpha[i])[1:3]
     matrix = graph.layers["ties"].to_scipy()

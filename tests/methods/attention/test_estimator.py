@@ -374,3 +374,11 @@ def test_an_explanation_of_a_large_graph_asks_fewer_members(monkeypatch):
     few = GrammeFusion(**PINNED).fit(graph, half_known(graph))
     assert len(few.layer_importances_) == 1
     assert few.layer_importance_.sum() == pytest.approx(1)
+
+
+def test_transform_is_the_embedding_of_the_graph_of_the_fit_or_of_another():
+    graph = planted()
+    model = GrammeFusion(**PINNED).fit(graph, half_known(graph))
+    np.testing.assert_array_equal(model.transform(), model.embedding_)
+    np.testing.assert_array_equal(model.transform(graph), model.embedding_)
+    assert model.transform(graph.subgraph(graph.nodes[:7])).shape == (7, model.embedding_.shape[1])

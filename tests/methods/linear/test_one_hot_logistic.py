@@ -180,7 +180,7 @@ def test_a_copy_takes_over_the_penalties_where_labels_are_many(monkeypatch, many
         return learned_scales(*arguments)
 
     monkeypatch.setattr(one_hot_logistic, "learned_scales", counted)
-    copy = model.fit_copy(graph)
+    copy = model._fit_copy(graph)
     assert len(calls) == learned
     np.testing.assert_allclose(copy.probabilities_, model.probabilities_, rtol=1e-6)
 

@@ -54,12 +54,12 @@ def test_copies_compute_eigenvectors_again_only_where_their_labels_could_change_
         model = SpectralLogistic(random_state=0).fit(graph, Y)
         with monkeypatch.context() as patched:
             patched.delattr(spectral_logistic.WalkProfile, "of")
-            model.fit_copy(graph, fewer)
+            model._fit_copy(graph, fewer)
             with pytest.raises(AttributeError):
-                model.fit_copy(planted(seed=2), fewer)  # another graph needs its own
+                model._fit_copy(planted(seed=2), fewer)  # another graph needs its own
     monkeypatch.setattr(spectral_logistic, "ENOUGH_LABELS", 1_000)
     expected = SpectralLogistic(random_state=0).fit(GRAPH, fewer).predict_proba()
-    assert model.fit_copy(GRAPH, fewer).predict_proba().tobytes() == expected.tobytes()
+    assert model._fit_copy(GRAPH, fewer).predict_proba().tobytes() == expected.tobytes()
 
 
 def test_layers_of_noise_cost_little():
@@ -89,11 +89,11 @@ def test_a_copy_takes_over_the_penalty_only_where_labels_are_many(monkeypatch):
         return 1.0
 
     monkeypatch.setattr(spectral_logistic, "chosen_strength", chosen)
-    assert model.fit_copy(GRAPH, Y).C_ == 1
+    assert model._fit_copy(GRAPH, Y).C_ == 1
     assert asked
     asked.clear()
     monkeypatch.setattr(spectral_logistic, "ENOUGH_LABELS", 10)
-    assert model.fit_copy(GRAPH, Y).C_ == model.C_
+    assert model._fit_copy(GRAPH, Y).C_ == model.C_
     assert not asked
 
 

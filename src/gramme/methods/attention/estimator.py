@@ -63,6 +63,7 @@ from gramme.nn import (
     HEAD_COMBINATIONS,
     HEAD_WEIGHTS,
     READOUTS,
+    SCORES,
     AttentionHop,
     FittedNetworks,
     MemberRandom,
@@ -140,6 +141,7 @@ class SavedShape(SavedField):
         "combine_heads": Choice(*HEAD_COMBINATIONS),
         "score_bound": NoneOr(POSITIVE),
         "readout": Choice(*READOUTS),
+        "score": Choice(*SCORES),
     }
 
     def save(self, model: GraphEstimator, learned: Learned) -> None:
@@ -293,6 +295,7 @@ class AttentionModel(NodeClassifier):
     head_weights: Literal["nonnegative", "simplex", "free"] = "nonnegative"
     combine_heads: Literal["weighted", "average", "concatenate"] = "weighted"
     readout: Literal["linear", "attention"] = "linear"
+    attention_score: Literal["neighbour", "leaky"] = "neighbour"
     features: Annotated[str, Choice(*SOURCES)] | None = None
     entry_sum: PositiveFloat = ENTRY_SUM
     ensemble: PositiveInt = 8
@@ -540,6 +543,7 @@ class AttentionModel(NodeClassifier):
             combine_heads=self.combine_heads,
             score_bound=self.score_bound,
             readout=self.readout,
+            score=self.attention_score,
             edge_columns=tuple(
                 len(self.edge_features_[name].names) if name in self.edge_features_ else 0 for name in graph.layers
             )
@@ -607,6 +611,11 @@ class AttentionModel(NodeClassifier):
             for network, features, plan in self._each_batch(order.graph)
         ]
         return order.to_given(np.concatenate(parts, axis=1).astype(np.float32, copy=False))
+
+    def transform(self, graph: MultilayerGraph | None = None) -> NDArray[np.float32]:
+        """The embedding of the fitted graph's nodes or of another's, as scikit-learn's transformers have it."""
+        self.check_fitted()
+        return self.embedding_ if graph is None or self.fitted_on(graph) else self.embed(graph)
 
     @cached_property
     def embedding_(self) -> NDArray[np.float32]:
@@ -678,7 +687,8 @@ class AttentionModel(NodeClassifier):
         For a node j of n this is ``exp(t_j)`` divided by its mean over the n nodes that the layer holds; NaN for absent
         nodes. For one head of one member, all who hear two nodes attend to them in the ratio of these two numbers.
         Otherwise it is the mean over the heads, and over the members: a summary, since each head has a ratio of its
-        own. :meth:`attention_coefficients` has what each edge gets.
+        own. With ``attention_score="leaky"`` t_j is the score for a listener whose own part is the layer's mean.
+        :meth:`attention_coefficients` has what each edge gets.
 
         Parameters
         ----------

@@ -20,6 +20,7 @@ from gramme.methods.contributions import NeighbourContributions, Pair, Through, 
 from gramme.nn import AttentionHop, Network, Output, Plan, SGNetwork, SupraFusion, levelled
 from gramme.nn.plan import Step
 from gramme.ops import Features
+from gramme.ops.listeners import ListenerSums, leaky
 from gramme.ops.stacked import coupling_matrix
 from gramme.training import evaluate
 
@@ -134,12 +135,15 @@ def attention_received(
     held = [layer.present for layer in graph.layers.values()]
     total = np.zeros((graph.num_layers, graph.num_nodes))
     members = 0
-    for scores, _ in scores_by_layer(batches, hops_of, graph, hop):
+    for scores, listening, _ in scores_by_layer(batches, hops_of, graph, hop):
         count = next(iter(scores.values())).shape[1] if scores else 0
         members += count
         for layer, present in enumerate(held):
             if layer in scores:
-                mine = scores[layer] if head is None else scores[layer][..., head : head + 1]
+                mine = scores[layer]
+                if layer in listening:  # as a listener of the average score has it
+                    mine = leaky(mine + listening[layer][torch.from_numpy(present.copy())].mean(0))
+                mine = mine if head is None else mine[..., head : head + 1]
                 total[layer] += count * relative_attention(mine, present)
             else:
                 total[layer] = np.nan
@@ -151,11 +155,11 @@ def scores_by_layer(
     hops_of: Callable[[Network, int], tuple[list[AttentionHop], int]],
     graph: MultilayerGraph,
     hop: int,
-) -> Iterator[tuple[dict[int, Tensor], dict[int, Tensor]]]:
-    """For each batch the scores of every layer at a hop, (nodes, members, heads), and what features make of its edges.
+) -> Iterator[tuple[dict[int, Tensor], dict[int, Tensor], dict[int, Tensor]]]:
+    """For each batch the scores of every layer at a hop, (nodes, members, heads), those of listeners, and factors.
 
-    The latter are factors of edges or memberships, (entries, members, heads), for layers that have features. Layers
-    with fewer hops are left out.
+    Listeners have scores where these count. Factors of edges or memberships, (entries, members, heads), are what their
+    features make of them. Layers with fewer hops are left out.
 
     Parameters are those of :func:`attention_received`.
     """
@@ -163,24 +167,27 @@ def scores_by_layer(
         places = {layer: hops_of(network, layer) for layer in range(graph.num_layers)}
         asked = {layer: hops[hop - 1] for layer, (hops, _) in places.items() if len(hops) >= hop}
         seen = hop_scores(network, list(asked.values()), features, plan)
-        scores, factors = {}, {}
+        scores, listening, factors = {}, {}, {}
         for layer, one in asked.items():
-            found, neighbourhood = seen[one]
+            found, own, neighbourhood = seen[one]
             scores[layer] = found.view(-1, graph.num_nodes, *found.shape[2:])[places[layer][1]]
+            if own is not None:
+                listening[layer] = own.view(-1, graph.num_nodes, *own.shape[2:])[places[layer][1]]
             learned = None if neighbourhood is None else one.entry_weights(neighbourhood, places[layer][1])
             if learned is not None:
                 factors[layer] = learned.detach()
-        yield scores, factors
+        yield scores, listening, factors
 
 
 def hop_scores(
     network: Network, hops: Iterable[AttentionHop], features: Features, plan: Plan
-) -> dict[AttentionHop, tuple[Tensor, Any]]:
-    """The scores of every node at some hops, (layers, nodes, members, heads), and their sums, found in one pass."""
-    found: dict[AttentionHop, tuple[Tensor, Any]] = {}
+) -> dict[AttentionHop, tuple[Tensor, Tensor | None, Any]]:
+    """The scores of every node at some hops, (layers, nodes, members, heads), as neighbour and listener, and sums."""
+    found: dict[AttentionHop, tuple[Tensor, Tensor | None, Any]] = {}
 
     def remember(module: Any, inputs: tuple[Any, ...]) -> None:
-        found[module] = module.scores(inputs[0]), inputs[1]
+        own = None if module.listening is None else module.scores(inputs[0], of_listener=True)
+        found[module] = module.scores(inputs[0]), own, inputs[1]
 
     handles = [hop.register_forward_pre_hook(remember) for hop in set(hops)]
     try:
@@ -208,7 +215,7 @@ def relative_attention(scores: Tensor, present: NDArray[np.bool_]) -> NDArray[np
 
 
 def attention_coefficients(
-    scores: Iterable[tuple[Mapping[int, Tensor], Mapping[int, Tensor]]],
+    scores: Iterable[tuple[Mapping[int, Tensor], Mapping[int, Tensor], Mapping[int, Tensor]]],
     graph: MultilayerGraph,
     layer: int,
     nodes: Ints,
@@ -218,7 +225,7 @@ def attention_coefficients(
 
     Parameters
     ----------
-    scores : iterable of pair of mappings of int to tensor
+    scores : iterable of mappings of int to tensor
         From :func:`scores_by_layer`.
     graph : MultilayerGraph
     layer : int
@@ -231,12 +238,15 @@ def attention_coefficients(
     listener = np.repeat(np.arange(nodes.size), np.diff(weights.indptr))
     total: Any = 0.0
     members = 0
-    for batch, factors in scores:
+    for batch, listening, factors in scores:
         heard = batch[layer] if toward is None else torch.cat([batch[place] for place in range(graph.num_layers)])
         strength: Any = weights.data[:, None, None]
         if layer in factors:
             strength = _strengths(factors[layer], graph, layer, nodes, toward is not None)
         each = heard.double().cpu().numpy()[weights.indices]
+        if layer in listening:
+            own = listening[layer].double().cpu().numpy()[nodes[listener]]
+            each = leaky(torch.from_numpy(each + own)).numpy()
         highest = np.full((nodes.size, *each.shape[1:]), -np.inf)
         np.maximum.at(highest, listener, each)
         each = np.exp(each - highest[listener]) * strength
@@ -336,7 +346,14 @@ def attention_reasons(
         members += own.shape[2]
         column, intercept = seen.contrast(pair)
         intercepts += (weight * intercept).sum(1).numpy()
-        for place, said, direction, factors in seen.last_hops(rows, column * weight[:, :, None]):
+        for place, said, direction, factors, chosen in seen.last_hops(rows, column * weight[:, :, None]):
+            if chosen is not None:  # every listener hears the others in its own way
+                one = NeighbourContributions.of("", graph.layers[heard[place].layer], pair.rows[chosen : chosen + 1])
+                start = heard[place].heard.indptr[chosen]
+                own_parts = one.parts(said, direction)
+                parts[place][start : start + own_parts.size] += own_parts
+                itself[chosen] += said[pair.rows[chosen]] @ direction[0]
+                continue
             if factors is None:
                 parts[place] += heard[place].parts(said, direction)
             else:  # each member and head has weights of its own
@@ -388,48 +405,76 @@ class _Seen:
         return weights[first] - weights[second], bias[first] - bias[second]
 
     @torch.no_grad()
-    def last_hops(self, rows: Tensor, column: Tensor) -> Iterator[tuple[int, Floats, Floats, Floats | None]]:
+    def last_hops(
+        self, rows: Tensor, column: Tensor
+    ) -> Iterator[tuple[int, Floats, Floats, Floats | None, int | None]]:
         """For each layer its position, what every node says at the last hop, and what the rows multiply it with.
 
         Both are of shape (nodes or rows, members x heads x columns); ``column`` is as :meth:`contrast` has it. Then
-        what features multiply its edges or memberships with, (entries, members x heads), if it has some.
+        what features multiply its edges or memberships with, (entries, members x heads), if it has some. Where scores
+        of listeners count, there is one for each of the rows, whose number comes last.
         """
         network, plan = self.network, self.plan
         directions = network.layer_directions(self.entered, plan, rows, column)
         for layers, hop, step in network.last_hops(plan):
-            said, totals, means = _heard(hop, step, self.entered[hop], len(layers), rows)
+            said_to, totals, means = _heard(hop, step, self.entered[hop], len(layers), rows)
             shares = hop.head_factors().double().cpu()
             for number, place in enumerate(layers):
                 own = shares[:, number if shares.shape[1] > 1 else 0]
                 direction = _over_heads(directions[place], own, hop)
                 direction = direction * hop.activation.quotient(means[number])
                 total = totals[number].unsqueeze(-1)
-                direction = torch.where(total > 0, direction / total, torch.zeros_like(direction))
+                direction = torch.where(total > 0, direction / total, torch.zeros_like(direction)).flatten(1)
+                if hop.listening is not None:
+                    for chosen, node in enumerate(rows.tolist()):
+                        said = said_to(number, node).flatten(1).numpy()
+                        yield place, said, direction[chosen : chosen + 1].numpy(), None, chosen
+                    continue
                 learned = None if step.sum is None else hop.entry_weights(step.sum, number)
                 factors = None if learned is None else learned.flatten(1).double().cpu().numpy()
-                yield place, said[number].flatten(1).numpy(), direction.flatten(1).numpy(), factors
+                yield place, said_to(number, None).flatten(1).numpy(), direction.numpy(), factors, None
 
 
 def _heard(
     hop: AttentionHop, step: Step, features: Features, layers: int, rows: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """What is said at a hop, (layers, nodes, members, heads, columns), and totals and means of what rows hear."""
+) -> tuple[Callable[[int, int | None], Tensor], Tensor, Tensor]:
+    """What a layer's nodes say at a hop, and totals and means of what rows hear.
+
+    The first, of shape (nodes, members, heads, columns), is asked for by layer, and, where the scores of listeners
+    count, by the one who listens.
+    """
     values, scores = hop.messages(features)
     members, heads = scores.shape[-2:]
     values = values.double().reshape(layers, -1, members, heads, values.shape[-1])
     scores = scores.double().reshape(layers, -1, members, heads)
-    loudness = (scores - scores.amax((0, 1))).exp()
-    said = values * loudness.unsqueeze(-1)
     total: Any = step.sum
-    together = torch.cat([said, loudness.unsqueeze(-1)], dim=-1).flatten(0, 1).flatten(1, 2)
-    if total.featured and (coefficients := hop.edge_coefficients()) is not None:
-        sums = total.weighted(together, coefficients.double().flatten(0, 1), hop.score_bound).flatten(1)
+    if isinstance(total, ListenerSums):
+        own = hop.scores(features, of_listener=True).double().reshape(scores.shape)
+        folded = values.flatten(0, 1).flatten(1, 2), scores.flatten(0, 1).flatten(1), own.flatten(0, 1).flatten(1)
+        sums, sizes, reference = total.sums(*folded)
+        sums = torch.cat([sums, sizes[..., None]], dim=-1).flatten(1)
+        reference = reference.view(scores.shape)
+
+        def said_to(layer: int, listener: int | None) -> Tensor:
+            loud = (leaky(own[layer, listener] + scores[layer]) - reference[layer, listener]).exp()
+            return (values[layer] * loud[..., None]).cpu()
+
     else:
-        sums = total(together.flatten(1))
+        loudness = (scores - scores.amax((0, 1))).exp()
+        said = values * loudness.unsqueeze(-1)
+
+        def said_to(layer: int, listener: int | None) -> Tensor:
+            return said[layer].cpu()
+
+        together = torch.cat([said, loudness.unsqueeze(-1)], dim=-1).flatten(0, 1).flatten(1, 2)
+        if total.featured and (coefficients := hop.edge_coefficients()) is not None:
+            sums = total.weighted(together, coefficients.double().flatten(0, 1), hop.score_bound).flatten(1)
+        else:
+            sums = total(together.flatten(1))
     heard = step.at_nodes(sums.view(layers, -1, sums.shape[-1])).index_select(1, rows)
     heard = heard.view(layers, rows.numel(), members, heads, -1).cpu()
     totals = heard[..., -1]
-    return said.cpu(), totals, heard[..., :-1] / totals.unsqueeze(-1)
+    return said_to, totals, heard[..., :-1] / totals.unsqueeze(-1)
 
 
 def _over_heads(direction: Tensor, factors: Tensor, hop: AttentionHop) -> Tensor:

@@ -71,6 +71,10 @@ class GrammeFusion(RelationFusion):
         What gives the class scores: a fully connected layer after the last hop, or the last hop itself, with a column
         per class and no activation, as in other attention networks. There heads that are otherwise concatenated are
         averaged, and the last fusion has no feed-forward layer.
+    attention_score : {"neighbour", "leaky"}, default="neighbour"
+        Whether the neighbour's part of a score counts alone, as in the paper, where the listener's cancels; or both
+        with LeakyReLU on their sum, as in GAT: then all listeners have ratios of their own. Exact for groups as well,
+        whose edges are not built; slower, in one process, without features of edges.
     features : str or None, default=None
         What the model starts from: "given" (the graph's own features, scaled), "walks" (where walks over all layers
         lead from a node, which needs no labels), "random" (numbers by node name, as in the paper), or several joined by

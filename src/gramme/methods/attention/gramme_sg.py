@@ -33,8 +33,8 @@ class GrammeSG(AttentionModel):
         Whether a node's copies start from the same random features, as in the authors' code, or from features of
         their own, as in the paper.
     feature_dim, hidden_dim, heads, depth, learning_rate, epochs, dropout, attention_dropout, weight_decay, \
-score_bound, activation, head_weights, combine_heads, readout, features, entry_sum, ensemble, validation_fraction, \
-patience, class_weight, progress, device, random_state
+score_bound, activation, head_weights, combine_heads, readout, attention_score, features, entry_sum, ensemble, \
+validation_fraction, patience, class_weight, progress, device, random_state
         As for :class:`GrammeFusion`; heads and depth are the same for all layers. With ``features=None``, a graph whose
         layers are coupled starts from random features if it has none of its own.
 

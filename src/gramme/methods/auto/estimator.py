@@ -51,7 +51,7 @@ class MixtureEstimator(GraphEstimator):
     budget: Annotated[float | str, Duration()] | None = None
 
     registered: ClassVar[Mapping[str, Ingredient]]
-    delegates_preprocessing: ClassVar[bool] = True
+    _delegates_preprocessing: ClassVar[bool] = True
 
     models_: dict[str, Any] = field(init=False)
     ingredients_: pd.DataFrame = field(init=False)
