@@ -58,7 +58,7 @@ def test_only_the_pool_is_chosen_from_and_only_the_other_half_is_scored(graph, m
     monkeypatch.setattr(benchmark_module, "ask_strategy", lambda name: strategy)
     monkeypatch.setattr(benchmark_module, "predictions", predict)
     spec = AskSpec("g", "0", "first", "label-propagation", 1, 4)
-    assert spec.run(graph).scores["accuracy"] == 0.0
+    assert spec.run(graph).rows[0]["accuracy"] == 0.0
     assert pools[0].size == 45
     assert plain is not predict
 

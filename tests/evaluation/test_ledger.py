@@ -10,8 +10,10 @@ from tests.processes import Process
 
 from gramme.errors import DataError, GrammeWarning
 from gramme.evaluation import Ledger, benchmark
+from gramme.evaluation.benchmark import TaskResult
 from gramme.evaluation.ledger import ledger_task
-from gramme.evaluation.link_benchmark import LinkMethod, LinkResult, LinkSpec, link_benchmark
+from gramme.evaluation.link_benchmark import LinkSpec, link_benchmark
+from gramme.evaluation.link_methods import LinkMethod
 from gramme.evaluation.summary import summarise
 
 
@@ -262,7 +264,7 @@ ROW = {"negatives": "uniform", "status": "done", "roc_auc": 0.5}
 
 
 def link_result(*rows, fold=0, layer="l"):
-    return LinkResult(LinkSpec("d", "c", layer, LinkMethod("m", "", None), 0, fold), list(rows or [ROW]))
+    return TaskResult(LinkSpec("d", "c", layer, LinkMethod("m", "", None), 0, fold), list(rows or [ROW]))
 
 
 def test_a_run_of_links_is_kept_once_and_replaced_only_where_that_is_said(tmp_path):

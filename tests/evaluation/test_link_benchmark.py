@@ -12,19 +12,16 @@ from tests.links.short import short_fits
 from gramme.errors import DataError, GrammeWarning
 from gramme.evaluation.ledger import Ledger, ledger_task
 from gramme.evaluation.link_benchmark import (
-    DEFAULT_LINK_METHODS,
-    LINK_METHODS,
     TEST_TO_TRAIN,
-    LinkMethod,
     LinkSpec,
     hits_at,
     layers_with_links,
     link_benchmark,
-    link_method,
     link_splits,
     rank_link_methods,
     summarise_links,
 )
+from gramme.evaluation.link_methods import DEFAULT_LINK_METHODS, LINK_METHODS, LinkMethod, link_method
 from gramme.evaluation.statistics import corrected_t_test
 from gramme.graph import EdgeLayer, MembershipLayer, MultilayerGraph
 from gramme.links import column_names

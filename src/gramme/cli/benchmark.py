@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -82,56 +83,25 @@ def benchmark(
         raise DataError("--splits says which nodes to learn from, so --train and --repeats would say nothing")
     with warnings_as_notes():
         graphs = benchmark_steps.graphs(datasets, read, needs_label=task != "links")
-    if task == "links":
-        if train is not None or settings or splits is not None:
-            raise DataError("--train, --splits and --set are for labels; links are held out by fifths")
-        benchmark_steps.run_links(
-            graphs,
-            methods=methods,
-            repeats=repeats,
-            target=target,
-            jobs=jobs,
-            backend=backend,
-            force=force,
-            quiet=quiet,
-            as_json=as_json,
-            metric=metric,
-        )
-        return
-    if task == "ask":
-        if train is not None or settings:
-            raise DataError("--train and --set are for --task labels; say --per-class 1,2")
-        benchmark_steps.run_ask(
-            graphs,
-            strategies=methods,
-            predictors=predictors,
-            per_class=per_class,
-            repeats=repeats,
-            target=target,
-            jobs=jobs,
-            backend=backend,
-            quick=quick,
-            force=force,
-            quiet=quiet,
-            as_json=as_json,
-            splits=splits,
-            metric=metric,
-        )
-        return
-    benchmark_steps.run_labels(
-        graphs,
-        methods=methods,
-        train=train,
-        repeats=repeats,
-        settings=settings,
-        target=target,
-        jobs=jobs,
-        backend=backend,
-        quick=quick,
-        force=force,
-        quiet=quiet,
-        as_json=as_json,
-        splits=splits,
-        metric=metric,
-        command=command_line(context),
-    )
+    shared: dict[str, Any] = {
+        "methods": methods,
+        "repeats": repeats,
+        "metric": metric,
+        "splits": splits,
+        "target": target,
+        "jobs": jobs,
+        "backend": backend,
+        "quick": quick,
+        "force": force,
+        "quiet": quiet,
+        "as_json": as_json,
+    }
+    if task == "links" and (train is not None or settings or splits is not None):
+        raise DataError("--train, --splits and --set are for labels; links are held out by fifths")
+    if task == "ask" and (train is not None or settings):
+        raise DataError("--train and --set are for --task labels; say --per-class 1,2")
+    if task == "labels":
+        command = command_line(context)
+        benchmark_steps.run_labels(graphs, train=train, settings=settings, command=command, **shared)
+    else:
+        benchmark_steps.run_other(task, graphs, predictors=predictors, per_class=per_class, **shared)

@@ -32,7 +32,8 @@ from gramme.evaluation.benchmark import (
     chosen_methods,
     default_methods,
 )
-from gramme.evaluation.link_benchmark import DEFAULT_LINK_METHODS, link_benchmark, summarise_links
+from gramme.evaluation.link_benchmark import link_benchmark, summarise_links
+from gramme.evaluation.link_methods import DEFAULT_LINK_METHODS
 from gramme.evaluation.splits import read_splits
 from gramme.graph import MultilayerGraph
 from gramme.methods import Method
@@ -66,22 +67,20 @@ def graphs(datasets: str | None, read: Reading, *, needs_label: bool = True) -> 
 
 
 def run_labels(
-    data: dict[str, MultilayerGraph],
+    graphs: dict[str, MultilayerGraph],
     *,
     methods: str | None,
     train: str | None,
     repeats: int | None,
     settings: Sequence[str],
+    metric: str | None,
+    splits: Path | None,
     target: Path,
-    jobs: int | None,
-    backend: str,
     quick: bool,
-    force: bool,
     quiet: bool,
     as_json: bool,
-    splits: Path | None = None,
-    metric: str | None = None,
-    command: str | None = None,
+    force: bool,
+    **shared: Any,
 ) -> None:
     """Run the benchmark with a live table, and print the summary."""
     chosen = chosen_methods(default_methods() if methods is None else _words(methods, "--methods"))
@@ -99,7 +98,7 @@ def run_labels(
     try:
         with warnings_as_notes(), live, saying(live.words, silent=messages.is_terminal), part("Runs", 1.0):
             table = benchmark(
-                data,
+                graphs,
                 chosen,
                 out=target,
                 train=_percents(train, QUICK_TRAIN_PERCENTS if quick else DEFAULT_TRAIN_PERCENTS),
@@ -107,12 +106,10 @@ def run_labels(
                 splits=None if splits is None else read_splits(splits),
                 metric=metric or "accuracy",
                 settings=parsed_settings(chosen, settings),
-                jobs=jobs,
-                backend=backend,
                 force=force,
-                command=command,
                 on_start=start,
                 on_result=add,
+                **shared,
             )
     except KeyboardInterrupt:
         note(
@@ -191,44 +188,58 @@ def _percents(text: str | None, default: Sequence[float]) -> list[float]:
     return found
 
 
-# The work of ``gramme benchmark --task links`` between its options and the library, and its table
-# in the terminal.
-
-
 STYLES = ("table", "csv", "json")
 
 
-def run_links(
+def run_other(
+    task: str,
     graphs: dict[str, MultilayerGraph],
     *,
     methods: str | None,
+    predictors: str | None,
+    per_class: str | None,
     repeats: int | None,
+    metric: str | None,
+    splits: Path | None,
     target: Path,
-    jobs: int | None,
-    backend: str,
-    force: bool,
+    quick: bool,
     quiet: bool,
     as_json: bool,
-    metric: str | None = None,
+    **shared: Any,
 ) -> None:
-    """Run the benchmark of links and print its summary."""
-    named = [word.strip() for word in (methods or "").split(",") if word.strip()]
+    """Run the benchmark of links or of asking, and print its summary."""
+    named = None if methods is None else _words(methods, "--methods")
     with warnings_as_notes(), part("Runs", 1.0):
-        table = link_benchmark(
-            graphs,
-            named or DEFAULT_LINK_METHODS,
-            out=target,
-            repeats=1 if repeats is None else repeats,
-            metric=metric or "roc_auc",
-            jobs=jobs,
-            backend=backend,
-            force=force,
-            tell=tell_steps,
-        )
+        if task == "links":
+            table = link_benchmark(
+                graphs,
+                named or DEFAULT_LINK_METHODS,
+                out=target,
+                repeats=1 if repeats is None else repeats,
+                metric=metric or "roc_auc",
+                tell=tell_steps,
+                **shared,
+            )
+        else:
+            table = ask_benchmark(
+                graphs,
+                named or list(ASK_STRATEGIES),
+                out=target,
+                predictors=DEFAULT_PREDICTORS if predictors is None else _words(predictors, "--predictors"),
+                per_class=_counts(per_class),
+                repeats=(QUICK_REPEATS if quick else DEFAULT_REPEATS) if repeats is None else repeats,
+                splits=None if splits is None else read_splits(splits),
+                metric=metric or "accuracy",
+                tell=tell_steps,
+                **shared,
+            )
     if as_json or not quiet:
-        _show(table, "json" if as_json else "table")
+        _show(table, task, "json" if as_json else "table")
     if not quiet and not as_json:
-        messages.print(escape(f"All runs are in {target}; gramme report {target} --out page.html makes a page."))
+        again = f"gramme report {target} --out page.html makes a page"
+        if task == "ask":
+            again = f"gramme results {target} shows them again"
+        messages.print(escape(f"All runs are in {target}; {again}."))
 
 
 def show_ledger(ledger: Path, task: str, style: str, shown: str = "summary", metric: str | None = None) -> None:
@@ -242,79 +253,26 @@ def show_ledger(ledger: Path, task: str, style: str, shown: str = "summary", met
     elif shown != "summary":
         raise DataError(f"a ledger of {opened.kind.about} has no {shown}; say --show summary, runs or failures")
     elif task == "links":
-        _show(summarise_links(rows, metric=metric or "roc_auc"), style)
+        _show(summarise_links(rows, metric=metric or "roc_auc"), task, style)
     else:
-        _show_asking(summarise_asking(rows, metric=metric or "accuracy"), style)
+        _show(summarise_asking(rows, metric=metric or "accuracy"), task, style)
 
 
-def _show(table: pd.DataFrame, style: str) -> None:
-    if style == "table":
-        typer.echo(table.round(1).to_string(index=False, na_rep=""))
-        return
+def _show(table: pd.DataFrame, task: str, style: str) -> None:
     if style not in STYLES:
         raise DataError(f"a ledger of links or of asking is shown as {', '.join(STYLES)}, not as {style!r}")
-    is_csv = style == "csv"
-    rounded = (
-        table.to_csv(index=False, float_format="%.4g")
-        if is_csv
-        else table.to_json(orient="records", double_precision=4)
-    )
-    typer.echo(rounded)
-
-
-# The work of ``gramme benchmark --task ask``.
-
-
-def run_ask(
-    graphs: dict[str, MultilayerGraph],
-    *,
-    strategies: str | None,
-    predictors: str | None,
-    per_class: str | None,
-    repeats: int | None,
-    target: Path,
-    jobs: int | None,
-    backend: str,
-    quick: bool,
-    force: bool,
-    quiet: bool,
-    as_json: bool,
-    splits: Path | None = None,
-    metric: str | None = None,
-) -> None:
-    """Run the benchmark of asking and print its summary."""
-    chosen = list(ASK_STRATEGIES) if strategies is None else _words(strategies, "--methods")
-    judges = DEFAULT_PREDICTORS if predictors is None else _words(predictors, "--predictors")
-    with warnings_as_notes(), part("Runs", 1.0):
-        table = ask_benchmark(
-            graphs,
-            chosen,
-            out=target,
-            predictors=judges,
-            per_class=_counts(per_class),
-            repeats=(QUICK_REPEATS if quick else DEFAULT_REPEATS) if repeats is None else repeats,
-            splits=None if splits is None else read_splits(splits),
-            metric=metric or "accuracy",
-            jobs=jobs,
-            backend=backend,
-            force=force,
-            tell=tell_steps,
-        )
-    if as_json or not quiet:
-        _show_asking(table, "json" if as_json else "table")
-    if not quiet and not as_json:
-        messages.print(escape(f"All runs are in {target}; gramme results {target} shows them again."))
-
-
-def _show_asking(table: pd.DataFrame, style: str) -> None:
-    if style != "table":
-        _show(table, style)
-        return
-    columns = [name for name in table if name not in ("failed", "cpu_seconds")]
-    text = table[columns].round(2).to_string(index=False, na_rep="")
-    if table["dataset"].nunique() > 1 and "against_random" in table:
-        metric = "macro_f1" if "macro_f1" in table else "accuracy"
-        text += "\n\n" + strategy_ranks(table, metric=metric).round(2).to_string(index=False, na_rep="")
+    if style == "csv":
+        text = table.to_csv(index=False, float_format="%.4g")
+    elif style == "json":
+        text = table.to_json(orient="records", double_precision=4)
+    elif task == "links":
+        text = table.round(1).to_string(index=False, na_rep="")
+    else:
+        columns = [name for name in table if name not in ("failed", "cpu_seconds")]
+        text = table[columns].round(2).to_string(index=False, na_rep="")
+        if table["dataset"].nunique() > 1 and "against_random" in table:
+            metric = "macro_f1" if "macro_f1" in table else "accuracy"
+            text += "\n\n" + strategy_ranks(table, metric=metric).round(2).to_string(index=False, na_rep="")
     typer.echo(text)
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
+from gramme._types import Ints
 from gramme.errors import DataError, GrammeWarning, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.grouping.communities import learned_layer_weights
@@ -26,13 +26,10 @@ from gramme.methods.labels import KnownLabels, aligned_labels
 from gramme.methods.registry import method
 
 from .ask_strategies import ASK_STRATEGIES, LabelRequest, ask_strategy
-from .benchmark import check_repeats, dataset_checksum, recorded, splits_by_dataset
+from .benchmark import TaskSpec, check_repeats, dataset_checksum, recorded, splits_by_dataset
 from .ledger import LEDGER_KINDS
-from .run import error_text, trace_text
 from .splits import GivenSplit
 from .statistics import mean_interval
-
-Ints = NDArray[np.int64]
 
 WEIGHTED = "weighted-propagation"
 """Label propagation with layer weights learned without labels: what few labels cannot tell about layers, the layers
@@ -44,20 +41,14 @@ DEFAULT_BUDGETS = (1, 2, 4)
 
 
 @dataclass(frozen=True)
-class AskSpec:
-    """All that decides a run.
+class AskSpec(TaskSpec):
+    """All that decides a run: how many labels per class are asked for, and which half is the test.
 
-    Attributes
-    ----------
-    dataset, checksum : str
-    strategy, predictor : str
-    per_class : int
-        Labels asked for, per class.
-    realisation : int
-        Which half is the test, and the seed of everything random.
-    split : GivenSplit, optional
-        Nodes to choose from and to test on, in place of random halves.
+    The realisation is also the seed of everything random; a split has the nodes to choose from and to test on, in place
+    of random halves.
     """
+
+    task = "ask"
 
     dataset: str
     checksum: str
@@ -69,72 +60,41 @@ class AskSpec:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells this run from all others."""
         where = proper_text(self.dataset), self.checksum
         return (*where, self.strategy, self.predictor, self.per_class, self.realisation)
 
-    def run(self, graph: MultilayerGraph) -> AskResult:
-        """Do it; whatever goes wrong in a strategy or a model is its result and no error here."""
-        try:
-            return AskResult(self, scored(graph, self))
-        except Exception as error:
-            return self.failed(error_text(error), trace_text(error))
-
-    def failed(self, error: str, traceback: str | None = None) -> AskResult:
-        """The result of a run that could not end."""
-        return AskResult(self, {"status": "failed", "error": error, "traceback": traceback})
-
-
-@dataclass(frozen=True)
-class AskResult:
-    """The result of a run as a row of a ledger."""
-
-    spec: AskSpec
-    scores: dict[str, Any]
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """The one row of a ledger."""
-        return [dict(zip(LEDGER_KINDS["ask"].run_key, self.spec.key, strict=True)) | self.scores]
-
-
-def scored(graph: MultilayerGraph, spec: AskSpec) -> dict[str, Any]:
-    """Choose, learn and test."""
-    truth = all_labels(graph)
-    codes = np.full(graph.num_nodes, -1)
-    codes[truth.nodes] = truth.codes
-    if spec.split is None:
-        order = np.random.default_rng(spec.realisation).permutation(truth.nodes)
-        pool, test = np.sort(order[: order.size // 2]), order[order.size // 2 :]
-    else:
-        pool, test = spec.split.train, spec.split.test
-    count = spec.per_class * len(truth.classes)
-    if count > pool.size:
-        raise DataError(f"{count} labels are to be chosen from {pool.size} nodes with a label")
-    bare = graph.replace(labels=None)
-    began = time.process_time()
-    request = LabelRequest(
-        bare,
-        pool,
-        count,
-        len(truth.classes),
-        lambda nodes: codes[nodes],
-        np.random.default_rng([spec.realisation, 1]),
-        spec.realisation,
-    )
-    chosen = ask_strategy(spec.strategy).choose(request)
-    asked = time.process_time() - began
-    predicted = predictions(bare, chosen, codes[chosen], spec)
-    return {
-        "status": "done",
-        "labels": count,
-        "accuracy": float((predicted[test] == codes[test]).mean()),
-        "macro_f1": float(f1_score(codes[test], predicted[test], average="macro", zero_division=0)),
-        "classes_seen": int(np.unique(codes[chosen]).size),
-        "classes": len(truth.classes),
-        "ask_seconds": asked,
-        "cpu_seconds": time.process_time() - began,
-    }
+    def scored(self, graph: MultilayerGraph) -> list[dict[str, Any]]:
+        """Choose, learn and test."""
+        truth = all_labels(graph)
+        codes = np.full(graph.num_nodes, -1)
+        codes[truth.nodes] = truth.codes
+        classes, seed = len(truth.classes), self.realisation
+        if self.split is None:
+            order = np.random.default_rng(seed).permutation(truth.nodes)
+            pool, test = np.sort(order[: order.size // 2]), order[order.size // 2 :]
+        else:
+            pool, test = self.split.train, self.split.test
+        count = self.per_class * classes
+        if count > pool.size:
+            raise DataError(f"{count} labels are to be chosen from {pool.size} nodes with a label")
+        bare = graph.replace(labels=None)
+        began = time.process_time()
+        random = np.random.default_rng([seed, 1])
+        request = LabelRequest(bare, pool, count, classes, lambda nodes: codes[nodes], random, seed)
+        chosen = ask_strategy(self.strategy).choose(request)
+        asked = time.process_time() - began
+        predicted = predictions(bare, chosen, codes[chosen], self)
+        return [
+            {
+                "labels": count,
+                "accuracy": float((predicted[test] == codes[test]).mean()),
+                "macro_f1": float(f1_score(codes[test], predicted[test], average="macro", zero_division=0)),
+                "classes_seen": int(np.unique(codes[chosen]).size),
+                "classes": classes,
+                "ask_seconds": asked,
+                "cpu_seconds": time.process_time() - began,
+            }
+        ]
 
 
 def predictions(graph: MultilayerGraph, chosen: Ints, codes: Ints, spec: AskSpec) -> Ints:
@@ -144,8 +104,7 @@ def predictions(graph: MultilayerGraph, chosen: Ints, codes: Ints, spec: AskSpec
     known = np.full(graph.num_nodes, -1)
     known[chosen] = codes
     if spec.predictor == WEIGHTED:
-        learned = learned_layer_weights(graph)
-        weights = {str(layer): float(weight) for layer, weight in learned.items()}
+        weights = learned_layer_weights(graph).to_dict()
         model: Any = LabelPropagation(layer_weights=weights, random_state=spec.realisation)
     else:
         model = method(spec.predictor).create(random_state=spec.realisation)
@@ -159,9 +118,9 @@ def all_labels(graph: MultilayerGraph) -> KnownLabels:
     """All labels of a graph as class numbers, for choosing and for the test."""
     values = aligned_labels(graph)
     nodes = np.array([i for i, value in enumerate(values) if value is not None], dtype=np.int64)
-    classes = np.array(graph.classes, dtype=object)
-    number = {label: place for place, label in enumerate(classes.tolist())}
-    return KnownLabels(nodes, np.array([number[values[i]] for i in nodes], dtype=np.int64), classes)
+    number = {label: place for place, label in enumerate(graph.classes)}
+    codes = np.array([number[values[i]] for i in nodes], dtype=np.int64)
+    return KnownLabels(nodes, codes, np.array(graph.classes, dtype=object))
 
 
 def ask_benchmark(
@@ -254,27 +213,24 @@ def summarise_asking(rows: pd.DataFrame, *, metric: str = "accuracy") -> pd.Data
         scores = 100 * done.pivot_table(index="realisation", columns="strategy", values=metric)
         for strategy, mine in group.groupby("strategy", sort=False):
             good = mine[mine["status"] == "done"]
-            row = dict(zip(keys, place, strict=True))
-            row |= {
+            mean, _, reach = mean_interval(100 * good[metric])
+            row = dict(zip(keys, place, strict=True)) | {
                 "labels": good["labels"].max(),
                 "strategy": strategy,
                 "repeats": len(good),
                 "failed": len(mine) - len(good),
+                metric: mean,
+                f"{metric}_ci95": reach,
             }
-            mean, _, reach = mean_interval(100 * good[metric])
-            row |= {metric: mean, f"{metric}_ci95": reach}
             if "random" in scores and strategy in scores:
                 mean, _, reach = mean_interval((scores[strategy] - scores["random"]).dropna())
                 row |= {"against_random": mean, "against_random_ci95": reach}
             row["classes_seen"] = (good["classes_seen"] / good["classes"]).mean()
-            row["ask_seconds"] = good["ask_seconds"].mean()
-            row["cpu_seconds"] = good["cpu_seconds"].mean()
-            found.append(row)
+            found.append(row | {name: good[name].mean() for name in ("ask_seconds", "cpu_seconds")})
     table = pd.DataFrame(found)
     if not len(table):
         return table
-    order = [*keys, metric]
-    return table.sort_values(order, ascending=[True] * 3 + [False], kind="stable", ignore_index=True)
+    return table.sort_values([*keys, metric], ascending=[True] * 3 + [False], kind="stable", ignore_index=True)
 
 
 def strategy_ranks(summary: pd.DataFrame, *, metric: str = "accuracy") -> pd.DataFrame:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from gramme._types import Floats, Ints
 from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.grouping import cover
 from gramme.grouping.label_choice import to_nearest
 from gramme.methods import LabelPropagation
 from gramme.ranking import rank
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MAX_DENSE_NODES = 6_000
 """Nodes up to which strategies that need a matrix of all pairs are run."""
@@ -31,30 +29,14 @@ PROPAGATION_STEPS = 2
 
 @dataclass(frozen=True)
 class LabelRequest:
-    """What a strategy may see.
+    """What a strategy may see."""
 
-    Attributes
-    ----------
-    graph : MultilayerGraph
-        Without labels.
-    pool : array of int
-        The nodes that can be asked.
-    count : int
-        How many to choose.
-    classes : int
-        How many classes there are: strategies that go by a model begin with as many random labels.
-    answer : callable
-        The classes of some nodes, for strategies that look at labels. Only those of chosen nodes may be asked for,
-        except by the strategy ``balanced``, which says so.
-    random : numpy Generator
-    seed : int
-    """
-
-    graph: MultilayerGraph
-    pool: Ints
-    count: int
-    classes: int
+    graph: MultilayerGraph  # without labels
+    pool: Ints  # the nodes that can be asked
+    count: int  # how many to choose
+    classes: int  # strategies that go by a model begin with as many random labels
     answer: Callable[[Ints], Ints]
+    """The classes of some nodes. Only those of chosen nodes may be asked for, except by ``balanced``, which says so."""
     random: np.random.Generator
     seed: int
 
@@ -88,12 +70,8 @@ def _top(values: Floats, request: LabelRequest) -> Ints:
     return request.pool[np.lexsort((lots, -values[request.pool]))[: request.count]]
 
 
-def _degree(request: LabelRequest) -> Ints:
-    return _top(rank(request.graph, ["degree"])["degree"].to_numpy(), request)
-
-
-def _pagerank(request: LabelRequest) -> Ints:
-    return _top(rank(request.graph, ["pagerank"])["pagerank"].to_numpy(), request)
+def _by_rank(measure: str) -> Callable[[LabelRequest], Ints]:
+    return lambda request: _top(rank(request.graph, [measure])[measure].to_numpy(), request)
 
 
 def _uncertain(request: LabelRequest, doubt: Callable[[Floats], Floats]) -> Ints:
@@ -116,20 +94,14 @@ def _uncertain(request: LabelRequest, doubt: Callable[[Floats], Floats]) -> Ints
     return chosen
 
 
-def _margin(request: LabelRequest) -> Ints:
-    def doubt(probabilities: Floats) -> Floats:
-        best = np.sort(probabilities, axis=1)
-        return np.asarray(best[:, -2] - best[:, -1])
-
-    return _uncertain(request, doubt)
+def _margin(probabilities: Floats) -> Floats:
+    best = np.sort(probabilities, axis=1)
+    return np.asarray(best[:, -2] - best[:, -1])
 
 
-def _entropy(request: LabelRequest) -> Ints:
-    def doubt(probabilities: Floats) -> Floats:
-        safe = np.maximum(probabilities, 1e-12)
-        return np.asarray(-(safe * np.log(safe)).sum(axis=1))
-
-    return _uncertain(request, doubt)
+def _entropy(probabilities: Floats) -> Floats:
+    safe = np.maximum(probabilities, 1e-12)
+    return np.asarray(-(safe * np.log(safe)).sum(axis=1))
 
 
 def mean_step(graph: MultilayerGraph) -> Floats:
@@ -150,8 +122,11 @@ def mean_step(graph: MultilayerGraph) -> Floats:
     return found
 
 
-def _optimal(request: LabelRequest, gain: Callable[[Floats, Floats], Floats]) -> Ints:
-    """Greedy experimental design on a Gaussian field: each label the one that lowers the risk most."""
+def _optimal(request: LabelRequest, power: int) -> Ints:
+    """Greedy experimental design on a Gaussian field: each label the one that lowers the risk most.
+
+    With power 2 the risk is the sum of all variances (V-optimal), with 1 the variance of the mean (Sigma-optimal).
+    """
     count = request.graph.num_nodes
     laplacian = (1 + REGULARISER) * np.eye(count) - mean_step(request.graph)
     covariance: Floats = np.linalg.inv(laplacian).astype(np.float64)
@@ -159,20 +134,13 @@ def _optimal(request: LabelRequest, gain: Callable[[Floats, Floats], Floats]) ->
     left = request.pool
     for _ in range(request.count):
         variance = covariance[left, left] + NOISE
-        best = int(left[int(gain(covariance[:, left], variance).argmax())])
+        gain = (covariance[:, left] ** power).sum(axis=0) ** (2 // power) / variance
+        best = int(left[int(gain.argmax())])
         chosen.append(best)
         left = left[left != best]
         column = covariance[:, best].copy()
         covariance -= np.outer(column, column) / (column[best] + NOISE)
     return np.array(chosen, dtype=np.int64)
-
-
-def _v_optimal(request: LabelRequest) -> Ints:
-    return _optimal(request, lambda columns, variance: (columns**2).sum(axis=0) / variance)
-
-
-def _sigma_optimal(request: LabelRequest) -> Ints:
-    return _optimal(request, lambda columns, variance: columns.sum(axis=0) ** 2 / variance)
 
 
 def _medoids(request: LabelRequest) -> Ints:
@@ -200,20 +168,14 @@ def _medoids(request: LabelRequest) -> Ints:
     return request.pool[medoids]
 
 
-def _cover(request: LabelRequest) -> Ints:
-    nobody = np.zeros(request.graph.num_nodes, dtype=bool)
-    askable = nobody.copy()
-    askable[request.pool] = True
-    return cover(request.graph, nobody, askable, request.count, random_state=request.seed).nodes
-
-
-def _cover_in_turns(request: LabelRequest) -> Ints:
-    """The same in two halves, the second knowing the first: as when somebody asks again."""
+def _cover(request: LabelRequest, turns: int = 1) -> Ints:
+    """In several turns, each knows the ones before: as when somebody asks again."""
     known = np.zeros(request.graph.num_nodes, dtype=bool)
     askable = known.copy()
     askable[request.pool] = True
     chosen = np.zeros(0, dtype=np.int64)
-    for count in (request.count - request.count // 2, request.count // 2):
+    for turn in range(turns):
+        count = -(-(request.count - chosen.size) // (turns - turn))
         if count:
             some = cover(request.graph, known, askable, count, random_state=request.seed).nodes
             chosen = np.concatenate([chosen, some])
@@ -226,15 +188,15 @@ ASK_STRATEGIES: Mapping[str, AskStrategy] = MappingProxyType(
         one.name: one
         for one in (
             AskStrategy("cover", "gramme.ask: k-means on eigenvectors of weighted layers", _cover),
-            AskStrategy("cover-in-turns", "gramme.ask twice, half of the nodes each time", _cover_in_turns),
+            AskStrategy("cover-in-turns", "gramme.ask twice, half of the nodes each time", partial(_cover, turns=2)),
             AskStrategy("random", "a choice at random", _random),
             AskStrategy("balanced", "equally many of each class at random; needs the labels", _balanced),
-            AskStrategy("degree", "the nodes with most ties", _degree),
-            AskStrategy("pagerank", "the highest PageRank over all layers", _pagerank),
-            AskStrategy("margin", "where propagation wavers between two classes", _margin),
-            AskStrategy("entropy", "where propagation is least sure", _entropy),
-            AskStrategy("v-optimal", "least sum of variances of a Gaussian field", _v_optimal),
-            AskStrategy("sigma-optimal", "least variance of the mean of a Gaussian field", _sigma_optimal),
+            AskStrategy("degree", "the nodes with most ties", _by_rank("degree")),
+            AskStrategy("pagerank", "the highest PageRank over all layers", _by_rank("pagerank")),
+            AskStrategy("margin", "where propagation wavers between two classes", partial(_uncertain, doubt=_margin)),
+            AskStrategy("entropy", "where propagation is least sure", partial(_uncertain, doubt=_entropy)),
+            AskStrategy("v-optimal", "least sum of variances of a Gaussian field", partial(_optimal, power=2)),
+            AskStrategy("sigma-optimal", "least variance of the mean of a Gaussian field", partial(_optimal, power=1)),
             AskStrategy("k-medoids", "FeatProp: k-medoids of propagated features", _medoids),
         )
     }

@@ -68,22 +68,10 @@ def check_backend(backend: str) -> None:
         import_ray(_PURPOSE)
 
 
-def default_jobs() -> int:
-    """One run for each core this process may use."""
-    return joblib.cpu_count()  # type: ignore[no-any-return]
-
-
 def executed(specs: Sequence[Spec[Result]], graphs: Graphs, *, jobs: int, backend: str) -> Iterator[Result]:
-    """Do all runs, ``jobs`` of them at a time, and yield each result as it arrives.
+    """Do all runs on the graphs of their datasets, ``jobs`` at a time, and yield each result as it arrives.
 
-    Parameters
-    ----------
-    specs : sequence of Spec
-    graphs : mapping
-        The graph of each dataset.
-    jobs : int
-        With 1 and the backend "loky", everything runs in this process.
-    backend : {"loky", "ray"}
+    With one job and the backend "loky", everything runs in this process.
     """
     if backend == "ray":
         yield from _on_ray(specs, graphs, jobs)

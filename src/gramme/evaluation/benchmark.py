@@ -7,8 +7,10 @@ import importlib.util
 import json
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+import joblib
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
@@ -21,9 +23,9 @@ from gramme.graph.canonical import checksum
 from gramme.methods import METHODS, Method, method
 from gramme.methods.embedding.base import EmbeddingModel
 
-from .backends import Result, Spec, check_backend, default_jobs, executed
+from .backends import Result, Spec, check_backend, executed
 from .ledger import LEDGER_KINDS, Ledger
-from .run import SHARED_SEED, Metric, RunResult, RunSpec
+from .run import SHARED_SEED, Metric, RunResult, RunSpec, error_text, trace_text
 from .splits import GivenSplit, check_percent, given_splits, random_split
 from .summary import check_metric, summarise
 
@@ -205,7 +207,48 @@ def _refuse_doubles(names: Sequence[str], what: str) -> None:
         raise DataError(f"the {what} {twice[0]!r} is named twice")
 
 
-Start = Callable[[list[RunSpec], int, int], None]
+@dataclass(frozen=True)
+class TaskResult:
+    """The result of a run of links or of asking."""
+
+    spec: TaskSpec
+    scores: list[dict[str, Any]]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """As the ledger of the task has them."""
+        where = dict(zip(LEDGER_KINDS[self.spec.task].run_key, self.spec.key, strict=True))
+        return [where | row for row in self.scores]
+
+
+class TaskSpec:
+    """All that decides a run of links or of asking: what both share. Each says what its key is and how it is scored."""
+
+    task: ClassVar[str]
+    row_keys: ClassVar[tuple[dict[str, Any], ...]] = ({},)
+    """What tells the rows of one run from each other."""
+    dataset: str
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells this run from all others, in text that a ledger can hold."""
+        raise NotImplementedError
+
+    def scored(self, graph: MultilayerGraph) -> list[dict[str, Any]]:
+        """The rows of a run that ends well."""
+        raise NotImplementedError
+
+    def run(self, graph: MultilayerGraph) -> TaskResult:
+        """Do it; whatever goes wrong in a method is its result and no error here."""
+        try:
+            return TaskResult(self, [{"status": "done"} | row for row in self.scored(graph)])
+        except Exception as error:
+            return self.failed(error_text(error), trace_text(error))
+
+    def failed(self, error: str, traceback: str | None = None) -> TaskResult:
+        """The result of a run that could not end."""
+        what = {"status": "failed", "error": error, "traceback": traceback}
+        return TaskResult(self, [row | what for row in self.row_keys])
 
 
 def recorded(
@@ -228,11 +271,10 @@ def recorded(
     Failed runs are recorded with their tracebacks, and a warning says that there are some. ``metric`` names a metric of
     one's own that finished runs must have; the callables are explained at :func:`benchmark` and ``link_benchmark``.
     """
-    jobs = default_jobs() if jobs is None else jobs
+    jobs = joblib.cpu_count() if jobs is None else jobs
     if jobs < 1:
         raise DataError(f"at least one job is needed, not {jobs}")
     check_backend(backend)
-    kind = LEDGER_KINDS[task]
     with Ledger(out, task) as ledger:
         if command is not None:
             ledger.note_command(command)
@@ -252,9 +294,8 @@ def recorded(
                 tell(finished, len(specs))
         rows = ledger.runs()
     if failed:
-        which = ", ".join(
-            str(failed[0][name]) for name in kind.run_key if "checksum" not in name and "hash" not in name
-        )
+        named = [name for name in LEDGER_KINDS[task].run_key if "checksum" not in name and "hash" not in name]
+        which = ", ".join(str(failed[0][name]) for name in named)
         warnings.warn(
             f"{len(failed)} of {len(missing)} runs failed and count nowhere, first {which}: {failed[0]['error']}; "
             f"{out} has the traceback of each",
@@ -302,7 +343,7 @@ def benchmark(
     backend: str = "loky",
     force: bool = False,
     command: str | None = None,
-    on_start: Start | None = None,
+    on_start: Callable[[list[RunSpec], int, int], None] | None = None,
     on_result: Callable[[RunResult], None] | None = None,
 ) -> pd.DataFrame:
     """Compare methods on datasets over random or given splits, resuming where an earlier call ended.

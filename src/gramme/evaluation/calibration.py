@@ -81,16 +81,7 @@ def bins_off(table: pd.DataFrame | Mapping[str, Sequence[float]]) -> list[int]:
 
 @dataclass(frozen=True)
 class OnTheWhole:
-    """How sure predictions were on average, and how often they were right.
-
-    Attributes
-    ----------
-    nodes : int
-    said, right : float
-        The mean probability of what was predicted, and the share that was right.
-    verdict : {"fits", "too sure", "not sure enough"}
-        Whether the two differ by more than chance explains.
-    """
+    """How sure predictions were on average, how often they were right, and whether chance explains the difference."""
 
     nodes: int
     said: float

@@ -30,12 +30,6 @@ from gramme.methods.labels import KnownLabels, aligned_labels, dealt_in_turn
 from .estimate import Estimate, UnseenPredictions, holdout_estimate, joined_estimate, unseen_of
 from .splits import Holdout, hold_out, labelled_places
 
-# An estimate from predictions that a fit has already made, for labels by models that had not seen
-# them.
-
-
-CROSS_FITTING = "cross-fitting"
-
 
 def fitted_estimate(model: NodeClassifier, labels: NDArray[np.object_]) -> Estimate:
     """The estimate of a fitted model that tests itself (:attr:`~gramme.methods.NodeClassifier.has_out_of_fold`).
@@ -61,7 +55,7 @@ def fitted_estimate(model: NodeClassifier, labels: NDArray[np.object_]) -> Estim
         "calibration; regularisation was chosen once, for all folds"
     )
     return joined_estimate(
-        CROSS_FITTING,
+        "cross-fitting",
         note + untested_note(single),
         [part],
         folds=folds,
@@ -103,9 +97,10 @@ def deal_folds(
     return [np.sort(cards[fold == number]) for number in range(min(folds, cards.size))], single
 
 
-def folds_to_test(graph: MultilayerGraph, folds: int) -> int:
+def folds_to_test(graph: MultilayerGraph | PartGraph, folds: int) -> int:
     """How many of the folds to test: all, except in large data, where some of them have enough labels."""
-    size = graph.num_nodes * graph.num_layers
+    nodes = graph.whole.nodes if isinstance(graph, PartGraph) else graph.num_nodes
+    size = nodes * graph.num_layers
     return min(folds, folds if size < LARGE_NODE_LAYERS else 2 if size < VERY_LARGE_NODE_LAYERS else 1)
 
 
@@ -142,7 +137,32 @@ def cross_validate(
     KeyboardInterrupt
         Also if a method would end its training early and keep what it has: half a fold says nothing.
     """
-    dealt, single = deal_folds(labels, DEFAULT_FOLDS if folds is None else folds, random_state, graph.nodes)
+
+    def fitted(fold: NDArray[np.int64]) -> tuple[NodeClassifier, Any]:
+        train = labels.copy()
+        train[fold] = None
+        one = clone(model).fit(graph, train)
+        if one.interrupted_:
+            raise KeyboardInterrupt
+        if balanced:
+            one.balance_classes()
+        return one, one.predict_proba()
+
+    return _by_folds(fitted, graph, labels, nodes_without_label(labels), folds, random_state, graph.nodes, tell)
+
+
+def _by_folds(
+    fitted: Callable[[NDArray[np.int64]], tuple[NodeClassifier, Any]],
+    graph: MultilayerGraph | PartGraph,
+    labels: NDArray[np.object_],
+    to_predict: int,
+    folds: int | None,
+    random_state: int,
+    nodes: pd.Index | None = None,
+    tell: Callable[[int, int], None] | None = None,
+) -> Estimate:
+    """Each fold predicted by the model that ``fitted`` makes without it, with class probabilities for all labels."""
+    dealt, single = deal_folds(labels, DEFAULT_FOLDS if folds is None else folds, random_state, nodes)
     if not dealt:
         return Estimate("none", "every class has a single label, so none can be tested")
     count = folds_to_test(graph, len(dealt)) if folds is None else len(dealt)
@@ -150,20 +170,12 @@ def cross_validate(
     for place, fold in enumerate(dealt[:count]):
         if tell is not None:
             tell(place, count)
-        train = labels.copy()
-        train[fold] = None
         with warnings.catch_warnings(), part(f"fit {place + 1} of {count}", 1 / count):
             warnings.simplefilter("ignore")
-            one = clone(model).fit(graph, train)
-        if one.interrupted_:
-            raise KeyboardInterrupt
-        if balanced:
-            one.balance_classes()
-        parts.append(UnseenPredictions.of(fold, labels, one.classes_, one.predict_proba()))
+            model, shares = fitted(fold)
+        parts.append(UnseenPredictions.of(fold, labels, model.classes_, shares))
     note = fold_note(len(dealt), count, single)
-    return joined_estimate(
-        "cross-validation", note, parts, folds=len(dealt), folds_tested=count, to_predict=nodes_without_label(labels)
-    )
+    return joined_estimate("cross-validation", note, parts, folds=len(dealt), folds_tested=count, to_predict=to_predict)
 
 
 def nodes_without_label(labels: NDArray[np.object_]) -> int:
@@ -193,10 +205,6 @@ def untested_note(single: list[Any]) -> str:
     return f"; classes with a single label cannot be tested and count nowhere here: {names}"
 
 
-# A fit together with an estimate of its accuracy: set labels aside, fit, test, in this order and
-# in one place.
-
-
 @dataclass(frozen=True)
 class EstimatePlan:
     """How to estimate the accuracy: on a share set aside, by folds, or not at all.
@@ -218,31 +226,20 @@ class EstimatePlan:
 
     def further_fits(self, graph: MultilayerGraph, model: NodeClassifier) -> int:
         """How many fits the estimate takes besides the model's own."""
-        if self.none_further(model):
+        if self.share is not None or not self.wanted or (model.has_out_of_fold and self.folds is None):
             return 0
         return folds_to_test(graph, DEFAULT_FOLDS) if self.folds is None else self.folds
-
-    def none_further(self, model: NodeClassifier) -> bool:
-        """Whether the estimate takes no fit besides the model's own."""
-        return self.share is not None or not self.wanted or (model.has_out_of_fold and self.folds is None)
 
 
 @dataclass(frozen=True)
 class EstimatedFit:
-    """What came out of :func:`fit_with_estimate`.
-
-    Attributes
-    ----------
-    train : array of object, shape (nodes,)
-        The labels the model learned from, None elsewhere.
-    estimate : Estimate
-    seconds : float
-        How long the fit took, by the clock.
-    """
+    """What came out of :func:`fit_with_estimate`."""
 
     train: NDArray[np.object_]
+    """The labels the model learned from, None elsewhere."""
     estimate: Estimate
     seconds: float
+    """How long the fit took, by the clock."""
 
 
 def fit_with_estimate(
@@ -326,8 +323,7 @@ def _estimate(
         return Estimate("none", "the estimation was interrupted")
 
 
-# How good a model is that several processes fitted together: the same estimates, from labels that
-# all of them hold.
+# How good a model is that several processes fitted together, from labels that all of them hold.
 
 
 def labels_of(known: KnownLabels) -> NDArray[np.object_]:
@@ -365,36 +361,15 @@ def cross_validate_parts(
 ) -> Estimate:
     """Predict every labelled node by a model that did not see its label; as ``cross_validate``, a collective."""
     labels = labels_of(known)
-    dealt, single = deal_folds(labels, DEFAULT_FOLDS if folds is None else folds, random_state)
-    if not dealt:
-        return Estimate("none", "every class has a single label, so none can be tested")
-    count = folds_in_parts(graph, len(dealt)) if folds is None else len(dealt)
-    found = []
-    for place, fold in enumerate(dealt[:count]):
+
+    def fitted(fold: NDArray[np.int64]) -> tuple[NodeClassifier, Any]:
         held = np.zeros(known.nodes.size, dtype=bool)
         held[fold] = True
-        with warnings.catch_warnings(), part(f"fit {place + 1} of {count}", 1 / count):
-            warnings.simplefilter("ignore")
-            one: NodeClassifier = clone(model)
-            one.fit(graph, known.without(held))
+        one = clone(model).fit(graph, known.without(held))
         if balanced:
             one.balance_classes()
-        shares = gather_rows(graph, one.predict_proba(), known.nodes)
-        found.append(UnseenPredictions.of(fold, labels, one.classes_, shares))
-    note = fold_note(len(dealt), count, single)
-    joined = joined_estimate(
-        "cross-validation",
-        note,
-        found,
-        folds=len(dealt),
-        folds_tested=count,
-        to_predict=graph.whole.nodes - known.nodes.size,
-    )
-    return replace(joined, tested=known.nodes[joined.tested])
+        return one, gather_rows(graph, one.predict_proba(), known.nodes)
 
-
-def folds_in_parts(graph: PartGraph, folds: int) -> int:
-    """How many of the folds to test, by the size of the whole graph."""
-    size = graph.whole.nodes * graph.num_layers
-    large, very_large = size >= LARGE_NODE_LAYERS, size >= VERY_LARGE_NODE_LAYERS
-    return min(folds, 1 if very_large else 2 if large else folds)
+    to_predict = graph.whole.nodes - known.nodes.size
+    found = _by_folds(fitted, graph, labels, to_predict, folds, random_state)
+    return replace(found, tested=known.nodes[found.tested])

@@ -21,10 +21,6 @@ from .calibration import reliability_table
 from .metrics import LabelDoubts, Recall, accuracy_interval, exact_interval, label_doubts
 from .splits import Holdout
 
-# Facts about prediction sets: the promise, how many classes they hold, which classes are hard to
-# tell apart.
-
-
 MAX_UNDECIDED_SHOWN = 10
 """Sets of several classes that are named, the most frequent first."""
 

@@ -14,15 +14,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from gramme._types import Floats
 from gramme.errors import DataError, GrammeWarning
 from gramme.graph import MultilayerGraph
 from gramme.grouping.communities import learned_layer_weights
 from gramme.methods import LabelPropagation
 from gramme.methods.labels import known_labels
-
-Floats = NDArray[np.float64]
 
 SHARES = (0.25, 0.4, 0.55, 0.7, 0.85)
 """Shares of the labels that are learned from."""
@@ -76,7 +74,7 @@ def learning_curve(
     if count < MIN_LABELS:
         raise DataError(f"a learning curve needs {MIN_LABELS} labels, not {count}")
     bare = graph.replace(labels=None)
-    weights = {str(name): float(one) for name, one in learned_layer_weights(bare).items()}
+    weights = learned_layer_weights(bare).to_dict()
     random = np.random.default_rng(random_state)
     sizes = sorted({max(3, round(share * count)) for share in SHARES})
     wrong = np.full((len(sizes), divisions), np.nan)
@@ -88,12 +86,8 @@ def learning_curve(
     at = np.array([count + one for one in wanted], dtype=np.float64)
     tested = np.array([count - size for size in sizes], dtype=np.float64)
     middle = _extrapolated(sizes, wrong, tested, at)
-    drawn = np.stack(
-        [
-            _extrapolated(sizes, wrong[:, random.integers(divisions, size=divisions)], tested, at)
-            for _ in range(RESAMPLES)
-        ]
-    )
+    resampled = (wrong[:, random.integers(divisions, size=divisions)] for _ in range(RESAMPLES))
+    drawn = np.stack([_extrapolated(sizes, some, tested, at) for some in resampled])
     # the labels that are tested are few, whatever is learned from them
     chance = np.sqrt(middle * (1 - middle) / count)
     spread = 1.645 * np.sqrt(drawn.std(axis=0) ** 2 + chance**2)

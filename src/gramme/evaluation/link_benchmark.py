@@ -6,32 +6,25 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.metrics import average_precision_score
 
-from gramme._types import Floats
+from gramme._types import Ints
 from gramme.errors import DataError, did_you_mean
 from gramme.graph import MultilayerGraph
 from gramme.graph.canonical import checksum
 from gramme.io.values import proper_text
-from gramme.links import Evidence, GrammeLinks, column_names
-from gramme.links.evidence import Gathered, WholeGraph, in_words
 from gramme.links.explain import calibration_bins, calibration_error, roc_auc
-from gramme.links.mixture import Line
-from gramme.links.pair_scores import entries
 from gramme.links.sampling import edge_layer, num_rounds, rounds, unlinked_pairs
 
-from .benchmark import check_repeats, recorded
-from .ledger import LEDGER_KINDS
-from .link_peers import GraphAutoencoder, node2vec_hadamard
-from .run import error_text, trace_text
+from .benchmark import TaskSpec, check_repeats, recorded
+from .link_methods import DEFAULT_LINK_METHODS, LinkMethod, link_method
 from .statistics import MIN_SPLITS, Ranking, average_ranks, corrected_t_test, mean_interval, verdicts
 
 NEGATIVES = ("uniform", "degree-matched")
@@ -44,8 +37,8 @@ class LinkSplit:
 
     graph: MultilayerGraph
     fold: int
-    linked: NDArray[np.int64]
-    unlinked: dict[str, NDArray[np.int64]]
+    linked: Ints
+    unlinked: dict[str, Ints]
 
 
 def link_splits(graph: MultilayerGraph, layer: str, realisation: int) -> Iterator[LinkSplit]:
@@ -67,120 +60,12 @@ def layers_with_links(graph: MultilayerGraph) -> list[str]:
     return [name for name, layer in graph.layers.items() if layer.made_of == "edges" and layer.num_edges >= 2]
 
 
-Pairs = NDArray[np.int64]
-
-
 @dataclass(frozen=True)
-class LinkMethod:
-    """A way to score pairs of a layer from a graph that lacks the edges to be found."""
+class LinkSpec(TaskSpec):
+    """All that decides a run: the method, and which part of which division of a layer's edges is held out."""
 
-    name: str
-    summary: str
-    score: Callable[[MultilayerGraph, str, Pairs, int], Floats]
-    probabilities: bool = False
-    """Whether scores are probabilities, whose calibration can be judged."""
-
-
-def _gramme_links(graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
-    model = GrammeLinks(random_state=seed).fit(graph)
-    named = np.column_stack([graph.nodes[pairs[:, 0]], graph.nodes[pairs[:, 1]]])
-    # splits have as many unlinked as linked pairs, which is what balanced scores are about
-    return model.balanced_scores(layer, named.tolist())
-
-
-def _cross_layer_logistic(graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
-    """Logistic regression on which other layers link a pair, common neighbours in each layer, and degrees."""
-    rows, linked = [], []
-    for one in rounds(graph, layer, np.random.default_rng([seed, 1])):
-        for part, answer in ((one.linked, True), (one.unlinked, False)):
-            rows.append(_simple_rows(one.graph, layer, part))
-            linked.append(np.full(len(part), answer))
-    line = Line.fitted(np.concatenate(rows), np.concatenate(linked), strength=1.0)
-    found: Floats = expit(line.log_odds(_simple_rows(graph, layer, pairs)))
-    return found
-
-
-def _simple_rows(graph: MultilayerGraph, layer: str, pairs: Pairs) -> Floats:
-    columns = []
-    for name, one in graph.layers.items():
-        matrix = one.to_scipy()
-        if name != layer:
-            columns.append(entries(matrix, pairs))
-        common = matrix[pairs[:, 0]].multiply(matrix[pairs[:, 1]]).sum(axis=1)
-        columns.append(np.log1p(np.asarray(common).ravel()))
-        columns.append(np.log1p(one.degrees()[pairs]).sum(axis=1))
-    return np.column_stack(columns)
-
-
-@dataclass(frozen=True)
-class _Ingredient:
-    """One piece of evidence alone; a class, so that it can be sent to another process."""
-
-    column: str
-
-    def __call__(self, graph: MultilayerGraph, layer: str, pairs: Pairs, seed: int) -> Floats:
-        gathered = Gathered(attention=self.column == "attention", seed=seed)
-        evidence = Evidence(graph, layer, WholeGraph.of(graph, gathered))
-        found: Floats = evidence.of(pairs)[:, column_names().index(self.column)]
-        return -found if self.column == "attributes_far" else found
-
-
-LINK_METHODS: dict[str, LinkMethod] = {
-    one.name: one
-    for one in (
-        LinkMethod("gramme-links", "all evidence, weighed", _gramme_links, probabilities=True),
-        LinkMethod(
-            "cross-layer-logistic",
-            "logistic regression on links, common neighbours and degrees in each layer",
-            _cross_layer_logistic,
-            probabilities=True,
-        ),
-        LinkMethod(
-            "node2vec-hadamard",
-            "logistic regression on products of node2vec's vectors of all layers",
-            node2vec_hadamard,
-            probabilities=True,
-        ),
-        LinkMethod("gae", "PyG's graph autoencoder (GCN) over all layers", GraphAutoencoder("GCNConv")),
-        LinkMethod("gat-autoencoder", "PyG's graph autoencoder with attention (GAT)", GraphAutoencoder("GATConv")),
-        *(LinkMethod(name.replace("_", "-"), in_words(name), _Ingredient(name)) for name in column_names()),
-    )
-}
-DEFAULT_LINK_METHODS = (
-    "gramme-links",
-    "cross-layer-logistic",
-    "own-adamic-adar",
-    "own-resource-allocation",
-    "own-paths-normalised",
-    "all-paths-normalised",
-    "own-attachment",
-    "repeated",
-    "walks-5",
-    "walks-near",
-    "attention",
-)
-
-
-def link_method(name: str) -> LinkMethod:
-    """A method by its name, or an error that suggests the nearest one."""
-    if name not in LINK_METHODS:
-        raise DataError(f"there is no way {name!r} to predict links; {did_you_mean(name, LINK_METHODS)}")
-    return LINK_METHODS[name]
-
-
-@dataclass(frozen=True)
-class LinkSpec:
-    """All that decides a run.
-
-    Attributes
-    ----------
-    dataset, checksum : str
-        Name and checksum of the graph.
-    layer : str
-    method : LinkMethod
-    realisation, fold : int
-        Which division of the edges, and which part of it is held out.
-    """
+    task = "links"
+    row_keys = tuple({"negatives": kind, "protocol": PROTOCOL} for kind in NEGATIVES)
 
     dataset: str
     checksum: str
@@ -191,70 +76,33 @@ class LinkSpec:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells this run from all others, in text that a ledger can hold."""
         where = proper_text(self.dataset), self.checksum, proper_text(self.layer)
         return (*where, self.method.name, self.realisation, self.fold)
 
-    def run(self, graph: MultilayerGraph) -> LinkResult:
-        """Do it; whatever goes wrong in the method is its result and no error here."""
+    def scored(self, graph: MultilayerGraph) -> list[dict[str, Any]]:
+        """The scores on a split, against each kind of unlinked pairs."""
         split = next(islice(link_splits(graph, self.layer, self.realisation), self.fold, None))
-        try:
-            return LinkResult(self, scored(split, self.layer, self.method, seed=self.realisation))
-        except Exception as error:
-            return self.failed(error_text(error), trace_text(error))
-
-    def failed(self, error: str, traceback: str | None = None) -> LinkResult:
-        """The result of a run that could not end."""
-        empty = {"status": "failed", "error": error, "traceback": traceback, "protocol": PROTOCOL}
-        return LinkResult(self, [{"negatives": kind} | empty for kind in NEGATIVES])
-
-
-@dataclass(frozen=True)
-class LinkResult:
-    """The result of a run: a row for each kind of unlinked pairs."""
-
-    spec: LinkSpec
-    scores: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows as a ledger has them."""
-        where = dict(zip(LEDGER_KINDS["links"].run_key, self.spec.key, strict=True))
-        return [where | row for row in self.scores]
-
-
-def scored(split: LinkSplit, layer: str, method: LinkMethod, *, seed: int) -> list[dict[str, Any]]:
-    """The scores of a method on a split, against each kind of unlinked pairs."""
-    began = time.process_time()
-    kinds = list(split.unlinked)
-    parts = [split.linked, *(split.unlinked[kind] for kind in kinds)]
-    scores = method.score(split.graph, layer, np.concatenate(parts), seed)
-    seconds = time.process_time() - began
-    ends = np.cumsum([len(part) for part in parts])
-    linked = scores[: ends[0]]
-    found = []
-    for place, kind in enumerate(kinds):
-        unlinked = scores[ends[place] : ends[place + 1]]
-        both = np.concatenate([linked, unlinked])
-        truth = np.repeat([True, False], [len(linked), len(unlinked)])
-        judged = method.probabilities and kind == "uniform"
-        found.append(
-            {
-                "negatives": kind,
-                "status": "done",
+        parts = [split.linked, *(split.unlinked[kind] for kind in NEGATIVES)]
+        began = time.process_time()
+        scores = self.method.score(split.graph, self.layer, np.concatenate(parts), self.realisation)
+        seconds = time.process_time() - began
+        linked, *others = np.split(scores, np.cumsum([len(part) for part in parts])[:-1])
+        found = []
+        for where, unlinked in zip(self.row_keys, others, strict=True):
+            both = np.concatenate([linked, unlinked])
+            truth = np.repeat([True, False], [len(linked), len(unlinked)])
+            row = where | {
                 "roc_auc": roc_auc(truth, both),
                 "average_precision": float(average_precision_score(truth, both)),
                 "hits_at_20": hits_at(linked, unlinked),
-                "calibration_bins": (
-                    json.dumps(np.round(calibration_bins(truth, both), 6).tolist()) if judged else None
-                ),
                 "linked": len(linked),
                 "unlinked": len(unlinked),
                 "cpu_seconds": seconds,
-                "protocol": PROTOCOL,
             }
-        )
-    return found
+            if self.method.probabilities and where["negatives"] == "uniform":
+                row["calibration_bins"] = json.dumps(np.round(calibration_bins(truth, both), 6).tolist())
+            found.append(row)
+        return found
 
 
 def hits_at(linked: NDArray[np.float64], unlinked: NDArray[np.float64], count: int = 20) -> float:
@@ -272,8 +120,6 @@ MEAN = "mean"
 """What stands for the layer in the rows of means over the layers."""
 TEST_TO_TRAIN = 0.25
 """Edges held out per edge that stays: a fifth against four fifths; of large layers it is less."""
-
-
 LINK_METRICS = ("roc_auc", "average_precision", "hits_at_20")
 
 
@@ -353,8 +199,8 @@ def _verdicts(done: pd.DataFrame, metric: str) -> dict[tuple[str, ...], dict[str
         by_layer = group.pivot_table(index=["layer", *split], columns="method", values=metric)
         places = dict(iter(by_layer.groupby(level="layer")))
         # a split counts for the mean where all layers have it
-        layers = by_layer.groupby(level=split).size() == len(places)
-        means = by_layer.groupby(level=split).mean()[layers]
+        in_all_layers = by_layer.groupby(level=split).size() == len(places)
+        means = by_layer.groupby(level=split).mean()[in_all_layers]
         for layer, scores in (places | {MEAN: means}).items():
             if len(scores) and scores.shape[1] > 1:
                 for method, verdict in verdicts(scores, _test).items():
@@ -395,7 +241,7 @@ def link_benchmark(
     ----------
     datasets : mapping of str to MultilayerGraph
     methods : sequence of str
-        See :data:`gramme.evaluation.link_benchmark.LINK_METHODS`.
+        See :data:`gramme.evaluation.link_methods.LINK_METHODS`.
     out : path-like
         The ledger, a sqlite file.
     repeats : int, default=1
@@ -420,23 +266,18 @@ def link_benchmark(
     check_repeats(repeats)
     if metric not in LINK_METRICS:
         raise DataError(f"there is no metric {metric!r} of links; {did_you_mean(metric, LINK_METRICS)}")
-    specs = _planned(datasets, chosen, repeats)
-    if not specs:
-        raise DataError("no layer of the data has at least 2 edges, so no link can be held out")
-    table = recorded(specs, datasets, task="links", out=out, jobs=jobs, backend=backend, force=force, tell=tell)
-    wanted = {spec.key[:2] for spec in specs}
-    mine = [key in wanted for key in zip(table["dataset"], table["checksum"], strict=True)]
-    return summarise_links(table[mine], metric=metric)
-
-
-def _planned(datasets: Mapping[str, MultilayerGraph], methods: Iterable[LinkMethod], repeats: int) -> list[LinkSpec]:
-    """All runs, those of one split after each other."""
-    return [
+    specs = [
         LinkSpec(name, code, layer, method, realisation, fold)
         for name, graph in datasets.items()
         for code in [checksum(graph)]
         for layer in layers_with_links(graph)
         for realisation in range(repeats)
         for fold in range(num_rounds(graph, layer))
-        for method in methods
+        for method in chosen
     ]
+    if not specs:
+        raise DataError("no layer of the data has at least 2 edges, so no link can be held out")
+    table = recorded(specs, datasets, task="links", out=out, jobs=jobs, backend=backend, force=force, tell=tell)
+    wanted = {spec.key[:2] for spec in specs}
+    mine = [key in wanted for key in zip(table["dataset"], table["checksum"], strict=True)]
+    return summarise_links(table[mine], metric=metric)

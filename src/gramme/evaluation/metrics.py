@@ -82,9 +82,6 @@ def calibration_error(
     return float(np.abs(gaps).sum() / right.size)
 
 
-# Intervals for an accuracy measured on a limited number of nodes.
-
-
 def accuracy_interval(right: float, total: float, level: float = 0.95) -> tuple[float, float]:
     """Wilson's score interval for a share of ``right`` out of ``total``.
 
@@ -124,32 +121,18 @@ def exact_interval(right: float, total: float, level: float = 0.95) -> tuple[flo
     return low, high
 
 
-# How well each class is found, and whether a model beats the best blind guess. Accuracy alone
-# hides rare classes.
-
-
 UNEQUAL_CLASS_RATIO = 2.0
 """Classes count as unequal if the most common has more than this many times as many nodes as the rarest."""
 
 
 @dataclass(frozen=True)
 class Recall:
-    """How many nodes of each class were found.
+    """How many nodes of each class were found; accuracy alone hides rare classes."""
 
-    Attributes
-    ----------
-    classes : list
-        The classes that tested nodes have.
-    sizes, found : array of int
-        Tested nodes of each class, and how many of them were predicted to be of it.
-    worth : float
-        How many independent tests a tested node is worth (:attr:`Estimate.worth`).
-    """
-
-    classes: list[Any]
+    classes: list[Any]  # those that tested nodes have
     sizes: NDArray[np.int64]
-    found: NDArray[np.int64]
-    worth: float = 1.0
+    found: NDArray[np.int64]  # of the nodes of each class, those predicted to be of it
+    worth: float = 1.0  # how many independent tests a tested node is worth (:attr:`Estimate.worth`)
 
     @classmethod
     def of(cls, classes: list[Any], confusion: NDArray[np.int64], worth: float = 1.0) -> Recall:
@@ -182,12 +165,8 @@ class Recall:
         The recalls' distances to their bounds add up in squares (the method of variance estimates recovery), which is
         sensible also for a recall of 0 or 1.
         """
-        bounds = np.array(
-            [
-                accuracy_interval(self.worth * int(one), self.worth * int(of))
-                for one, of in zip(self.found, self.sizes, strict=True)
-            ]
-        )
+        pairs = zip(self.worth * self.found, self.worth * self.sizes, strict=True)
+        bounds = np.array([accuracy_interval(float(one), float(of)) for one, of in pairs])
         count, mean = len(self.classes), self.balanced_accuracy
         low = mean - math.sqrt(float(((self.shares - bounds[:, 0]) ** 2).sum())) / count
         high = mean + math.sqrt(float(((bounds[:, 1] - self.shares) ** 2).sum())) / count
@@ -223,24 +202,12 @@ class Recall:
         }
 
 
-# Which labels look wrong, by confident learning on predictions of models that had not seen the
-# label.
-
-
 @dataclass(frozen=True)
 class LabelDoubts:
-    """What confident learning says about some labels.
+    """What confident learning says about some labels."""
 
-    Attributes
-    ----------
-    thresholds : array of float, shape (classes,)
-        NaN for classes that no node is labelled with.
-    doubtful : array of bool, shape (nodes,)
-        Whether the predicted class is suggested in place of the label.
-    """
-
-    thresholds: NDArray[np.float64]
-    doubtful: NDArray[np.bool_]
+    thresholds: NDArray[np.float64]  # by class, NaN for classes that no node is labelled with
+    doubtful: NDArray[np.bool_]  # by node, whether the predicted class is suggested in place of the label
 
 
 def label_doubts(labels: Sequence[Any], classes: Sequence[Any], shares: NDArray[np.floating[Any]]) -> LabelDoubts:

@@ -208,10 +208,6 @@ def _only(labels: NDArray[np.object_], nodes: NDArray[np.int64]) -> NDArray[np.o
     return chosen
 
 
-# Labels set aside before anything is learned, so that an accuracy can be measured on nodes the
-# model never saw.
-
-
 @dataclass(frozen=True)
 class Holdout:
     """Labels to learn from and the nodes set aside, all aligned with the nodes of a graph.

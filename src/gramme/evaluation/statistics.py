@@ -54,13 +54,17 @@ def corrected_t_test(differences: ArrayLike, test_to_train: float) -> tuple[floa
     values = np.asarray(differences, dtype=np.float64)
     if values.size < 2:
         return math.nan, math.nan
-    mean = float(values.mean())
     variance = float(values.var(ddof=1)) * (1 / values.size + test_to_train)
+    return _t_test(float(values.mean()), variance, values.size - 1)
+
+
+def _t_test(mean: float, variance: float, freedom: float) -> tuple[float, float]:
+    """Statistic and two-sided p-value of a mean difference with this variance."""
     # equal differences have a variance of rounding only
     if variance <= (1e-12 * max(1.0, abs(mean))) ** 2:
         return (0.0, 1.0) if mean == 0 else (math.copysign(math.inf, mean), 0.0)
     statistic = mean / math.sqrt(variance)
-    return statistic, float(2 * stats.t.sf(abs(statistic), values.size - 1))
+    return statistic, float(2 * stats.t.sf(abs(statistic), freedom))
 
 
 MIN_SPLITS = 3
@@ -98,16 +102,12 @@ def paired_test(one: ArrayLike, other: ArrayLike, test_nodes: float) -> tuple[fl
     differences = left - right
     if differences.size < MIN_SPLITS:
         return math.nan, math.nan
-    mean = float(differences.mean())
     a, b = float(left.mean()), float(right.mean())
     splits = float(differences.var(ddof=1)) / differences.size
     nodes = (a * (1 - a) + b * (1 - b)) / max(test_nodes, 1.0)
-    variance = splits + nodes
-    if variance <= (1e-12 * max(1.0, abs(mean))) ** 2:
-        return (0.0, 1.0) if mean == 0 else (math.copysign(math.inf, mean), 0.0)
-    statistic = mean / math.sqrt(variance)
-    freedom = variance**2 / (splits**2 / (differences.size - 1) + nodes**2 / max(test_nodes - 1, 1.0))
-    return statistic, float(2 * stats.t.sf(abs(statistic), freedom))
+    uncertain = splits**2 / (differences.size - 1) + nodes**2 / max(test_nodes - 1, 1.0)
+    freedom = (splits + nodes) ** 2 / uncertain if uncertain else math.inf
+    return _t_test(float(differences.mean()), splits + nodes, freedom)
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
@@ -202,10 +202,6 @@ def _friedman(table: NDArray[np.float64]) -> float:
     return float(result.pvalue)
 
 
-# Every pair of competitors on the same splits, and who of them is the best: shared by labels and
-# links.
-
-
 SIGNIFICANCE_LEVEL = 0.05
 """Below this corrected p-value two methods count as different."""
 
@@ -213,22 +209,10 @@ Test = Callable[[pd.Series, pd.Series], tuple[float, float]]
 
 
 def compared(scores: pd.DataFrame, test: Test, scale: float = 100.0) -> list[dict[str, Any]]:
-    """All pairs of columns over the rows that both have.
+    """All pairs of columns over the rows that both have; a row is a split, a column a competitor.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        A row per split, a column per competitor, shares of 1.
-    test : callable
-        Gives statistic and p-value of two columns.
-    scale : float, default=100.0
-        What differences are multiplied by.
-
-    Returns
-    -------
-    list of dict
-        ``keys`` (both competitors), ``repeats``, the mean ``difference`` in points, ``statistic``, ``p_value`` and, by
-        Holm over all pairs, ``p_corrected``.
+    Of each pair ``keys`` (both competitors), ``repeats``, the mean ``difference`` in points, ``statistic`` and
+    ``p_value`` of the test and, by Holm over all pairs, ``p_corrected``.
     """
     rows: list[dict[str, Any]] = []
     for one, other in itertools.combinations(scores.columns, 2):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -15,13 +15,8 @@ from .ledger import Ledger
 from .run import Metric, metric_name
 from .statistics import Ranking, Test, average_ranks, compared, corrected_t_test, mean_interval, paired_test, verdicts
 
-# The accuracies the paper published, for comparison with ours: percent, at 10, 20 and 30 %
-# training nodes.
-
-
-PERCENTAGES = (10, 20, 30)
 _METHODS = ("deepwalk", "node2vec", "line", "pmne-r", "mne", "gramme-sg", "gramme-fusion")
-# A row per percentage, its columns in the order of _METHODS.
+# What the paper published: accuracies in percent, a row for 10, 20 and 30 % training nodes each, columns as _METHODS.
 _TABLE: Mapping[str, tuple[tuple[float, ...], ...]] = {
     "vickers_chan": (
         (72.0, 51.07, 76.6, 50.87, 85.76, 98.94, 99.21),
@@ -64,7 +59,7 @@ PAPER_ACCURACY: Mapping[tuple[str, str, float], float] = MappingProxyType(
     {
         (dataset, method, float(percent)): accuracy
         for dataset, rows in _TABLE.items()
-        for percent, row in zip(PERCENTAGES, rows, strict=True)
+        for percent, row in zip((10, 20, 30), rows, strict=True)
         for method, accuracy in zip(_METHODS, row, strict=True)
     }
 )
@@ -151,69 +146,51 @@ def summarise(ledger: Ledger | pd.DataFrame, *, metric: str = "accuracy") -> pd.
             Of the paired test against the method with the highest mean, Holm-corrected; NaN for that method itself.
     """
     runs = _runs(ledger)
-    rows = []
-    verdicts_found = _verdicts(runs, metric)
-    for key, group in _groups(runs, _PLACE + _COMPETITOR):
-        dataset, code, percent, method, changed, settings = key
-        done = group[group["status"] == "done"]
-        mean, spread, reach = mean_interval(100 * done["accuracy"])
-        row = {
-            "dataset": dataset,
-            "method": method,
-            "settings": changed,
-            "train_percent": percent,
-            "repeats": len(done),
-            "accuracy_mean": mean,
-            "accuracy_std": spread,
-            "accuracy_ci95": reach,
-            "peak_mean": 100 * done["peak_accuracy"].mean(),
-            "macro_f1_mean": 100 * done["macro_f1"].mean(),
-            "cpu_seconds_mean": done["cpu_seconds"].mean(),
-            "paper_accuracy": _or_nan(paper_accuracy(dataset, method, percent)),
-            "log_loss_mean": done["log_loss"].mean(),
-            "calibration_error_mean": 100 * done["calibration_error"].mean(),
-            "wall_seconds_mean": done["wall_seconds"].mean(),
-            "memory_mean": done["peak_memory"].astype(float).mean() / 2**20,
-            "missed_class_repeats": int((done["missed_classes"] > 0).sum()),
-            "failed": len(group) - len(done),
-            "metric": metric,
-            **dict.fromkeys(("best", "level_with_best"), False),
-            "p_value": np.nan,
-        }
-        if metric != "accuracy":
-            mean, _, reach = mean_interval(_scale(metric) * _values(done, metric).dropna())
-            row |= {f"{metric}_mean": mean, f"{metric}_ci95": reach}
-        rows.append(row | verdicts_found.get(((dataset, code, percent), (method, changed, settings)), {}))
-    own = [] if metric == "accuracy" else [f"{metric}_mean", f"{metric}_ci95"]
-    columns = list(dict.fromkeys([*_SUMMARY_COLUMNS[:10], *own, *_SUMMARY_COLUMNS[10:]]))
-    table = pd.DataFrame(rows, columns=columns)
-    return table.astype({"best": bool, "level_with_best": bool, "p_value": float})
+    found = _verdicts(runs, metric)
+    rows = [
+        _row(key, group, metric) | found.get((key[:3], key[3:]), {})
+        for key, group in runs.groupby(_PLACE + _COMPETITOR, sort=True)
+    ]
+    empty = _row(("", "", np.nan, "", "", ""), runs.iloc[:0], metric)
+    table = pd.DataFrame(rows, columns=list(empty))
+    return table.astype({"best": bool, "level_with_best": bool, "p_value": float, "paper_accuracy": float})
 
 
-_SUMMARY_COLUMNS = [
-    "dataset",
-    "method",
-    "settings",
-    "train_percent",
-    "repeats",
-    "accuracy_mean",
-    "accuracy_std",
-    "accuracy_ci95",
-    "peak_mean",
-    "macro_f1_mean",
-    "cpu_seconds_mean",
-    "paper_accuracy",
-    "log_loss_mean",
-    "calibration_error_mean",
-    "wall_seconds_mean",
-    "memory_mean",
-    "missed_class_repeats",
-    "failed",
-    "metric",
-    "best",
-    "level_with_best",
-    "p_value",
-]
+def _row(key: tuple[Any, ...], group: pd.DataFrame, metric: str) -> dict[str, Any]:
+    """What :func:`summarise` says of the runs of a method at one place, before it is compared with others."""
+    dataset, _, percent, method, changed, _ = key
+    done = group[group["status"] == "done"]
+    mean, spread, reach = mean_interval(100 * done["accuracy"])
+    own = {}
+    if metric != "accuracy":
+        own_mean, _, own_reach = mean_interval(_scale(metric) * _values(done, metric).dropna())
+        own = {f"{metric}_mean": own_mean, f"{metric}_ci95": own_reach}
+    row = {
+        "dataset": dataset,
+        "method": method,
+        "settings": changed,
+        "train_percent": percent,
+        "repeats": len(done),
+        "accuracy_mean": mean,
+        "accuracy_std": spread,
+        "accuracy_ci95": reach,
+        "peak_mean": 100 * done["peak_accuracy"].mean(),
+        "macro_f1_mean": 100 * done["macro_f1"].mean(),
+        **own,
+        "cpu_seconds_mean": done["cpu_seconds"].mean(),
+        "paper_accuracy": paper_accuracy(dataset, method, percent),
+        "log_loss_mean": done["log_loss"].mean(),
+        "calibration_error_mean": 100 * done["calibration_error"].mean(),
+        "wall_seconds_mean": done["wall_seconds"].mean(),
+        "memory_mean": done["peak_memory"].astype(float).mean() / 2**20,
+        "missed_class_repeats": int((done["missed_classes"] > 0).sum()),
+        "failed": len(group) - len(done),
+        "metric": metric,
+        "best": False,
+        "level_with_best": False,
+        "p_value": np.nan,
+    }
+    return row | own  # where the metric is one of those above, its mean is of the runs that have it
 
 
 def _scale(metric: str) -> float:
@@ -234,7 +211,7 @@ def compare_pairs(ledger: Ledger | pd.DataFrame, *, metric: str = "accuracy") ->
     """
     found = []
     scale = -_scale(metric) if metric in LOWER_IS_BETTER else _scale(metric)
-    for key, group in _groups(_done(_runs(ledger)), _PLACE):
+    for key, group in _done(_runs(ledger)).groupby(_PLACE, sort=True):
         for row in compared(*_scores_and_test(group, metric), scale=scale):
             one, other = (_name(*competitor[:2]) for competitor in row["keys"])
             where = {"dataset": key[0], "train_percent": key[2], "method": one, "other": other}
@@ -262,7 +239,8 @@ def rank_methods(
         raise DataError("there are no finished runs to rank")
     percent = runs["train_percent"].min() if train_percent is None else train_percent
     here = runs[runs["train_percent"] == percent]
-    signed = here.assign(name=_names(here), value=_higher_is_better(here, metric))
+    names = [_name(*pair) for pair in zip(here["method"], here["changed"], strict=True)]
+    signed = here.assign(name=names, value=_higher_is_better(here, metric))
     table = signed.pivot_table(index="dataset", columns="name", values="value", aggfunc="mean").dropna()
     if len(table) < 2 or table.shape[1] < 2:
         raise DataError(
@@ -275,7 +253,7 @@ def rank_methods(
 def _verdicts(runs: pd.DataFrame, metric: str) -> dict[tuple[Any, Any], dict[str, Any]]:
     """For each competitor whether it is the best of its place, or not told from it, and the p-value of that."""
     found: dict[tuple[Any, Any], dict[str, Any]] = {}
-    for place, group in _groups(_done(runs), _PLACE):
+    for place, group in _done(runs).groupby(_PLACE, sort=True):
         scores, test = _scores_and_test(group, metric)
         if len(scores):
             for competitor, verdict in verdicts(scores, test).items():
@@ -302,21 +280,9 @@ def _name(method: str, changed: str) -> str:
     return f"{method} ({changed})" if changed else method
 
 
-def _names(runs: pd.DataFrame) -> list[str]:
-    return [_name(*pair) for pair in zip(runs["method"], runs["changed"], strict=True)]
-
-
 def _runs(ledger: Ledger | pd.DataFrame) -> pd.DataFrame:
     return ledger.runs() if isinstance(ledger, Ledger) else ledger
 
 
 def _done(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[runs["status"] == "done"]
-
-
-def _groups(runs: pd.DataFrame, by: list[str]) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
-    yield from runs.groupby(by, sort=True)
-
-
-def _or_nan(value: float | None) -> float:
-    return np.nan if value is None else value

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.links.graphs import planted_links
 
-from gramme.evaluation.link_peers import training_pairs
+from gramme.evaluation.link_methods import training_pairs
 
 
 def test_they_learn_from_the_edges_and_as_many_pairs_without_one():
@@ -19,7 +19,7 @@ def test_they_learn_from_the_edges_and_as_many_pairs_without_one():
 
 def test_the_products_of_walks_tell_links_from_other_pairs():
     pytest.importorskip("gensim")
-    from gramme.evaluation.link_peers import node2vec_hadamard
+    from gramme.evaluation.link_methods import node2vec_hadamard
 
     graph = planted_links(40)
     linked, unlinked = training_pairs(graph, "talk", np.random.default_rng(1))
