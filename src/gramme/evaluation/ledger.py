@@ -16,7 +16,7 @@ from importlib import metadata
 from json import dumps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import pandas as pd
 
@@ -38,19 +38,15 @@ _IS_OF_KIND = {
 
 @dataclass(frozen=True)
 class LedgerKind:
-    """What the ledger of one task holds.
-
-    ``application_id`` tells it from other sqlite files, ``key`` names the columns that no two rows share, ``run_key``
-    those that make :attr:`~gramme.evaluation.RunSpec.key`, ``needed`` those that a finished run cannot lack.
-    """
+    """What the ledger of one task holds."""
 
     about: str
     command: str
     table: str
-    application_id: int
+    application_id: int  # tells it from other sqlite files
     columns: Mapping[str, str]
-    run_key: tuple[str, ...]
-    needed: tuple[str, ...]
+    run_key: tuple[str, ...]  # the columns that make :attr:`~gramme.evaluation.RunSpec.key`
+    needed: tuple[str, ...]  # those that a finished run cannot lack
     key_addition: tuple[str, ...] = ()
     condition: str = "1"
 
@@ -128,14 +124,6 @@ LEDGER_KINDS = {
         ("accuracy",),
     ),
 }
-
-
-class Recordable(Protocol):
-    """The result of a run: its rows as a ledger has them."""
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """Values by column, but for versions and time."""
 
 
 class Ledger:
@@ -240,12 +228,11 @@ class Ledger:
             f"SELECT DISTINCT {', '.join(kind.run_key)} FROM {kind.table} WHERE status = 'done' AND {kind.condition}"
         )
         with self._errors_in_words():
-            if metric is None:
-                return set(self._connection.execute(asked))
-            return set(self._connection.execute(f"{asked} AND metric = ?", (metric,)))
+            own = ("", ()) if metric is None else (" AND metric = ?", (metric,))
+            return set(self._connection.execute(asked + own[0], own[1]))
 
-    def record(self, result: Recordable, *, replace: bool = False) -> None:
-        """Record a run; one that has ended well already stays as it is, unless it is to be replaced."""
+    def record(self, result: Any, *, replace: bool = False) -> None:
+        """Record the rows of a run; one that has ended well already stays as it is, unless it is to be replaced."""
         kind = self.kind
         added = {"versions": _versions(), "version": __version__, "recorded": _now()}
         marks = ", ".join("?" for _ in kind.columns)

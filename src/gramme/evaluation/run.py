@@ -51,7 +51,8 @@ def measured() -> Iterator[Cost]:
     """
     cost = Cost()
     threads = torch.get_num_threads()
-    _forget_peak()
+    with contextlib.suppress(OSError):  # where the system cannot, an earlier peak of the process counts too
+        Path("/proc/self/clear_refs").write_text("5")
     torch.set_num_threads(1)
     wall, cpu = time.perf_counter(), time.process_time()
     try:
@@ -62,12 +63,6 @@ def measured() -> Iterator[Cost]:
         cost.wall_seconds = time.perf_counter() - wall
         cost.peak_memory = _peak()
         torch.set_num_threads(threads)
-
-
-def _forget_peak() -> None:
-    """Reset the peak, if the system can; otherwise an earlier peak of the process counts too."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
 
 
 def _peak() -> int:
@@ -87,57 +82,35 @@ Metric = Callable[[Any, Any], float]
 
 @dataclass(frozen=True)
 class RunSpec:
-    """All that decides a run, as a worker needs it.
-
-    Attributes
-    ----------
-    dataset, dataset_checksum : str
-        Name of the dataset, and a checksum of its graph, labels, features and, where they were given, splits.
-    method : str
-    estimator : callable
-        The method's class, or what else returns a new estimator for keyword arguments.
-    parameters : dict
-        What it is called with beside the seed.
-    settings : str
-        All settings, the method's defaults included, as JSON.
-    settings_hash : str
-    changed : str
-        The settings that the user set, as ``name=value`` text.
-    percent : float
-    realisation : int
-    shares_embedding : bool
-        Whether the method's embedding, which sees no labels, is the same for all realisations.
-    split : GivenSplit, optional
-        The nodes to learn from and to test on; drawn at random if not given.
-    metric : callable, optional
-        A metric of one's own, computed beside the others.
-    """
+    """All that decides a run, as a worker needs it."""
 
     dataset: str
     dataset_checksum: str
+    """Of its graph, labels, features and, where they were given, splits."""
     method: str
     estimator: Any
+    """The method's class, or what else returns a new estimator for keyword arguments."""
     parameters: dict[str, Any]
+    """What it is called with beside the seed."""
     settings: str
+    """All settings, the method's defaults included, as JSON."""
     settings_hash: str
     changed: str
+    """The settings that the user set, as ``name=value`` text."""
     percent: float
     realisation: int
     shares_embedding: bool = False
+    """Whether the method's embedding, which sees no labels, is the same for all realisations."""
     split: GivenSplit | None = None
+    """The nodes to learn from and to test on; drawn at random if not given."""
     metric: Metric | None = None
+    """A metric of one's own, computed beside the others."""
 
     @property
     def key(self) -> tuple[str, str, str, str, float, int]:
         """What tells this run from all others, in text that a ledger can hold."""
-        return (
-            proper_text(self.dataset),
-            self.dataset_checksum,
-            self.method,
-            self.settings_hash,
-            float(self.percent),
-            self.realisation,
-        )
+        where = proper_text(self.dataset), self.dataset_checksum
+        return *where, self.method, self.settings_hash, float(self.percent), self.realisation
 
     def run(self, graph: MultilayerGraph) -> RunResult:
         """Do the run; if the method fails, the failure is the result, not an error here."""
@@ -171,18 +144,11 @@ class RunResult:
         spec = self.spec
         names = ("dataset", "dataset_checksum", "method", "settings_hash", "train_percent", "realisation")
         plain = ("status", "error", "traceback", "metric_value", "peak_accuracy", "train_nodes", "test_nodes")
-        return [
-            {
-                **dict(zip(names, spec.key, strict=True)),
-                **{name: getattr(self, name) for name in (*plain, "classes", "missed_classes")},
-                **(vars(self.scores) if self.scores else {}),
-                **vars(self.cost),
-                "settings": spec.settings,
-                "changed": spec.changed,
-                "protocol": PROTOCOL,
-                "metric": spec.metric and metric_name(spec.metric),
-            }
-        ]
+        row = dict(zip(names, spec.key, strict=True))
+        row |= {name: getattr(self, name) for name in (*plain, "classes", "missed_classes")}
+        row |= (vars(self.scores) if self.scores else {}) | vars(self.cost)
+        row |= {"settings": spec.settings, "changed": spec.changed, "protocol": PROTOCOL}
+        return [row | {"metric": spec.metric and metric_name(spec.metric)}]
 
 
 @dataclass(frozen=True)
@@ -197,12 +163,9 @@ class Prediction:
 
 def execute(spec: RunSpec, graph: MultilayerGraph) -> RunResult:
     """Do a run; if the method or the metric fails, the failure is the result, not an error here."""
-    assert graph.labels is not None
-    split = (
-        random_split(graph.labels, spec.percent, spec.realisation)
-        if spec.split is None
-        else spec.split.of(graph.labels)
-    )
+    labels = graph.labels
+    assert labels is not None
+    split = random_split(labels, spec.percent, spec.realisation) if spec.split is None else spec.split.of(labels)
     known: dict[str, Any] = {
         "train_nodes": int(split.train.size),
         "test_nodes": int(split.test.size),
@@ -213,7 +176,7 @@ def execute(spec: RunSpec, graph: MultilayerGraph) -> RunResult:
     try:
         with measured() as cost:
             prediction = fit_and_predict(spec, graph, split)
-        truth, probabilities = graph.labels[split.test], prediction.probabilities[split.test]
+        truth, probabilities = labels[split.test], prediction.probabilities[split.test]
         scores = score(truth, probabilities, prediction.classes)
         value = None if spec.metric is None else _own_metric(spec.metric, truth, probabilities, prediction.classes)
     except Exception as error:
@@ -233,7 +196,13 @@ def fit_and_predict(spec: RunSpec, graph: MultilayerGraph, split: Split) -> Pred
     The graph it gets has no labels. Where the method has epochs, the test labels are watched to know the peak; nothing
     in the training depends on them. A training set of a single class predicts that class for everybody.
     """
-    model = spec.estimator(**_with_seed(spec))
+    takes = spec.estimator().get_params()
+    chosen = dict(spec.parameters)
+    if "random_state" in takes:
+        chosen.setdefault("random_state", SHARED_SEED if spec.shares_embedding else spec.realisation)
+    if "progress" in takes:
+        chosen["progress"] = False
+    model = spec.estimator(**chosen)
     has_epochs = "monitor" in inspect.signature(model.fit).parameters
     shown = {split.y[node] for node in split.train}
     if len(shown) == 1:
@@ -273,16 +242,13 @@ def _true_classes(classes: list[Any], labels: list[Any]) -> list[Any]:
     if set(classes) <= known:
         return classes
     meant = {str(label): label for label in labels}
-    mapped = [one if one in known else meant.get(str(_whole(one)), one) for one in classes]
+    whole = [int(one) if isinstance(one, float) and one.is_integer() else one for one in classes]
+    mapped = [one if one in known else meant.get(str(other), one) for one, other in zip(classes, whole, strict=True)]
     strange = [one for one in mapped if one not in known]
     if strange or len(set(mapped)) < len(mapped) or len(meant) < len(known):
         named = ", ".join(map(repr, (strange or classes)[:3]))
         raise DataError(f"classes_ has {named}, but the labels of the graph are {', '.join(map(repr, labels[:5]))}")
     return mapped
-
-
-def _whole(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _own_metric(metric: Metric, truth: Any, probabilities: Any, classes: list[Any]) -> float:
@@ -301,16 +267,6 @@ def metric_name(metric: Metric) -> str:
     if not name.isidentifier():
         raise DataError("a metric of your own needs a name; write it with def")
     return str(name)
-
-
-def _with_seed(spec: RunSpec) -> dict[str, Any]:
-    known = spec.estimator().get_params()
-    chosen = dict(spec.parameters)
-    if "random_state" in known and "random_state" not in chosen:
-        chosen["random_state"] = SHARED_SEED if spec.shares_embedding else spec.realisation
-    if "progress" in known:
-        chosen["progress"] = False
-    return chosen
 
 
 def error_text(error: Exception) -> str:

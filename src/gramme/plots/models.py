@@ -1,4 +1,7 @@
-"""What a fitted model learned and how far to trust it, as pictures."""
+"""What a fitted model learned and how far to trust it, as pictures.
+
+Each function is a method of the model it draws, where its parameters are explained.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from numpy.typing import NDArray
 
 from gramme.errors import DataError
 from gramme.evaluation.calibration import reliability_table
+from gramme.graph import MultilayerGraph
 from gramme.methods import GrammeRegressor, NodeClassifier
 from gramme.methods.auto.gramme_auto import GrammeAuto
 from gramme.methods.cross_fitting import OutOfFold
@@ -35,22 +39,12 @@ def plot_embedding(
 
     A mixture is shown by what its ingredients say about each node, other methods by their embedding, and those without
     one by their probabilities. Up to 800 nodes are laid out by t-SNE, more of them by their main directions.
-
-    Parameters
-    ----------
-    model : NodeClassifier
-    colour : {"predicted", "label", "probability"}, default="predicted"
-        The predicted class, the label that was learned from, or the probability of the prediction.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure if not given.
     """
     model.check_fitted()
     if colour not in ("label", "predicted", "probability"):
         raise DataError(f"colour must be 'label', 'predicted' or 'probability', not {colour!r}")
     shares = model.predict_proba()
-    chosen = np.arange(len(shares))
-    if len(shares) > MAX_POINTS:
-        chosen = np.sort(np.random.default_rng(0).choice(len(shares), MAX_POINTS, replace=False))
+    chosen = _points(len(shares))
     places = plane(_rows(model, shares)[chosen]).places
     drawn = axes(ax, (5.4, 4.2))
     size = float(np.clip(4000 / max(len(chosen), 1), 3, 30))
@@ -61,7 +55,8 @@ def plot_embedding(
     else:
         codes = shares.argmax(axis=1)
         if colour == "label":
-            codes = np.where(model.labelled_, _codes(model, model.transduction_), -1)
+            number = {label: place for place, label in enumerate(model.classes_.tolist())}
+            codes = np.where(model.labelled_, [number[label] for label in model.transduction_.tolist()], -1)
         drawn.scatter(places[:, 0], places[:, 1], c=class_colours(codes[chosen]), **look)
         class_legend(drawn, model.classes_.tolist(), unlabelled=bool((codes < 0).any()))
     bare(drawn)
@@ -69,6 +64,20 @@ def plot_embedding(
     if len(chosen) < len(shares):
         drawn.set_xlabel(f"{len(chosen):,} of {len(shares):,} nodes", fontsize=7)
     return drawn
+
+
+def _points(count: int) -> NDArray[np.int64]:
+    """The nodes that a map draws, all if there are few."""
+    if count <= MAX_POINTS:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(0).choice(count, MAX_POINTS, replace=False))
+
+
+def _fitted_graph(model: Any) -> MultilayerGraph:
+    graph: MultilayerGraph | None = vars(model).get("graph_")
+    if graph is None:
+        raise DataError("a loaded model does not hold the graph it was fitted on; leave y out")
+    return graph
 
 
 def _rows(model: NodeClassifier, shares: NDArray[np.float32]) -> NDArray[Any]:
@@ -82,12 +91,6 @@ def plot_layers(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
     """Draw how much the predictions depend on each layer; called as ``model.plot_layers()``.
 
     The whisker is one standard deviation over the members of an ensemble.
-
-    Parameters
-    ----------
-    model : NodeClassifier
-    ax : matplotlib axes, optional
-        Where to draw; a new figure if not given.
     """
     model.check_fitted()
     shares = getattr(model, "layer_importance_", None)
@@ -107,8 +110,7 @@ def plot_layers(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
     drawn.set_yticks(range(len(order)), names)
     drawn.set_xlabel("share of the prediction in %")
     drawn.set_xlim(left=0)
-    quiet(drawn)
-    drawn.grid(visible=False, axis="y")
+    quiet(drawn, "x")
     if len(order) < len(shares):
         drawn.set_title(f"the {len(order)} most important of {len(shares)} layers", fontsize=9)
     return drawn
@@ -118,15 +120,6 @@ def plot_confusion(model: NodeClassifier, y: Any = None, *, ax: Axes | None = No
     """Draw which classes are mistaken for which; called as ``model.plot_confusion()``.
 
     A row per true class, a column per prediction, numbers of nodes; the darker, the larger the share of the row.
-
-    Parameters
-    ----------
-    model : NodeClassifier
-    y : sequence, mapping or Series, optional
-        True labels; only nodes that the model has not learned from are counted. If not given, its training labels are
-        used, predicted by models that had not seen them (:meth:`~gramme.methods.NodeClassifier.out_of_fold`).
-    ax : matplotlib axes, optional
-        Where to draw; a new figure if not given.
     """
     tested = _tested(model, y)
     names = [str(label) for label in model.classes_.tolist()]
@@ -162,14 +155,6 @@ def plot_reliability(model: NodeClassifier, y: Any = None, *, ax: Axes | None = 
 
     A point stands for equally many nodes: across the probability their predictions were given, upwards the share of
     them that is right, with its 95 % interval. On the dashed line both are equal.
-
-    Parameters
-    ----------
-    model : NodeClassifier
-    y : sequence, mapping or Series, optional
-        As for :func:`plot_confusion`.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure if not given.
     """
     tested = _tested(model, y)
     table = reliability_table(tested.probabilities, tested.codes)
@@ -193,31 +178,17 @@ def _tested(model: NodeClassifier, y: Any) -> OutOfFold:
     model.check_fitted()
     if y is None:
         return model.out_of_fold()
-    graph = vars(model).get("graph_")
-    if graph is None:
-        raise DataError("a loaded model does not hold the graph it was fitted on; leave y out")
-    nodes, codes = coded_labels(graph, y, model.classes_, "true", strict=False)
+    nodes, codes = coded_labels(_fitted_graph(model), y, model.classes_, "true", strict=False)
     new = ~model.labelled_[nodes]
     if not new.any():
         raise DataError("the model has learned from all these labels; leave y out")
     return OutOfFold(nodes[new], codes[new], model.predict_proba()[nodes[new]])
 
 
-def _codes(model: NodeClassifier, labels: NDArray[Any]) -> NDArray[np.int64]:
-    number = {label: place for place, label in enumerate(model.classes_.tolist())}
-    return np.array([number[label] for label in labels.tolist()], dtype=np.int64)
-
-
 def plot_history(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
     """Draw the training epoch by epoch; called as ``model.plot_history()``.
 
     Losses on the left scale, accuracies in percent on the right one. Accuracy is on the nodes the model learned from.
-
-    Parameters
-    ----------
-    model : NodeClassifier
-    ax : matplotlib axes, optional
-        Where to draw; a new figure if not given.
     """
     model.check_fitted()
     history = getattr(model, "history_", None)
@@ -230,7 +201,7 @@ def plot_history(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
     drawn = axes(ax, (5.2, 3.4))
     losses = [name for name in numbers if name not in shares]
     for place, name in enumerate(losses):
-        drawn.plot(x, history[name], color=COLOURS[place % len(COLOURS)], label=_words(name))
+        drawn.plot(x, history[name], color=COLOURS[place % len(COLOURS)], label=name.replace("_", " "))
     drawn.set_xlabel(across or "step")
     drawn.set_ylabel("loss")
     quiet(drawn)
@@ -239,7 +210,7 @@ def plot_history(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
         right = drawn.twinx()
         for place, name in enumerate(shares, start=len(losses)):
             colour = COLOURS[place % len(COLOURS)]
-            lines += right.plot(x, 100 * history[name], color=colour, ls="--", label=_words(name))
+            lines += right.plot(x, 100 * history[name], color=colour, ls="--", label=name.replace("_", " "))
         right.set_ylabel("%")
         right.set_ylim(0, 102)
         right.spines[["top"]].set_visible(False)
@@ -247,43 +218,21 @@ def plot_history(model: NodeClassifier, *, ax: Axes | None = None) -> Axes:
     return drawn
 
 
-def _words(name: str) -> str:
-    return str(name).replace("_", " ")
-
-
-# What a fitted regression predicts and what it is made of, as pictures.
-
-
 def plot_predictions(model: GrammeRegressor, y: Any = None, *, coverage: float = 0.9, ax: Axes | None = None) -> Axes:
     """Draw predicted against true numbers; called as ``model.plot_predictions()``.
 
     On the dashed line both are equal; the band is the interval that holds ``coverage`` of the true numbers.
-
-    Parameters
-    ----------
-    model : GrammeRegressor
-    y : sequence, mapping or Series, optional
-        True numbers; drawn are nodes that the model has not learned from. Where not given, the numbers that it has
-        learned from, each predicted without itself.
-    coverage : float, default=0.9
-    ax : matplotlib axes, optional
-        Where to draw; a new figure if not given.
     """
     half = model.half_width(coverage)
     if y is None:
         true, said = model.known_values_, model.unseen_
     else:
-        graph = vars(model).get("graph_")
-        if graph is None:
-            raise DataError("a loaded model does not hold the graph it was fitted on; leave y out")
-        given = known_numbers(graph, y)
+        given = known_numbers(_fitted_graph(model), y)
         new = ~np.isin(given.nodes, model.known_)
         if not new.any():
             raise DataError("the model has learned from all these numbers; leave y out")
         true, said = given.values[new], model.predict()[given.nodes[new]]
-    chosen = np.arange(true.size)
-    if true.size > MAX_POINTS:
-        chosen = np.sort(np.random.default_rng(0).choice(true.size, MAX_POINTS, replace=False))
+    chosen = _points(true.size)
     drawn = axes(ax, (4.6, 4.2))
     ends = np.array([min(true.min(), said.min()), max(true.max(), said.max())])
     if math.isfinite(half):
@@ -305,12 +254,6 @@ def plot_ingredients(model: GrammeRegressor, *, ax: Axes | None = None) -> Axes:
     """Draw the weight of each ingredient; called as ``model.plot_ingredients()``.
 
     Beside each bar stands how far the ingredient alone is off on average, on numbers it had not seen.
-
-    Parameters
-    ----------
-    model : GrammeRegressor
-    ax : matplotlib axes, optional
-        Where to draw; a new figure if not given.
     """
     model.check_fitted()
     table = model.ingredients_.sort_values("weight", kind="stable")
@@ -322,6 +265,5 @@ def plot_ingredients(model: GrammeRegressor, *, ax: Axes | None = None) -> Axes:
     drawn.set_yticks(range(len(table)), table["ingredient"].tolist())
     drawn.set_xlim(0, max(float(weights.max()) * 1.35, 1))
     drawn.set_xlabel("weight in %")
-    quiet(drawn)
-    drawn.grid(visible=False, axis="y")
+    quiet(drawn, "x")
     return drawn

@@ -138,35 +138,15 @@ def _draw(
         left_out += missing
         most = 0.6 if layer.incidence() is None else 0.25  # stars lie close in their middle
         strength = float(np.clip(60 / np.sqrt(len(lines) + 1), 0.05, most))
-        ax.add_collection(
-            LineCollection(
-                list(lines),
-                colors=COLOURS[number % len(COLOURS)] if several else "#6b7683",
-                linewidths=0.8,
-                alpha=strength,
-                zorder=1,
-            )
-        )
+        colour = COLOURS[number % len(COLOURS)] if several else "#6b7683"
+        ax.add_collection(LineCollection(list(lines), colors=colour, linewidths=0.8, alpha=strength, zorder=1))
     size = float(np.clip(2500 / max(graph.num_nodes, 1), 3, 40))
-    ax.scatter(
-        places[held, 0],
-        places[held, 1],
-        s=size,
-        c=[one for one, there in zip(paint.values, held, strict=True) if there],
-        linewidths=0.4,
-        edgecolors="white",
-        zorder=2,
-    )
+    shown = [one for one, there in zip(paint.values, held, strict=True) if there]
+    ax.scatter(*places[held].T, s=size, c=shown, linewidths=0.4, edgecolors="white", zorder=2)
     if names:
+        beside: Any = {"xytext": (4, 3), "textcoords": "offset points", "fontsize": 7, "zorder": 3}
         for place in np.flatnonzero(held).tolist():
-            ax.annotate(
-                shortened(str(graph.nodes[place]), 16),
-                places[place],
-                xytext=(4, 3),
-                textcoords="offset points",
-                fontsize=7,
-                zorder=3,
-            )
+            ax.annotate(shortened(str(graph.nodes[place]), 16), places[place], **beside)
     bare(ax)
     ax.margins(0.06)
     if left_out:
@@ -183,10 +163,8 @@ def _lines(layer: Layer, places: NDArray[np.float64]) -> tuple[NDArray[np.float6
         joined = incidence.tocoo()
         node, group = joined.coords
         sizes = np.bincount(group, minlength=incidence.shape[1])
-        middle = (
-            np.stack([np.bincount(group, weights=places[node, k], minlength=sizes.size) for k in (0, 1)], axis=1)
-            / np.maximum(sizes, 1)[:, None]
-        )
+        sums = [np.bincount(group, weights=places[node, k], minlength=sizes.size) for k in (0, 1)]
+        middle = np.stack(sums, axis=1) / np.maximum(sizes, 1)[:, None]
         several = sizes[group] > 1
         start, end = places[node[several]], middle[group[several]]
     count = len(start)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,10 +57,10 @@ def panels(count: int, size: float = 3.0) -> NDArray[Any]:
     return found
 
 
-def quiet(ax: Axes) -> None:
+def quiet(ax: Axes, lines: Literal["both", "x"] = "both") -> None:
     """No frame above and to the right, and a faint grid."""
     ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(alpha=0.25, linewidth=0.6)
+    ax.grid(alpha=0.25, linewidth=0.6, axis=lines)
     ax.set_axisbelow(True)
 
 
