@@ -79,8 +79,10 @@ def ask(
         A row per node, the one that stands for most first: ``node``, ``why`` in words, and ``stands_for``, the list
         of unlabelled nodes that are nearest to it, itself first and then by distance.
 
-    Notes ----- Cost: learning layer weights as in :func:`gramme.groups`, a few hundred products with the ties, and
-    nodes x count x 20 for each step of k-means. Memberships never become edges.
+    Notes
+    -----
+    Cost: learning layer weights as in :func:`gramme.groups`, a few hundred products with the ties, and nodes x count x
+    20 for each step of k-means. Memberships never become edges.
 
     Examples
     --------
@@ -289,18 +291,18 @@ def _who(graph: Any, y: Any, count: Any, among: Iterable[Any] | None) -> tuple[N
         values = aligned_labels(graph, y)
         labelled = np.array([value is not None for value in values], dtype=bool)
     askable = ~labelled
-    what = "nodes have no label"
     if among is not None:
         given = np.zeros(graph.num_nodes, dtype=bool)
         given[graph.positions(among)] = True
         askable &= given
-        what = "of the nodes that can be asked have no label"
     left = int(askable.sum())
     if not left:
         everyone = "every node" if among is None else "every node that can be asked"
         raise DataError(f"{everyone} has a label already, so there is nobody left to ask")
     if count > left:
-        raise DataError(f"count is {count:,}, but only {left:,} {what}; ask for {left:,} or fewer")
+        have = "node has" if left == 1 else "nodes have"
+        have = have if among is None else f"of the nodes that can be asked {have.split()[1]}"
+        raise DataError(f"count is {count:,}, but only {left:,} {have} no label; ask for {left:,} or fewer")
     return labelled, askable
 
 

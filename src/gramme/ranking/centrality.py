@@ -16,8 +16,6 @@ from gramme.ops.kernels import compiled
 
 from .products import AllLayers, LayerProduct, SupraProduct, warn_unless
 
-# Measures of a node's own edges: how many, how heavy, and how evenly spread over the layers.
-
 
 def layer_degrees(layer: Layer) -> tuple[Floats, Floats]:
     """Edges that leave and that reach each node of a layer; the same where edges have no direction."""
@@ -60,24 +58,16 @@ def participation(graph: MultilayerGraph) -> Floats:
     return spread
 
 
-# PageRank on the supra graph: how often a walker that follows edges, changes layers and restarts
-# visits a node.
-
-
 DAMPING = 0.85
-TOLERANCE = 1e-9
-MAX_STEPS = 1000
+PAGERANK_MAX_STEPS, PAGERANK_TOLERANCE = 1000, 1e-9
 
 
-def pagerank(
-    supra: SupraProduct, *, damping: float = DAMPING, restart: Ints | None = None, tolerance: float = TOLERANCE
-) -> Floats:
+def pagerank(supra: SupraProduct, *, damping: float = DAMPING, restart: Ints | None = None) -> Floats:
     """Share of its time that a walker spends at each node, over all layers; sums to 1.
 
     From a copy of a node the walker takes one of its edges, within the layer or to another copy of the node, in
     proportion to their weights. With probability ``1 - damping``, and always where no edge leaves, it starts anew at
-    a random copy: any, or one of the nodes in ``restart`` (random walk with restart). The iteration ends when all
-    shares together change by less than ``tolerance``.
+    a random copy: any, or one of the nodes in ``restart`` (random walk with restart).
 
     References
     ----------
@@ -95,54 +85,37 @@ def pagerank(
     per_unit = np.divide(1.0, leaving, out=np.zeros_like(leaving), where=moves)
     shares = start.copy()
     change = np.inf
-    for _ in range(MAX_STEPS):
+    for _ in range(PAGERANK_MAX_STEPS):
         followed = damping * supra.transposed(shares * per_unit)
         # what is not passed on along edges starts anew
         renewed = 1.0 - damping * float(shares[moves].sum())
         following = followed + renewed * start
         change = float(np.abs(following - shares).sum())
         shares = following
-        if change < tolerance:
+        if change < PAGERANK_TOLERANCE:
             break
-    warn_unless(change < tolerance, "pagerank", MAX_STEPS)
+    warn_unless(change < PAGERANK_TOLERANCE, "pagerank", PAGERANK_MAX_STEPS)
     total: Floats = shares.sum(axis=0)
     return total
 
 
-# Versatility: eigenvector, Katz, hub and authority centrality of the supra graph, summed over a
-# node's copies.
-
-
-KATZ_SHARE = 0.5
-"""The attenuation of Katz centrality as a share of the largest that converges, 1 over the leading eigenvalue."""
-VERSATILITY_MAX_STEPS = 5000
-VERSATILITY_TOLERANCE = 1e-10
+VERSATILITY_MAX_STEPS, VERSATILITY_TOLERANCE = 5000, 1e-10
 _DENSE = 64
 
 Product = Callable[[Floats], Floats]
 
 
-def leading_of_supra(supra: SupraProduct) -> tuple[float, Floats]:
-    """The leading eigenvalue and eigenvector of the transposed supra adjacency, which two measures begin with."""
-    return leading(supra.transposed, supra, symmetric=not supra.directed)
+def eigenvector_versatility(supra: SupraProduct, leads: tuple[float, Floats]) -> Floats:
+    """The leading eigenvector of the transposed supra adjacency, summed over copies; the largest entry is 1."""
+    return _per_node(supra, leads[1])
 
 
-def eigenvector_versatility(supra: SupraProduct, leads: tuple[float, Floats] | None = None) -> Floats:
-    """The leading eigenvector of the transposed supra adjacency, summed over copies; the largest entry is 1.
-
-    ``leads`` is what :func:`leading_of_supra` found, if it has been found already.
-    """
-    return _per_node(supra, (leads or leading_of_supra(supra))[1])
-
-
-def katz_versatility(
-    supra: SupraProduct, share: float = KATZ_SHARE, leads: tuple[float, Floats] | None = None
-) -> Floats:
+def katz_versatility(supra: SupraProduct, leads: tuple[float, Floats], share: float = 0.5) -> Floats:
     """Walks of all lengths that end at a node, each step counted less: ``(1 - a M^T)^-1 1``, summed over copies.
 
     ``share`` is the attenuation ``a`` as a share of its upper bound, 1 over the leading eigenvalue of M.
     """
-    largest = (leads or leading_of_supra(supra))[0]
+    largest = leads[0]
     attenuation = share / largest if largest > 0 else 0.0
     start = supra.present.astype(np.float64)
     found = start.copy()
@@ -225,12 +198,7 @@ def _per_node(supra: SupraProduct, copies: Floats) -> Floats:
     return scaled
 
 
-# MultiRank: central nodes make a layer influential, and influential layers make their nodes
-# central.
-
-
-MULTIRANK_MAX_STEPS = 2000
-MULTIRANK_TOLERANCE = 1e-10
+MULTIRANK_MAX_STEPS, MULTIRANK_TOLERANCE = 2000, 1e-10
 
 
 class MultiRank(NamedTuple):
@@ -240,29 +208,15 @@ class MultiRank(NamedTuple):
     layers: Floats
 
 
-def multirank(
-    products: Sequence[LayerProduct],
-    *,
-    by_weight: bool = True,
-    elite: bool = False,
-    exponent: float = 1.0,
-    damping: float = DAMPING,
-) -> MultiRank:
+def multirank(products: Sequence[LayerProduct]) -> MultiRank:
     """Centralities x of nodes and influences z of layers that determine each other.
 
     With the adjacency ``A_l`` of each layer and ``G = sum of z_l A_l``, a walker on G gives
 
         x_i = damping * sum over j of x_j G_ji / out_j  +  the rest, spread over all nodes that have edges,
 
-    and layers get
-
-        z_l = W_l^a (sum over i of B_li x_i^(s g))^s / norm,
-
-    where ``W_l`` is the weight of all edges of a layer and ``B_li`` the share of it that reaches node i.
-
-    If ``by_weight``, layers with more edges may have more influence (the paper's a = 1). ``elite`` layers gain by few
-    central nodes (s = -1) rather than by many (s = 1). With an ``exponent`` (the paper's gamma) above 1 the most
-    central nodes count more, below 1 less.
+    and layers get ``z_l = W_l sum over i of B_li x_i / norm``, where ``W_l`` is the weight of all edges of a layer and
+    ``B_li`` the share of it that reaches node i: the paper's equations with a = s = gamma = 1.
 
     References
     ----------
@@ -279,15 +233,15 @@ def multirank(
     influence /= influence.sum()
     start = active / active.sum()
     centrality = start.copy()
-    sign = -1.0 if elite else 1.0
     change = np.inf
     for _ in range(MULTIRANK_MAX_STEPS):
         leaving = sum(z * one.out_strength for z, one in zip(influence, products, strict=True))
         sent = np.divide(centrality, leaving, out=np.zeros_like(centrality), where=leaving > 0)
         heard = sum(z * one.transposed(sent) for z, one in zip(influence, products, strict=True))
-        renewed = 1.0 - damping * float(centrality[leaving > 0].sum())
-        following = damping * heard + renewed * start
-        layers = _influence(products, totals, following, by_weight, sign, exponent)
+        renewed = 1.0 - DAMPING * float(centrality[leaving > 0].sum())
+        following = DAMPING * heard + renewed * start
+        layers = np.array([float(one.in_strength @ following) for one in products])
+        layers /= layers.sum()
         change = float(np.abs(following - centrality).sum() + np.abs(layers - influence).sum())
         # half a step: the two sets of equations may otherwise answer each other for ever
         centrality, influence = following, (layers + influence) / 2
@@ -295,25 +249,6 @@ def multirank(
             break
     warn_unless(change < MULTIRANK_TOLERANCE, "multirank", MULTIRANK_MAX_STEPS)
     return MultiRank(centrality, influence)
-
-
-def _influence(
-    products: Sequence[LayerProduct], totals: Floats, centrality: Floats, by_weight: bool, sign: float, exponent: float
-) -> Floats:
-    positive = np.maximum(centrality, 1e-300)
-    # only ratios count, so the scale of x is taken out before a power that could overflow
-    power = np.where(centrality > 0, (positive / positive.max()) ** (sign * exponent), 0.0)
-    found = np.zeros(totals.size)
-    for place, one in enumerate(products):
-        if totals[place] > 0:
-            reached = float(one.in_strength @ power) / totals[place]
-            found[place] = (totals[place] if by_weight else 1.0) * reached**sign
-    shares: Floats = found / found.sum()
-    return shares
-
-
-# The multiplex k-shell: peel off nodes with few edges, layer by layer of an onion, until a core
-# is left.
 
 
 def k_shell(layers: Sequence[Layer], num_nodes: int) -> Floats:
@@ -324,12 +259,9 @@ def k_shell(layers: Sequence[Layer], num_nodes: int) -> Floats:
     they imply are never listed. Cost: the edges, plus the memberships per round of peeling.
     """
     stacked = AllLayers.of(layers, num_nodes)
-    directed = any(layer.directed for layer in layers)
-    both = stacked.heard
-    if directed:
-        # layers without a direction have both entries already, so they are counted apart
-        one_way = AllLayers.of([layer for layer in layers if layer.directed], num_nodes).heard
-        both = sp.csr_array(both + one_way.T)
+    # layers without a direction have both entries already, so those with one are counted apart
+    one_way = AllLayers.of([layer for layer in layers if layer.directed], num_nodes).heard
+    both = sp.csr_array(stacked.heard + one_way.T)
     groups = stacked.groups
     sizes = np.bincount(groups.indices, minlength=groups.shape[1]).astype(np.int64)
     return _peeled(*_index(both), both.data.astype(np.int64), *_index(groups), sizes).astype(np.float64)
@@ -395,14 +327,23 @@ MAX_WORK = 2_000_000_000
 """Edges and memberships that all elections together may look at."""
 
 
-def voterank(layers: Sequence[Layer], num_nodes: int, elected: int | None = None) -> Ints:
-    """Positions of the elected nodes in the order of their election.
+class Election(NamedTuple):
+    """The result of :func:`voterank`."""
+
+    elected: Ints  # positions in the order of election
+    first_of_tie: Ints  # for each of them the place of the first that it is tied with
+    last_tie: NDArray[np.bool_]  # for each node whether it had as many votes as the first of the last tie
+
+
+def voterank(layers: Sequence[Layer], num_nodes: int, elected: int | None = None) -> Election:
+    """Elect nodes that spread news, one after the other.
 
     Every node votes for the nodes it listens to, once per layer in which it does, with a strength that begins at 1.
     The node with most votes is elected (the first in the order of nodes where several have as many). It stops voting,
     and those it is joined with lose ``1 / (average degree)`` of their strength, so that the next one is found
-    elsewhere. Ends when nobody has votes left, or after 1,000 elections unless
-    ``elected`` says otherwise; fewer in graphs with millions of edges.
+    elsewhere. Nodes elected one after the other are tied if they had as many votes as the first when that was elected,
+    and so are nodes that are then not elected at all. Ends when nobody has votes left, or after 1,000 elections unless ``elected`` says otherwise; fewer in
+    graphs with millions of edges.
 
     References
     ----------
@@ -416,10 +357,10 @@ def voterank(layers: Sequence[Layer], num_nodes: int, elected: int | None = None
     degrees = np.asarray(heard.sum(axis=1)).ravel() + np.asarray(groups @ (sizes - 1))
     average = degrees.sum() / max(num_nodes, 1)
     if average == 0:
-        return np.zeros(0, dtype=np.int64)
+        return Election(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(num_nodes, dtype=bool))
     if elected is None:
         elected = min(1000, max(10, MAX_WORK // max(heard.nnz + 2 * groups.nnz, 1)))
-    return _elected(
+    elections = _elected(
         *_index(heard),
         heard.data,
         *_index(told),
@@ -429,6 +370,7 @@ def voterank(layers: Sequence[Layer], num_nodes: int, elected: int | None = None
         1.0 / average,
         min(num_nodes, elected),
     )
+    return Election(*elections)
 
 
 @compiled
@@ -445,11 +387,13 @@ def _elected(
     votes: Floats,
     loss: float,
     limit: int,
-) -> Ints:
+) -> tuple[Ints, Ints, NDArray[np.bool_]]:
     nodes = heard_starts.size - 1
     strength, together = np.ones(nodes), np.zeros(member_starts.size - 1)
     chosen, touched = np.zeros(nodes, dtype=np.bool_), np.zeros(nodes, dtype=np.bool_)
-    found = np.empty(limit, dtype=np.int64)
+    found, first_of_tie = np.empty(limit, dtype=np.int64), np.empty(limit, dtype=np.int64)
+    current, at_first = np.zeros(nodes), np.zeros(nodes)  # votes now, and when the first of the tie was elected
+    most_at_first = -1.0
     for count in range(limit):
         for group in range(together.size):
             together[group] = 0.0
@@ -464,12 +408,16 @@ def _elected(
                 shared += together[groups[place]]
             own = (group_starts[node + 1] - group_starts[node]) * strength[node]
             # rounded, so that sums taken in another order elect the same node
-            current = np.round(votes[node] + shared - own, 9)
-            if current > most:
-                best, most = node, current
+            current[node] = np.round(votes[node] + shared - own, 9)
+            if current[node] > most:
+                best, most = node, current[node]
         if best < 0:
-            return found[:count]
+            return found[:count], first_of_tie[:count], at_first == most_at_first
         found[count] = best
+        first_of_tie[count] = first_of_tie[count - 1]
+        if at_first[best] != most_at_first:
+            first_of_tie[count], most_at_first = count, most
+            at_first[:] = current
         chosen[best] = True
         # those who listen to the elected node in any layer have had their say
         touched[:] = False
@@ -488,4 +436,4 @@ def _elected(
             strength[node] = weaker
             for place in range(heard_starts[node], heard_starts[node + 1]):
                 votes[heard[place]] -= less * counts[place]
-    return found
+    return found, first_of_tie, at_first == most_at_first

@@ -22,7 +22,7 @@ from .centrality import (
     layer_degree,
     layer_degrees,
     layer_strength,
-    leading_of_supra,
+    leading,
     multirank,
     pagerank,
     participation,
@@ -53,7 +53,7 @@ class RankingTask:
     @cached_property
     def leading(self) -> tuple[float, Values]:
         """The leading eigenvalue and eigenvector of the supra graph."""
-        return leading_of_supra(self.supra)
+        return leading(self.supra.transposed, self.supra, symmetric=not self.supra.directed)
 
     @cached_property
     def hubs_and_authorities(self) -> tuple[Values, Values]:
@@ -80,15 +80,16 @@ class Measure:
 
 
 def _election(task: RankingTask) -> Values:
-    elected = voterank(task.layers, task.graph.num_nodes)
+    elected, first_of_tie, last_tie = voterank(task.layers, task.graph.num_nodes)
     values = np.zeros(task.graph.num_nodes)
-    values[elected] = np.arange(elected.size, 0, -1)
+    if elected.size:
+        values[last_tie] = elected.size - first_of_tie[-1]
+    values[elected] = elected.size - first_of_tie
     return values
 
 
 def _sum(parts: Iterable[Values]) -> Values:
-    total: Values = np.sum(list(parts), axis=0)
-    return total
+    return np.asarray(np.sum(list(parts), axis=0))
 
 
 MEASURES: dict[str, Measure] = {
@@ -133,7 +134,7 @@ MEASURES: dict[str, Measure] = {
         Measure(
             "katz",
             "walks of all lengths that end at a node, long ones counted less",
-            lambda task: katz_versatility(task.supra, leads=task.leading),
+            lambda task: katz_versatility(task.supra, task.leading),
             coupled=True,
         ),
         Measure(
@@ -154,22 +155,14 @@ MEASURES: dict[str, Measure] = {
             "how deep in the core a node lies, counting edges of all layers",
             lambda task: k_shell(task.layers, task.graph.num_nodes),
         ),
-        Measure("voterank", "order of election as a spreader; the first elected has the largest value", _election),
+        Measure(
+            "voterank",
+            "order of election as a spreader, the first with the largest value; ties have the same",
+            _election,
+        ),
     )
 }
-DEFAULT_MEASURES = (
-    "degree",
-    "strength",
-    "participation",
-    "pagerank",
-    "eigenvector",
-    "katz",
-    "hub",
-    "authority",
-    "multirank",
-    "k-shell",
-    "voterank",
-)
+DEFAULT_MEASURES = tuple(name for name in MEASURES if name not in ("in-degree", "out-degree"))
 
 
 def chosen_measures(names: Iterable[str] | str | None) -> list[Measure]:

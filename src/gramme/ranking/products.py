@@ -80,14 +80,11 @@ class LayerProduct:
             shared: Floats = sums[self._codes]
             shared -= self._own * values
         else:
-            shared = self._shared(values)
+            own = self._own * values
+            shared = np.asarray(self._incidence @ (self._incidence_transposed @ values)) - own
         # what rounding leaves of the subtraction is not a neighbour
         shared[self._alone] = 0.0
         return shared
-
-    def _shared(self, values: Floats) -> Floats:
-        own = self._own * values
-        return np.asarray(self._incidence @ (self._incidence_transposed @ values)) - own
 
     def transposed(self, values: Floats) -> Floats:
         """What each node is told: the sum over the nodes whose edges point to it."""
@@ -127,7 +124,7 @@ class SupraProduct:
         self.products = list(products)
         self.coupling = float(coupling)
         self.across = dict(across or {})
-        self._back = {pair: sp.csr_array(one.T.tocsr()) for pair, one in self.across.items()}
+        self._back = {pair[::-1]: sp.csr_array(one.T.tocsr()) for pair, one in self.across.items()}
         self.present = np.stack([product.present for product in self.products])
         self._everywhere = bool(self.present.all())
         self.directed = bool(self.across) or any(one.directed for one in self.products)
@@ -145,20 +142,14 @@ class SupraProduct:
     def times(self, values: Floats) -> Floats:
         """M times values of shape (layers, nodes)."""
         within = [one.times(row) for one, row in zip(self.products, values, strict=True)]
-        found = self._coupled(np.stack(within), values)
-        for (first, second), edges in self.across.items():
-            found[first] += edges @ values[second]
-        return found
+        return self._coupled(np.stack(within), values, self.across)
 
     def transposed(self, values: Floats) -> Floats:
         """The transpose of M times values of shape (layers, nodes)."""
         within = [one.transposed(row) for one, row in zip(self.products, values, strict=True)]
-        found = self._coupled(np.stack(within), values)
-        for (first, second), edges in self._back.items():
-            found[second] += edges @ values[first]
-        return found
+        return self._coupled(np.stack(within), values, self._back)
 
-    def _coupled(self, within: Floats, values: Floats) -> Floats:
+    def _coupled(self, within: Floats, values: Floats, across: Mapping[tuple[int, int], sp.csr_array]) -> Floats:
         if self.coupling and len(values) > 1:
             there = values if self._everywhere else np.where(self.present, values, 0.0)
             others = there.sum(axis=0) - there
@@ -166,6 +157,8 @@ class SupraProduct:
             if not self._everywhere:
                 others[~self.present] = 0.0
             within += others
+        for (into, out_of), edges in across.items():
+            within[into] += edges @ values[out_of]
         return within
 
 

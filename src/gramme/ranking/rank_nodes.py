@@ -15,14 +15,12 @@ from scipy.stats import rankdata
 from gramme._progress import advance, part
 from gramme._text import setting
 from gramme._types import Floats, Ints
-from gramme.errors import DataError
+from gramme.errors import DataError, GrammeWarning
 from gramme.graph import Layer, MultilayerGraph, checked_graph
 from gramme.graph.canonical import in_name_order, sorted_places
 from gramme.graph.coupling import with_coupling_layers
 
 from .measures import MEASURES, RankingTask, chosen_measures
-
-# Values become ranks: 1 is best.
 
 
 def ranks_of(values: Floats) -> Ints:
@@ -34,10 +32,6 @@ def ranks_of(values: Floats) -> Ints:
     largest = np.abs(values).max(initial=0.0)
     rounded = np.round(values / largest, 9) if largest > 0 else values
     return rankdata(-rounded, method="min").astype(np.int64)
-
-
-# How far a ranking can be trusted: how ranks move when the coupling changes or some edges are
-# missing.
 
 
 SPREAD_COUPLINGS = (0.1, 0.3, 3.0, 10.0)
@@ -279,9 +273,6 @@ def leading_nodes(ranks: pd.DataFrame) -> Ints:
     return found
 
 
-# Layers whose edges speak against a node, like dislike: they are no part of what makes it matter.
-
-
 NEGATIVE_STEMS = (
     "dislike", "blame", "hate", "hatred", "enem", "enmity", "disesteem", "distrust", "hostil", "antagonis", "negative",
     "conflict", "avoid",
@@ -303,7 +294,7 @@ def negative_layers(names: Iterable[str]) -> list[str]:
 
 
 def without_negative(graph: MultilayerGraph, negative: Iterable[str] | str | None = None) -> MultilayerGraph:
-    """The graph without its negative layers; a warning says which were guessed from their names, if none are given."""
+    """The graph without layers whose edges speak against a node; a warning says which were guessed from their names."""
     if negative is None:
         named = negative_layers(graph.layers)
         if named and len(named) < graph.num_layers:
@@ -313,6 +304,7 @@ def without_negative(graph: MultilayerGraph, negative: Iterable[str] | str | Non
                 f"{subject} {listed} {verb} taken "
                 f"to hold negative edges, judging by the name, and left out of the ranks; "
                 f"{setting('negative', option='negative')} names such layers, or none with an empty one",
+                GrammeWarning,
                 stacklevel=3,
             )
         else:
