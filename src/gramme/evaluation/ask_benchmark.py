@@ -104,7 +104,7 @@ def predictions(graph: MultilayerGraph, chosen: Ints, codes: Ints, spec: AskSpec
     known = np.full(graph.num_nodes, -1)
     known[chosen] = codes
     if spec.predictor == WEIGHTED:
-        weights = learned_layer_weights(graph).to_dict()
+        weights: Any = learned_layer_weights(graph).to_dict()
         model: Any = LabelPropagation(layer_weights=weights, random_state=spec.realisation)
     else:
         model = method(spec.predictor).create(random_state=spec.realisation)

@@ -142,7 +142,7 @@ def _draw(
         ax.add_collection(LineCollection(list(lines), colors=colour, linewidths=0.8, alpha=strength, zorder=1))
     size = float(np.clip(2500 / max(graph.num_nodes, 1), 3, 40))
     shown = [one for one, there in zip(paint.values, held, strict=True) if there]
-    ax.scatter(*places[held].T, s=size, c=shown, linewidths=0.4, edgecolors="white", zorder=2)
+    ax.scatter(places[held, 0], places[held, 1], s=size, c=shown, linewidths=0.4, edgecolors="white", zorder=2)
     if names:
         beside: Any = {"xytext": (4, 3), "textcoords": "offset points", "fontsize": 7, "zorder": 3}
         for place in np.flatnonzero(held).tolist():
