@@ -342,8 +342,8 @@ def voterank(layers: Sequence[Layer], num_nodes: int, elected: int | None = None
     The node with most votes is elected (the first in the order of nodes where several have as many). It stops voting,
     and those it is joined with lose ``1 / (average degree)`` of their strength, so that the next one is found
     elsewhere. Nodes elected one after the other are tied if they had as many votes as the first when that was elected,
-    and so are nodes that are then not elected at all. Ends when nobody has votes left, or after 1,000 elections unless ``elected`` says otherwise; fewer in
-    graphs with millions of edges.
+    and so are nodes that are then not elected at all. Ends when nobody has votes left, or after 1,000 elections unless
+    ``elected`` says otherwise; fewer in graphs with millions of edges.
 
     References
     ----------
