@@ -15,10 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-# Locks on files that end with the process that holds them, so that a leftover can be told from
-# work under way.
-
-
+# Locks on files that end with the process that holds them, so that a leftover can be told from work under way.
 try:
     import fcntl
 except ImportError:  # Windows: whether somebody still works on a file is then unknown
@@ -61,8 +58,6 @@ def is_abandoned(path: Path) -> bool:
 
 
 # Open files that have no name yet: whatever ends the process leaves nothing of them behind.
-
-
 def open_nameless(folder: Path, mode: int = 0o666) -> int | None:
     """A new file in a folder, open for reading and writing; None where the system or the folder has no such files."""
     if not hasattr(os, "O_TMPFILE") or not Path("/proc/self/fd").is_dir():
@@ -79,10 +74,7 @@ def give_name(handle: int, path: Path) -> None:
     os.link(f"/proc/self/fd/{handle}", path, src_dir_fd=handle, follow_symlinks=True)
 
 
-# Names that a run takes while it writes, so that what a killed run left is known, and nothing
-# else is touched.
-
-
+# Names that a run takes while it writes, so that what a killed run left is known, and nothing else is touched.
 _MARKER_SECONDS = 2.0  # how long a marker may stay empty where files cannot appear whole
 _LONGEST = 100  # characters of a name that the names of marker and work repeat
 
@@ -214,14 +206,7 @@ def _is(path: Path, handle: int) -> bool:
 
 @contextmanager
 def scratch_folder(purpose: str) -> Iterator[Path]:
-    """A folder in the system's temporary place that is gone after the block.
-
-    >>> with scratch_folder("example") as folder:
-    ...     folder.is_dir()
-    True
-    >>> folder.is_dir()
-    False
-    """
+    """A folder in the system's temporary place that is gone after the block."""
     place = Path(tempfile.gettempdir()) / f"gramme-{purpose}"
     for marker in place.parent.glob(f"{marker_of(place).stem}-*.gramme"):
         sweep(marker.with_name(marker.stem.removeprefix(".")))

@@ -12,8 +12,6 @@ from contextvars import ContextVar
 from typing import Any
 
 # How a message names a setting: as an option on the command line, as an argument in Python.
-
-
 _ON_COMMAND_LINE: ContextVar[bool] = ContextVar("on_command_line", default=False)
 
 
@@ -120,8 +118,6 @@ def never_fail_to_print() -> None:
 
 
 # Times in words.
-
-
 def duration(seconds: float) -> str:
     """A time in words, to the second where it is short.
 

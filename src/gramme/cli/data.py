@@ -23,24 +23,15 @@ from .options import TABLE_ONLY, Reading, value_from_text
 from .progress import reading
 from .table import is_table_name, open_table, open_table_again
 
+
 # A dataset as one word of the command line, with its options: ``acm_heco:view=relations``.
-
-
 def is_dataset(word: str) -> bool:
-    """Whether a word names a dataset, perhaps with options.
-
-    >>> is_dataset("synthetic:nodes=50"), is_dataset("sqlite:school.db")
-    (True, False)
-    """
+    """Whether a word names a dataset, perhaps with options."""
     return word.partition(":")[0] in REGISTRY
 
 
 def load_dataset(word: str) -> MultilayerGraph:
-    """The graph of a dataset's name and, after colons, its options; the name of an only option may be left out.
-
-    >>> load_dataset("synthetic:nodes=50:layers=2")
-    MultilayerGraph('synthetic', 50 nodes, 2 layers: layer 1 196 edges, layer 2 212 edges, 3 classes on 50 nodes)
-    """
+    """The graph of a dataset's name and, after colons, its options; the name of an only option may be left out."""
     name, *texts = word.split(":")
     return datasets.load(name, **_options(name, texts))
 

@@ -173,11 +173,7 @@ def _in_words(plan: LayerPlan, graph: MultilayerGraph, name: str) -> str:
 
 
 def _short(number: float) -> str:
-    """A cut in few digits.
-
-    >>> _short(20083.5), _short(29.0), _short(0.22581)
-    ('20,084', '29', '0.2258')
-    """
+    """A cut in few digits."""
     return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
 
 

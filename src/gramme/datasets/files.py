@@ -32,8 +32,6 @@ from gramme.errors import DataError, GrammeWarning
 from .record import DataFile
 
 # Download one file: checked by its sha256, written whole or not at all.
-
-
 TIMEOUT_SECONDS = 30.0
 """Seconds to wait for the server to connect or to send more, and over which its speed is judged."""
 MIN_BYTES_PER_SECOND = 1000.0

@@ -16,10 +16,7 @@ from scipy.spatial.distance import cdist
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import EdgeLayer, Layer, MultilayerGraph
 
-# Checks of options: whole numbers for any dataset; signals, classes and random streams for the
-# synthetic ones.
-
-
+# Checks of options: whole numbers for any dataset; signals, classes and random streams for the synthetic ones.
 DEFAULT_SIGNAL = (0.8, 0.5, 0.0)
 
 
@@ -31,11 +28,7 @@ def positive_int(value: object, what: str, least: int = 1) -> int:
 
 
 def layer_signals(signal: float | Sequence[float] | None, layers: int | None) -> list[float]:
-    """One signal per layer.
-
-    >>> layer_signals(None, None), layer_signals(None, 4), layer_signals(0.3, 2)
-    ([0.8, 0.5, 0.0], [0.8, 0.5, 0.0, 0.8], [0.3, 0.3])
-    """
+    """One signal per layer."""
     count = None if layers is None else positive_int(layers, "layers")
     if signal is None:
         return list(islice(cycle(DEFAULT_SIGNAL), count or len(DEFAULT_SIGNAL)))
@@ -68,8 +61,6 @@ def shuffled_classes(nodes: int, classes: int, random: np.random.Generator) -> N
 
 
 # Small readers for the plain text files the datasets come as; every error names file and line.
-
-
 def read_lines(path: Path, expected: int | None = None) -> list[str]:
     """The lines of a text file, without blank ones at its end."""
     try:
@@ -99,11 +90,7 @@ def read_cells(path: Path, parsers: Sequence[Callable[[str], Any]], expected: in
 
 
 def one_of(choices: Mapping[str, Any]) -> Callable[[str], Any]:
-    """A parser of cells that may hold only some words.
-
-    >>> one_of({"y": True, "n": False})("y")
-    True
-    """
+    """A parser of cells that may hold only some words."""
 
     def parse(cell: str) -> Any:
         if cell not in choices:
@@ -139,10 +126,7 @@ def _parsed(
     return rows
 
 
-# The form in which the paper's authors publish edges: rows ``layer source target``, counted from
-# 0.
-
-
+# The form in which the paper's authors publish edges: rows ``layer source target``, counted from 0.
 REPOSITORY = "https://github.com/udayshankars/GrAMME/raw/master/data"
 
 
@@ -157,8 +141,6 @@ def read_edge_layers(path: Path, names: Sequence[str], num_nodes: int) -> dict[s
 
 
 # Graphs stored as one ``graph.npz`` of plain arrays, without pickled objects.
-
-
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """All arrays of the file; pickled ones are refused."""
     try:
@@ -215,10 +197,6 @@ def nearest_edges(points: NDArray[Any], neighbours: int) -> NDArray[np.int64]:
     """Edges from every row to its nearest other rows, shape (2, rows x neighbours).
 
     Distances of all pairs are looked at, a block of rows at a time: for some ten thousand rows at most.
-
-    >>> nearest_edges(np.array([[0.0], [1.0], [1.5]]), 1)
-    array([[0, 1, 2],
-           [1, 2, 1]])
     """
     rows = len(points)
     if not 1 <= neighbours < rows:

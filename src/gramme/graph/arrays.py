@@ -17,13 +17,7 @@ BoolArray = NDArray[np.bool_]
 
 
 def smallest_int(array: NDArray[Any], largest: int) -> IntArray:
-    """The array in the smallest signed type that holds -1 .. ``largest``.
-
-    >>> smallest_int(np.array([0, 5]), 100).dtype
-    dtype('int8')
-    >>> smallest_int(np.array([0, 5]), 40_000).dtype
-    dtype('int32')
-    """
+    """The array in the smallest signed type that holds -1 .. ``largest``."""
     for kind in (np.int8, np.int16, np.int32):
         if largest <= np.iinfo(kind).max:
             return array.astype(kind, copy=False)
@@ -95,11 +89,7 @@ def is_missing(value: object) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """A numpy scalar as the Python value it stands for; anything else as it is.
-
-    >>> plain(np.int64(3)), plain(np.str_("a")), plain("b")
-    (3, 'a', 'b')
-    """
+    """A numpy scalar as the Python value it stands for; anything else as it is."""
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
     return value.item() if isinstance(value, np.generic) else value
@@ -186,24 +176,11 @@ def as_pandas(table: Any) -> Any:
 
 
 # Objects that do not change once they are made, so that models may share and remember them.
-
-
 class Frozen:
     """Base of objects whose declared attributes are set once.
 
     Only attributes with an annotation in a class body count as parts of the object. Other rooms may
     keep what they computed under a name with a leading underscore; it is left behind by pickling.
-
-    Examples
-    --------
-    >>> class Point(Frozen):
-    ...     x: int
-    >>> point = Point()
-    >>> point.x = 3
-    >>> point.x = 4
-    Traceback (most recent call last):
-    ...
-    AttributeError: a Point does not change once made, so 'x' cannot be set; make a new one
     """
 
     _declared: ClassVar[frozenset[str]] = frozenset()

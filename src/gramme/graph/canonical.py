@@ -19,27 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-# A graph in the order of its names, so that what is learned of it does not depend on the order of
-# a file.
-
-
+# A graph in the order of its names, so that what is learned of it does not depend on the order of a file.
 Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class NameOrder:
-    """A graph with its nodes, layers and groups sorted by name, and the way back.
+    """A graph with its nodes, layers and groups sorted by name, and the way back."""
 
-    Attributes
-    ----------
-    graph : MultilayerGraph
-        The given graph itself where it is in order; else a sorted one, without labels.
-    places : array of int or None
-        Where its nodes stand in the given graph; None where both have them in the same order.
-    """
-
-    graph: MultilayerGraph
-    places: Places | None = None
+    graph: MultilayerGraph  # the given graph itself where it is in order; else a sorted one, without labels
+    places: Places | None = None  # where its nodes stand in the given graph; None where both have the same order
 
     def to_sorted(self, places: Places) -> Places:
         """Positions in the given graph as positions in the ordered one."""
@@ -63,15 +52,6 @@ def in_name_order(graph: MultilayerGraph) -> NameOrder:
     """The graph in the order of its names; remembered with the graph where that is another one.
 
     Cost: one more copy of the edges, memberships and features where the nodes are not in order.
-
-    Examples
-    --------
-    >>> layers = {"work": EdgeLayer(3, [0], [1]), "advice": EdgeLayer(3, [1], [2])}
-    >>> order = in_name_order(MultilayerGraph(layers, nodes=["Cy", "Ann", "Bo"]))
-    >>> order.graph.nodes.tolist(), list(order.graph.layers)
-    (['Ann', 'Bo', 'Cy'], ['advice', 'work'])
-    >>> order.to_given(np.array([1, 2, 3])).tolist()  # numbers of Ann, Bo and Cy
-    [3, 1, 2]
     """
     known: NameOrder | None = vars(graph).get("_name_order")
     if known is not None:
@@ -105,13 +85,7 @@ def in_name_order(graph: MultilayerGraph) -> NameOrder:
 
 
 def sorted_places(names: pd.Index) -> Places | None:
-    """Where the names stand when they are sorted; None if they are.
-
-    >>> sorted_places(pd.Index(["b", "a"])).tolist()
-    [1, 0]
-    >>> sorted_places(pd.Index([3, "b", 1], dtype=object)).tolist()  # by kind, then as text
-    [2, 0, 1]
-    """
+    """Where the names stand when they are sorted; None if they are."""
     if pd.api.types.is_integer_dtype(names.dtype) or pd.api.types.infer_dtype(names) == "string":
         return None if names.is_monotonic_increasing else names.argsort().astype(np.int64)
     keys = [(type(name).__name__, str(name)) for name in names]
@@ -140,11 +114,6 @@ def checksum(graph: MultilayerGraph) -> str:
     """The sha256 over node names, layers in order, edges or memberships, weights and couplings.
 
     Labels, features and the names of groups do not count. It is the same in every process and on every machine.
-
-    >>> layers = {"a": EdgeLayer(3, [0], [1])}
-    >>> one, other = MultilayerGraph(layers), MultilayerGraph(layers, labels=["x", "y", "z"])
-    >>> (checksum(one) == checksum(other), checksum(one) == checksum(one.replace(nodes=["p", "q", "r"])))
-    (True, False)
     """
     digest = hashlib.sha256(b"gramme graph 1")
     _add_text(digest, "nodes", str(graph.num_nodes))

@@ -20,8 +20,6 @@ from .membership_layer import MembershipLayer
 from .nearest import nearest_layer
 
 # Numbers cut into groups: equal-width bins, stated edges or quantiles, with names that tell.
-
-
 Groups = tuple[NDArray[np.int64], list[str]]
 FloatArray = NDArray[np.float64]
 #: So many groups may be asked for of any column; more only where there are as many rows.
@@ -33,12 +31,6 @@ def stated_bins(values: FloatArray, bins: Any, show: Callable[[Any], str] | None
     """Group numbers by a count of equal-width bins or by stated edges; -1 where a number is NaN.
 
     Numbers below the first stated edge and from the last one on join open-ended groups.
-
-    >>> codes, names = stated_bins(np.array([10.0, 18, 20, 60]), [18, 35, 50])
-    >>> [names[code] for code in codes]
-    ['below 18', '[18, 35)', '[18, 35)', '50 and above']
-    >>> stated_bins(np.array([0.0, 4, 10]), 2)[1]
-    ['[0, 5)', '[5, 10]']
     """
     if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
         cuts = _equal_widths(values, count_within(bins, 2, "bins", values.size))
@@ -65,10 +57,6 @@ def quantile_groups(
     """Groups of about equal size, fewer where many numbers are equal; -1 where a number is NaN.
 
     With ``frequent_alone``, a number whose share would fill a group is one by itself.
-
-    >>> codes, names = quantile_groups(np.arange(8.0), 4)
-    >>> np.bincount(codes).tolist(), names
-    ([2, 2, 2, 2], ['[0, 1.75)', '[1.75, 3.5)', '[3.5, 5.25)', '[5.25, 7]'])
     """
     count = count_within(quantiles, 2, "quantiles", values.size)
     known = values[~np.isnan(values)]
@@ -85,9 +73,6 @@ def cut_points(
 
     For a count of equal-width ``bins`` or of ``quantiles``; :func:`stated_bins` takes the result. Empty where all
     numbers are missing. ``frequent_alone`` as for :func:`quantile_groups`.
-
-    >>> cut_points(np.arange(11.0), "bins", 2), cut_points(np.arange(8.0), "quantiles", 4)
-    ([5.0], [1.75, 3.5, 5.25])
     """
     count = count_within(choice, 2, way, values.size)
     known = values[~np.isnan(values)]
@@ -144,11 +129,7 @@ def _equal_sizes(known: FloatArray, count: int) -> FloatArray:
 
 
 def frequent_and_others(known: FloatArray, count: int) -> FloatArray:
-    """Cuts around each number that as many rows have as a group should, and between the others.
-
-    >>> frequent_and_others(np.array([0.0, 0, 0, 0, 0, 0, 1, 2, 3, 4]), 3)
-    array([0.0e+000, 4.9e-324, 2.5e+000])
-    """
+    """Cuts around each number that as many rows have as a group should, and between the others."""
     different, times = np.unique(known, return_counts=True)
     frequent = different[times * count >= known.size] if different.size > count else different[:0]
     if not frequent.size:
@@ -234,10 +215,7 @@ def _text(edge: float, digits: int) -> str:
     return text
 
 
-# Labels that are amounts, such as an income or an age: not classes, but they can be cut into
-# classes.
-
-
+# Labels that are amounts, such as an income or an age: not classes, but they can be cut into classes.
 MAX_NUMBER_CLASSES = 20
 """Different numbers that may still be classes, as in tables; more are amounts unless they count 0, 1, 2, ..."""
 LABEL_KINDS = ("class", "number")
@@ -248,18 +226,6 @@ def amounts(labels: Iterable[Any], *, text: bool = True) -> int:
     """How many different amounts the labels are; 0 where they are classes.
 
     Numbers that are just 0, 1, ..., k or 1, 2, ..., k and repeat are codes of classes, however many.
-
-    Parameters
-    ----------
-    labels : iterable
-        Without unknown ones.
-    text : bool, default=True
-        Whether text that spells a number counts as one.
-
-    Examples
-    --------
-    >>> amounts(range(18, 80)), amounts([*range(50)] * 2), amounts(["red", "blue"])
-    (62, 0, 0)
     """
     every = list(labels)
     different = set(every)
@@ -282,11 +248,7 @@ def amounts(labels: Iterable[Any], *, text: bool = True) -> int:
 def settled_labels(
     labels: Mapping[str, Any], kind: str | None = None, bins: int | None = None, edges: Sequence[float] | None = None
 ) -> dict[str, Any]:
-    """The labels by node as classes or numbers; amounts are refused unless an option says what to do with them.
-
-    >>> settled_labels({"Ann": "17", "Bo": "42.5", "Cy": "70"}, edges=[18, 65])
-    {'Ann': 'below 18', 'Bo': '[18, 65)', 'Cy': '65 and above'}
-    """
+    """The labels by node as classes or numbers; amounts are refused unless an option says what to do with them."""
     if kind is not None and kind not in LABEL_KINDS:
         raise DataError(f"{setting('label_kind')} must be 'class' or 'number', not {kind!r}")
     if sum(one is not None for one in (kind, bins, edges)) > 1:
@@ -331,22 +293,14 @@ def _as_numbers(labels: Mapping[str, Any]) -> NDArray[np.float64]:
     return numbers
 
 
-# Dates as groups of the calendar: rows of the same decade, year, month or day of the week are
-# alike.
-
-
+# Dates as groups of the calendar: rows of the same decade, year, month or day of the week are alike.
 UNITS = ("decade", "year", "month", "weekday")
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MAX_CALENDAR_GROUPS = 20
 
 
 def calendar_groups(nanoseconds: NDArray[np.float64], unit: str) -> tuple[NDArray[Any], list[str]]:
-    """The group of each moment, -1 for NaN, and the groups' names in order.
-
-    >>> moments = pd.to_datetime(["2020-12-31", "2021-01-01"]).as_unit("ns").asi8.astype(float)
-    >>> calendar_groups(moments, "month")[1], calendar_groups(moments, "weekday")[1]
-    (['2020-12', '2021-01'], ['Thursday', 'Friday'])
-    """
+    """The group of each moment, -1 for NaN, and the groups' names in order."""
     if unit not in UNITS:
         raise DataError(f"dates are grouped by decade, year, month or weekday; {did_you_mean(str(unit), UNITS)}")
     known = ~np.isnan(nanoseconds)
@@ -388,24 +342,7 @@ POLICIES = ("nobody", "group", "median", "most common")
 
 
 def column_layer(column: pd.Series, way: str | None = None, choice: Any = None, *, missing: str = "nobody") -> Layer:
-    """The layer of a column.
-
-    Parameters
-    ----------
-    column : Series
-        A cell per node.
-    way : {"categories", "bins", "quantiles", "knn", "separator", "dates"}, optional
-        What was said about the column; where nothing was, its values decide.
-    choice
-        The number of bins, quantiles or neighbours, the edges of bins, the separator, or the unit of the calendar.
-    missing : {"nobody", "group", "median", "most common"}, default="nobody"
-        What becomes of missing values.
-
-    Examples
-    --------
-    >>> column_layer(pd.Series([1, 2, 2, None]), missing="group")
-    MembershipLayer(4 nodes, 3 groups, 1 implied edges)
-    """
+    """The layer of a column."""
     if way == "separator":
         return _several_values(column, choice, missing)
     if missing in ("median", "most common") and column.isna().any():
@@ -437,9 +374,6 @@ def settled(column: pd.Series, way: str | None = None, choice: Any = None) -> tu
 
     What :func:`column_layer` would decide by looking at the values is decided here once: whether they are categories,
     and where numbers are cut.
-
-    >>> settled(pd.Series([1, 2, 2])), settled(pd.Series([0.0, 4.0, 10.0]), "bins", 2)
-    (('categories', None), ('bins', [5.0]))
     """
     if way in ("categories", "separator"):
         return way, choice

@@ -189,11 +189,7 @@ def with_coupling_layers(graph: MultilayerGraph) -> MultilayerGraph:
 
 
 def coupling_layer_name(first: str, second: str, coupling: Coupling) -> str:
-    """What a coupling is called as a layer: the same in whatever order the graph has the layers it joins.
-
-    >>> coupling_layer_name("routers", "grid", Coupling(2, [0], [1]))
-    'grid~routers'
-    """
+    """What a coupling is called as a layer: the same in whatever order the graph has the layers it joins."""
     pair = (first, second) if coupling.directed else sorted((first, second))
     return BETWEEN.join(pair)
 

@@ -69,12 +69,6 @@ def encoded_columns(table: Any, columns: Sequence[Any]) -> tuple[FloatArray, tup
     Numbers stay as they are (models standardise them), truth values become 0 and 1, dates days since 1970; any other
     column is a kind, with a feature ``column=value`` of 0 and 1 for each of its values. A missing number becomes the
     mean of the known ones, a missing kind has 0 in all of its features.
-
-    Examples
-    --------
-    >>> matrix, names = encoded_columns({"minutes": [5, None], "kind": ["call", "mail"]}, ["minutes", "kind"])
-    >>> names, matrix.tolist()
-    (('minutes', 'kind=call', 'kind=mail'), [[5.0, 1.0, 0.0], [5.0, 0.0, 1.0]])
     """
     if isinstance(columns, str) or not len(columns):
         raise DataError(f"edge_features must be a list of columns, not {columns!r}")

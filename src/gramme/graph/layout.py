@@ -37,26 +37,6 @@ def node_positions(graph: MultilayerGraph, *, steps: int | None = None) -> Place
     """Places between 0 and 1 in both directions, near for nodes that many layers join.
 
     The same graph gives the same places every time. The wider direction is the first one.
-
-    Parameters
-    ----------
-    graph : MultilayerGraph
-        Any number of nodes and layers, also none.
-    steps : int, optional
-        Force steps; fewer for large graphs if not given.
-
-    Returns
-    -------
-    array of float, shape (nodes, 2)
-
-    Examples
-    --------
-    >>> from gramme.graph import EdgeLayer
-    >>> g = MultilayerGraph({"friends": EdgeLayer(6, [0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3])})
-    >>> places = node_positions(g)
-    >>> distance = np.linalg.norm(places[:, None] - places[None], axis=2)
-    >>> bool(distance[0, 1] < distance[0, 4])
-    True
     """
     count = graph.num_nodes
     spread = _sunflower(count)

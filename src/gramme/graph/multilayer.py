@@ -77,10 +77,7 @@ class _Builder:
         return getattr(import_module(f"gramme.graph.{self.module}"), self.name)
 
 
-# The supra graph, built explicitly: a copy of every node per layer, pillars between copies,
-# couplings.
-
-
+# The supra graph, built explicitly: a copy of every node per layer, pillars between copies, couplings.
 def supra_adjacency(graph: MultilayerGraph) -> sp.csr_array:
     """Adjacency over ``num_layers * num_nodes`` copies; absent copies have a row but no edges."""
     size = graph.num_nodes

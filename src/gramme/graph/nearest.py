@@ -9,9 +9,8 @@ from scipy.spatial import cKDTree
 
 from .edge_layer import EdgeLayer
 
+
 # The nearest neighbours of numbers on a line, exact and without comparing all pairs.
-
-
 def nearest_layer(values: NDArray[np.float64], neighbours: int) -> EdgeLayer:
     """Every node joined to the ``neighbours`` nodes with the nearest values, undirected.
 
@@ -19,10 +18,6 @@ def nearest_layer(values: NDArray[np.float64], neighbours: int) -> EdgeLayer:
     outwards finds them in O(n k) after the sort. Of equal distances the one nearer in the order of
     (value, row) is taken, which spreads edges among equal values instead of joining all of them to
     the same few rows. A node with a missing value (NaN) is absent.
-
-    >>> layer = nearest_layer(np.array([1.0, 2.0, 4.0, np.nan]), 1)
-    >>> layer.source.tolist(), layer.target.tolist(), layer.num_present
-    ([0, 1], [1, 2], 3)
     """
     present = np.flatnonzero(~np.isnan(values))
     order = present[np.argsort(values[present], kind="stable")]
@@ -54,10 +49,6 @@ def nearest_points_layer(points: NDArray[np.float64], neighbours: int) -> EdgeLa
     Points (nodes, coordinates) are looked up in a k-d tree of the different ones: equal points, which would make its
     search slow, are neighbours of each other first, and among equal ones edges are spread over all of them. A node
     with a missing coordinate (NaN) is absent. O(n k log n) for few coordinates.
-
-    >>> layer = nearest_points_layer(np.array([[0.0, 0], [0, 1], [3, 3], [np.nan, 0]]), 1)
-    >>> layer.source.tolist(), layer.target.tolist(), layer.num_present
-    ([0, 1], [1, 2], 3)
     """
     present = np.flatnonzero(~np.isnan(points).any(axis=1))
     neighbours = min(neighbours, present.size - 1)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 # Values per node, given in node order or by node name, as an array in node order.
-
-
 def aligned(graph: MultilayerGraph, values: Any, what: str = "value") -> NDArray[np.object_]:
     """Values per node in node order, from a sequence in that order or a mapping by node name.
 

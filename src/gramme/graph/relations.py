@@ -29,10 +29,7 @@ from .membership_layer import MembershipLayer
 from .multilayer import MultilayerGraph
 from .node_values import Features, checked_features
 
-# Relations between kinds of node as people have them: pairs of names, as sparse matrices over
-# numbered nodes.
-
-
+# Relations between kinds of node as people have them: pairs of names, as sparse matrices over numbered nodes.
 Key = tuple[str, ...]
 
 
@@ -86,17 +83,7 @@ class Kinds:
 
 
 def number_relations(relations: Any, given: Mapping[str, Iterable[Any]], sizes: Mapping[str, int]) -> Kinds:
-    """Pairs by name become matrices.
-
-    Parameters
-    ----------
-    relations : mapping of (kind, kind) or (kind, name, kind) to pairs
-        Pairs: a DataFrame, an array of two or three columns, or rows (source, target[, weight]).
-    given : mapping of kind to names
-        Kinds whose nodes are stated, in order.
-    sizes : mapping of kind to int
-        How many rows of features a kind has: whole numbers below it are then positions.
-    """
+    """Pairs by name become matrices."""
     if not isinstance(relations, Mapping) or not relations:
         raise DataError("relations must be a mapping of (kind, kind) to pairs, and not empty")
     found = [_relation(key, pairs) for key, pairs in relations.items()]
@@ -209,10 +196,7 @@ def _places(relation: Relation, kind: str, column: pd.Series, nodes: Mapping[str
     return places.astype(np.int64)
 
 
-# Paths from the target kind to another kind: which there are by default, and what the user may
-# name.
-
-
+# Paths from the target kind to another kind: which there are by default, and what the user may name.
 Path = tuple[str, ...]
 
 

@@ -28,8 +28,6 @@ from .nearest import nearest_points_layer
 from .table_numbers import NumberColumn, number_columns, number_features
 
 # From a table with a row per node: every column becomes a layer that joins rows that are alike.
-
-
 ROW_NUMBER_NAMES = {
     *("", "...1", "id", "index", "no", "nr", "number", "row", "row.names", "row_id", "rowid"),
     *("rownames", "unnamed: 0", "v1", "x"),
@@ -198,15 +196,7 @@ def layer_columns(
 
 
 def says_nothing(column: pd.Series) -> str | None:
-    """Why a column cannot tell which rows are alike; None if it may.
-
-    >>> says_nothing(pd.Series(["x", "x", None])), says_nothing(pd.Series([1, 2, 2]))
-    ("its only value is 'x'", None)
-    >>> says_nothing(pd.Series(range(1, 30), name="id"))
-    'it only numbers the rows'
-    >>> says_nothing(pd.Series(range(70_000, 70_040), name="sample_no"))
-    '40 of its 40 values are different, like an identifier'
-    """
+    """Why a column cannot tell which rows are alike; None if it may."""
     try:
         known = column.dropna()
         different = known.nunique()
@@ -311,24 +301,12 @@ WAYS = ("categories", "bins", "knn", "separator", "dates", "together")
 
 @dataclass(frozen=True)
 class LayerPlan:
-    """How one layer is made: of which columns, in which way, and with what choice.
+    """How one layer is made: of which columns, in which way, and with what choice."""
 
-    Attributes
-    ----------
-    columns : list of str
-        One column, or several whose values are looked at together.
-    way : {"categories", "bins", "knn", "separator", "dates", "together"}
-    choice
-        Edges for bins, the number of neighbours for knn and together, the separator, the unit for dates; None for
-        categories.
-    scale : list of float, optional
-        What each of several columns is divided by: its standard deviation in the first table.
-    """
-
-    columns: list[str]
-    way: str
-    choice: Any = None
-    scale: list[float] | None = None
+    columns: list[str]  # one, or several whose values are looked at together
+    way: str  # one of WAYS
+    choice: Any = None  # edges of bins, neighbours of knn and together, the separator, the unit of dates
+    scale: list[float] | None = None  # what each of several columns is divided by: its deviation in the first table
 
     def is_whole(self) -> bool:
         """Whether all parts are of the kinds they should be; a record from a file may hold anything."""

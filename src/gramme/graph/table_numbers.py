@@ -24,18 +24,10 @@ YEAR_NANOSECONDS = 365.2425 * 86_400e9
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """How a number column becomes a feature.
+    """How a number column becomes a feature."""
 
-    Attributes
-    ----------
-    fill : float
-        Stands where a value is missing: the median of the first table.
-    gaps : bool
-        Whether the first table had gaps; then a further feature says where.
-    """
-
-    fill: float
-    gaps: bool
+    fill: float  # stands where a value is missing: the median of the first table
+    gaps: bool  # whether the first table had gaps; then a further feature says where
 
     def is_whole(self) -> bool:
         """Whether both parts are of the kinds they should be; a record from a file may hold anything."""
@@ -45,12 +37,7 @@ class NumberColumn:
 
 
 def number_columns(table: pd.DataFrame, columns: Iterable[Any]) -> dict[Any, NumberColumn]:
-    """The columns that are numbers or dates, with more than two different values: two say no more than two groups.
-
-    >>> table = pd.DataFrame({"age": [20, 40.5, None, 70], "sex": list("fmfm"), "smokes": [0, 1, 1, 0]})
-    >>> number_columns(table, table.columns)
-    {'age': NumberColumn(fill=40.5, gaps=True)}
-    """
+    """The columns that are numbers or dates, with more than two different values: two say no more than two groups."""
     found = {}
     for column in columns:
         numbers = _numbers(table[column])
@@ -65,13 +52,7 @@ def number_columns(table: pd.DataFrame, columns: Iterable[Any]) -> dict[Any, Num
 def number_features(
     table: pd.DataFrame, columns: Mapping[Any, NumberColumn]
 ) -> tuple[NDArray[np.float64] | None, tuple[str, ...] | None]:
-    """The features of a table's rows and their names; None where there are no number columns.
-
-    >>> table = pd.DataFrame({"age": [20, 40.5, None, 70]})
-    >>> features, names = number_features(table, number_columns(table, ["age"]))
-    >>> names, features.tolist()
-    (('age', 'age is missing'), [[20.0, 0.0], [40.5, 0.0], [40.5, 1.0], [70.0, 0.0]])
-    """
+    """The features of a table's rows and their names; None where there are no number columns."""
     parts: dict[str, NDArray[np.float64]] = {}
     for column, plan in columns.items():
         numbers = _numbers(table[column])

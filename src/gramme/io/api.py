@@ -23,10 +23,7 @@ from .relations import inspect_relations
 from .source import AUTO, checked_file, gathered
 from .tables import COMPANIONS
 
-# Addresses of data inside a database: ``sqlite:file.db?query=SELECT ...`` or
-# ``duckdb:file.db?table=ties``.
-
-
+# Addresses of data inside a database: ``sqlite:file.db?query=SELECT ...`` or ``duckdb:file.db?table=ties``.
 DATABASE_KINDS = ("sqlite", "duckdb")
 
 
@@ -41,20 +38,12 @@ class Address:
 
 
 def is_address(text: object) -> bool:
-    """Whether text is the address of a database.
-
-    >>> is_address("sqlite:school.db"), is_address("school.db")
-    (True, False)
-    """
+    """Whether text is the address of a database."""
     return isinstance(text, str) and text.partition(":")[0] in DATABASE_KINDS and ":" in text
 
 
 def parse_address(text: str) -> Address:
-    """The parts of an address.
-
-    >>> parse_address("sqlite:school.db?table=ties")
-    Address(format='sqlite', file='school.db', table='ties', query=None)
-    """
+    """The parts of an address."""
     kind, _, rest = text.partition(":")
     file, sign, what = rest.partition("?")
     if not file:
@@ -68,8 +57,6 @@ def parse_address(text: str) -> Address:
 
 
 # Several files that make one graph: a layer per file, named after it, whatever their formats.
-
-
 _ABOUT = ("readme", "licen", "about", "notes", "citation")
 Place = str | os.PathLike[str]
 Source = Place | Sequence[Place] | Mapping[str, Place]

@@ -28,10 +28,7 @@ from .parsed import EdgeRows, Groups, Parsed, ReadOptions, ReadReport
 from .source import tell
 from .values import id_base, in_order, tell_of_twins
 
-# Graphs put together again from arrays that a graph was saved as, without copying or sorting them
-# anew.
-
-
+# Graphs put together again from arrays that a graph was saved as, without copying or sorting them anew.
 _BLOCK_VALUES = 1 << 18
 
 

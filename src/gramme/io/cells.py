@@ -18,10 +18,7 @@ from gramme._text import setting
 
 from .source import tell
 
-# Dates as people write them: 2020-12-31, 31/12/2020, 31.12.20, 12/31/2020, with or without a
-# time.
-
-
+# Dates as people write them: 2020-12-31, 31/12/2020, 31.12.20, 12/31/2020, with or without a time.
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?Z?\Z")
 _TIME = r"(?:[T ,]+\d{1,2}:\d\d(?::\d\d)?)?"
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([./-])(\d{{1,2}})\2(\d{{4}}|\d\d){_TIME}\Z")
@@ -30,11 +27,7 @@ _CENTURY_PIVOT = 30  # two-digit years below it are of this century
 
 
 def read_dates(cells: Sequence[str], name: str) -> NDArray[np.datetime64] | None:
-    """The cells as moments; None where one of them is not a date, or they are not all written in one way.
-
-    >>> read_dates(["31/12/2020", "01/02/2021"], "joined").astype(str).tolist()[1][:10]
-    '2021-02-01'
-    """
+    """The cells as moments; None where one of them is not a date, or they are not all written in one way."""
     if all(map(_ISO.match, cells)):
         moments = pd.to_datetime(list(cells), format="ISO8601", errors="coerce", utc=True)
         plain = in_nanoseconds(moments.tz_localize(None), name)
@@ -111,11 +104,7 @@ _MAX_ODD_CELLS = 5
 def typed_column(
     column: pd.Series, name: str, marks: Collection[str], *, as_text: bool = False, decimal_comma: bool = False
 ) -> pd.Series:
-    """Numbers, dates or categories from cells of text.
-
-    >>> typed_column(pd.Series(["32 776,50", "1 200", "NA"]), "income", {"NA"}).tolist()
-    [32776.5, 1200.0, nan]
-    """
+    """Numbers, dates or categories from cells of text."""
     codes, found = pd.factorize(column)
     raw = [str(cell) for cell in found]
     cells = [cell.strip() for cell in raw]

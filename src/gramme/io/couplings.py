@@ -23,11 +23,7 @@ def between(first: str, second: str) -> str:
 
 
 def ends_of(name: str) -> list[str]:
-    """The layers of a collected name: one, or two of a coupling.
-
-    >>> ends_of("chat"), ends_of(between("chat", "lunch"))
-    (['chat'], ['chat', 'lunch'])
-    """
+    """The layers of a collected name: one, or two of a coupling."""
     return name.split(_MARK)
 
 

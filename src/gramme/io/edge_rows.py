@@ -28,11 +28,6 @@ def integer_table(
 
     Blanks between numbers may be any run; another separator stands exactly once. ``weight`` is the column that may hold
     decimal numbers.
-
-    >>> [column.tolist() for column in integer_table(b"1 10 2 0.5\n1 2 33 4\n")]
-    [[1, 1], [10, 2], [2, 33], [0.5, 4.0]]
-    >>> integer_table(b"1 07 2\n") is None
-    True
     """
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")

@@ -232,10 +232,7 @@ def no_edges(names: Iterable[str], path: Path, line: int | None, *, database: bo
     )
 
 
-# Several tables in one file, as in a workbook or a database: lists of edges, matrices, and tables
-# of nodes.
-
-
+# Several tables in one file, as in a workbook or a database: lists of edges, matrices, and tables of nodes.
 SheetsRows = Sequence[Sequence[str]]
 
 

@@ -96,12 +96,7 @@ def edge_roles(header: Sequence[str]) -> dict[str, str]:
 
 
 def guess_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[ColumnGuess]:
-    """Which column names the rows, which is the label, and what the others are.
-
-    >>> found = guess_columns(["name", "age", "team"], [["Ann", "20", "a"], ["Bo", "31", ""], ["Cy", "31", "a"]])
-    >>> [column.role for column in found]
-    ['id', 'feature', 'label']
-    """
+    """Which column names the rows, which is the label, and what the others are."""
     cells = [[row[place].strip() for row in rows] for place in range(len(header))]
     words = [re.sub(r"[\s_.-]+", "", name.lower()) for name in header]
     unique = [len(set(values)) == len(values) and all(values) and bool(values) for values in cells]

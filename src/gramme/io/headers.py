@@ -46,38 +46,21 @@ DIRECTIONS = {"directed": True, "undirected": False, "mutual": False}
 
 @dataclass
 class EdgeHeader:
-    """Where the parts of an edge stand; None for those that are not there.
-
-    Attributes
-    ----------
-    source, target, layer, weight : int or None
-    direction : int or None
-        A column that may hold Gephi's Directed and Undirected.
-    between : tuple of int, or None
-        Two columns that name the layers of both ends.
-    others : list of int
-        Columns that are none of these.
-    usual : bool
-        Whether all names are gramme's own, so that nothing need be said.
-    """
+    """Where the parts of an edge stand; None for those that are not there."""
 
     source: int
     target: int
     layer: int | None = None
     weight: int | None = None
-    direction: int | None = None
-    between: tuple[int, int] | None = None
-    others: list[int] = field(default_factory=list)
-    usual: bool = True
+    direction: int | None = None  # a column that may hold Gephi's Directed and Undirected
+    between: tuple[int, int] | None = None  # two columns that name the layers of both ends
+    others: list[int] = field(default_factory=list)  # columns that are none of these
+    usual: bool = True  # whether all names are gramme's own, so that nothing need be said
 
 
 @lru_cache(maxsize=4096)
 def plain_word(name: str) -> str:
-    """A name of a column in small letters without spaces, accents, and Neo4j's colon and type.
-
-    >>> plain_word("Source ID"), plain_word(":START_ID(Person)"), plain_word("Nœud_1")
-    ('sourceid', 'startid', 'noeud1')
-    """
+    """A name of a column in small letters without spaces, accents, and Neo4j's colon and type."""
     text = unicodedata.normalize("NFKD", name.strip().strip('"')[:_MAX_NAME_LENGTH].lower())
     text = "".join(letter for letter in text if not unicodedata.combining(letter))
     text = text.translate(_LETTERS)
@@ -88,11 +71,7 @@ def plain_word(name: str) -> str:
 
 
 def repeated_role(names: Sequence[str]) -> tuple[str, str, str] | None:
-    """The role that two columns could both have, and their names; None if each role has one column at most.
-
-    >>> repeated_role(["source", "target", "weight", "Weight"])
-    ('weight', 'weight', 'Weight')
-    """
+    """The role that two columns could both have, and their names; None if each role has one column at most."""
     words = [plain_word(name) for name in names]
     ends = [word for pair in _ENDS if set(pair) <= set(words) for word in pair][:2]
     for role, known in (("end", ends), ("layer", _LAYER[:1]), ("weight", _WEIGHT[:1])):
@@ -104,14 +83,7 @@ def repeated_role(names: Sequence[str]) -> tuple[str, str, str] | None:
 
 
 def edge_header(names: Sequence[str], ends: tuple[int, int] | None = None) -> EdgeHeader | None:
-    """Which column is what in a list of edges; None if no two columns are the ends of one, and none are given.
-
-    >>> found = edge_header(["Ego", "Alter", "Relation"])
-    >>> found.source, found.target, found.layer
-    (0, 1, 2)
-    >>> edge_header(["name", "age"]) is None
-    True
-    """
+    """Which column is what in a list of edges; None if no two columns are the ends of one, and none are given."""
     words = [plain_word(name) for name in names]
     if ends is None:
         called = next(((a, b) for a, b in _ENDS if words.count(a) == 1 and words.count(b) == 1), None)

@@ -26,10 +26,7 @@ from .spreadsheet import read_sheets
 from .text import cells, quoted_fields, separator_of
 from .values import is_whole, parse_number, tell_of_twins
 
-# A table of nodes with their attributes: the label is one column, numeric columns may be
-# features.
-
-
+# A table of nodes with their attributes: the label is one column, numeric columns may be features.
 LABEL_COLUMN = "label"
 NODE_WORDS = frozenset(
     ("node", "nodeid", "id", "name", "person", "personid", "actor", "ego", "vertex", "knoten", "nom", "nombre")
@@ -44,11 +41,7 @@ TRUTH = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0":
 
 
 def is_feature_name(column: str) -> bool:
-    """Whether a column is named like the features that gramme writes.
-
-    >>> is_feature_name("feature_1"), is_feature_name("age")
-    (True, False)
-    """
+    """Whether a column is named like the features that gramme writes."""
     return _FEATURE_COLUMN.match(column) is not None
 
 

@@ -17,10 +17,8 @@ from gramme.errors import FileFormatError
 from .source import AUTO
 from .values import in_order, parse_weight, unknown_marks
 
-# What was met while a file was read: which files, how many rows, what was dropped, which
-# direction was taken.
 
-
+# What was met while a file was read: which files, how many rows, what was dropped, which direction was taken.
 @dataclass(frozen=True)
 class ReadReport:
     """An account of one reading, as ``gramme info`` prints it.
@@ -61,37 +59,19 @@ class ReadReport:
 
 
 # Edges as they stand in a file, row by row, with names replaced by numbers as early as possible.
-
-
 @dataclass
 class EdgeRows:
-    """The edges of a file.
+    """The edges of a file."""
 
-    Attributes
-    ----------
-    layers, nodes : list of str
-        Distinct names: layers as they first appear, nodes in the order of :func:`gramme.io.values.in_order`.
-    layer, source, target : array of int, shape (rows,)
-        Positions in ``layers`` and ``nodes``.
-    weight : array of float64 or None
-        NaN where a row states none.
-    line_of : callable
-        The line on which a row stands; may be slow, as only an error asks for it.
-    whole : bool
-        Whether all names of nodes are known to be whole numbers, so that nobody need look again.
-    facts : dict of str to list of str
-        Further columns or attributes of the edges as text, a cell per row; blank where nothing is known.
-    """
-
-    layers: list[str]
-    nodes: list[str]
-    layer: NDArray[Any]
+    layers: list[str]  # distinct, as they first appear
+    nodes: list[str]  # distinct, in the order of `values.in_order`
+    layer: NDArray[Any]  # positions in `layers` and `nodes`, one of each per row
     source: NDArray[Any]
     target: NDArray[Any]
-    weight: NDArray[np.float64] | None
-    line_of: Callable[[int], int | None]
-    whole: bool = False
-    facts: dict[str, list[str]] = field(default_factory=dict)
+    weight: NDArray[np.float64] | None  # NaN where a row states none
+    line_of: Callable[[int], int | None]  # the line of a row; may be slow, as only an error asks for it
+    whole: bool = False  # whether all names of nodes are known to be whole numbers, so that nobody need look again
+    facts: dict[str, list[str]] = field(default_factory=dict)  # further columns, a cell per row, blank where not known
 
     def __len__(self) -> int:
         return int(self.source.size)
@@ -225,62 +205,29 @@ class Groups:
 
 @dataclass
 class Parsed:
-    """The contents of the files of one graph.
+    """The contents of the files of one graph."""
 
-    Attributes
-    ----------
-    files : list of Path
-        The files read, the main one first.
-    rows : EdgeRows
-    edges_file : Path or None
-        The file the rows stand in, where it is not the first.
-    nodes : list of str or None
-        All nodes in order where the files state them; ``nodes_file`` is where they do.
-    layers : list of str or None
-        All layers in order where the files state them.
-    directed : bool, mapping of layer to bool, or None
-        What the files say about direction; None if they say nothing.
-    ones_mean_unweighted : bool
-        Whether a weight of 1 on every edge of a layer is this format's way to say "no weights".
-    present : mapping of layer to node names
-        Layers that do not hold all nodes.
-    hold_all : set of str
-        Layers of which the files say that they hold all nodes. Where layers are coupled, others hold the nodes that
-        some row names together with them.
-    groups : mapping of layer to Groups
-        The membership layers.
-    node_groups : mapping of layer to Groups
-        Membership layers that come from attributes of the nodes.
-    labels : mapping of node to label, or None
-    labels_file : Path or None
-        A file of labels that belongs to the graph; the user's own choice replaces it.
-    id_start : int or None
-        The first id where this format numbers its nodes from 0 or from 1.
-    features : array, shape (nodes, columns), or None
-        Aligned with ``nodes``.
-    masks : mapping of str to node names
-        The nodes in each mask.
-    """
-
-    files: list[Path]
+    files: list[Path]  # the files read, the main one first
     rows: EdgeRows
-    nodes: list[str] | None = None
-    nodes_file: Path | None = None
-    layers: list[str] | None = None
-    directed: bool | Mapping[str, bool] | None = None
-    ones_mean_unweighted: bool = False
-    present: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    nodes: list[str] | None = None  # all nodes in order where the files state them
+    nodes_file: Path | None = None  # where they do
+    layers: list[str] | None = None  # all layers in order where the files state them
+    directed: bool | Mapping[str, bool] | None = None  # what the files say, perhaps by layer; None if nothing
+    ones_mean_unweighted: bool = False  # whether a weight of 1 on every edge of a layer is this format's "no weights"
+    present: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the nodes of layers that do not hold all
+    # Layers of which the files say that they hold all nodes. Where layers are coupled, others hold the nodes that some
+    # row names together with them.
     hold_all: frozenset[str] = frozenset()
-    groups: Mapping[str, Groups] = field(default_factory=dict)
-    node_groups: Mapping[str, Groups] = field(default_factory=dict)
-    labels: Mapping[str, Any] | None = None
-    labels_file: Path | None = None
+    groups: Mapping[str, Groups] = field(default_factory=dict)  # the membership layers
+    node_groups: Mapping[str, Groups] = field(default_factory=dict)  # those that come from attributes of the nodes
+    labels: Mapping[str, Any] | None = None  # by node
+    labels_file: Path | None = None  # one that belongs to the graph; the user's own choice replaces it
     labels_form: LabelsForm | None = None
-    id_start: int | None = None
-    features: NDArray[np.float64] | None = None
-    masks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    id_start: int | None = None  # the first id where this format numbers its nodes from 0 or from 1
+    features: NDArray[np.float64] | None = None  # a row for each of `nodes`
+    masks: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the nodes in each mask
     notes: list[str] = field(default_factory=list)
-    edges_file: Path | None = None
+    edges_file: Path | None = None  # the file the rows stand in, where it is not the first
 
     @property
     def rows_file(self) -> Path:

@@ -15,10 +15,8 @@ from gramme._runtime import free_bytes
 from gramme._text import setting
 from gramme.errors import DataError, FileFormatError
 
-# What is found out while a file is read, gathered for the report: anything in the reading may add
-# a sentence.
 
-
+# What is found out while a file is read, gathered for the report: anything in the reading may add a sentence.
 @dataclass
 class Notes:
     """Sentences about one reading; the doubts among them are guesses that a user should look at."""
@@ -45,13 +43,7 @@ def tell(sentence: str, *, doubt: bool = False) -> None:
 
 @contextmanager
 def gathered() -> Iterator[Notes]:
-    """Gather what is told inside; within another gathering everything goes to that one.
-
-    >>> with gathered() as notes:
-    ...     tell("read as Windows-1252", doubt=True)
-    >>> notes.doubts
-    ['read as Windows-1252']
-    """
+    """Gather what is told inside; within another gathering everything goes to that one."""
     outer = _running.get()
     notes = Notes() if outer is None else outer
     mark = _running.set(notes)
@@ -195,9 +187,6 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
     r"""Lines with their numbers from 1, without line ends; blank ones are left out.
 
     Only ``\n`` and ``\r\n`` end a line: other characters that Unicode counts as line ends may stand in names.
-
-    >>> list(numbered_lines("a\r\n\n b \n"))
-    [(1, 'a'), (3, ' b ')]
     """
     for number, line in enumerate(text.split("\n"), start=1):
         if line.endswith("\r"):

@@ -14,8 +14,6 @@ from .headers import edge_header
 from .source import numbered_lines, tell
 
 # Fields separated by white space, with quotes where a field holds white space itself.
-
-
 _FIELD = re.compile(r"[^ \t]+")
 _QUOTED_FIELD = re.compile(r'[ \t]*(?:"((?:[^"\\]|\\.)*)"(?=[ \t]|\Z)|([^ \t]+))')
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
@@ -24,20 +22,12 @@ _PLAIN = re.compile(r'[^ \t\n\r"\\]+\Z')
 
 
 def fields(line: str) -> list[str]:
-    r"""The fields of a line without quotes.
-
-    >>> fields(" a\tb  c ")
-    ['a', 'b', 'c']
-    """
+    """The fields of a line without quotes."""
     return _FIELD.findall(line)
 
 
 def quoted_fields(line: str) -> list[str]:
-    r"""The fields of a line, some of them perhaps quoted.
-
-    >>> quoted_fields(r'1 "New \"York\"" 3')
-    ['1', 'New "York"', '3']
-    """
+    """The fields of a line, some of them perhaps quoted."""
     found = []
     for quoted, plain in _QUOTED_FIELD.findall(line.strip(" \t")):
         found.append(plain or _ESCAPE.sub(lambda match: _LETTERS.get(match[1], match[1]), quoted))
@@ -45,11 +35,7 @@ def quoted_fields(line: str) -> list[str]:
 
 
 def quote(text: str) -> str:
-    r"""The text as one field, quoted only where it must be.
-
-    >>> quote("a"), quote("a b"), quote("")
-    ('a', '"a b"', '""')
-    """
+    """The text as one field, quoted only where it must be."""
     if _PLAIN.match(text):
         return text
     text = text.replace("\\", "\\\\").replace('"', '\\"')
@@ -120,11 +106,7 @@ def check_width(columns: int, path: Path, line: int | None = None) -> None:
 
 
 def format_row(values: Iterable[str], separator: str) -> str:
-    r"""One line of a table.
-
-    >>> format_row(["a", "b,c", "NA"], ",")
-    'a,"b,c",NA\n'
-    """
+    """One line of a table."""
     return separator.join(map(quote_cell, values)) + "\n"
 
 
@@ -186,9 +168,6 @@ def without_comments(text: str, path: Path) -> str:
 
     A last comment that names the columns of edges is a header, as in files of the Stanford collection. A line like
     ``#cats,#dogs`` is not a comment: it has as many cells as the lines below it.
-
-    >>> without_comments("# made by hand\nfrom,to\n", Path("a.csv"))
-    '\nfrom,to\n'
     """
     if not text.lstrip().startswith(_MARKS):
         return text

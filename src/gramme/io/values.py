@@ -33,20 +33,12 @@ _WITH_ZEROS = re.compile(r"0*([0-9]{1,99})(?:\.0*)?\Z")
 
 
 def is_whole(name: str) -> bool:
-    """Whether a name is a whole number in its usual form.
-
-    >>> [is_whole(name) for name in ("0", "12", "-3", "01", "+1", "1.0", "")]
-    [True, True, True, False, False, False, False]
-    """
+    """Whether a name is a whole number in its usual form."""
     return _WHOLE.match(name) is not None
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Distinct names: by value if all are whole numbers, else as they come.
-
-    >>> in_order(["10", "9", "10"]), in_order(["10", "b", "9"])
-    (['9', '10'], ['10', 'b', '9'])
-    """
+    """Distinct names: by value if all are whole numbers, else as they come."""
     distinct = list(dict.fromkeys(names))
     if all(map(is_whole, distinct)):
         distinct.sort(key=int)
@@ -64,9 +56,6 @@ def plain_form(name: str) -> str:
     """A name without what a reader overlooks: case, spaces around and repeated, invisible marks, forms of letters.
 
     Of a whole number it is the number, since a column with gaps comes out of pandas with 7.0 for 7.
-
-    >>> plain_form(" Zoe\u0308  K\u200b") == plain_form("zo\u00eb k"), plain_form("07.0")
-    (True, '7')
     """
     if not name.isascii():
         name = unicodedata.normalize("NFKC", name)
@@ -105,17 +94,11 @@ def proper_text(text: str) -> str:
 
 
 # The weight of an edge as text: a positive finite number, or an error that says why not.
-
-
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
 
 
 def parse_number(text: str) -> float:
-    """A finite number in plain notation; ValueError with the reason otherwise.
-
-    >>> parse_number("-2.5e3")
-    -2500.0
-    """
+    """A finite number in plain notation; ValueError with the reason otherwise."""
     if not _NUMBER.match(text):
         raise ValueError(f"{text[:80]!r} is not a number")
     value = float(text)
@@ -125,13 +108,7 @@ def parse_number(text: str) -> float:
 
 
 def parse_weight(text: str) -> float:
-    """A positive number; ValueError with the reason otherwise.
-
-    >>> parse_weight("-1")
-    Traceback (most recent call last):
-    ...
-    ValueError: the weight is '-1'; weights must be positive numbers
-    """
+    """A positive number; ValueError with the reason otherwise."""
     try:
         value = parse_number(text)
     except ValueError as error:
@@ -142,11 +119,7 @@ def parse_weight(text: str) -> float:
 
 
 def format_number(value: float) -> str:
-    """The shortest text that reads back as the same number; whole numbers without a point.
-
-    >>> format_number(2.0), format_number(0.1)
-    ('2', '0.1')
-    """
+    """The shortest text that reads back as the same number; whole numbers without a point."""
     value = float(value)
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
@@ -161,21 +134,13 @@ UNKNOWN = (
 
 
 def unknown_marks(missing: str | Iterable[str] = (), *, keep_na: bool = False) -> frozenset[str]:
-    """The marks that mean "not known": the usual ones unless they are to be kept, and those that were named.
-
-    >>> sorted(unknown_marks(["99"], keep_na=True))
-    ['99']
-    """
+    """The marks that mean "not known": the usual ones unless they are to be kept, and those that were named."""
     named = [missing] if isinstance(missing, str) else list(missing)
     return frozenset((*(() if keep_na else UNKNOWN), *map(str, named)))
 
 
 def is_unknown(value: Any, marks: frozenset[str]) -> bool:
-    """Whether a value means "not known": nothing, blank text, NaN, or one of the marks.
-
-    >>> [is_unknown(value, unknown_marks()) for value in ("NA", " ", "Nadia", None, 0, float("nan"))]
-    [True, True, False, True, False, True]
-    """
+    """Whether a value means "not known": nothing, blank text, NaN, or one of the marks."""
     if isinstance(value, str):
         text = value.strip()
         return not text or text in marks
@@ -219,11 +184,7 @@ _DECIMAL_LIMIT = 1 << 10_000
 
 
 def encode(values: Sequence[Any]) -> bytes:
-    """The values as JSON.
-
-    >>> decode(encode(["a", 3, (1, "b"), None, 2.5, True]))
-    ['a', 3, (1, 'b'), None, 2.5, True]
-    """
+    """The values as JSON."""
     return json.dumps([_encoded(value) for value in values], separators=(",", ":")).encode("ascii")
 
 

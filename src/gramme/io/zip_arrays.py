@@ -182,10 +182,7 @@ def _limits(members: list[zipfile.ZipInfo], directory: int) -> dict[str, int]:
     return {info.filename: end for info, end in zip(order, ends, strict=True)}
 
 
-# Names of any plain kind among the arrays of an archive: a range, whole numbers, text with its
-# bounds, or JSON.
-
-
+# Names of any plain kind among the arrays of an archive: a range, whole numbers, text with its bounds, or JSON.
 def bytes_array(data: bytes) -> Any:
     """Bytes as an array."""
     return np.frombuffer(data, dtype=np.uint8)

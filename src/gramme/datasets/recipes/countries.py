@@ -21,10 +21,7 @@ from gramme.datasets.record import Dataset, DatasetInfo, Paths
 from gramme.errors import DataError, FileFormatError, import_extra
 from gramme.graph import EdgeLayer, Layer, MultilayerGraph
 
-# Read a table of countries with a stage of development and 12 scores, however its columns are
-# spelled.
-
-
+# Read a table of countries with a stage of development and 12 scores, however its columns are spelled.
 PILLARS = (
     "institutions",
     "infrastructure",
@@ -76,11 +73,7 @@ def read_countries(path: Path) -> CountryTable:
 
 
 def plain_name(cell: object) -> str:
-    """A column's name without case, numbering and spelling variants.
-
-    >>> plain_name("7th pillar: Labour market efficiency"), plain_name("1. Institutions (score)")
-    ('labormarketefficiency', 'institutions')
-    """
+    """A column's name without case, numbering and spelling variants."""
     text = str(cell).casefold().replace("labour", "labor").replace("&", "and")
     text = re.sub(r"\(.*?\)|,.*$", "", text)
     text = re.sub(r"^\W*(\d+(st|nd|rd|th)?|[a-z])?[\s.]*pillar\s*\d*|^\s*(\d+|[a-z])[.)]\s*", "", text)

@@ -10,10 +10,7 @@ from gramme.datasets.record import DataFile, Dataset, DatasetInfo, Paths, Split
 from gramme.errors import DataError, FileFormatError
 from gramme.graph import MultilayerGraph
 
-# The two graphs of HeCo's repository, as explicit meta-path edges or as the relations they come
-# from.
-
-
+# The two graphs of HeCo's repository, as explicit meta-path edges or as the relations they come from.
 SPLITS = (20, 40, 60)
 ACM3025_VIEWS = ("edges", "relations")
 VIEW_OPTION = (
@@ -70,8 +67,6 @@ def _heco(info: DatasetInfo, target: str, *kinds: str) -> Dataset:
 
 
 # ACM 3025: papers joined by a common author and by a common subject; a benchmark of scale.
-
-
 ACM3025_ARCHIVE = DataFile(
     "acm3025", "graph.npz", 421357, "88f900a2e023574c42bb14df86001b8b333a3736087dc337b7f46ef4c066c69e"
 )
@@ -109,8 +104,6 @@ ACM3025_DATASET = Dataset(ACM3025_INFO, build_acm3025, split_acm3025)
 
 
 # ACM: papers joined by common authors and subjects, with features and a published protocol.
-
-
 ACM_HECO_ARCHIVE = DataFile(
     "acm_heco", "graph.npz", 661985, "aaa3d3481e101fb872e554df229ad709e4113b37a7b5fe950d84bc45e87f656b"
 )
@@ -140,10 +133,7 @@ ACM_HECO_INFO = DatasetInfo(
 ACM_HECO_DATASET = _heco(ACM_HECO_INFO, "paper", "author", "subject")
 
 
-# DBLP: authors joined by common papers, venues and terms; a benchmark of scale with 6 million
-# edges.
-
-
+# DBLP: authors joined by common papers, venues and terms; a benchmark of scale with 6 million edges.
 DBLP_HECO_ARCHIVE = DataFile(
     "dblp_heco", "graph.npz", 2827976, "55dc5adae168fd11124dcd88981507ff68eb4cb2817b4cb8585dd40e4a03d79b"
 )

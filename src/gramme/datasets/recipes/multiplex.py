@@ -9,8 +9,6 @@ from gramme.datasets.record import DataFile, Dataset, DatasetInfo, Paths
 from gramme.graph import EdgeLayer, Layer, MultilayerGraph
 
 # CKM social: physicians of four cities, and whom they ask, talk with and call a friend.
-
-
 PHYSICIANS = 241
 CITIES = 4
 CKM_SOCIAL_LAYERS = ("advice", "discussion", "friend")
@@ -65,8 +63,6 @@ CKM_SOCIAL_DATASET = Dataset(CKM_SOCIAL_INFO, build_ckm_social)
 
 
 # Leskovec-Ng: who wrote papers with whom around two researchers, in four spans of five years.
-
-
 RESEARCHERS = 191
 LESKOVEC_NG_LAYERS = ("1995-1999", "2000-2004", "2005-2009", "2010-2014")
 # The author index settles the codes: Andrew Ng himself has 0, Jure Leskovec 1.

@@ -22,10 +22,8 @@ from gramme.datasets.record import DataFile, Dataset, DatasetInfo, Paths, Split
 from gramme.errors import FileFormatError
 from gramme.graph import EdgeLayer, MultilayerGraph
 
-# Read a pickle as data: its opcodes are interpreted here, and nothing in the file is ever called
-# or built.
 
-
+# Read a pickle as data: its opcodes are interpreted here, and nothing in the file is ever called or built.
 class RefusedError(Exception):
     """The pickle names something that is not admitted."""
 
@@ -59,12 +57,7 @@ _IGNORED = frozenset({"PROTO", "FRAME"})
 
 
 def read_pickle(content: bytes, admitted: frozenset[str]) -> Any:
-    """The value in a pickle, made of plain values, :class:`Name` and :class:`Call`.
-
-    >>> import pickle
-    >>> read_pickle(pickle.dumps({"a": [1, 2.5]}), frozenset())
-    {'a': [1, 2.5]}
-    """
+    """The value in a pickle, made of plain values, :class:`Name` and :class:`Call`."""
     machine = _Machine(admitted)
     for opcode, argument, _ in pickletools.genops(content):
         if opcode.name == "STOP":
@@ -252,8 +245,6 @@ def _dtype(stored: Any) -> np.dtype[Any]:
 
 
 # Cora: machine-learning papers and their citations, one layer, with the split everybody uses.
-
-
 PAPERS = 2708
 TRAIN, VALIDATION, TEST = 140, 500, 1000
 # The seven classes differ in size (351, 217, 418, 818, 426, 298, 180), which tells their names.

@@ -17,9 +17,8 @@ from gramme.datasets.record import Dataset, DatasetInfo, Paths
 from gramme.errors import DataError
 from gramme.graph import Coupling, EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 
+
 # Synthetic table: the membership twin of the synthetic edges, one categorical column per layer.
-
-
 def build_synthetic_table(
     paths: Paths,
     *,
@@ -161,8 +160,6 @@ SYNTHETIC_INFO = DatasetInfo(
 
 
 # Synthetic coupled pair: two networks over different nodes, joined by couplings alone.
-
-
 def build_synthetic_coupled(
     paths: Paths,
     *,
@@ -246,10 +243,7 @@ SYNTHETIC_COUPLED_INFO = DatasetInfo(
 )
 
 
-# Synthetic heterogeneous graph: papers with authors and venues, of any size up to ten million
-# nodes and more.
-
-
+# Synthetic heterogeneous graph: papers with authors and venues, of any size up to ten million nodes and more.
 def build_synthetic_kinds(
     paths: Paths,
     *,

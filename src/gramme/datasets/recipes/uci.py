@@ -15,8 +15,6 @@ from gramme.errors import DataError, did_you_mean
 from gramme.graph import EdgeLayer, Layer, MembershipLayer, MultilayerGraph
 
 # Balance scale: which side of a balance goes down? A formula, so nothing needs to be downloaded.
-
-
 BALANCE_SCALE_ATTRIBUTES = ("left_weight", "left_distance", "right_weight", "right_distance")
 
 
@@ -53,8 +51,6 @@ BALANCE_SCALE_DATASET = Dataset(BALANCE_SCALE_INFO, build_balance_scale)
 
 
 # Congress votes: 435 members of the US House of 1984, joined where they voted alike.
-
-
 MEMBERS = 435
 # As the description that comes with the data names them, in the order of its columns
 VOTES = (
@@ -148,8 +144,6 @@ LEAKY = Dataset(LEAKY_INFO, build_leaky)
 
 
 # Mammography: 961 mammographic masses, joined where an attribute has the same value.
-
-
 MASSES = 961
 MAMMOGRAPHY_ATTRIBUTES = ("bi_rads", "age", "shape", "margin", "density")
 AGE_CUTS = (18, 34, 50, 66, 82, 98)

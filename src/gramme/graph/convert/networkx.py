@@ -21,9 +21,8 @@ from gramme.graph.relations import from_relations
 
 from .scipy import layer_from_both_ways
 
+
 # From a networkx graph whose nodes are of several kinds: papers, authors and venues in one graph.
-
-
 def from_networkx_kinds(
     graph: Any,
     kind: str,

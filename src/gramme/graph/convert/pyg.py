@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
 
 
-# What the stores of a PyTorch Geometric object hold: numbers of nodes, weights, labels and
-# features.
-
-
+# What the stores of a PyTorch Geometric object hold: numbers of nodes, weights, labels and features.
 NODE = "node"
 PRESENT = "present_in_"
 MASK = "_mask"

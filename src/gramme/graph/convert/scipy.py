@@ -17,9 +17,8 @@ from gramme.graph.edges import ONLY_LAYER, layer_directions
 from gramme.graph.layer import Layer
 from gramme.graph.multilayer import MultilayerGraph
 
+
 # Layers from objects that state an undirected edge both ways: adjacency matrices, edge indices.
-
-
 def layer_from_both_ways(
     nodes: pd.Index,
     source: ArrayLike,
@@ -31,27 +30,7 @@ def layer_from_both_ways(
     features: ArrayLike | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> EdgeLayer:
-    """An edge layer from edges as a matrix states them.
-
-    Parameters
-    ----------
-    nodes : pandas.Index
-        Node names, for messages.
-    source, target, weight
-        As for :class:`~gramme.EdgeLayer`; repeated edges in the same direction are merged.
-    directed : bool, optional
-        If not given, edges equal to their own reversal (also in their features) are undirected, others directed. False
-        with (i, j) and (j, i) of different weight is an error; of different features they get the mean.
-    present
-        The nodes the layer holds; all if not given.
-
-    Examples
-    --------
-    >>> layer_from_both_ways(pd.RangeIndex(3), [0, 1], [1, 0])
-    EdgeLayer(3 nodes, 1 edges)
-    >>> layer_from_both_ways(pd.RangeIndex(3), [0, 1], [1, 2])
-    EdgeLayer(3 nodes, 2 edges, directed)
-    """
+    """An edge layer from edges as a matrix states them."""
     one_way = EdgeLayer(
         len(nodes), source, target, weight, directed=True, nodes=present, features=features, feature_names=feature_names
     )

@@ -22,10 +22,7 @@ from gramme.io.tables import Table, companion, read_companions, take_tables, to_
 from gramme.io.text import format_row, quote_cell, separator_of, text_rows, without_comments
 from gramme.io.values import format_number
 
-# Neo4j's export of a whole database as one table: rows of nodes with ``_id``, then rows of
-# relations between them.
-
-
+# Neo4j's export of a whole database as one table: rows of nodes with ``_id``, then rows of relations between them.
 _NEO4J_COLUMNS = ("_id", "_start", "_end", "_type")
 Rows = Sequence[tuple[int, Sequence[str]]]
 

@@ -24,8 +24,6 @@ from gramme.io.text import format_row
 from gramme.io.values import format_number
 
 # The sections of an ``mpx`` file: its lines under their headings, each with its number.
-
-
 Row = tuple[int, list[str]]
 
 VERSION, TYPE, LAYERS, ACTORS, NODES, EDGES = ("VERSION", "TYPE", "LAYERS", "ACTORS", "NODES", "EDGES")
@@ -83,11 +81,7 @@ def _heading(heading: str, path: Path, line: int) -> tuple[str, str]:
 
 
 def split_cells(row: str) -> list[str]:
-    """The cells of a line: bare ones are stripped, quoted ones taken as they are (a quote inside is doubled).
-
-    >>> split_cells('a , " b,""c"" ",')
-    ['a', ' b,"c" ', '']
-    """
+    """The cells of a line: bare ones are stripped, quoted ones taken as they are (a quote inside is doubled)."""
     if '"' not in row:
         return [cell.strip(" \t") for cell in row.split(",")]
     found, place = [], 0
@@ -106,8 +100,6 @@ def split_cells(row: str) -> list[str]:
 
 
 # Writing the sections of an ``mpx`` file.
-
-
 def sections_of(text: TextGraph) -> str:
     """The whole file."""
     return "".join(_lines(text))

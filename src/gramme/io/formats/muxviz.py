@@ -117,10 +117,7 @@ def edge_lines(source: list[int], target: list[int], weight: object) -> str:
     return "".join(f"{a + 1} {b + 1}{w}\n" for a, b, w in zip(source, target, weights, strict=False))
 
 
-# muxViz's extended edge lists: rows ``node layer node layer [weight]``, with tables of layers and
-# nodes.
-
-
+# muxViz's extended edge lists: rows ``node layer node layer [weight]``, with tables of layers and nodes.
 MUXVIZ_EXTENDED_NAME = "muxviz-extended"
 
 

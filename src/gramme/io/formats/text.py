@@ -20,8 +20,6 @@ from gramme.io.text import separator_of, text_rows, without_comments
 from .csv_tables import parse_table
 
 # The format ``matrix``: one adjacency or incidence matrix in a text file, with or without names.
-
-
 MATRIX_NAME = "matrix"
 
 
